@@ -1,0 +1,88 @@
+// Runs child processes for the other scripts. Only node: imports, so that it works before `npm ci`.
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Runs a command in the repository with its output streamed; rejects unless it exits with 0. */
+export function run(command, args, { env = {}, timeoutMs } = {}) {
+  const line = [command, ...args].map(displayed).join(" ");
+  console.log(`$ ${line}`);
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...process.env, ...env },
+      timeout: timeoutMs,
+      killSignal: "SIGKILL",
+    });
+    const started = Date.now();
+    child.on("error", (error) =>
+      reject(new Error(`\`${line}\` could not start: ${error.message}`)),
+    );
+    child.on("exit", (code, signal) => {
+      if (code === 0) return resolve();
+      const timedOut = signal === "SIGKILL" && Date.now() - started >= timeoutMs;
+      const how = timedOut
+        ? `did not exit within ${seconds(timeoutMs)}`
+        : `ended with ${signal ?? `exit code ${code}`}`;
+      reject(new Error(`\`${line}\` ${how}`));
+    });
+  });
+}
+
+/** Runs an npm package's command with this Node: no shell, no `.cmd` wrapper, the same everywhere. */
+export function runTool(
+  name,
+  args,
+  { command = name.split("/").at(-1), runtime = [process.execPath], ...options } = {},
+) {
+  const [program, ...before] = runtime;
+  return run(program, [...before, toolPath(name, command), ...args], options);
+}
+
+/** npm is run as a script of this Node where npm told us its path, because on Windows it is a `.cmd`. */
+export function runNpm(args) {
+  const npm = process.env.npm_execpath;
+  if (npm?.endsWith(".js")) return run(process.execPath, [npm, ...args]);
+  return run(process.platform === "win32" ? "npm.cmd" : "npm", args);
+}
+
+function toolPath(name, command) {
+  const folder = join(root, "node_modules", name);
+  const { bin } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return join(folder, typeof bin === "string" ? bin : bin[command]);
+}
+
+/**
+ * The Bun binary. Bun's postinstall moves it from the platform package into `bun`, so where it is
+ * depends on whether install scripts were allowed; without them `bun/bin` holds a small stub.
+ */
+export function bunPath() {
+  const modules = join(root, "node_modules");
+  const platforms = join(modules, "@oven");
+  const folders = existsSync(platforms)
+    ? readdirSync(platforms).map((name) => join(platforms, name, "bin"))
+    : [];
+  const candidates = [join(modules, "bun", "bin"), ...folders].flatMap((folder) => [
+    join(folder, "bun.exe"),
+    join(folder, "bun"),
+  ]);
+  const found = candidates.find((path) => existsSync(path) && statSync(path).size > 1_000_000);
+  if (!found)
+    throw new Error(
+      `no Bun binary in \`node_modules/bun\` or \`node_modules/@oven\`; run \`npm rebuild bun\``,
+    );
+  return found;
+}
+
+export function seconds(milliseconds) {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+function displayed(word) {
+  const short = word === process.execPath ? "node" : word.replace(root + "/", "");
+  return /\s/.test(short) ? JSON.stringify(short) : short;
+}

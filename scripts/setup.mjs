@@ -1,0 +1,152 @@
+// Makes the tree ready: npm dependencies and the addon, each only when something changed.
+// Only node: imports, because it runs before node_modules exists.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import { root, runNpm, runTool, seconds } from "./command.mjs";
+
+// napi and cargo rebuild each other's work in a shared target directory.
+const targetDir = join(root, "target", "addon");
+const stampPath = join(targetDir, "toolwright-stamp.json");
+
+/** Everything napi wrote in the last build: the addon, `binding.js`, `binding.d.ts`. */
+export const buildDir = join(targetDir, "out");
+
+/**
+ * Profile "release" is what is published; "any" is for the edit-test loop: it takes an up-to-date
+ * addon of either profile and otherwise builds a debug one.
+ */
+export async function setup({ profile = "release" } = {}) {
+  if (!dependenciesMatchLock()) await step("installing npm dependencies", installDependencies);
+  const sources = hashOfSources();
+  if (!addonIsCurrent(sources, profile)) {
+    const built = profile === "any" ? "debug" : profile;
+    await step(`building the addon (${built})`, () => buildAddon(sources, built));
+  }
+}
+
+async function step(title, action) {
+  const started = Date.now();
+  console.log(`setup: ${title}`);
+  await action();
+  console.log(`setup: ${title}: done in ${seconds(Date.now() - started)}`);
+}
+
+/** npm records what it installed in node_modules/.package-lock.json, as the last thing it does. */
+function dependenciesMatchLock() {
+  const installedPath = join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(installedPath)) return false;
+  const wanted = readPackages(join(root, "package-lock.json"));
+  const installed = readPackages(installedPath);
+  return (
+    Object.keys(installed).every((path) => path in wanted) &&
+    Object.entries(wanted).every(([path, { integrity, optional }]) => {
+      if (path === "") return true;
+      // Optional packages of other platforms are in the lock file only.
+      if (!(path in installed)) return optional === true;
+      return installed[path].integrity === integrity;
+    })
+  );
+}
+
+function readPackages(path) {
+  return JSON.parse(readFileSync(path, "utf8")).packages;
+}
+
+async function installDependencies() {
+  // Not `npm ci`: it refuses a lock file that was written against a mirror without every platform's
+  // optional packages. `--no-save` takes the same locked versions and leaves the lock file alone.
+  // Nothing we install needs its scripts (Bun's only moves a file), so none may run.
+  await runNpm(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"]);
+}
+
+function hashOfSources() {
+  const hash = createHash("sha256");
+  const { name, version, napi } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  // The generated loader names the package and its version.
+  hash.update(JSON.stringify({ name, version, napi }));
+  const files = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "build.rs",
+    "rust-toolchain.toml",
+    ".cargo/config.toml",
+  ];
+  for (const path of [
+    ...files.map((file) => join(root, file)).filter(existsSync),
+    ...filesUnder(join(root, "src")),
+  ]) {
+    hash.update(`\0${relative(root, path)}\0`).update(readFileSync(path));
+  }
+  return hash.digest("hex");
+}
+
+function filesUnder(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+}
+
+function addonIsCurrent(sources, profile) {
+  if (!existsSync(stampPath)) return false;
+  const stamp = JSON.parse(readFileSync(stampPath, "utf8"));
+  return (
+    stamp.sources === sources &&
+    (profile === "any" || stamp.profile === profile) &&
+    existsSync(join(root, "native", stamp.addon)) &&
+    existsSync(join(buildDir, stamp.addon))
+  );
+}
+
+async function buildAddon(sources, profile) {
+  requireCargo();
+  const args = ["build", "--platform", "--target-dir", targetDir, "--output-dir", buildDir];
+  args.push("--js", "binding.js", "--dts", "binding.d.ts", "--no-const-enum");
+  if (profile === "release") args.push("--release");
+  await runTool("@napi-rs/cli", args, { command: "napi" });
+
+  const addon = readdirSync(buildDir).find((name) => name.endsWith(".node"));
+  if (!addon)
+    throw new Error(`napi wrote no .node file to \`${buildDir}\`; its output above says why`);
+  publishAddon(addon);
+  writeFileSync(stampPath, JSON.stringify({ sources, profile, addon }));
+}
+
+/** Renames into place: overwriting a library that a running process has mapped crashes it. */
+function publishAddon(addon) {
+  const native = join(root, "native");
+  mkdirSync(native, { recursive: true });
+  const temporary = join(native, `${addon}.${process.pid}.tmp.node`);
+  copyFileSync(join(buildDir, addon), temporary);
+  renameSync(temporary, join(native, addon));
+}
+
+function requireCargo() {
+  if (!spawnSync("cargo", ["--version"]).error) return;
+  const wanted = /^rust-version = "(.+)"/m.exec(
+    readFileSync(join(root, "Cargo.toml"), "utf8"),
+  )?.[1];
+  throw new Error(
+    `\`cargo\` is not on PATH, and the addon is built from Rust source; ` +
+      `install Rust ${wanted ?? ""} or newer from https://rustup.rs and a C compiler, then run this again`,
+  );
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const profile = process.argv.includes("--debug") ? "any" : "release";
+  await setup({ profile }).catch((error) => {
+    console.error(`setup failed: ${error.message}`);
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,161 @@
+// `npm test`: makes the tree ready, then runs every check, also after one failed, and sums up.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { bunPath, root, run, runTool, seconds } from "./command.mjs";
+import { checkGenerated, writeGenerated } from "./generate.mjs";
+import { otherNodes, otherNodesRunHere } from "./node-versions.mjs";
+import { setup } from "./setup.mjs";
+
+const cargo = (...args) => run("cargo", args);
+const clippy = (...features) =>
+  cargo("clippy", "--all-targets", ...features, "--", "-D", "warnings");
+
+const STEPS = [
+  { name: "rustfmt", about: "Rust formatting", run: () => cargo("fmt", "--check") },
+  { name: "clippy", about: "Rust lints", run: () => clippy() },
+  {
+    name: "clippy-core",
+    about: "Rust lints without the binding",
+    run: () => clippy("--no-default-features"),
+  },
+  { name: "cargo", about: "Rust tests", run: () => cargo("test", "--features", "binding") },
+  {
+    name: "cargo-core",
+    about: "Rust tests without the binding",
+    run: () => cargo("test", "--no-default-features"),
+  },
+  {
+    name: "oxlint",
+    about: "JavaScript and TypeScript lints",
+    run: () => runTool("oxlint", ["--deny-warnings"]),
+  },
+  {
+    name: "oxfmt",
+    about: "JavaScript and TypeScript formatting",
+    run: () => runTool("oxfmt", ["--check"]),
+  },
+  { name: "types", about: "type tests and declarations", run: types },
+  { name: "drift", about: "generated files match their source", run: checkGenerated },
+  { name: "node", about: "vitest on Node", run: () => runTool("vitest", ["run"]) },
+  {
+    name: "bun",
+    about: "vitest on Bun",
+    run: () => runTool("vitest", ["run"], { runtime: [bunPath(), "--bun"] }),
+  },
+  { name: "smoke", about: "loads, works and exits on each runtime", run: smoke },
+  {
+    name: "publint",
+    about: "package.json is publishable",
+    run: () => runTool("publint", ["run", "--strict"]),
+  },
+  {
+    name: "attw",
+    about: "types resolve for require and import",
+    run: () =>
+      runTool("@arethetypeswrong/cli", ["--pack", ".", "--profile", "node16"], { command: "attw" }),
+  },
+];
+const QUICK = ["cargo-core", "node"];
+
+async function types() {
+  await runTool("typescript", ["-p", "tsconfig.json"], { command: "tsc" });
+  await runTool("typescript", ["-p", "tsconfig.types.json"], { command: "tsc" });
+}
+
+/** The timeout is a check of its own: a loaded addon must not keep the process alive. */
+async function smoke() {
+  const folder = join("__test__", "smoke");
+  const files = readdirSync(join(root, folder)).filter((name) => /\.[cm]js$/.test(name));
+  if (files.length === 0) throw new Error(`no .cjs or .mjs file in \`${folder}\``);
+  if (!otherNodesRunHere)
+    console.log(
+      "other Node versions are left out: npm has their binaries for linux-x64-glibc only",
+    );
+  for (const runtime of [
+    process.execPath,
+    ...(otherNodesRunHere ? await otherNodes() : []),
+    bunPath(),
+  ]) {
+    for (const file of files) await run(runtime, [join(folder, file)], { timeoutMs: 30_000 });
+  }
+}
+
+const HELP = `Usage: npm test -- [options]
+
+  --only <step,…>   run only these steps
+  --skip <step,…>   leave these steps out
+  --quick           the edit-test loop: debug addon, generated files rewritten, ${QUICK.join(" and ")}
+  --list            list the steps
+  --help            show this text`;
+
+async function main() {
+  const { values: options } = parseArgs({
+    options: {
+      only: { type: "string" },
+      skip: { type: "string" },
+      quick: { type: "boolean" },
+      list: { type: "boolean" },
+      help: { type: "boolean" },
+    },
+  });
+  if (options.help) return console.log(HELP);
+  if (options.list)
+    return console.log(STEPS.map(({ name, about }) => `${name.padEnd(12)} ${about}`).join("\n"));
+
+  const steps = selected(options);
+  await setup({ profile: options.quick ? "any" : "release" });
+  if (options.quick) writeGenerated();
+  const results = [];
+  for (const step of steps) results.push(await outcome(step));
+  summarize(results);
+}
+
+function selected({ only, skip, quick }) {
+  const wanted = only ? stepNames(only) : quick ? QUICK : STEPS.map(({ name }) => name);
+  const unwanted = skip ? stepNames(skip) : [];
+  return STEPS.filter(({ name }) => wanted.includes(name) && !unwanted.includes(name));
+}
+
+function stepNames(list) {
+  const names = list.split(",").map((name) => name.trim());
+  const known = STEPS.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new Error(`there is no step \`${unknown}\`; the steps are ${known.join(", ")}`);
+  return names;
+}
+
+async function outcome({ name, about, run: action }) {
+  console.log(`\n=== ${name}: ${about}`);
+  const started = Date.now();
+  let error;
+  try {
+    await action();
+  } catch (caught) {
+    error = caught;
+    console.error(error.message);
+  }
+  return { name, about, error, took: Date.now() - started };
+}
+
+function summarize(results) {
+  console.log("\n=== summary");
+  for (const { name, about, error, took } of results) {
+    console.log(
+      `${error ? "FAILED" : "ok    "}  ${name.padEnd(12)} ${seconds(took).padStart(8)}  ${about}`,
+    );
+  }
+  const failed = results.filter(({ error }) => error);
+  if (failed.length === 0) return;
+  const names = failed.map(({ name }) => name).join(",");
+  console.error(
+    `\n${failed.length} of ${results.length} steps failed; run them again with: npm test -- --only ${names}`,
+  );
+  process.exitCode = 1;
+}
+
+await main().catch((error) => {
+  console.error(`npm test failed: ${error.message}`);
+  process.exitCode = 1;
+});

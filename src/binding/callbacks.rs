@@ -1,0 +1,24 @@
+//! JavaScript functions that Rust may call from any thread. All are weak: a registry that somebody
+//! keeps must not keep the process alive.
+
+use napi::{
+    Status,
+    bindgen_prelude::{FnArgs, Promise},
+    threadsafe_function::ThreadsafeFunction,
+};
+
+/// Takes one JSON text, answers nothing.
+pub(super) type Listener = ThreadsafeFunction<String, (), String, Status, false, true>;
+
+/// A host tool's handler: call key, input and context as JSON; promises a result as JSON.
+pub(super) type Handler = ThreadsafeFunction<
+    FnArgs<(f64, String, String)>,
+    Promise<String>,
+    FnArgs<(f64, String, String)>,
+    Status,
+    false,
+    true,
+>;
+
+/// Tells a host tool's handler, by call key, that its call has ended early.
+pub(super) type Aborter = ThreadsafeFunction<f64, (), f64, Status, false, true>;

@@ -1,0 +1,52 @@
+//! What a host is told about registered tools.
+
+use serde_json::{Value, json};
+
+use crate::{
+    registry::{Entry, Snapshot, ToolSource},
+    tools::ToolSet,
+};
+
+/// The seeds' `RegisteredToolInfo`, with what we know beyond it.
+pub(super) fn tool_info(entry: &Entry, tools: &Snapshot) -> Value {
+    let spec = entry.tool.spec();
+    let mut info = json!({
+        "name": spec.name,
+        "title": spec.title,
+        "description": spec.description,
+        "source": entry.source.as_str(),
+        "inputSchema": spec.input_schema,
+        "annotations": spec.annotations,
+        "sideEffect": spec.side_effect,
+        "risk": spec.side_effect.risk(),
+        "allowed": tools.is_allowed(&spec.name),
+        "disabled": tools.is_disabled(&spec.name),
+    });
+    match &entry.source {
+        ToolSource::Builtin(set) => info["toolset"] = json!(set),
+        ToolSource::Mcp { server } => info["serverName"] = json!(server),
+        ToolSource::Host => {}
+    }
+    if !entry.tool.aliases().is_empty() {
+        info["aliases"] = json!(entry.tool.aliases());
+    }
+    info
+}
+
+/// Every tool that comes with the package, for the generated types and the snapshots.
+pub(super) fn builtin_specs() -> Value {
+    ToolSet::ALL
+        .iter()
+        .flat_map(|set| set.tools().into_iter().map(|tool| (set.as_str(), tool)))
+        .map(|(set, tool)| {
+            let spec = tool.spec();
+            json!({
+                "set": set,
+                "name": spec.name,
+                "aliases": tool.aliases(),
+                "description": spec.description,
+                "inputSchema": spec.input_schema,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,371 @@
+//! The registry as JavaScript holds it.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use napi::{
+    Env,
+    bindgen_prelude::{PromiseRaw, Result},
+    threadsafe_function::ThreadsafeFunctionCallMode,
+};
+use napi_derive::napi;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    callbacks::{Aborter, Handler, Listener},
+    cancel::CancelHandle,
+    envelope::{misuse, parsed, plain_cause, sealed},
+    host_tool::{HostTool, HostToolSpec},
+    listing::{builtin_specs, tool_info},
+    mcp::McpLine,
+    options::Options,
+};
+use crate::{
+    error::{ErrorKind, ToolError},
+    mcp::{Connection, McpServer, ServerIdentity},
+    pipeline::{CallOptions, Pipeline, ToolCall},
+    policy::Decision,
+    provider::{DefinitionFormat, ResultFormat, Strictness, definitions, result_json},
+    tool::{ProgressSink, ToolOutput},
+};
+
+/// The registry and all that stands behind it.
+#[napi]
+pub struct NativeRegistry {
+    pipeline: Arc<Pipeline>,
+    identity: ServerIdentity,
+    aborter: Arc<Aborter>,
+    host_calls: Arc<AtomicU64>,
+    lines: AtomicU64,
+}
+
+/// Which shape the answer of a call takes.
+#[derive(Clone, Copy)]
+enum View {
+    Result,
+    Invocation,
+}
+
+#[napi]
+impl NativeRegistry {
+    /// Builds a registry, or throws the text of an error envelope.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(options: String, aborter: Aborter) -> Result<Self> {
+        let (pipeline, identity) = parsed::<Options>(&options, ErrorKind::InvalidOptions)
+            .and_then(Options::build)
+            .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
+        Ok(Self {
+            pipeline: Arc::new(pipeline),
+            identity,
+            aborter: Arc::new(aborter),
+            host_calls: Arc::new(AtomicU64::new(1)),
+            lines: AtomicU64::new(1),
+        })
+    }
+
+    /// Registers a host's tool. Gives `{ id, name }`.
+    #[napi(catch_unwind)]
+    pub fn register(&self, spec: String, handler: Handler) -> String {
+        sealed((|| {
+            let spec: HostToolSpec = parsed(&spec, ErrorKind::InvalidTool)?;
+            let (tool, source) =
+                HostTool::new(spec, handler, Arc::clone(&self.aborter), Arc::clone(&self.host_calls))?;
+            let name = tool.spec().name.clone();
+            let id = self.pipeline.registry.register(tool, source)?;
+            Ok(json!({ "id": id, "name": name }).to_string())
+        })())
+    }
+
+    /// Removes a tool; false when there was none.
+    #[napi(catch_unwind)]
+    pub fn unregister(&self, name: String) -> bool {
+        self.pipeline.registry.unregister(&name)
+    }
+
+    /// Removes MCP tools by prefix; gives how many there were.
+    #[napi(catch_unwind)]
+    pub fn unregister_mcp_tools(&self, prefix: String) -> u32 {
+        u32::try_from(self.pipeline.registry.unregister_mcp(&prefix).len()).unwrap_or(u32::MAX)
+    }
+
+    /// The registration's id of a name or alias.
+    #[napi(catch_unwind)]
+    pub fn lookup(&self, name: String) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "a process makes no 2^53 registrations")]
+        self.pipeline.registry.snapshot().find(&name).map(|entry| entry.id as f64)
+    }
+
+    /// Every name, in order.
+    #[napi(catch_unwind)]
+    pub fn names(&self) -> Vec<String> {
+        let tools = self.pipeline.registry.snapshot();
+        tools.entries().map(|entry| entry.tool.spec().name.clone()).collect()
+    }
+
+    /// How many tools there are.
+    #[napi(catch_unwind)]
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.pipeline.registry.snapshot().len()).unwrap_or(u32::MAX)
+    }
+
+    /// One tool's info as JSON.
+    #[napi(catch_unwind)]
+    pub fn info(&self, name: String) -> Option<String> {
+        let tools = self.pipeline.registry.snapshot();
+        tools.find(&name).map(|entry| tool_info(entry, &tools).to_string())
+    }
+
+    /// Every tool's info as JSON.
+    #[napi(catch_unwind)]
+    pub fn infos(&self) -> String {
+        let tools = self.pipeline.registry.snapshot();
+        tools.entries().map(|entry| tool_info(entry, &tools)).collect::<Value>().to_string()
+    }
+
+    /// The tools that are not disabled, in a provider's format.
+    #[napi(catch_unwind)]
+    pub fn definitions(&self, format: String, strict: bool) -> String {
+        sealed((|| {
+            let format: DefinitionFormat =
+                format.parse().map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
+            let strictness = if strict { Strictness::Strict } else { Strictness::Guided };
+            let tools = self.pipeline.registry.snapshot();
+            Ok(definitions(tools.enabled(), format, strictness).to_string())
+        })())
+    }
+
+    /// True when the tool runs without asking.
+    #[napi(catch_unwind)]
+    pub fn is_allowed(&self, name: String) -> bool {
+        self.pipeline.registry.snapshot().is_allowed(&name)
+    }
+
+    /// True when the tool is switched off.
+    #[napi(catch_unwind)]
+    pub fn is_disabled(&self, name: String) -> bool {
+        self.pipeline.registry.snapshot().is_disabled(&name)
+    }
+
+    /// Lets tools run without asking.
+    #[napi(catch_unwind)]
+    pub fn allow(&self, names: Vec<String>) {
+        self.pipeline.registry.allow(names);
+    }
+
+    /// Runs a call; promises the result as JSON.
+    #[napi(catch_unwind, ts_return_type = "Promise<string>")]
+    pub fn call<'env>(
+        &self,
+        env: &'env Env,
+        name: String,
+        input: String,
+        options: Option<String>,
+        cancel: Option<&CancelHandle>,
+        progress: Option<Listener>,
+    ) -> Result<PromiseRaw<'env, String>> {
+        self.start(env, name, input, options, cancel, progress, View::Result)
+    }
+
+    /// Runs a call; promises `llmContent` and `returnDisplay` as JSON.
+    #[napi(catch_unwind, ts_return_type = "Promise<string>")]
+    pub fn execute<'env>(
+        &self,
+        env: &'env Env,
+        name: String,
+        input: String,
+        options: Option<String>,
+        cancel: Option<&CancelHandle>,
+        progress: Option<Listener>,
+    ) -> Result<PromiseRaw<'env, String>> {
+        self.start(env, name, input, options, cancel, progress, View::Invocation)
+    }
+
+    /// Runs the calls of one model turn; promises their results as a JSON array.
+    #[napi(catch_unwind, ts_return_type = "Promise<string>")]
+    pub fn call_all<'env>(
+        &self,
+        env: &'env Env,
+        calls: String,
+        format: String,
+        options: Option<String>,
+        cancel: Option<&CancelHandle>,
+        progress: Option<Listener>,
+    ) -> Result<PromiseRaw<'env, String>> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let prepared = (|| {
+            let calls: Vec<BatchCall> = parsed(&calls, ErrorKind::Validation)?;
+            let format: ResultFormat =
+                format.parse().map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
+            Ok((calls, format, call_options(options.as_deref(), cancel, progress)?))
+        })();
+        env.spawn_future(async move {
+            let (calls, format, options) = match prepared {
+                Ok(prepared) => prepared,
+                Err(error) => return Ok(misuse(&error)),
+            };
+            if pipeline.closed.is_cancelled() {
+                return Ok(misuse(&closed()));
+            }
+            let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
+            let calls = calls
+                .into_iter()
+                .map(|call| (Some(call.id), ToolCall { name: call.name, input: call.input }))
+                .collect();
+            let outputs = pipeline.call_all(calls, options).await;
+            let results: Vec<String> =
+                outputs.iter().zip(&ids).map(|(output, id)| result_json(output, id, format)).collect();
+            Ok(format!("[{}]", results.join(",")))
+        })
+    }
+
+    /// What a call would do: `{ description, locations, decision, … }`, or the error it would end in.
+    #[napi(catch_unwind)]
+    pub fn preview(&self, name: String, input: String) -> String {
+        sealed((|| {
+            if self.pipeline.closed.is_cancelled() {
+                return Err(closed());
+            }
+            let tools = self.pipeline.registry.snapshot();
+            let Some(entry) = tools.find(&name) else {
+                // The same words a call would be answered with.
+                let call = ToolCall { name, input: Value::Null };
+                return match self.pipeline.preview(call, CallOptions::default()) {
+                    Err(error) => Err(error),
+                    Ok(_) => Err(ToolError::new(ErrorKind::UnknownTool, "the tool was just registered; try again")),
+                };
+            };
+            let spec = entry.tool.spec();
+            let mut shown = json!({ "name": spec.name, "risk": spec.side_effect.risk() });
+            let judged = parsed::<Value>(&input, ErrorKind::Validation)
+                .and_then(|input| self.pipeline.preview(ToolCall { name, input }, CallOptions::default()));
+            match judged {
+                Ok((prepared, decision)) => {
+                    shown["description"] = json!(prepared.description());
+                    shown["locations"] =
+                        prepared.accesses().iter().map(crate::tool::Access::location).collect();
+                    shown["decision"] = json!(match &decision {
+                        Decision::Allow => "allow",
+                        Decision::Ask { .. } => "ask",
+                        Decision::Deny(_) => "deny",
+                    });
+                }
+                Err(error) => {
+                    shown["description"] = json!(spec.title);
+                    shown["locations"] = json!([]);
+                    shown["error"] = json!(error);
+                }
+            }
+            Ok(shown.to_string())
+        })())
+    }
+
+    /// Opens a line for an in-process MCP client; `send` takes the server's messages.
+    #[napi(catch_unwind)]
+    pub fn open_mcp_line(&self, send: Listener) -> McpLine {
+        let session = format!("mcp-{}", self.lines.fetch_add(1, Ordering::Relaxed));
+        let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
+        let (line, serve) = Connection::open(
+            |gone| McpServer::new(pipeline, identity, session, gone),
+            move |message| drop(send.call(message, ThreadsafeFunctionCallMode::NonBlocking)),
+        );
+        napi::bindgen_prelude::spawn(serve);
+        McpLine(line)
+    }
+
+    /// Ends every running call; later ones are refused.
+    #[napi(catch_unwind)]
+    pub fn close(&self) {
+        self.pipeline.closed.cancel();
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "they are the arguments of the two exports above")]
+    fn start<'env>(
+        &self,
+        env: &'env Env,
+        name: String,
+        input: String,
+        options: Option<String>,
+        cancel: Option<&CancelHandle>,
+        progress: Option<Listener>,
+        view: View,
+    ) -> Result<PromiseRaw<'env, String>> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let options = call_options(options.as_deref(), cancel, progress);
+        env.spawn_future(async move {
+            let options = match options {
+                Ok(options) => options,
+                Err(error) => return Ok(misuse(&error)),
+            };
+            if pipeline.closed.is_cancelled() {
+                return Ok(misuse(&closed()));
+            }
+            let cancel = options.cancel.clone();
+            let output = match serde_json::from_str(&input) {
+                Ok(input) => pipeline.call(ToolCall { name, input }, options).await,
+                Err(err) => ToolOutput::failure(ToolError::new(ErrorKind::Validation, plain_cause(&err))),
+            };
+            match &output.error {
+                Some(error) if error.kind == ErrorKind::Cancelled && cancel.is_cancelled() => Ok(misuse(error)),
+                _ => Ok(match view {
+                    View::Result => output.to_result_json(),
+                    View::Invocation => output.to_invocation_json(),
+                }),
+            }
+        })
+    }
+}
+
+/// Every tool that comes with the package, as JSON: what types and snapshots are made from.
+#[napi(catch_unwind)]
+pub fn tool_specs() -> String {
+    builtin_specs().to_string()
+}
+
+/// Every error type there is.
+#[napi(catch_unwind)]
+pub fn error_types() -> Vec<String> {
+    ErrorKind::ALL.iter().map(|kind| kind.as_str().to_owned()).collect()
+}
+
+fn closed() -> ToolError {
+    ToolError::new(ErrorKind::RegistryClosed, "the registry is closed; create a new one")
+}
+
+#[derive(Deserialize)]
+struct BatchCall {
+    id: String,
+    name: String,
+    #[serde(default)]
+    input: Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct CallFacts {
+    tool_use_id: Option<String>,
+    session_id: Option<String>,
+}
+
+fn call_options(
+    facts: Option<&str>,
+    cancel: Option<&CancelHandle>,
+    progress: Option<Listener>,
+) -> std::result::Result<CallOptions, ToolError> {
+    let facts: CallFacts = facts.map_or_else(|| Ok(CallFacts::default()), |it| parsed(it, ErrorKind::InvalidOptions))?;
+    let progress = progress.map_or_else(ProgressSink::default, |listener| {
+        ProgressSink::new(move |news| {
+            if let Ok(text) = serde_json::to_string(&news) {
+                listener.call(text, ThreadsafeFunctionCallMode::NonBlocking);
+            }
+        })
+    });
+    Ok(CallOptions {
+        tool_use_id: facts.tool_use_id,
+        session_id: facts.session_id,
+        cancel: cancel.map(|it| it.0.clone()).unwrap_or_default(),
+        progress,
+    })
+}

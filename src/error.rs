@@ -1,0 +1,149 @@
+//! The ways a call can fail, named by cause.
+//!
+//! The strings of [`ErrorKind`] are public API: hosts and models branch on them. The variants are not.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+macro_rules! error_kinds {
+    ($($(#[doc = $doc:literal])+ $variant:ident => $name:literal,)+) => {
+        /// Why a call failed; [`ErrorKind::as_str`] is the stable name a host sees as `error.type`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum ErrorKind {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl ErrorKind {
+            /// Every kind, in the order of declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The stable public name.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+        }
+    };
+}
+
+error_kinds! {
+    /// Input that does not fit the tool's schema.
+    Validation => "ValidationError",
+    /// A name that no registered tool has.
+    UnknownTool => "UnknownTool",
+    /// A tool that the host has switched off.
+    ToolDisabled => "ToolDisabled",
+    /// A tool that cannot be registered as it is: its name, schema or shape is wrong.
+    InvalidTool => "InvalidTool",
+    /// Options that cannot be used as they are.
+    InvalidOptions => "InvalidOptions",
+    /// The policy, or its default, said no.
+    PolicyDenied => "PolicyDenied",
+    /// Nobody answered a confirmation request in time.
+    ConfirmationTimeout => "ConfirmationTimeout",
+    /// A hook stopped the call.
+    HookBlocked => "HookBlocked",
+    /// The caller aborted.
+    Cancelled => "Cancelled",
+    /// The call ran into its time limit.
+    Timeout => "TimeoutError",
+    /// The registry was closed.
+    RegistryClosed => "RegistryClosed",
+    /// A host's tool threw, or answered with something that is no result.
+    ToolFailed => "ToolFailed",
+    /// A bug in toolwright itself.
+    Internal => "InternalError",
+    /// A path that leaves the workspace.
+    PathOutsideWorkspace => "PathOutsideWorkspace",
+    /// No file at the path.
+    FileNotFound => "FileNotFoundError",
+    /// A file is in the way.
+    FileExists => "FileExistsError",
+    /// The operating system refused access.
+    Permission => "PermissionError",
+    /// A file could not be read or understood.
+    FileRead => "FileReadError",
+    /// A file could not be written.
+    FileWrite => "FileWriteError",
+    /// A file changed since the session read it.
+    StaleFile => "StaleFileError",
+    /// A file has to be read before it is changed.
+    NotRead => "NotReadError",
+    /// The text to replace is not in the file.
+    EditTargetNotFound => "EditTargetNotFound",
+    /// The text to replace is in the file more than once.
+    EditTargetAmbiguous => "EditTargetAmbiguous",
+    /// An edit could not be applied.
+    FileEdit => "FileEditError",
+    /// A glob could not be evaluated.
+    Glob => "GlobError",
+    /// A search could not be run.
+    Grep => "GrepError",
+    /// A directory could not be listed.
+    Ls => "LsError",
+    /// A command ran into its time limit.
+    ShellTimeout => "ShellTimeoutError",
+    /// A command could not be run, or ended with an error.
+    ShellExecution => "ShellExecutionError",
+    /// A server answered with an error status.
+    Http => "HttpError",
+    /// A request could not be made.
+    Fetch => "FetchError",
+    /// A web search failed.
+    Search => "SearchError",
+    /// The memory store failed.
+    Memory => "MemoryError",
+    /// The todo list failed.
+    Todo => "TodoError",
+}
+
+impl Serialize for ErrorKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A failed call: what went wrong, with the value and the next step in the message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    /// The cause, as hosts branch on it.
+    #[serde(rename = "type")]
+    pub kind: ErrorKind,
+    /// The text for a model or a person.
+    pub message: String,
+}
+
+impl ToolError {
+    /// An error of a kind with its message.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
+    /// The error of an aborted call.
+    pub fn cancelled() -> Self {
+        Self::new(ErrorKind::Cancelled, "the call was cancelled")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_name_of_its_own() {
+        let names: HashSet<_> = ErrorKind::ALL.iter().map(|kind| kind.as_str()).collect();
+        assert_eq!(names.len(), ErrorKind::ALL.len());
+    }
+}

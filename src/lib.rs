@@ -1,0 +1,31 @@
+//! toolwright: the tool layer of an agent.
+//!
+//! One call, from top to bottom:
+//!
+//! 1. [`binding`] takes it from JavaScript (or [`mcp`] from an MCP client): a name and raw JSON.
+//! 2. [`pipeline`] finds the tool in the [`registry`] and carries the call through the rest.
+//! 3. [`tool`] is the contract. `prepare` turns raw JSON into something that could run: validated,
+//!    coerced, every path resolved, everything it will touch declared.
+//! 4. [`policy`] judges what was declared: allow, ask or deny.
+//! 5. [`hooks`] may stop the call, or rewrite its input, which goes back to 3.
+//! 6. [`confirm`] asks a person where policy said so, and makes the one value that may run.
+//! 7. [`pipeline`] executes it: within its time, cancellable, behind a panic fence.
+//!    The tool itself is one file in [`tools`], a thin layer over an engine in [`workspace`].
+//! 8. [`hooks`] see the answer; it is bounded and goes back as one [`tool::ToolOutput`].
+//!
+//! [`session`] is what lasts between calls; [`provider`] knows the wire formats of model providers.
+
+#[cfg(feature = "binding")]
+pub mod binding;
+pub mod confirm;
+pub mod error;
+pub mod hooks;
+pub mod mcp;
+pub mod pipeline;
+pub mod policy;
+pub mod provider;
+pub mod registry;
+pub mod session;
+pub mod tool;
+pub mod tools;
+pub mod workspace;

@@ -1,0 +1,28 @@
+//! The bounds that hold for every call, whatever the tool.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// Bounds a host can set.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Limits {
+    /// How long a call may run, in milliseconds, where the tool has no limit of its own.
+    pub call_timeout_ms: u32,
+    /// How many bytes of text one answer may hold.
+    pub max_result_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { call_timeout_ms: 600_000, max_result_bytes: 4 * 1024 * 1024 }
+    }
+}
+
+impl Limits {
+    /// The time limit of one call.
+    pub fn call_timeout(&self) -> Duration {
+        Duration::from_millis(u64::from(self.call_timeout_ms))
+    }
+}

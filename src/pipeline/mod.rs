@@ -1,0 +1,12 @@
+//! The life of one call, top to bottom: [`Pipeline::call`].
+
+mod batch;
+mod bound;
+mod call;
+mod execute;
+mod limits;
+mod panic_fence;
+
+pub use call::{CallOptions, Pipeline, ToolCall};
+pub use limits::Limits;
+pub use panic_fence::quiet_panic_hook;

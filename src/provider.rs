@@ -1,0 +1,167 @@
+//! The wire formats of model providers: how tools are told to a model and results given back.
+
+use std::str::FromStr;
+
+use serde_json::{Value, json};
+
+use crate::{
+    registry::{Entry, needs_gemini_prefix},
+    tool::{Content, ToolOutput, ToolSpec, strict_schema},
+};
+
+/// Whose format tool definitions take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefinitionFormat {
+    /// The Model Context Protocol's `tools/list`.
+    Mcp,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// OpenAI's Chat Completions, and all that speak it.
+    OpenAi,
+    /// OpenAI's Responses.
+    OpenAiResponses,
+    /// Google's Gemini.
+    Gemini,
+}
+
+impl FromStr for DefinitionFormat {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "mcp" => Ok(Self::Mcp),
+            "anthropic" => Ok(Self::Anthropic),
+            "openai" => Ok(Self::OpenAi),
+            "openai-responses" => Ok(Self::OpenAiResponses),
+            "gemini" => Ok(Self::Gemini),
+            _ => Err(format!(
+                "no format is named `{name}`; there are `mcp`, `anthropic`, `openai`, `openai-responses`, `gemini`"
+            )),
+        }
+    }
+}
+
+/// How closely a provider is to hold a model to the schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// The schema guides the model.
+    Guided,
+    /// The schema binds the model, where the provider can.
+    Strict,
+}
+
+/// The tools as one provider wants to be told of them.
+pub fn definitions<'a>(
+    tools: impl Iterator<Item = &'a Entry>,
+    format: DefinitionFormat,
+    strictness: Strictness,
+) -> Value {
+    let specs = tools.map(|entry| entry.tool.spec());
+    match format {
+        DefinitionFormat::Mcp => specs.map(mcp_definition).collect(),
+        DefinitionFormat::Anthropic => specs
+            .map(|spec| json!({ "name": spec.name, "description": spec.description, "input_schema": spec.input_schema }))
+            .collect(),
+        DefinitionFormat::OpenAi => {
+            specs.map(|spec| json!({ "type": "function", "function": openai_function(spec, strictness) })).collect()
+        }
+        DefinitionFormat::OpenAiResponses => specs
+            .map(|spec| {
+                let mut function = openai_function(spec, strictness);
+                function["type"] = json!("function");
+                function
+            })
+            .collect(),
+        DefinitionFormat::Gemini => {
+            let declarations: Vec<Value> = specs
+                .map(|spec| {
+                    let prefix = if needs_gemini_prefix(&spec.name) { "_" } else { "" };
+                    json!({
+                        "name": format!("{prefix}{}", spec.name),
+                        "description": spec.description,
+                        "parametersJsonSchema": spec.input_schema,
+                    })
+                })
+                .collect();
+            json!([{ "functionDeclarations": declarations }])
+        }
+    }
+}
+
+fn mcp_definition(spec: &ToolSpec) -> Value {
+    json!({
+        "name": spec.name,
+        "title": spec.title,
+        "description": spec.description,
+        "inputSchema": spec.input_schema,
+        "annotations": spec.annotations,
+    })
+}
+
+fn openai_function(spec: &ToolSpec, strictness: Strictness) -> Value {
+    let mut function = json!({ "name": spec.name, "description": spec.description });
+    match strictness {
+        Strictness::Guided => function["parameters"] = spec.input_schema.clone(),
+        Strictness::Strict => {
+            function["parameters"] = strict_schema(&spec.input_schema);
+            function["strict"] = json!(true);
+        }
+    }
+    function
+}
+
+/// Whose format the results of a turn take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultFormat {
+    /// `tool_result` blocks for the next user message.
+    Anthropic,
+    /// One message of role `tool` each.
+    OpenAi,
+    /// MCP results, as `call` gives them.
+    Mcp,
+}
+
+impl FromStr for ResultFormat {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "anthropic" => Ok(Self::Anthropic),
+            "openai" => Ok(Self::OpenAi),
+            "mcp" => Ok(Self::Mcp),
+            _ => Err(format!("no result format is named `{name}`; there are `anthropic`, `openai`, `mcp`")),
+        }
+    }
+}
+
+/// One answer as JSON text in a provider's format.
+pub fn result_json(output: &ToolOutput, tool_use_id: &str, format: ResultFormat) -> String {
+    match format {
+        ResultFormat::Mcp => output.to_result_json(),
+        ResultFormat::Anthropic => {
+            let content: Vec<Value> = output.content.iter().map(anthropic_block).collect();
+            let mut block = json!({ "type": "tool_result", "tool_use_id": tool_use_id, "content": content });
+            if output.error.is_some() {
+                block["is_error"] = json!(true);
+            }
+            block.to_string()
+        }
+        ResultFormat::OpenAi => {
+            let text = output.joined_text();
+            // These messages have no flag for an error, so the text has to say it.
+            let content = if output.error.is_some() { format!("Error: {text}") } else { text };
+            json!({ "role": "tool", "tool_call_id": tool_use_id, "content": content }).to_string()
+        }
+    }
+}
+
+fn anthropic_block(block: &Content) -> Value {
+    match block {
+        Content::Text { text } => json!({ "type": "text", "text": text }),
+        Content::Image { data, mime_type } => json!({
+            "type": "image",
+            "source": { "type": "base64", "media_type": mime_type, "data": data },
+        }),
+        Content::Other(block) => json!({ "type": "text", "text": Value::Object(block.clone()).to_string() }),
+    }
+}

@@ -1,0 +1,209 @@
+//! Name → tool. Readers get snapshots, so a call is never disturbed by a registration.
+
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use arc_swap::ArcSwap;
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{DynTool, NAME_RULE, is_valid_name},
+};
+
+/// Where a tool comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolSource {
+    /// Part of toolwright, in the named set.
+    Builtin(&'static str),
+    /// Registered by the host.
+    Host,
+    /// Of an MCP server.
+    Mcp {
+        /// The server's name.
+        server: String,
+    },
+}
+
+impl ToolSource {
+    /// The word for it in listings.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Builtin(_) => "builtin",
+            Self::Host => "host",
+            Self::Mcp { .. } => "mcp",
+        }
+    }
+}
+
+/// One registration. A name that is registered anew gets a new id.
+#[derive(Clone)]
+pub struct Entry {
+    /// Tells this registration from every other.
+    pub id: u64,
+    /// The tool.
+    pub tool: Arc<dyn DynTool>,
+    /// Where it comes from.
+    pub source: ToolSource,
+}
+
+/// The registrations of one moment, by name.
+#[derive(Clone, Default)]
+pub struct Snapshot {
+    tools: BTreeMap<NameKey, Entry>,
+    allowed: HashSet<String>,
+    disabled: HashSet<String>,
+    next_id: u64,
+}
+
+/// All tools of one host.
+#[derive(Default)]
+pub struct Registry {
+    current: ArcSwap<Snapshot>,
+    writing: Mutex<()>,
+}
+
+impl Registry {
+    /// The registrations as they are now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// Adds a tool; one of the same name is replaced. Gives the registration's id.
+    pub fn register(&self, tool: Arc<dyn DynTool>, source: ToolSource) -> Result<u64, ToolError> {
+        let name = tool.spec().name.clone();
+        if !is_valid_name(&name) {
+            let shown: String = name.chars().take(80).collect();
+            return Err(ToolError::new(
+                ErrorKind::InvalidTool,
+                format!("`{shown}` cannot be a tool's name; use {NAME_RULE}"),
+            ));
+        }
+        Ok(self.change(|snapshot| {
+            snapshot.next_id += 1;
+            let id = snapshot.next_id;
+            // Removed first: the map would otherwise keep the key, which is the old spelling.
+            snapshot.tools.remove(&NameKey(name.clone()));
+            snapshot.tools.insert(NameKey(name), Entry { id, tool, source });
+            id
+        }))
+    }
+
+    /// Removes a tool; false when there was none of that name.
+    pub fn unregister(&self, name: &str) -> bool {
+        self.change(|snapshot| snapshot.tools.remove(&NameKey(name.to_owned())).is_some())
+    }
+
+    /// Removes every MCP tool whose name begins with the prefix; gives their names.
+    pub fn unregister_mcp(&self, prefix: &str) -> Vec<String> {
+        self.change(|snapshot| {
+            let mut removed = Vec::new();
+            snapshot.tools.retain(|name, entry| {
+                let goes = matches!(entry.source, ToolSource::Mcp { .. }) && name.0.starts_with(prefix);
+                if goes {
+                    removed.push(name.0.clone());
+                }
+                !goes
+            });
+            removed
+        })
+    }
+
+    /// Lets tools run without asking.
+    pub fn allow(&self, names: impl IntoIterator<Item = String>) {
+        self.change(|snapshot| snapshot.allowed.extend(names));
+    }
+
+    /// Switches tools off.
+    pub fn disable(&self, names: impl IntoIterator<Item = String>) {
+        self.change(|snapshot| snapshot.disabled.extend(names));
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Snapshot) -> T) -> T {
+        let _one_writer = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Snapshot::clone(&self.current.load());
+        let result = change(&mut next);
+        self.current.store(Arc::new(next));
+        result
+    }
+}
+
+impl Snapshot {
+    /// The tool of a name or an alias.
+    pub fn find(&self, name: &str) -> Option<&Entry> {
+        let exact = |name: &str| self.tools.get(&NameKey(name.to_owned()));
+        exact(name)
+            .or_else(|| self.entries().find(|entry| entry.tool.aliases().contains(&name)))
+            // Gemini wants a letter or `_` first, so its definitions carry one; see `provider`.
+            .or_else(|| exact(name.strip_prefix('_')?).filter(|it| needs_gemini_prefix(&it.tool.spec().name)))
+    }
+
+    /// Every tool, by name.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.tools.values()
+    }
+
+    /// Every tool that is not switched off, by name.
+    pub fn enabled(&self) -> impl Iterator<Item = &Entry> {
+        self.entries().filter(|entry| !self.is_disabled(&entry.tool.spec().name))
+    }
+
+    /// How many tools there are.
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// True without any tool.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// True when the tool runs without asking.
+    pub fn is_allowed(&self, name: &str) -> bool {
+        self.allowed.contains(self.real_name(name))
+    }
+
+    /// True when the tool is switched off.
+    pub fn is_disabled(&self, name: &str) -> bool {
+        self.disabled.contains(name) || self.disabled.contains(self.real_name(name))
+    }
+
+    fn real_name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.find(name).map_or(name, |entry| &entry.tool.spec().name)
+    }
+}
+
+/// True for names that only Gemini refuses: those that begin with a digit or `-`.
+pub(crate) fn needs_gemini_prefix(name: &str) -> bool {
+    name.starts_with(|it: char| it.is_ascii_digit() || it == '-')
+}
+
+/// A name in the order of JavaScript's `localeCompare`, which the seeds list by: `_`, `-`, digits,
+/// then letters, where case only decides between names that are otherwise equal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct NameKey(String);
+
+impl NameKey {
+    fn weights(&self) -> impl Iterator<Item = u8> {
+        self.0.bytes().map(|byte| match byte {
+            b'_' => 1,
+            b'-' => 2,
+            _ => byte.to_ascii_lowercase(),
+        })
+    }
+}
+
+impl Ord for NameKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let lower_case_first = || other.0.cmp(&self.0);
+        self.weights().cmp(other.weights()).then_with(lower_case_first)
+    }
+}
+
+impl PartialOrd for NameKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}

@@ -1,0 +1,10 @@
+//! What lasts longer than a call: the workspace a registry works in, and each conversation in it.
+//!
+//! Settings of the outside world (environment, current directory) enter the crate here and nowhere
+//! else.
+
+mod ledger;
+mod sessions;
+
+pub use ledger::{ContentHash, ReadLedger};
+pub use sessions::{Session, Sessions};

@@ -1,0 +1,87 @@
+//! The two faces of a tool: typed for its author, erased for the registry.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Access, SideEffect, ToolContext, ToolOutput, ToolSpec};
+use crate::error::ToolError;
+
+/// What the author of a native tool writes: one type in one file.
+pub trait Tool: Send + Sync + 'static {
+    /// The parsed input; its derived schema is what models see.
+    type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+
+    /// The input with every path resolved: what is judged is what runs.
+    type Plan: Send + Sync + 'static;
+
+    /// The name models call.
+    const NAME: &'static str;
+    /// The title for people.
+    const TITLE: &'static str;
+    /// The text for models.
+    const DESCRIPTION: &'static str;
+    /// What a call leaves behind.
+    const SIDE_EFFECT: SideEffect;
+    /// Other names it answers to.
+    const ALIASES: &'static [&'static str] = &[];
+
+    /// Checks what a schema cannot say and resolves what the call will touch, without touching it.
+    fn plan(&self, input: Self::Input, cx: &ToolContext) -> Result<Self::Plan, ToolError>;
+
+    /// What this very call will touch.
+    fn accesses(&self, plan: &Self::Plan) -> Vec<Access>;
+
+    /// One line for a person: what this call is about to do.
+    fn describe(&self, plan: &Self::Plan) -> String;
+
+    /// Does the work.
+    fn run(
+        &self,
+        plan: Self::Plan,
+        cx: &ToolContext,
+    ) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
+}
+
+/// What the registry holds. Native tools come through [`super::Typed`]; a host's, a plugin's and an
+/// MCP server's tools implement it directly.
+pub trait DynTool: Send + Sync {
+    /// What the tool says about itself.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Other names it answers to.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The time limit of one call, where it differs from the registry's.
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The only way from raw JSON to something that can run: parses, resolves, declares accesses.
+    fn prepare(
+        self: Arc<Self>,
+        input: Value,
+        cx: &ToolContext,
+    ) -> Result<Box<dyn Prepared>, ToolError>;
+}
+
+/// A call whose input is parsed and whose accesses are known, and which has not run.
+#[async_trait]
+pub trait Prepared: Send + Sync {
+    /// The input after coercion: what policy and hooks see is what runs.
+    fn input(&self) -> &Value;
+
+    /// What the call will touch.
+    fn accesses(&self) -> &[Access];
+
+    /// One line for a person.
+    fn description(&self) -> String;
+
+    /// Does the work; reached through [`crate::confirm::Permitted`] only.
+    async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError>;
+}

@@ -1,0 +1,417 @@
+//! From raw JSON to input that fits a schema, or to an error a model can act on.
+//!
+//! Coercion comes first and is narrow: `"5"` for a number, `"true"` for a boolean, `null` for an
+//! optional parameter. Everything else is judged as it came.
+
+use std::fmt::Write as _;
+
+use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
+use serde_json::{Map, Number, Value};
+
+use super::SchemaError;
+use crate::error::{ErrorKind, ToolError};
+
+/// How many problems one answer names; a model mends them all at once.
+const MAX_REPORTED: usize = 5;
+/// How much of a wrong value is shown.
+const MAX_SHOWN_CHARS: usize = 60;
+/// Keeps a hostile pattern in a host's or server's schema from stalling a call.
+const PATTERN_STEPS: usize = 200_000;
+
+/// A compiled input schema.
+pub struct InputValidator {
+    schema: Value,
+    validator: Validator,
+}
+
+impl InputValidator {
+    /// Compiles a schema. References to other documents are refused, never fetched.
+    pub fn new(schema: &Value) -> Result<Self, SchemaError> {
+        let validator = jsonschema::options()
+            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(PATTERN_STEPS))
+            .build(schema)
+            .map_err(|err| SchemaError::Invalid(err.to_string()))?;
+        Ok(Self { schema: schema.clone(), validator })
+    }
+
+    /// Gives back the input after coercion, or an error that names every parameter at fault.
+    pub fn accept(&self, mut input: Value) -> Result<Value, ToolError> {
+        if input.is_null() {
+            // A tool without parameters is often called with nothing at all.
+            input = Value::Object(Map::new());
+        }
+        if !input.is_object() {
+            return Err(ToolError::new(
+                ErrorKind::Validation,
+                format!("input must be an object of parameters, got {}", shown(&input)),
+            ));
+        }
+        coerce(&mut input, &self.schema);
+        if self.validator.is_valid(&input) {
+            return Ok(input);
+        }
+        let mut problems: Vec<String> = Vec::new();
+        let mut left_out = 0_usize;
+        for error in self.validator.iter_errors(&input) {
+            let problem = self.explain(&error);
+            if problems.contains(&problem) {
+                continue;
+            }
+            if problems.len() < MAX_REPORTED {
+                problems.push(problem);
+            } else {
+                left_out += 1;
+            }
+        }
+        let mut message = problems.join("; ");
+        if left_out > 0 {
+            let _ = write!(message, "; and {left_out} more problems");
+        }
+        Err(ToolError::new(ErrorKind::Validation, message))
+    }
+
+    fn explain(&self, error: &ValidationError<'_>) -> String {
+        let pointer = error.instance_path().as_str();
+        let place = parameter_name(pointer);
+        let schema = self.schema_at(pointer);
+        match error.kind() {
+            ValidationErrorKind::AdditionalProperties { unexpected } => {
+                let unknown: Vec<_> = unexpected.iter().take(MAX_REPORTED).map(|it| quoted(it)).collect();
+                let owner = if place.is_empty() { String::new() } else { format!(" in {}", quoted(&place)) };
+                let known = known_parameters(schema);
+                format!(
+                    "unknown parameter{} {}{owner}; {known}",
+                    if unknown.len() > 1 { "s" } else { "" },
+                    unknown.join(", "),
+                )
+            }
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let full = if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+                let expected = schema
+                    .and_then(|it| it.get("properties")?.get(name))
+                    .map_or_else(String::new, |it| format!(", expected {}", expectation(it)));
+                format!("missing required parameter {}{expected}", quoted(&full))
+            }
+            _ => {
+                let expected = schema.map(expectation).unwrap_or_default();
+                let subject =
+                    if place.is_empty() { "input".to_owned() } else { format!("parameter {}", quoted(&place)) };
+                let got = shown(error.instance());
+                if expected.is_empty() || states_no_cause(error.kind()) {
+                    format!("{subject}: {}, got {got}", lower_first(&error.masked_with("the value").to_string()))
+                } else {
+                    format!("{subject}: expected {expected}, got {got}")
+                }
+            }
+        }
+    }
+
+    fn schema_at(&self, pointer: &str) -> Option<&Value> {
+        pointer.split('/').skip(1).try_fold(&self.schema, |schema, step| {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            schema
+                .get("properties")
+                .and_then(|it| it.get(&step))
+                .or_else(|| step.parse::<usize>().ok().and_then(|_| schema.get("items")))
+        })
+    }
+}
+
+/// Kinds of error that [`expectation`] has no words for.
+fn states_no_cause(kind: &ValidationErrorKind) -> bool {
+    !matches!(
+        kind,
+        ValidationErrorKind::Type { .. }
+            | ValidationErrorKind::Enum { .. }
+            | ValidationErrorKind::Minimum { .. }
+            | ValidationErrorKind::Maximum { .. }
+            | ValidationErrorKind::MinLength { .. }
+            | ValidationErrorKind::MaxLength { .. }
+            | ValidationErrorKind::MinItems { .. }
+            | ValidationErrorKind::MaxItems { .. }
+    )
+}
+
+fn coerce(value: &mut Value, schema: &Value) {
+    match value {
+        Value::Object(fields) => {
+            let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+            let required = schema.get("required").and_then(Value::as_array);
+            fields.retain(|name, field| {
+                let Some(property) = properties.get(name) else { return true };
+                let optional = !required.is_some_and(|it| it.iter().any(|it| it == name));
+                if field.is_null() && optional && !accepts(property, "null") {
+                    return false;
+                }
+                coerce(field, property);
+                true
+            });
+        }
+        Value::Array(items) => {
+            if let Some(schema) = schema.get("items") {
+                items.iter_mut().for_each(|item| coerce(item, schema));
+            }
+        }
+        Value::String(text) if !accepts(schema, "string") => {
+            if let Some(coerced) = coerced_text(text, schema) {
+                *value = coerced;
+            }
+        }
+        _ => {}
+    }
+}
+
+fn coerced_text(text: &str, schema: &Value) -> Option<Value> {
+    if accepts(schema, "boolean") {
+        match text {
+            "true" => return Some(Value::Bool(true)),
+            "false" => return Some(Value::Bool(false)),
+            _ => {}
+        }
+    }
+    if accepts(schema, "integer") || accepts(schema, "number") {
+        // Only what a person writes as a number: no `1e3`, no blanks, no hexadecimal.
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let plain = !digits.is_empty()
+            && digits.len() <= 20
+            && digits.bytes().all(|it| it.is_ascii_digit() || it == b'.')
+            && digits.starts_with(|it: char| it.is_ascii_digit());
+        if plain {
+            if let Ok(whole) = text.parse::<i64>() {
+                return Some(Value::Number(whole.into()));
+            }
+            if accepts(schema, "number") {
+                return text.parse().ok().and_then(Number::from_f64).map(Value::Number);
+            }
+        }
+    }
+    None
+}
+
+/// True when the schema names the type; a schema that names none is left alone.
+fn accepts(schema: &Value, kind: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::String(only)) => only == kind,
+        Some(Value::Array(kinds)) => kinds.iter().any(|it| it == kind),
+        _ => matches!(kind, "string" | "null"),
+    }
+}
+
+fn expectation(schema: &Value) -> String {
+    if let Some(options) = schema.get("enum").and_then(Value::as_array) {
+        let options: Vec<_> = options.iter().map(|it| quoted(&plain(it))).collect();
+        return format!("one of {}", options.join(", "));
+    }
+    let kind = match schema.get("type") {
+        Some(Value::String(kind)) => with_article(kind),
+        Some(Value::Array(kinds)) => {
+            let kinds: Vec<_> = kinds.iter().filter_map(Value::as_str).map(with_article).collect();
+            kinds.join(" or ")
+        }
+        _ => return String::new(),
+    };
+    let mut text = kind;
+    let bound = |key| schema.get(key).map(plain);
+    match (bound("minimum"), bound("maximum")) {
+        (Some(least), Some(most)) => text += &format!(" from {least} to {most}"),
+        (Some(least), None) => text += &format!(" of at least {least}"),
+        (None, Some(most)) => text += &format!(" of at most {most}"),
+        (None, None) => {}
+    }
+    let counts =
+        [("minLength", "at least", "characters"), ("maxLength", "at most", "characters"), ("minItems", "at least", "items"), ("maxItems", "at most", "items")];
+    for (key, relation, unit) in counts {
+        if let Some(limit) = bound(key) {
+            let unit = if limit == "1" { unit.trim_end_matches('s') } else { unit };
+            text += &format!(" of {relation} {limit} {unit}");
+        }
+    }
+    text
+}
+
+fn with_article(kind: &str) -> String {
+    match kind {
+        "integer" | "array" | "object" => format!("an {kind}"),
+        "null" => "null".to_owned(),
+        _ => format!("a {kind}"),
+    }
+}
+
+fn known_parameters(schema: Option<&Value>) -> String {
+    let known: Vec<_> = schema
+        .and_then(|it| it.get("properties")?.as_object())
+        .map(|it| it.keys().map(|it| quoted(it)).collect())
+        .unwrap_or_default();
+    if known.is_empty() {
+        "it takes no parameters".to_owned()
+    } else {
+        format!("known parameters: {}", known.join(", "))
+    }
+}
+
+/// `/edits/2/target` as a person writes it: `edits[2].target`.
+fn parameter_name(pointer: &str) -> String {
+    let mut name = String::new();
+    for step in pointer.split('/').skip(1) {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        if step.bytes().all(|it| it.is_ascii_digit()) && !step.is_empty() {
+            let _ = write!(name, "[{step}]");
+        } else {
+            if !name.is_empty() {
+                name.push('.');
+            }
+            name.push_str(&step);
+        }
+    }
+    name
+}
+
+/// The value and its type, short enough for a message.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) | Value::Number(_) => format!("`{}`", plain(value)),
+        Value::String(text) => format!("the string {}", quoted(text)),
+        Value::Array(items) => format!("an array of {} items", items.len()),
+        Value::Object(fields) => format!("an object of {} fields", fields.len()),
+    }
+}
+
+/// The JSON type of a value.
+pub(super) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn quoted(text: &str) -> String {
+    let mut short: String = text.chars().take(MAX_SHOWN_CHARS).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    format!("`{}`", short.replace(['\n', '\r'], "⏎"))
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::*;
+
+    fn validator() -> InputValidator {
+        InputValidator::new(&json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string", "minLength": 1 },
+                "limit": { "type": "integer", "minimum": 1 },
+                "ratio": { "type": "number" },
+                "all": { "type": "boolean" },
+                "mode": { "type": "string", "enum": ["a", "b"] },
+                "edits": { "type": "array", "items": {
+                    "type": "object",
+                    "properties": { "target": { "type": "string" }, "line": { "type": "integer" } },
+                    "required": ["target"],
+                    "additionalProperties": false,
+                } },
+            },
+            "required": ["path"],
+            "additionalProperties": false,
+        }))
+        .unwrap()
+    }
+
+    fn refusal(input: Value) -> String {
+        let error = validator().accept(input).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Validation);
+        error.message
+    }
+
+    #[test]
+    fn numbers_and_booleans_written_as_text_are_coerced() {
+        let input = json!({ "path": "5", "limit": "5", "ratio": "0.5", "all": "true",
+            "edits": [{ "target": "1", "line": "7" }] });
+        let expected = json!({ "path": "5", "limit": 5, "ratio": 0.5, "all": true,
+            "edits": [{ "target": "1", "line": 7 }] });
+        assert_eq!(validator().accept(input).unwrap(), expected);
+    }
+
+    #[test]
+    fn null_for_an_optional_parameter_is_absent() {
+        assert_eq!(
+            validator().accept(json!({ "path": "a", "limit": null })).unwrap(),
+            json!({ "path": "a" })
+        );
+        assert_eq!(
+            refusal(json!({ "path": null })),
+            "parameter `path`: expected a string of at least 1 character, got null"
+        );
+    }
+
+    #[test]
+    fn text_that_is_no_number_is_not_coerced() {
+        for text in ["", "5 ", "0x10", "1e3", "five", "--5", ".5", "1.5"] {
+            assert_eq!(
+                refusal(json!({ "path": "a", "limit": text })),
+                format!("parameter `limit`: expected an integer of at least 1, got the string `{text}`")
+            );
+        }
+    }
+
+    #[test]
+    fn every_problem_is_named_with_what_was_expected_and_what_came() {
+        assert_eq!(
+            refusal(json!({ "limit": -1, "bogus": 1, "mode": "c" })),
+            "parameter `limit`: expected an integer of at least 1, got `-1`; \
+             parameter `mode`: expected one of `a`, `b`, got the string `c`; \
+             missing required parameter `path`, expected a string of at least 1 character; \
+             unknown parameter `bogus`; known parameters: `path`, `limit`, `ratio`, `all`, `mode`, `edits`"
+        );
+    }
+
+    #[test]
+    fn nested_places_are_named_as_a_person_writes_them() {
+        assert_eq!(
+            refusal(json!({ "path": "a", "edits": [{ "target": "x" }, { "line": 1.5 }] })),
+            "parameter `edits[1].line`: expected an integer, got `1.5`; \
+             missing required parameter `edits[1].target`, expected a string"
+        );
+    }
+
+    #[test]
+    fn input_that_is_no_object_is_refused_and_none_at_all_is_empty() {
+        assert_eq!(refusal(json!([1])), "input must be an object of parameters, got an array of 1 items");
+        assert_eq!(
+            refusal(Value::Null),
+            "missing required parameter `path`, expected a string of at least 1 character"
+        );
+    }
+
+    #[test]
+    fn a_long_value_is_shown_in_part() {
+        let message = refusal(json!({ "path": "a", "mode": "x".repeat(10_000) }));
+        assert!(message.len() < 300, "{message}");
+    }
+
+    #[test]
+    fn references_to_other_documents_are_refused() {
+        let schema = json!({ "type": "object", "properties": { "a": { "$ref": "http://127.0.0.1:1/x" } } });
+        assert!(matches!(InputValidator::new(&schema), Err(SchemaError::Invalid(_))));
+    }
+}

@@ -1,0 +1,24 @@
+//! The contract: what a tool is, what it may say about itself, and what it answers.
+//!
+//! Authors write [`Tool`]; the registry holds [`DynTool`]; a call that may run is a [`Prepared`].
+//! Nothing here knows of napi, of a provider's wire format or of a particular tool.
+
+mod access;
+mod context;
+mod contract;
+mod input;
+mod output;
+mod progress;
+mod schema;
+mod spec;
+mod typed;
+
+pub use access::Access;
+pub use context::ToolContext;
+pub use contract::{DynTool, Prepared, Tool};
+pub use input::InputValidator;
+pub use output::{Content, ToolOutput};
+pub use progress::{Progress, ProgressSink};
+pub use schema::{SchemaError, check_foreign_schema, derived_schema, strict_schema};
+pub use spec::{Annotations, NAME_RULE, Risk, SideEffect, ToolSpec, is_valid_name};
+pub use typed::Typed;

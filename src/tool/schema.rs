@@ -1,0 +1,175 @@
+//! Input schemas: derived from our types, or checked when they come from outside.
+
+use std::mem;
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+
+/// The largest schema taken from outside, in bytes of JSON.
+const MAX_FOREIGN_BYTES: usize = 256 * 1024;
+/// The deepest nesting taken from outside; schema compilers recurse.
+const MAX_FOREIGN_DEPTH: usize = 48;
+
+/// Why a schema from outside was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum SchemaError {
+    /// The schema is no object schema.
+    #[error("input schema must be a JSON Schema of `type: \"object\"`, got {0}")]
+    NotAnObject(String),
+    /// The schema is too large.
+    #[error("input schema has {0} bytes of JSON; at most {MAX_FOREIGN_BYTES} are taken")]
+    TooLarge(usize),
+    /// The schema nests too deep.
+    #[error("input schema nests deeper than {MAX_FOREIGN_DEPTH} levels")]
+    TooDeep,
+    /// The schema does not compile.
+    #[error("input schema is not valid JSON Schema: {0}")]
+    Invalid(String),
+}
+
+/// The schema of one of our input types, in the plain form that every provider takes.
+pub fn derived_schema<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    simplify(&mut schema);
+    if let Some(root) = schema.as_object_mut() {
+        root.entry("properties").or_insert_with(|| json!({}));
+    }
+    schema
+}
+
+/// Takes out what Rust types add and models do not need: titles, number formats, `null` for optional.
+fn simplify(schema: &mut Value) {
+    let Some(node) = schema.as_object_mut() else { return };
+    node.remove("title");
+    node.remove("format");
+    if let Some(Value::Array(types)) = node.get_mut("type") {
+        types.retain(|it| it != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            node.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(choices)) = node.get_mut("anyOf") {
+        choices.retain(|it| it != &json!({ "type": "null" }));
+        if choices.len() == 1
+            && let Some(Value::Object(only)) = choices.pop()
+        {
+            node.remove("anyOf");
+            // What is said of the field stands before what is said of its type.
+            for (key, value) in only {
+                node.entry(key).or_insert(value);
+            }
+        }
+    }
+    if node.get("default") == Some(&Value::Null) {
+        node.remove("default");
+    }
+    for key in ["properties", "$defs"] {
+        if let Some(Value::Object(children)) = node.get_mut(key) {
+            children.values_mut().for_each(simplify);
+        }
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(child) = node.get_mut(key) {
+            simplify(child);
+        }
+    }
+    for key in ["anyOf", "oneOf", "allOf"] {
+        if let Some(Value::Array(children)) = node.get_mut(key) {
+            children.iter_mut().for_each(simplify);
+        }
+    }
+}
+
+/// Refuses a schema that could not be shown to a model or would endanger the host.
+pub fn check_foreign_schema(schema: &Value) -> Result<(), SchemaError> {
+    let Some(root) = schema.as_object() else {
+        return Err(SchemaError::NotAnObject(super::input::kind_of(schema).to_owned()));
+    };
+    match root.get("type") {
+        Some(Value::String(kind)) if kind == "object" => {}
+        Some(other) => return Err(SchemaError::NotAnObject(format!("`type: {other}`"))),
+        None => return Err(SchemaError::NotAnObject("no `type`".to_owned())),
+    }
+    let bytes = schema.to_string().len();
+    if bytes > MAX_FOREIGN_BYTES {
+        return Err(SchemaError::TooLarge(bytes));
+    }
+    if depth_exceeds(schema, MAX_FOREIGN_DEPTH) {
+        return Err(SchemaError::TooDeep);
+    }
+    Ok(())
+}
+
+fn depth_exceeds(value: &Value, levels: usize) -> bool {
+    let Some(below) = levels.checked_sub(1) else { return true };
+    match value {
+        Value::Array(items) => items.iter().any(|it| depth_exceeds(it, below)),
+        Value::Object(fields) => fields.values().any(|it| depth_exceeds(it, below)),
+        _ => false,
+    }
+}
+
+/// The schema in the form that providers' strict modes ask for: every property required, those that
+/// were optional nullable, nothing else allowed. A `null` that comes back is taken as absent.
+pub fn strict_schema(schema: &Value) -> Value {
+    let mut strict = schema.clone();
+    make_strict(&mut strict);
+    strict
+}
+
+fn make_strict(schema: &mut Value) {
+    let Some(node) = schema.as_object_mut() else { return };
+    if let Some(items) = node.get_mut("items") {
+        make_strict(items);
+    }
+    for key in ["anyOf", "oneOf", "allOf"] {
+        if let Some(Value::Array(children)) = node.get_mut(key) {
+            children.iter_mut().for_each(make_strict);
+        }
+    }
+    if node.get("type").and_then(Value::as_str) != Some("object") {
+        return;
+    }
+    let required: Vec<Value> =
+        node.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let properties = node.entry("properties").or_insert_with(|| json!({}));
+    let mut names = Vec::new();
+    if let Some(properties) = properties.as_object_mut() {
+        for (name, property) in properties {
+            make_strict(property);
+            if !required.iter().any(|it| it == name) {
+                make_nullable(property);
+            }
+            names.push(Value::String(name.clone()));
+        }
+    }
+    node.insert("required".to_owned(), Value::Array(names));
+    node.insert("additionalProperties".to_owned(), Value::Bool(false));
+}
+
+fn make_nullable(property: &mut Value) {
+    let Some(node) = property.as_object_mut() else { return };
+    node.remove("default");
+    match node.get_mut("type") {
+        Some(Value::String(kind)) => {
+            let kind = mem::take(kind);
+            node.insert("type".to_owned(), json!([kind, "null"]));
+            if let Some(Value::Array(values)) = node.get_mut("enum") {
+                values.push(Value::Null);
+            }
+        }
+        Some(Value::Array(kinds)) if !kinds.iter().any(|it| it == "null") => {
+            kinds.push(json!("null"));
+        }
+        Some(_) => {}
+        None => {
+            let whole = Value::Object(mem::replace(node, Map::new()));
+            node.insert("anyOf".to_owned(), json!([whole, { "type": "null" }]));
+        }
+    }
+}

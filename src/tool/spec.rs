@@ -1,0 +1,103 @@
+//! What a tool says about itself before it is called.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The kind of trace a tool leaves in the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SideEffect {
+    /// Looks at the workspace, changes nothing.
+    None,
+    /// Reads or sets state that lives in the session only.
+    ReadOnly,
+    /// Changes files.
+    Mutating,
+    /// Reaches beyond the workspace: the network, or a shell that can.
+    Network,
+    /// Waits for or stops something.
+    Blocking,
+    /// Starts another agent.
+    Spawns,
+}
+
+impl SideEffect {
+    /// The seeds' risk table.
+    pub const fn risk(self) -> Risk {
+        match self {
+            Self::None => Risk::None,
+            Self::ReadOnly | Self::Blocking => Risk::Low,
+            Self::Mutating => Risk::Medium,
+            Self::Network => Risk::High,
+            Self::Spawns => Risk::Critical,
+        }
+    }
+
+    /// True when a call changes nothing outside the session, so that calls may run side by side.
+    pub const fn is_read_only(self) -> bool {
+        matches!(self, Self::None | Self::ReadOnly)
+    }
+}
+
+/// How much harm a call could do, lowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Risk {
+    /// Nothing to lose.
+    None,
+    /// Easily undone.
+    Low,
+    /// Changes files.
+    Medium,
+    /// Reaches beyond the workspace.
+    High,
+    /// Can do anything an agent can.
+    Critical,
+}
+
+/// MCP's hints about a tool; absent means not said.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Annotations {
+    /// A title for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The tool changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// The tool may destroy something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// Calling it twice is calling it once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// The tool reaches beyond this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+}
+
+/// Everything a model, a host or the policy learns about a tool.
+#[derive(Clone, Debug)]
+pub struct ToolSpec {
+    /// The name it is called by.
+    pub name: String,
+    /// The title for people.
+    pub title: String,
+    /// The text a model reads to decide when and how to call it.
+    pub description: String,
+    /// JSON Schema of the input, always of `type: "object"`.
+    pub input_schema: Value,
+    /// What it leaves behind.
+    pub side_effect: SideEffect,
+    /// MCP's hints.
+    pub annotations: Annotations,
+}
+
+/// The rule of [`is_valid_name`], as errors tell it.
+pub const NAME_RULE: &str = "1 to 64 letters, digits, `_` or `-`";
+
+/// True for names that every provider and MCP client takes as they are.
+pub fn is_valid_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}

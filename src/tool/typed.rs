@@ -1,0 +1,93 @@
+//! Carries a typed [`Tool`] into the registry.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use super::{
+    Access, Annotations, DynTool, InputValidator, Prepared, Tool, ToolContext, ToolOutput,
+    ToolSpec, derived_schema,
+};
+use crate::error::{ErrorKind, ToolError};
+
+/// A native tool with its spec and its compiled schema.
+pub struct Typed<T> {
+    tool: T,
+    spec: ToolSpec,
+    validator: InputValidator,
+}
+
+impl<T: Tool> Typed<T> {
+    /// Wraps a tool for the registry.
+    #[expect(clippy::expect_used, reason = "the schema derives from a type of ours, and a test compiles each")]
+    pub fn erased(tool: T) -> Arc<dyn DynTool> {
+        let input_schema = derived_schema::<T::Input>();
+        let validator = InputValidator::new(&input_schema).expect("derived schemas compile");
+        let read_only = T::SIDE_EFFECT.is_read_only();
+        let spec = ToolSpec {
+            name: T::NAME.to_owned(),
+            title: T::TITLE.to_owned(),
+            description: T::DESCRIPTION.trim().to_owned(),
+            input_schema,
+            side_effect: T::SIDE_EFFECT,
+            annotations: Annotations {
+                title: Some(T::TITLE.to_owned()),
+                read_only_hint: Some(read_only),
+                ..Annotations::default()
+            },
+        };
+        Arc::new(Self { tool, spec, validator })
+    }
+}
+
+impl<T: Tool> DynTool for Typed<T> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        T::ALIASES
+    }
+
+    fn prepare(
+        self: Arc<Self>,
+        input: Value,
+        cx: &ToolContext,
+    ) -> Result<Box<dyn Prepared>, ToolError> {
+        let input = self.validator.accept(input)?;
+        let parsed = T::Input::deserialize(&input)
+            .map_err(|err| ToolError::new(ErrorKind::Validation, err.to_string()))?;
+        let plan = self.tool.plan(parsed, cx)?;
+        let accesses = self.tool.accesses(&plan);
+        Ok(Box::new(TypedCall { tool: self, input, plan, accesses }))
+    }
+}
+
+struct TypedCall<T: Tool> {
+    tool: Arc<Typed<T>>,
+    input: Value,
+    plan: T::Plan,
+    accesses: Vec<Access>,
+}
+
+#[async_trait]
+impl<T: Tool> Prepared for TypedCall<T> {
+    fn input(&self) -> &Value {
+        &self.input
+    }
+
+    fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
+    fn description(&self) -> String {
+        self.tool.tool.describe(&self.plan)
+    }
+
+    async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Self { tool, plan, .. } = *self;
+        tool.tool.run(plan, cx).await
+    }
+}

@@ -1,0 +1,68 @@
+//! `read_file`: a file's content as it is, or a range of its lines.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
+    tools::reading::{self, FileToRead},
+    workspace::RelativePaths,
+};
+
+pub(super) struct ReadFile;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// The file to read, absolute or relative to the workspace.
+    path: String,
+    /// The first line to read, counted from 1.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
+    start_line: Option<u64>,
+    /// The last line to read, itself included.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
+    end_line: Option<u64>,
+}
+
+impl Tool for ReadFile {
+    type Input = Input;
+    type Plan = FileToRead;
+
+    const NAME: &'static str = "read_file";
+    const TITLE: &'static str = "Read a file";
+    const DESCRIPTION: &'static str = include_str!("../description/read_file.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::None;
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {
+        if let (Some(start), Some(end)) = (input.start_line, input.end_line)
+            && start > end
+        {
+            return Err(ToolError::new(
+                ErrorKind::Validation,
+                format!("parameter `endLine`: expected at least `startLine`, which is {start}, got `{end}`"),
+            ));
+        }
+        Ok(FileToRead {
+            path: cx.session.roots.resolve(&input.path, RelativePaths::FromFirstRoot)?,
+            first: input.start_line,
+            last: input.end_line,
+            pages: None,
+            wording: reading::RAW,
+        })
+    }
+
+    fn accesses(&self, plan: &FileToRead) -> Vec<Access> {
+        vec![Access::Read(plan.path.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &FileToRead) -> String {
+        reading::describe(plan)
+    }
+
+    async fn run(&self, plan: FileToRead, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        reading::read(plan, cx).await
+    }
+}

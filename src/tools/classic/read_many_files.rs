@@ -1,0 +1,148 @@
+//! `read_many_files`: several files in one answer; one that fails does not spoil the others.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{Access, Content, SideEffect, Tool, ToolContext, ToolOutput},
+    tools::reading::{self, FileToRead},
+    workspace::{RelativePaths, WorkspacePath},
+};
+
+pub(super) struct ReadManyFiles;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The files to read, absolute or relative to the workspace.
+    #[schemars(length(min = 1, max = 200))]
+    paths: Vec<String>,
+}
+
+/// Each path as it was asked for, with the place it means or why it was refused.
+pub(super) struct Plan(Vec<(String, Result<WorkspacePath, ToolError>)>);
+
+impl Tool for ReadManyFiles {
+    type Input = Input;
+    type Plan = Plan;
+
+    const NAME: &'static str = "read_many_files";
+    const TITLE: &'static str = "Read several files";
+    const DESCRIPTION: &'static str = include_str!("../description/read_many_files.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::None;
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        let resolve = |path: String| {
+            let place = cx.session.roots.resolve(&path, RelativePaths::FromFirstRoot);
+            (path, place.map_err(ToolError::from))
+        };
+        Ok(Plan(input.paths.into_iter().map(resolve).collect()))
+    }
+
+    fn accesses(&self, plan: &Plan) -> Vec<Access> {
+        plan.0
+            .iter()
+            .filter_map(|(_, place)| Some(Access::Read(place.as_ref().ok()?.absolute().to_owned())))
+            .collect()
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        match plan.0.as_slice() {
+            [(only, _)] => format!("Read {only}"),
+            files => format!("Read {} files", files.len()),
+        }
+    }
+
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let count = plan.0.len();
+        let mut answer = Answer::default();
+        let mut failed = 0;
+        for (asked, place) in plan.0 {
+            if cx.cancel.is_cancelled() {
+                return Err(ToolError::cancelled());
+            }
+            if answer.text_bytes >= reading::MAX_BYTES {
+                answer.left_out.push(asked);
+                continue;
+            }
+            let read = match place {
+                Ok(path) => {
+                    let file = FileToRead { path, first: None, last: None, pages: None, wording: reading::RAW };
+                    reading::read(file, cx).await
+                }
+                Err(error) => Err(error),
+            };
+            match read {
+                Ok(output) => answer.add(&asked, output.content),
+                Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
+                Err(error) => {
+                    failed += 1;
+                    answer.add(&asked, vec![Content::text(format!("Error: {error}"))]);
+                }
+            }
+        }
+        let display = match failed {
+            0 => format!("Read {count} files"),
+            _ => format!("Read {} of {count} files", count - failed),
+        };
+        Ok(answer.into_output().with_display(display))
+    }
+}
+
+/// The files one under the other, pictures in their place.
+#[derive(Default)]
+struct Answer {
+    content: Vec<Content>,
+    text_bytes: usize,
+    left_out: Vec<String>,
+}
+
+impl Answer {
+    fn add(&mut self, asked: &str, blocks: Vec<Content>) {
+        let between = if self.content.is_empty() { "" } else { "\n" };
+        self.push_text(&format!("{between}=== {asked} ===\n"));
+        for block in blocks {
+            match block {
+                Content::Text { text } => {
+                    let room = reading::MAX_BYTES.saturating_sub(self.text_bytes);
+                    if text.len() > room {
+                        let cut = text.floor_char_boundary(room);
+                        self.push_text(text.get(..cut).unwrap_or_default());
+                        self.push_text(&format!(
+                            "\n[{} more bytes did not fit; read this file alone with read_file]",
+                            text.len() - cut
+                        ));
+                    } else {
+                        self.push_text(&text);
+                    }
+                    self.push_text("\n");
+                }
+                picture => self.content.push(picture),
+            }
+        }
+    }
+
+    fn push_text(&mut self, addition: &str) {
+        self.text_bytes += addition.len();
+        if let Some(Content::Text { text }) = self.content.last_mut() {
+            text.push_str(addition);
+        } else {
+            self.content.push(Content::text(addition));
+        }
+    }
+
+    fn into_output(mut self) -> ToolOutput {
+        if !self.left_out.is_empty() {
+            let names: Vec<_> = self.left_out.iter().take(50).map(|it| format!("`{it}`")).collect();
+            let more = self.left_out.len().saturating_sub(50);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            self.content.push(Content::text(format!(
+                "[{} files did not fit and were not read: {}{more}; ask for them in another call]",
+                self.left_out.len(),
+                names.join(", ")
+            )));
+        }
+        ToolOutput { content: self.content, ..ToolOutput::default() }
+    }
+}

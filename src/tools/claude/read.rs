@@ -1,0 +1,69 @@
+//! `Read`: a file's content, with line numbers.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
+    tools::reading::{self, FileToRead},
+    workspace::{PageRange, RelativePaths},
+};
+
+pub(super) struct Read;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The absolute path of the file to read.
+    file_path: String,
+    /// The first line to read, counted from 1. Without it, reading starts at the beginning.
+    #[serde(default)]
+    #[schemars(range(max = 9_007_199_254_740_991_u64))]
+    offset: Option<u64>,
+    /// How many lines to read. Without it, up to 2,000 lines are read.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
+    limit: Option<u64>,
+    /// For PDF files: the pages to read, for example "3" or "1-5". At most 20 pages per call.
+    #[serde(default)]
+    pages: Option<String>,
+}
+
+impl Tool for Read {
+    type Input = Input;
+    type Plan = FileToRead;
+
+    const NAME: &'static str = "Read";
+    const TITLE: &'static str = "Read a file";
+    const DESCRIPTION: &'static str = include_str!("../description/read.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const ALIASES: &'static [&'static str] = &["FileRead"];
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {
+        let path = cx.session.roots.resolve(&input.file_path, RelativePaths::Refused)?;
+        let is_pdf = path.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("pdf"));
+        let pages = match input.pages.as_deref() {
+            // Models pass `pages` for any file; it only means something for a PDF.
+            Some(pages) if is_pdf => Some(PageRange::parse(pages).map_err(|err| {
+                ToolError::new(ErrorKind::Validation, format!("parameter `pages`: {err}"))
+            })?),
+            _ => None,
+        };
+        let first = input.offset.map(|offset| offset.max(1));
+        let last = input.limit.map(|limit| first.unwrap_or(1).saturating_add(limit - 1));
+        Ok(FileToRead { path, first, last, pages, wording: reading::NUMBERED })
+    }
+
+    fn accesses(&self, plan: &FileToRead) -> Vec<Access> {
+        vec![Access::Read(plan.path.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &FileToRead) -> String {
+        reading::describe(plan)
+    }
+
+    async fn run(&self, plan: FileToRead, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        reading::read(plan, cx).await
+    }
+}

@@ -1,0 +1,66 @@
+//! The tools that come with toolwright: one file each, one table per set.
+//!
+//! A tool is schema and wording; what it does lives in an engine.
+
+mod claude;
+mod classic;
+mod diagnostic;
+mod failures;
+mod reading;
+
+use std::{str::FromStr, sync::Arc};
+
+use crate::tool::DynTool;
+
+/// A group of tools that a host asks for by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ToolSet {
+    /// The names and inputs of Claude Code.
+    Claude,
+    /// snake_case names, relative paths.
+    Classic,
+    /// Tools that check a host's wiring: they answer, wait or fail on demand.
+    Diagnostic,
+}
+
+impl ToolSet {
+    /// Every set.
+    pub const ALL: [Self; 3] = [Self::Claude, Self::Classic, Self::Diagnostic];
+
+    /// The name a host asks by.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Classic => "classic",
+            Self::Diagnostic => "diagnostic",
+        }
+    }
+
+    /// The tools of the set.
+    pub fn tools(self) -> Vec<Arc<dyn DynTool>> {
+        match self {
+            Self::Claude => claude::tools(),
+            Self::Classic => classic::tools(),
+            Self::Diagnostic => diagnostic::tools(),
+        }
+    }
+}
+
+impl FromStr for ToolSet {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|set| set.as_str() == name).ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|set| format!("`{}`", set.as_str())).collect();
+            format!("no tool set is named `{name}`; there are {}", known.join(", "))
+        })
+    }
+}
+
+/// The tools that run without asking unless a host says otherwise: they only look.
+pub const AUTO_ALLOWED: [&str; 5] = ["Read", "Glob", "Grep", "ListMcpResources", "ReadMcpResource"];
+/// The same in the other sets.
+pub const AUTO_ALLOWED_KIN: [&str; 9] = [
+    "read_file", "read_many_files", "glob", "grep", "ls",
+    "git-status", "git-diff-summary", "workspace-info", "file-reader",
+];

@@ -1,0 +1,184 @@
+//! What the tools that read files share: the caps, the notes, the ledger.
+
+use serde_json::json;
+
+use crate::{
+    error::ToolError,
+    tool::{Content, ToolContext, ToolOutput},
+    workspace::{
+        Document, LineWindow, PageRange, PdfText, Piece, ReadRequest, Reading, TextEncoding, WindowStyle,
+        WindowText, WorkspacePath, read_document, render_cells,
+    },
+};
+
+/// How many lines an answer shows when nobody said how many.
+const MAX_LINES: u64 = 2_000;
+/// How many bytes an answer shows.
+pub(super) const MAX_BYTES: usize = 256 * 1024;
+/// How many characters of a line are shown with numbers.
+const MAX_LINE_CHARS: usize = 2_000;
+
+/// One file to read.
+#[derive(Debug)]
+pub(super) struct FileToRead {
+    pub(super) path: WorkspacePath,
+    pub(super) first: Option<u64>,
+    pub(super) last: Option<u64>,
+    pub(super) pages: Option<PageRange>,
+    pub(super) wording: Wording,
+}
+
+/// How a tool shows lines and names the parameter that continues.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wording {
+    pub(super) style: WindowStyle,
+    pub(super) next: &'static str,
+    /// Whether an answer that ends where the caller asked mentions how much more there is.
+    pub(super) tells_rest: bool,
+}
+
+pub(super) const NUMBERED: Wording =
+    Wording { style: WindowStyle::Numbered, next: "offset", tells_rest: true };
+pub(super) const RAW: Wording = Wording { style: WindowStyle::Raw, next: "startLine", tells_rest: false };
+
+/// Reads a file and notes in the ledger what the model has seen.
+pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    let ledger_path = file.path.absolute().to_owned();
+    let wording = file.wording;
+    let (first, last) = (file.first, file.last);
+    let reading = cx
+        .blocking(move |cancel| {
+            let request = ReadRequest {
+                window: LineWindow {
+                    first: first.unwrap_or(1).max(1),
+                    last,
+                    max_lines: MAX_LINES,
+                    max_bytes: MAX_BYTES,
+                    max_line_chars: MAX_LINE_CHARS,
+                    style: wording.style,
+                },
+                pages: file.pages,
+            };
+            Ok(read_document(&file.path, &request, &|| cancel.is_cancelled())?)
+        })
+        .await?;
+    cx.session.ledger.record(ledger_path.clone(), reading.hash);
+    let shown = ledger_path.display().to_string();
+    Ok(present(reading, &shown, wording, first.unwrap_or(1).max(1)))
+}
+
+fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOutput {
+    let mut facts = json!({ "path": path, "bytes": reading.bytes });
+    let mut output = match reading.document {
+        Document::Text(window, encoding) => {
+            facts["encoding"] = json!(encoding.label());
+            facts["totalLines"] = json!(window.total_lines);
+            facts["firstLine"] = json!(window.first);
+            facts["lastLine"] = json!(window.last);
+            facts["complete"] = json!(window.first <= 1 && window.last == window.total_lines && !window.capped && window.long_lines == 0);
+            present_text(window, encoding, path, wording, first)
+        }
+        Document::Image(image) => {
+            facts["mimeType"] = json!(image.mime);
+            let display = format!("Read image {path} ({}×{})", image.width, image.height);
+            let content = vec![Content::Image { data: image.base64, mime_type: image.mime.to_owned() }];
+            ToolOutput { content, ..ToolOutput::default() }.with_display(display)
+        }
+        Document::Pdf(pdf) => {
+            facts["totalPages"] = json!(pdf.total_pages);
+            present_pdf(&pdf, path)
+        }
+        Document::Notebook(notebook) => {
+            facts["cells"] = json!(notebook.cells.len());
+            let content = render_cells(&notebook).into_iter().map(|piece| match piece {
+                Piece::Text(text) => Content::text(text),
+                Piece::Image { mime, base64 } => Content::Image { data: base64, mime_type: mime },
+            });
+            let display = format!("Read notebook {path} ({} cells)", notebook.cells.len());
+            ToolOutput { content: content.collect(), ..ToolOutput::default() }.with_display(display)
+        }
+    };
+    output.meta.insert("toolwright/file".to_owned(), facts);
+    output
+}
+
+fn present_text(window: WindowText, encoding: TextEncoding, path: &str, wording: Wording, first: u64) -> ToolOutput {
+    let total = window.total_lines;
+    let mut notes: Vec<String> = Vec::new();
+    if total == 0 {
+        notes.push("the file is empty".to_owned());
+    } else if window.last == 0 {
+        notes.push(format!("{} {first} is past the end: the file has {}", wording.next, lines(total)));
+    }
+    if window.partial_line {
+        notes.push(format!("line {} is shown in part: it is longer than an answer may be", window.last));
+    }
+    if window.last != 0 && window.last < total && (window.capped || wording.tells_rest) {
+        notes.push(format!(
+            "lines {}-{} of {total} are shown; continue with {} {}",
+            window.first, window.last, wording.next, window.last + 1
+        ));
+    }
+    if window.long_lines > 0 {
+        let (what, are) = if window.long_lines == 1 { ("1 line".to_owned(), "is") } else { (lines(window.long_lines), "are") };
+        notes.push(format!(
+            "{what} longer than {MAX_LINE_CHARS} characters {are} cut; see the rest with Grep (`-o`) or Bash (`cut -c`)"
+        ));
+    }
+    if !encoding.is_plain_utf8() {
+        notes.push(format!("the file is written in {}", encoding.label()));
+    }
+    let display = format!("Read {} of {path}", lines(if window.last == 0 { 0 } else { window.last + 1 - window.first }));
+    let mut content = Vec::new();
+    // An empty raw text is the truth about an empty file; numbered lines need a word instead.
+    if window.last != 0 || matches!(wording.style, WindowStyle::Raw) {
+        content.push(Content::text(window.text));
+        if !wording.tells_rest && total == 0 {
+            notes.clear();
+        }
+    }
+    if !notes.is_empty() {
+        content.push(Content::text(format!("[{}]", notes.join("; "))));
+    }
+    ToolOutput { content, ..ToolOutput::default() }.with_display(display)
+}
+
+fn present_pdf(pdf: &PdfText, path: &str) -> ToolOutput {
+    let mut text = String::new();
+    let mut left_out = None;
+    for page in &pdf.pages {
+        let body = page.text.trim_end();
+        let body = if body.is_empty() { "[no text on this page]" } else { body };
+        let entry = format!("--- page {} of {} ---\n{body}\n", page.number, pdf.total_pages);
+        if !text.is_empty() && text.len() + entry.len() > MAX_BYTES {
+            left_out = Some(page.number);
+            break;
+        }
+        text.push_str(&entry);
+    }
+    let mut content = vec![Content::text(text)];
+    if let (Some(from), Some(last)) = (left_out, pdf.pages.last()) {
+        content.push(Content::text(format!(
+            "[pages {from}-{} did not fit; read them with pages \"{from}-{}\"]",
+            last.number, last.number
+        )));
+    }
+    let display = format!("Read {} pages of {path}", pdf.pages.len());
+    ToolOutput { content, ..ToolOutput::default() }.with_display(display)
+}
+
+fn lines(count: u64) -> String {
+    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
+}
+
+/// One line for a person: which part of which file.
+pub(super) fn describe(file: &FileToRead) -> String {
+    let path = file.path.absolute().display();
+    match (file.first, file.last, file.pages) {
+        (_, _, Some(PageRange { first, last })) if first == last => format!("Read {path} (page {first})"),
+        (_, _, Some(PageRange { first, last })) => format!("Read {path} (pages {first}-{last})"),
+        (None, None, None) => format!("Read {path}"),
+        (first, Some(last), None) => format!("Read {path} (lines {}-{last})", first.unwrap_or(1)),
+        (Some(first), None, None) => format!("Read {path} (from line {first})"),
+    }
+}

@@ -1,0 +1,18 @@
+//! Engines for the files of a workspace. They know nothing of JSON, policy or napi.
+
+mod image;
+mod lines;
+mod notebook;
+mod path;
+mod pdf;
+mod reader;
+mod suggest;
+mod text;
+
+pub use image::{ImageBlock, ImageError, load_image};
+pub use lines::{LineWindow, WindowStyle, WindowText};
+pub use notebook::{Notebook, NotebookError, Piece, read_notebook, render_cells};
+pub use path::{PathError, RelativePaths, Roots, WorkspacePath};
+pub use pdf::{PageRange, PdfError, PdfText, read_pdf};
+pub use reader::{Document, Reading, ReadError, ReadRequest, read_document};
+pub use text::TextEncoding;

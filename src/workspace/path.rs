@@ -1,0 +1,281 @@
+//! Paths that stay inside the workspace.
+//!
+//! A path is resolved once, to a place without links below one of the roots, and opened by that
+//! place. On Linux the open itself refuses to leave the root or to follow a link, so swapping a
+//! directory for a link between check and use opens nothing.
+
+use std::{
+    fs::File,
+    io,
+    path::{Component, Path, PathBuf},
+};
+
+/// Why a path was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum PathError {
+    /// A relative path where an absolute one is asked for.
+    #[error("`{asked}` is relative; give the absolute path, for example `{example}`")]
+    Relative {
+        /// The path as it came.
+        asked: String,
+        /// Where it would be in the workspace.
+        example: String,
+    },
+    /// The path is empty or has a NUL in it.
+    #[error("`{0}` is not a path: {1}")]
+    Malformed(String, &'static str),
+    /// The path leads out of every root.
+    #[error("`{asked}` is outside the workspace ({roots}); a host can allow more with `additionalDirectories`")]
+    Outside {
+        /// The path as it came.
+        asked: String,
+        /// The roots there are.
+        roots: String,
+    },
+    /// The path is or passes a link to nothing.
+    #[error("`{0}` is a symbolic link to nothing, so where it leads cannot be checked")]
+    Dangling(String),
+    /// The operating system would not resolve the path.
+    #[error("`{0}` cannot be resolved: {1}")]
+    Unresolvable(String, io::Error),
+    /// A root is no directory.
+    #[error("workspace directory `{0}` cannot be used: {1}")]
+    BadRoot(String, io::Error),
+}
+
+/// Whether a tool takes relative paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelativePaths {
+    /// Refused, with the absolute path they would mean.
+    Refused,
+    /// Taken as relative to the first root.
+    FromFirstRoot,
+}
+
+/// The directories that file tools may touch.
+#[derive(Debug)]
+pub struct Roots(Vec<PathBuf>);
+
+/// A place inside a root, without links, that may not exist yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkspacePath {
+    root: PathBuf,
+    below: PathBuf,
+    absolute: PathBuf,
+}
+
+impl Roots {
+    /// The workspace of a project and further directories; each has to exist.
+    pub fn new(project: &Path, additional: &[PathBuf]) -> Result<Self, PathError> {
+        std::iter::once(project)
+            .chain(additional.iter().map(PathBuf::as_path))
+            .map(|root| {
+                let bad = |err| PathError::BadRoot(root.display().to_string(), err);
+                let root = root.canonicalize().map_err(bad)?;
+                if root.is_dir() { Ok(root) } else { Err(bad(io::ErrorKind::NotADirectory.into())) }
+            })
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// The project's directory, where relative paths start.
+    pub fn first(&self) -> &Path {
+        self.0.first().map_or(Path::new("/"), PathBuf::as_path)
+    }
+
+    /// Every root, the project's first.
+    pub fn all(&self) -> &[PathBuf] {
+        &self.0
+    }
+
+    /// Finds the place a path means, following links as the system would.
+    pub fn resolve(&self, asked: &str, relative: RelativePaths) -> Result<WorkspacePath, PathError> {
+        if asked.is_empty() {
+            return Err(PathError::Malformed(asked.to_owned(), "it is empty"));
+        }
+        if asked.contains('\0') {
+            return Err(PathError::Malformed(asked.replace('\0', "\\0"), "it has a NUL character"));
+        }
+        let path = Path::new(asked);
+        if path.is_relative() && relative == RelativePaths::Refused {
+            return Err(PathError::Relative {
+                asked: asked.to_owned(),
+                example: self.first().join(path).display().to_string(),
+            });
+        }
+        let absolute = resolve_links(&self.first().join(path), asked)?;
+        // `strip_prefix` compares whole components, so `/repo-evil` is not below `/repo`.
+        let found = self.0.iter().find_map(|root| {
+            let below = absolute.strip_prefix(root).ok()?.to_owned();
+            Some((root.clone(), below))
+        });
+        match found {
+            Some((root, below)) => Ok(WorkspacePath { root, below, absolute }),
+            None => Err(PathError::Outside {
+                asked: asked.to_owned(),
+                roots: self.0.iter().map(|it| format!("`{}`", it.display())).collect::<Vec<_>>().join(", "),
+            }),
+        }
+    }
+}
+
+/// Follows every link of a path; what does not exist yet is joined on as it is.
+fn resolve_links(path: &Path, asked: &str) -> Result<PathBuf, PathError> {
+    let mut missing = Vec::new();
+    let mut existing = path.to_owned();
+    loop {
+        match existing.canonicalize() {
+            Ok(resolved) => {
+                return Ok(missing.iter().rev().fold(resolved, |path, name| path.join(name)));
+            }
+            Err(err) if matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                if existing.symlink_metadata().is_ok_and(|it| it.is_symlink()) {
+                    return Err(PathError::Dangling(asked.to_owned()));
+                }
+                // `..` below something that does not exist could mean anywhere once it does.
+                let Some(Component::Normal(name)) = existing.components().next_back() else {
+                    return Err(PathError::Unresolvable(asked.to_owned(), err));
+                };
+                missing.push(name.to_owned());
+                if !existing.pop() {
+                    return Err(PathError::Unresolvable(asked.to_owned(), err));
+                }
+            }
+            Err(err) => return Err(PathError::Unresolvable(asked.to_owned(), err)),
+        }
+    }
+}
+
+impl WorkspacePath {
+    /// The place, absolute and without links.
+    pub fn absolute(&self) -> &Path {
+        &self.absolute
+    }
+
+    /// Opens the file for reading. Never waits, even on a FIFO, and never follows a link.
+    pub fn open(&self) -> io::Result<File> {
+        #[cfg(target_os = "linux")]
+        match self.open_beneath() {
+            // Kernels before 5.6, and sandboxes that filter the call.
+            Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => self.open_checked(),
+            Ok(file) => Ok(file),
+            Err(err) => Err(err.into()),
+        }
+        #[cfg(not(target_os = "linux"))]
+        self.open_checked()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn open_beneath(&self) -> Result<File, rustix::io::Errno> {
+        use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+
+        let root = openat(CWD, &self.root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let below = if self.below.as_os_str().is_empty() { Path::new(".") } else { &self.below };
+        let confined = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        openat2(&root, below, flags, Mode::empty(), confined).map(File::from)
+    }
+
+    /// The best that other systems offer: open, then check that the place still is where it was.
+    fn open_checked(&self) -> io::Result<File> {
+        let mut options = File::options();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::NOFOLLOW;
+            options.custom_flags(flags.bits().cast_signed());
+        }
+        let file = options.open(&self.absolute)?;
+        if self.absolute.canonicalize()? != self.absolute {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the path changed while it was opened"));
+        }
+        Ok(file)
+    }
+}
+
+#[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn workspace() -> (TempDir, PathBuf, Roots) {
+        let dir = TempDir::new().unwrap();
+        let repo = dir.path().canonicalize().unwrap().join("repo");
+        fs::create_dir_all(repo.join("src")).unwrap();
+        fs::create_dir_all(dir.path().join("repo-evil")).unwrap();
+        fs::write(repo.join("src/a.txt"), "a").unwrap();
+        fs::write(dir.path().join("repo-evil/secret"), "s").unwrap();
+        let roots = Roots::new(&repo, &[]).unwrap();
+        (dir, repo, roots)
+    }
+
+    fn resolve(roots: &Roots, path: &Path) -> Result<WorkspacePath, PathError> {
+        roots.resolve(path.to_str().unwrap(), RelativePaths::FromFirstRoot)
+    }
+
+    #[test]
+    fn paths_below_a_root_are_found_and_opened() {
+        let (_dir, repo, roots) = workspace();
+        symlink(repo.join("src"), repo.join("link")).unwrap();
+        for asked in ["src/a.txt", "./src/../src/a.txt", "link/a.txt"] {
+            let place = roots.resolve(asked, RelativePaths::FromFirstRoot).unwrap();
+            assert_eq!(place.absolute(), repo.join("src/a.txt"));
+            assert_eq!(io::read_to_string(place.open().unwrap()).unwrap(), "a");
+        }
+    }
+
+    #[test]
+    fn a_sibling_whose_name_begins_with_the_roots_name_is_outside() {
+        let (dir, _repo, roots) = workspace();
+        let outside = resolve(&roots, &dir.path().join("repo-evil/secret"));
+        assert!(matches!(outside, Err(PathError::Outside { .. })), "{outside:?}");
+    }
+
+    #[test]
+    fn links_and_dots_that_lead_out_are_refused_and_dangling_ones_too() {
+        let (dir, repo, roots) = workspace();
+        symlink(dir.path().join("repo-evil/secret"), repo.join("out")).unwrap();
+        symlink(dir.path(), repo.join("up")).unwrap();
+        symlink("nowhere", repo.join("dangling")).unwrap();
+        for asked in ["out", "up/repo-evil/secret", "../repo-evil/secret", "up/new.txt", "/etc/passwd"] {
+            let refused = roots.resolve(asked, RelativePaths::FromFirstRoot);
+            assert!(matches!(refused, Err(PathError::Outside { .. })), "{asked}: {refused:?}");
+        }
+        let refused = roots.resolve("dangling", RelativePaths::FromFirstRoot);
+        assert!(matches!(refused, Err(PathError::Dangling(_))), "{refused:?}");
+    }
+
+    #[test]
+    fn dots_below_a_directory_that_does_not_exist_are_refused() {
+        let (_dir, _repo, roots) = workspace();
+        let refused = roots.resolve("new/../../x", RelativePaths::FromFirstRoot);
+        assert!(matches!(refused, Err(PathError::Unresolvable(..))), "{refused:?}");
+    }
+
+    #[test]
+    fn nul_and_nothing_are_refused_and_relative_ones_where_the_tool_says_so() {
+        let (_dir, _repo, roots) = workspace();
+        for asked in ["", "a\0b"] {
+            let refused = roots.resolve(asked, RelativePaths::FromFirstRoot);
+            assert!(matches!(refused, Err(PathError::Malformed(..))), "{refused:?}");
+        }
+        let refused = roots.resolve("src/a.txt", RelativePaths::Refused);
+        assert!(matches!(refused, Err(PathError::Relative { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn a_place_swapped_for_a_link_after_the_check_is_not_opened() {
+        let (dir, repo, roots) = workspace();
+        let place = resolve(&roots, &repo.join("src/a.txt")).unwrap();
+        fs::remove_dir_all(repo.join("src")).unwrap();
+        fs::write(dir.path().join("repo-evil/a.txt"), "evil").unwrap();
+        symlink(dir.path().join("repo-evil"), repo.join("src")).unwrap();
+        assert!(place.open().is_err());
+        assert!(place.open_checked().is_err());
+    }
+}

@@ -1,0 +1,291 @@
+//! Reads one file, whatever it is: text, image, PDF or notebook, told apart by content.
+
+use std::{
+    fs::{File, FileType},
+    io::{self, Read},
+    path::Path,
+};
+
+use super::{
+    ImageBlock, ImageError, LineWindow, Notebook, NotebookError, PageRange, PdfError, PdfText,
+    TextEncoding, WindowText, WorkspacePath, image::MAX_IMAGE_BYTES, lines::WindowBuilder, load_image,
+    read_notebook, read_pdf, suggest, text,
+};
+
+/// The largest PDF that is taken apart.
+const MAX_PDF_BYTES: u64 = 64 * 1024 * 1024;
+/// The largest notebook that is taken apart.
+const MAX_NOTEBOOK_BYTES: u64 = 32 * 1024 * 1024;
+
+/// What is wanted of a file.
+#[derive(Clone, Debug)]
+pub struct ReadRequest {
+    /// Which lines, if it is text.
+    pub window: LineWindow,
+    /// Which pages, if it is a PDF.
+    pub pages: Option<PageRange>,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Reading {
+    /// The content.
+    pub document: Document,
+    /// The hash of all bytes of the file.
+    pub hash: blake3::Hash,
+    /// The size of the file.
+    pub bytes: u64,
+}
+
+/// The content of a file.
+#[derive(Debug)]
+pub enum Document {
+    /// Lines of text.
+    Text(WindowText, TextEncoding),
+    /// A picture.
+    Image(ImageBlock),
+    /// Pages of a PDF.
+    Pdf(PdfText),
+    /// Cells of a notebook.
+    Notebook(Notebook),
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Nothing is there.
+    #[error("no file at `{path}`{}", did_you_mean(.suggestions))]
+    NotFound {
+        /// Where.
+        path: String,
+        /// What is there with a close name.
+        suggestions: Vec<String>,
+    },
+    /// The system refused.
+    #[error("permission denied: `{0}`")]
+    Permission(String),
+    /// Something else than a file is there.
+    #[error("`{path}` is {kind}, not a file{next_step}")]
+    NotAFile {
+        /// Where.
+        path: String,
+        /// What it is.
+        kind: &'static str,
+        /// What to do instead.
+        next_step: &'static str,
+    },
+    /// The content is no text.
+    #[error("`{path}` is a binary file ({kind}, {bytes} bytes); only text, images, PDFs and notebooks can be read")]
+    Binary {
+        /// Where.
+        path: String,
+        /// The type by content.
+        kind: &'static str,
+        /// Its size.
+        bytes: u64,
+    },
+    /// The content is not what the name says.
+    #[error("`{path}` is named like {expected} but its content is not one; rename it to read it as what it is")]
+    Mislabelled {
+        /// Where.
+        path: String,
+        /// What the name says.
+        expected: &'static str,
+    },
+    /// The file is too large for its kind.
+    #[error("`{path}` has {bytes} bytes; {kind} of at most {limit} bytes can be read")]
+    TooLarge {
+        /// Where.
+        path: String,
+        /// Its size.
+        bytes: u64,
+        /// What it is.
+        kind: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// The picture cannot be shown.
+    #[error("`{0}`: {1}")]
+    Image(String, ImageError),
+    /// The PDF cannot be read.
+    #[error("`{0}`: {1}")]
+    Pdf(String, PdfError),
+    /// The notebook cannot be read.
+    #[error("`{0}`: {1}")]
+    Notebook(String, NotebookError),
+    /// The read was cancelled.
+    #[error("the read was cancelled")]
+    Cancelled,
+    /// The system failed.
+    #[error("`{0}` cannot be read: {1}")]
+    Io(String, io::Error),
+}
+
+fn did_you_mean(suggestions: &[String]) -> String {
+    if suggestions.is_empty() {
+        return String::new();
+    }
+    let names: Vec<_> = suggestions.iter().map(|it| format!("`{it}`")).collect();
+    format!("; beside it are {}", names.join(", "))
+}
+
+/// Reads what is asked for, and the hash of all.
+pub fn read_document(
+    path: &WorkspacePath,
+    request: &ReadRequest,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Reading, ReadError> {
+    let shown = path.absolute().display().to_string();
+    let failed = |err: io::Error| match err.kind() {
+        io::ErrorKind::NotFound => ReadError::NotFound {
+            suggestions: suggest::close_names(path.absolute()),
+            path: shown.clone(),
+        },
+        io::ErrorKind::PermissionDenied => ReadError::Permission(shown.clone()),
+        io::ErrorKind::Interrupted => ReadError::Cancelled,
+        _ => ReadError::Io(shown.clone(), err),
+    };
+    // Looked at before it is opened: opening a device can already do something.
+    refuse_other_kinds(path.absolute().symlink_metadata().map_err(failed)?.file_type(), &shown)?;
+    let mut file = path.open().map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    refuse_other_kinds(metadata.file_type(), &shown)?;
+
+    let mut head = Vec::new();
+    (&mut file).take(text::BINARY_PROBE as u64).read_to_end(&mut head).map_err(failed)?;
+    let source = Source { file, head, bytes: metadata.len(), shown: &shown };
+    match kind_of(path.absolute(), &source.head) {
+        Kind::Image => source.image(),
+        Kind::NotAnImage => Err(ReadError::Mislabelled { path: shown, expected: "an image" }),
+        Kind::Pdf => source.pdf(request, cancelled),
+        Kind::NotAPdf => Err(ReadError::Mislabelled { path: shown, expected: "a PDF" }),
+        Kind::Notebook => source.notebook(),
+        Kind::Binary(kind) => Err(ReadError::Binary { path: shown, kind, bytes: metadata.len() }),
+        Kind::Text => source.text(request, cancelled).map_err(failed),
+    }
+}
+
+fn refuse_other_kinds(file_type: FileType, path: &str) -> Result<(), ReadError> {
+    #[cfg(unix)]
+    use std::os::unix::fs::FileTypeExt as _;
+
+    if file_type.is_file() {
+        return Ok(());
+    }
+    let (kind, next_step) = if file_type.is_dir() {
+        ("a directory", "; list it with Glob, ls or Bash")
+    } else if file_type.is_symlink() {
+        ("a symbolic link that appeared while it was read", "; try again")
+    } else {
+        #[cfg(unix)]
+        let kind = if file_type.is_fifo() {
+            "a FIFO"
+        } else if file_type.is_socket() {
+            "a socket"
+        } else {
+            "a device"
+        };
+        #[cfg(not(unix))]
+        let kind = "a special file";
+        (kind, "")
+    };
+    Err(ReadError::NotAFile { path: path.to_owned(), kind, next_step })
+}
+
+enum Kind {
+    Text,
+    Image,
+    NotAnImage,
+    Pdf,
+    NotAPdf,
+    Notebook,
+    Binary(&'static str),
+}
+
+fn kind_of(path: &Path, head: &[u8]) -> Kind {
+    let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
+    if super::image::has_image_magic(head) {
+        return Kind::Image;
+    }
+    if head.starts_with(b"%PDF-") {
+        return Kind::Pdf;
+    }
+    match extension.as_str() {
+        "png" | "jpg" | "jpeg" | "gif" | "webp" => return Kind::NotAnImage,
+        // Some writers put a few bytes before the header; the parser decides.
+        "pdf" if memchr::memmem::find(head, b"%PDF-").is_some() => return Kind::Pdf,
+        "pdf" => return Kind::NotAPdf,
+        "ipynb" => return Kind::Notebook,
+        _ => {}
+    }
+    let has_bom = encoding_rs::Encoding::for_bom(head).is_some();
+    if !has_bom && memchr::memchr(0, head).is_some() {
+        return Kind::Binary(infer::get(head).map_or("application/octet-stream", |it| it.mime_type()));
+    }
+    Kind::Text
+}
+
+struct Source<'a> {
+    file: File,
+    head: Vec<u8>,
+    bytes: u64,
+    shown: &'a str,
+}
+
+impl Source<'_> {
+    fn image(self) -> Result<Reading, ReadError> {
+        let shown = self.shown;
+        let (bytes, hash) = self.load("images", MAX_IMAGE_BYTES as u64)?;
+        let image = load_image(&bytes).map_err(|err| ReadError::Image(shown.to_owned(), err))?;
+        Ok(Reading { document: Document::Image(image), hash, bytes: bytes.len() as u64 })
+    }
+
+    fn pdf(self, request: &ReadRequest, cancelled: &dyn Fn() -> bool) -> Result<Reading, ReadError> {
+        let shown = self.shown;
+        let (bytes, hash) = self.load("PDFs", MAX_PDF_BYTES)?;
+        let pdf = read_pdf(&bytes, request.pages, cancelled)
+            .map_err(|err| ReadError::Pdf(shown.to_owned(), err))?;
+        Ok(Reading { document: Document::Pdf(pdf), hash, bytes: bytes.len() as u64 })
+    }
+
+    fn notebook(self) -> Result<Reading, ReadError> {
+        let shown = self.shown;
+        let (bytes, hash) = self.load("notebooks", MAX_NOTEBOOK_BYTES)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let notebook = read_notebook(text).map_err(|err| ReadError::Notebook(shown.to_owned(), err))?;
+        Ok(Reading { document: Document::Notebook(notebook), hash, bytes: bytes.len() as u64 })
+    }
+
+    fn text(mut self, request: &ReadRequest, cancelled: &dyn Fn() -> bool) -> io::Result<Reading> {
+        let builder = std::cell::RefCell::new(WindowBuilder::new(request.window));
+        let pass = text::decode_file(
+            &mut self.file,
+            &self.head,
+            &mut |piece| builder.borrow_mut().push(piece),
+            &mut || drop(builder.replace(WindowBuilder::new(request.window))),
+            cancelled,
+        )?;
+        let document = Document::Text(builder.into_inner().finish(), pass.encoding);
+        Ok(Reading { document, hash: pass.hash, bytes: pass.bytes })
+    }
+
+    /// All bytes, unless there are too many; a file that grows meanwhile is cut off, not followed.
+    fn load(mut self, kind: &'static str, limit: u64) -> Result<(Vec<u8>, blake3::Hash), ReadError> {
+        let too_large = |bytes| ReadError::TooLarge { path: self.shown.to_owned(), bytes, kind, limit };
+        if self.bytes > limit {
+            return Err(too_large(self.bytes));
+        }
+        let mut bytes = std::mem::take(&mut self.head);
+        let room = (limit + 1).saturating_sub(bytes.len() as u64);
+        (&mut self.file)
+            .take(room)
+            .read_to_end(&mut bytes)
+            .map_err(|err| ReadError::Io(self.shown.to_owned(), err))?;
+        if bytes.len() as u64 > limit {
+            return Err(too_large(bytes.len() as u64));
+        }
+        let hash = blake3::hash(&bytes);
+        Ok((bytes, hash))
+    }
+}

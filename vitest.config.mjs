@@ -1,0 +1,17 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["__test__/**/*.test.ts"],
+    // A crash of the addon must end one worker, not the whole run.
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    // The runtime itself must load the package: vitest would transform it, make a second instance
+    // for require, and hide how import and require really work.
+    server: { deps: { external: [/\/(?:index\.m?js|(?:lib|native|bin)\/.*\.js)$/] } },
+    // vitest's own idea of default exports loses zod's `z` on Bun.
+    deps: { interopDefault: false },
+  },
+});
