@@ -12,13 +12,13 @@ pub(super) type Listener = ThreadsafeFunction<String, (), String, Status, false,
 
 /// A host tool's handler: call key, input and context as JSON; promises a result as JSON.
 pub(super) type Handler = ThreadsafeFunction<
-    FnArgs<(f64, String, String)>,
+    FnArgs<(u32, String, String)>,
     Promise<String>,
-    FnArgs<(f64, String, String)>,
+    FnArgs<(u32, String, String)>,
     Status,
     false,
     true,
 >;
 
 /// Tells a host tool's handler, by call key, that its call has ended early.
-pub(super) type Aborter = ThreadsafeFunction<f64, (), f64, Status, false, true>;
+pub(super) type Aborter = ThreadsafeFunction<u32, (), u32, Status, false, true>;

@@ -1,9 +1,10 @@
 //! A tool whose work is done by a JavaScript function.
 
 use std::{
+    collections::HashMap,
     sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
     },
     time::Duration,
 };
@@ -22,7 +23,8 @@ use crate::{
     mcp::mcp_tool_name,
     registry::ToolSource,
     tool::{
-        Access, Annotations, Content, DynTool, InputValidator, Prepared, SideEffect, ToolContext,
+        Access, Annotations, Content, DynTool, InputValidator, Prepared, Progress,
+        ProgressSink, SideEffect, ToolContext,
         ToolOutput, ToolSpec, check_foreign_schema,
     },
 };
@@ -53,16 +55,59 @@ pub(super) struct HostTool {
     validator: InputValidator,
     timeout: Option<Duration>,
     handler: Handler,
-    aborter: Arc<Aborter>,
-    next_key: Arc<AtomicU64>,
+    calls: Arc<HostCalls>,
+}
+
+/// The calls of host tools that run in JavaScript at this moment, by key.
+pub(super) struct HostCalls {
+    aborter: Aborter,
+    next_key: AtomicU32,
+    watched: Mutex<HashMap<u32, ProgressSink>>,
+}
+
+impl HostCalls {
+    pub(super) fn new(aborter: Aborter) -> Self {
+        Self { aborter, next_key: AtomicU32::new(1), watched: Mutex::default() }
+    }
+
+    /// Hands on what a handler told of its progress; nothing once its call has ended.
+    pub(super) fn report(&self, key: u32, progress: Progress) {
+        let sink = self.watched.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(sink) = sink {
+            sink.send(progress);
+        }
+    }
+
+    fn begin(&self, progress: &ProgressSink) -> Running<'_> {
+        let key = self.next_key.fetch_add(1, Ordering::Relaxed);
+        if progress.is_watched() {
+            self.watched.lock().unwrap_or_else(PoisonError::into_inner).insert(key, progress.clone());
+        }
+        Running { calls: self, key, answered: false }
+    }
+}
+
+/// A call that JavaScript works on; its handler is told when it is dropped before it has answered.
+struct Running<'a> {
+    calls: &'a HostCalls,
+    key: u32,
+    answered: bool,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.calls.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        if !self.answered {
+            self.calls.aborter.call(self.key, ThreadsafeFunctionCallMode::NonBlocking);
+        }
+    }
 }
 
 impl HostTool {
     pub(super) fn new(
         host: HostToolSpec,
         handler: Handler,
-        aborter: Arc<Aborter>,
-        next_key: Arc<AtomicU64>,
+        calls: Arc<HostCalls>,
     ) -> Result<(Arc<dyn DynTool>, ToolSource), ToolError> {
         let bad = |err| ToolError::new(ErrorKind::InvalidTool, format!("tool `{}`: {err}", host.name));
         check_foreign_schema(&host.input_schema).map_err(bad)?;
@@ -81,7 +126,7 @@ impl HostTool {
             annotations: host.annotations,
         };
         let timeout = host.timeout_ms.map(|ms| Duration::from_millis(u64::from(ms)));
-        Ok((Arc::new(Self { spec, validator, timeout, handler, aborter, next_key }), source))
+        Ok((Arc::new(Self { spec, validator, timeout, handler, calls }), source))
     }
 }
 
@@ -138,34 +183,21 @@ impl Prepared for HostCall {
 
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Self { tool, input } = *self;
-        let key = tool.next_key.fetch_add(1, Ordering::Relaxed);
-        #[expect(clippy::cast_precision_loss, reason = "a process makes no 2^53 calls")]
-        let key = key as f64;
-        let context = json!({ "toolUseId": &*cx.tool_use_id, "sessionId": &cx.session.id });
-        let mut running = Running { aborter: &tool.aborter, key: Some(key) };
+        let mut running = tool.calls.begin(&cx.progress);
+        let context = json!({
+            "toolUseId": &*cx.tool_use_id,
+            "sessionId": &cx.session.id,
+            "watched": cx.progress.is_watched(),
+        });
         let promise = tool
             .handler
-            .call_async_catch((key, input.to_string(), context.to_string()).into())
+            .call_async_catch((running.key, input.to_string(), context.to_string()).into())
             .await
             .map_err(|err| unreachable_handler(&tool.spec.name, &err))?;
         let answer = promise.await;
-        running.key = None;
+        running.answered = true;
         let answer = answer.map_err(|err| unreachable_handler(&tool.spec.name, &err))?;
         output_of(&answer, &tool.spec.name)
-    }
-}
-
-/// Tells the handler when its call is dropped before it has answered.
-struct Running<'a> {
-    aborter: &'a Aborter,
-    key: Option<f64>,
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        if let Some(key) = self.key {
-            self.aborter.call(key, ThreadsafeFunctionCallMode::NonBlocking);
-        }
     }
 }
 
@@ -232,17 +264,18 @@ fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolError> {
 
 fn content_of(mut block: Map<String, Value>) -> Content {
     let kind = block.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let fields = block.len();
     let mut take = |key: &str| match block.get_mut(key) {
         Some(Value::String(text)) => Some(std::mem::take(text)),
         _ => None,
     };
     match kind.as_str() {
-        "text" if block.len() == 2 => {
+        "text" if fields == 2 => {
             if let Some(text) = take("text") {
                 return Content::Text { text };
             }
         }
-        "image" if block.len() == 3 => {
+        "image" if fields == 3 => {
             if let (Some(data), Some(mime_type)) = (take("data"), take("mimeType")) {
                 return Content::Image { data, mime_type };
             }

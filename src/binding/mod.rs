@@ -4,6 +4,8 @@
 //! one property at a time; the facade (`lib/`) parses it where somebody looks at it. Errors cross as
 //! data too (see [`envelope`]), so that the facade can throw one class of error with a stable type.
 
+#![allow(unreachable_pub, reason = "napi exports items by name, whatever their path")]
+
 mod callbacks;
 mod cancel;
 mod envelope;

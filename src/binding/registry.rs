@@ -18,7 +18,7 @@ use super::{
     callbacks::{Aborter, Handler, Listener},
     cancel::CancelHandle,
     envelope::{misuse, parsed, plain_cause, sealed},
-    host_tool::{HostTool, HostToolSpec},
+    host_tool::{HostCalls, HostTool, HostToolSpec},
     listing::{builtin_specs, tool_info},
     mcp::McpLine,
     options::Options,
@@ -37,8 +37,7 @@ use crate::{
 pub struct NativeRegistry {
     pipeline: Arc<Pipeline>,
     identity: ServerIdentity,
-    aborter: Arc<Aborter>,
-    host_calls: Arc<AtomicU64>,
+    host_calls: Arc<HostCalls>,
     lines: AtomicU64,
 }
 
@@ -60,8 +59,7 @@ impl NativeRegistry {
         Ok(Self {
             pipeline: Arc::new(pipeline),
             identity,
-            aborter: Arc::new(aborter),
-            host_calls: Arc::new(AtomicU64::new(1)),
+            host_calls: Arc::new(HostCalls::new(aborter)),
             lines: AtomicU64::new(1),
         })
     }
@@ -71,12 +69,20 @@ impl NativeRegistry {
     pub fn register(&self, spec: String, handler: Handler) -> String {
         sealed((|| {
             let spec: HostToolSpec = parsed(&spec, ErrorKind::InvalidTool)?;
-            let (tool, source) =
-                HostTool::new(spec, handler, Arc::clone(&self.aborter), Arc::clone(&self.host_calls))?;
+            let (tool, source) = HostTool::new(spec, handler, Arc::clone(&self.host_calls))?;
             let name = tool.spec().name.clone();
             let id = self.pipeline.registry.register(tool, source)?;
             Ok(json!({ "id": id, "name": name }).to_string())
         })())
+    }
+
+    /// Hands on what a host tool's handler tells of its progress.
+    #[napi(catch_unwind)]
+    pub fn host_progress(&self, key: u32, progress: String) {
+        // A handler that reports nonsense is no reason to end its call.
+        if let Ok(progress) = serde_json::from_str(&progress) {
+            self.host_calls.report(key, progress);
+        }
     }
 
     /// Removes a tool; false when there was none.
@@ -195,13 +201,15 @@ impl NativeRegistry {
         progress: Option<Listener>,
     ) -> Result<PromiseRaw<'env, String>> {
         let pipeline = Arc::clone(&self.pipeline);
+        let watcher = Watcher::new(progress);
         let prepared = (|| {
             let calls: Vec<BatchCall> = parsed(&calls, ErrorKind::Validation)?;
             let format: ResultFormat =
                 format.parse().map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
-            Ok((calls, format, call_options(options.as_deref(), cancel, progress)?))
+            Ok((calls, format, call_options(options.as_deref(), cancel, &watcher)?))
         })();
         env.spawn_future(async move {
+            let _watcher = watcher;
             let (calls, format, options) = match prepared {
                 Ok(prepared) => prepared,
                 Err(error) => return Ok(misuse(&error)),
@@ -269,7 +277,10 @@ impl NativeRegistry {
         let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
         let (line, serve) = Connection::open(
             |gone| McpServer::new(pipeline, identity, session, gone),
-            move |message| drop(send.call(message, ThreadsafeFunctionCallMode::NonBlocking)),
+            move |message| {
+                // A client whose environment has ended hears nothing more; there is nobody to tell.
+                let _ = send.call(message, ThreadsafeFunctionCallMode::NonBlocking);
+            },
         );
         napi::bindgen_prelude::spawn(serve);
         McpLine(line)
@@ -293,8 +304,10 @@ impl NativeRegistry {
         view: View,
     ) -> Result<PromiseRaw<'env, String>> {
         let pipeline = Arc::clone(&self.pipeline);
-        let options = call_options(options.as_deref(), cancel, progress);
+        let watcher = Watcher::new(progress);
+        let options = call_options(options.as_deref(), cancel, &watcher);
         env.spawn_future(async move {
+            let _watcher = watcher;
             let options = match options {
                 Ok(options) => options,
                 Err(error) => return Ok(misuse(&error)),
@@ -352,20 +365,41 @@ struct CallFacts {
 fn call_options(
     facts: Option<&str>,
     cancel: Option<&CancelHandle>,
-    progress: Option<Listener>,
+    progress: &Watcher,
 ) -> std::result::Result<CallOptions, ToolError> {
     let facts: CallFacts = facts.map_or_else(|| Ok(CallFacts::default()), |it| parsed(it, ErrorKind::InvalidOptions))?;
-    let progress = progress.map_or_else(ProgressSink::default, |listener| {
-        ProgressSink::new(move |news| {
-            if let Ok(text) = serde_json::to_string(&news) {
-                listener.call(text, ThreadsafeFunctionCallMode::NonBlocking);
-            }
-        })
-    });
     Ok(CallOptions {
         tool_use_id: facts.tool_use_id,
         session_id: facts.session_id,
         cancel: cancel.map(|it| it.0.clone()).unwrap_or_default(),
-        progress,
+        progress: progress.sink(),
     })
+}
+
+/// Whoever listens to a call. Dropped when the call is over, it says the last word, an empty text: the
+/// facade waits for it, because news and result come over separate queues.
+struct Watcher(Option<Arc<Listener>>);
+
+impl Watcher {
+    fn new(listener: Option<Listener>) -> Self {
+        Self(listener.map(Arc::new))
+    }
+
+    fn sink(&self) -> ProgressSink {
+        self.0.clone().map_or_else(ProgressSink::default, |listener| {
+            ProgressSink::new(move |news| {
+                if let Ok(text) = serde_json::to_string(&news) {
+                    listener.call(text, ThreadsafeFunctionCallMode::NonBlocking);
+                }
+            })
+        })
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        if let Some(listener) = &self.0 {
+            listener.call(String::new(), ThreadsafeFunctionCallMode::NonBlocking);
+        }
+    }
 }

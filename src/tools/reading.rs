@@ -92,7 +92,7 @@ fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOu
             facts["cells"] = json!(notebook.cells.len());
             let content = render_cells(&notebook).into_iter().map(|piece| match piece {
                 Piece::Text(text) => Content::text(text),
-                Piece::Image { mime, base64 } => Content::Image { data: base64, mime_type: mime },
+                Piece::Image { mime, base64 } => Content::Image { data: base64, mime_type: mime.to_owned() },
             });
             let display = format!("Read notebook {path} ({} cells)", notebook.cells.len());
             ToolOutput { content: content.collect(), ..ToolOutput::default() }.with_display(display)

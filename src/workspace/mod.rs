@@ -1,10 +1,10 @@
 //! Engines for the files of a workspace. They know nothing of JSON, policy or napi.
 
-mod image;
+pub mod image;
 mod lines;
-mod notebook;
+pub mod notebook;
 mod path;
-mod pdf;
+pub mod pdf;
 mod reader;
 mod suggest;
 mod text;

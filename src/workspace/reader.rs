@@ -204,7 +204,7 @@ enum Kind {
 
 fn kind_of(path: &Path, head: &[u8]) -> Kind {
     let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
-    if super::image::has_image_magic(head) {
+    if super::image::image_mime(head).is_some() {
         return Kind::Image;
     }
     if head.starts_with(b"%PDF-") {

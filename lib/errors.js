@@ -1,0 +1,41 @@
+"use strict";
+
+/** What this package throws: `type` is stable, the message says what to do. */
+class ToolError extends Error {
+  constructor(type, message, options) {
+    super(message, options);
+    this.type = type;
+    this.code = type;
+  }
+
+  get name() {
+    // What `fetch` and Node's own APIs call it, so that one check covers all.
+    return this.type === "Cancelled" ? "AbortError" : "ToolError";
+  }
+}
+
+/** The error of an aborted call, with the signal's reason as its cause. */
+function abortError(reason) {
+  return new ToolError("Cancelled", "the call was cancelled", { cause: reason });
+}
+
+/** Parses what the addon answered; a misuse it reports is thrown. */
+function unwrap(json, signal) {
+  const value = JSON.parse(json);
+  // Results never have this key; the test is one property read.
+  if (value.misuse !== undefined) {
+    const { type, message } = value.misuse;
+    throw type === "Cancelled" ? abortError(signal?.reason) : new ToolError(type, message);
+  }
+  return value;
+}
+
+/** A few words that show a value without its whole content. */
+function shown(value) {
+  if (value === null) return "null";
+  if (typeof value === "string") return `the string \`${value.slice(0, 60)}\``;
+  if (typeof value === "object") return Array.isArray(value) ? "an array" : "an object";
+  return typeof value === "undefined" ? "undefined" : `${typeof value} \`${String(value).slice(0, 60)}\``;
+}
+
+module.exports = { ToolError, abortError, shown, unwrap };

@@ -1,0 +1,109 @@
+"use strict";
+
+// What a host registers, brought into the one shape the addon takes: a spec and a handler.
+
+const { ToolError, shown } = require("./errors.js");
+const { encodeAnswer } = require("./json.js");
+const { tool } = require("./tool.js");
+
+/** The spec and the function of a registered object, whichever of the known shapes it has. */
+function readHostTool(object) {
+  if (object === null || typeof object !== "object") {
+    throw new ToolError("InvalidTool", `register() takes a tool, got ${shown(object)}`);
+  }
+  const made = isDeclarative(object) ? tool(fromDeclarative(object)) : tool(object);
+  const { handler, ...spec } = made;
+  return { spec, handler };
+}
+
+/** A tool with `createInvocation` instead of a handler. */
+function isDeclarative(object) {
+  return typeof object.createInvocation === "function" && typeof object.handler !== "function";
+}
+
+function fromDeclarative(object) {
+  return {
+    name: object.name,
+    title: object.displayName,
+    description: object.schema?.description ?? object.description,
+    inputSchema: object.schema?.parameters ?? object.inputSchema,
+    annotations: object.annotations,
+    sideEffect: object.sideEffect,
+    timeoutMs: object.timeoutMs,
+    handler: async (args, { signal, updateOutput }) => {
+      const invocation = await object.createInvocation(args);
+      return invocation.execute(signal, updateOutput);
+    },
+  };
+}
+
+/** The calls of host tools that are running, so that they can be told when their call ends early. */
+class RunningHandlers {
+  #controllers = new Map();
+
+  abort(key) {
+    const controller = this.#controllers.get(key);
+    this.#controllers.delete(key);
+    controller?.abort(new ToolError("Cancelled", "the call ended before its handler did"));
+  }
+
+  /** The function the addon calls: never throws, never rejects, always promises JSON. */
+  wrap(handler, sendProgress) {
+    return async (key, inputJson, contextJson) => {
+      const controller = new AbortController();
+      this.#controllers.set(key, controller);
+      try {
+        const { watched, ...context } = JSON.parse(contextJson);
+        const send = (progress) => watched && sendProgress(key, JSON.stringify(progress));
+        const answer = await handler(JSON.parse(inputJson), {
+          ...context,
+          signal: controller.signal,
+          updateOutput: (text) => send({ type: "output", text: String(text).toWellFormed() }),
+          reportProgress: ({ progress, total, message }) =>
+            send({ type: "step", progress, total, message }),
+        });
+        return encodeAnswer(resultOf(answer));
+      } catch (error) {
+        return encodeAnswer(resultOfThrown(error));
+      } finally {
+        this.#controllers.delete(key);
+      }
+    };
+  }
+}
+
+function resultOf(answer) {
+  if (answer === undefined || answer === null) return text("[the tool answered nothing]");
+  if (typeof answer !== "object") return text(String(answer));
+  if (Array.isArray(answer.content)) return answer;
+  if (typeof answer.content === "string") return { ...answer, content: text(answer.content).content };
+  if (typeof answer.llmContent === "string") {
+    const { llmContent, returnDisplay, error } = answer;
+    const display = typeof returnDisplay === "string" ? returnDisplay : undefined;
+    const words = error && llmContent === "" ? String(error.message) : llmContent;
+    return { ...text(words), display, error: error ? errorOf(error) : undefined };
+  }
+  return text(JSON.stringify(answer, null, 2));
+}
+
+function errorOf({ type, message }) {
+  return { type: typeof type === "string" ? type : undefined, message: String(message) };
+}
+
+function resultOfThrown(thrown) {
+  let message;
+  try {
+    message = String(thrown?.message ?? thrown).slice(0, 10_000);
+  } catch {
+    message = "";
+  }
+  message ||= "the tool threw something without a message";
+  const type = thrown instanceof ToolError ? thrown.type : "ToolFailed";
+  return { ...text(message), isError: true, error: { type, message } };
+}
+
+function text(words) {
+  return { content: [{ type: "text", text: words }] };
+}
+
+module.exports = { RunningHandlers, isDeclarative, readHostTool };

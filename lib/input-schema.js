@@ -1,0 +1,76 @@
+"use strict";
+
+const { ToolError, shown } = require("./errors.js");
+const { zodFieldSchema, isOptionalField, isStandardSchema, parseField } = require("./zod.js");
+
+const SIMPLE_TYPES = new Set(["string", "number", "boolean", "object", "array"]);
+
+/**
+ * Brings any of the forms a host writes into JSON Schema of `type: "object"`, with a function that
+ * parses input the way the form asks for.
+ *
+ * @param {string} toolName for messages
+ */
+function readInputSchema(inputSchema, toolName) {
+  if (inputSchema === undefined || inputSchema === null) return { schema: objectSchema({}, []) };
+  if (typeof inputSchema !== "object" || Array.isArray(inputSchema)) {
+    throw badSchema(toolName, `got ${shown(inputSchema)}`);
+  }
+  if (isStandardSchema(inputSchema)) return wholeZodSchema(inputSchema, toolName);
+  const values = Object.values(inputSchema);
+  if (values.length > 0 && values.every(isStandardSchema)) return zodShape(inputSchema, toolName);
+  if ("type" in inputSchema || "properties" in inputSchema) {
+    return { schema: { type: "object", ...inputSchema } };
+  }
+  if (values.every((value) => SIMPLE_TYPES.has(value))) {
+    const properties = mapValues(inputSchema, (type) => ({ type }));
+    return { schema: objectSchema(properties, Object.keys(inputSchema)) };
+  }
+  const [key, value] = Object.entries(inputSchema).find(
+    ([, it]) => !SIMPLE_TYPES.has(it) && !isStandardSchema(it),
+  ) ?? [Object.keys(inputSchema)[0], values[0]];
+  throw badSchema(toolName, `\`${key}\` is ${shown(value)}`);
+}
+
+function badSchema(toolName, cause) {
+  return new ToolError(
+    "InvalidTool",
+    `tool \`${toolName}\`: inputSchema must be JSON Schema (with \`type: "object"\`), ` +
+      `{ key: "string" | "number" | "boolean" | "object" | "array" }, or a Zod shape; ${cause}`,
+  );
+}
+
+function wholeZodSchema(zodSchema, toolName) {
+  const schema = zodFieldSchema(zodSchema, toolName);
+  if (schema.type !== "object") throw badSchema(toolName, `the Zod schema is not an object`);
+  return { schema, parse: (input) => parseField(zodSchema, input, "input") };
+}
+
+function zodShape(shape, toolName) {
+  const properties = mapValues(shape, (field) => zodFieldSchema(field, toolName));
+  const required = Object.keys(shape).filter((key) => !isOptionalField(shape[key]));
+  const parse = async (input) => {
+    const parsed = {};
+    for (const [key, field] of Object.entries(shape)) {
+      const value = await parseField(field, input[key], key);
+      if (value !== undefined || key in input) parsed[key] = value;
+    }
+    return parsed;
+  };
+  return { schema: objectSchema(properties, required), parse };
+}
+
+function objectSchema(properties, required) {
+  return {
+    type: "object",
+    properties,
+    ...(required.length > 0 ? { required } : {}),
+    additionalProperties: false,
+  };
+}
+
+function mapValues(object, map) {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
+}
+
+module.exports = { readInputSchema };

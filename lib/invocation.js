@@ -1,0 +1,65 @@
+"use strict";
+
+const { unwrap } = require("./errors.js");
+
+/**
+ * One call that has been described and not yet run. Nothing it says has any effect; `execute` goes the
+ * whole path, where the input is judged again.
+ */
+class ToolInvocation {
+  #preview;
+  #execute;
+  #own;
+
+  /**
+   * @param own the invocation of a host's declarative tool, which describes itself better than we can
+   */
+  constructor({ toolName, params, preview, execute, own }) {
+    this.toolName = toolName;
+    this.params = params;
+    this.#preview = preview;
+    this.#execute = execute;
+    this.#own = own;
+  }
+
+  getDescription() {
+    return this.#own?.getDescription?.() || this.#look().description;
+  }
+
+  toolLocations() {
+    return this.#own?.toolLocations?.() ?? this.#look().locations;
+  }
+
+  async shouldConfirmExecute(signal) {
+    signal?.throwIfAborted();
+    const { decision, error, risk, name } = this.#look();
+    if (error !== undefined || decision === "allow") return false;
+    return {
+      toolName: name,
+      description: this.getDescription(),
+      risk: riskForPeople(risk),
+      locations: this.toolLocations(),
+    };
+  }
+
+  async execute(signal, updateOutput) {
+    const onProgress =
+      typeof updateOutput === "function"
+        ? (news) => news.type === "output" && updateOutput(news.text)
+        : undefined;
+    return this.#execute({ signal, onProgress });
+  }
+
+  /** Asked each time: policy and files may have changed since the last look. */
+  #look() {
+    return unwrap(this.#preview());
+  }
+}
+
+/** The seeds show three levels. */
+function riskForPeople(risk) {
+  if (risk === "none") return "low";
+  return risk === "critical" ? "high" : risk;
+}
+
+module.exports = { ToolInvocation };

@@ -1,0 +1,55 @@
+"use strict";
+
+const { ToolError, shown } = require("./errors.js");
+
+/**
+ * A tool's input as JSON, taken once: what the caller does to the object afterwards changes nothing.
+ * Throws a `ValidationError` for what JSON cannot say, instead of losing it.
+ */
+function encodeInput(input) {
+  let json;
+  try {
+    json = JSON.stringify(input);
+  } catch (error) {
+    const cause = error instanceof RangeError ? "it nests too deep" : firstLine(error);
+    throw new ToolError("ValidationError", `input cannot be written as JSON: ${cause}`);
+  }
+  if (json === undefined) {
+    if (input === undefined) return "null";
+    throw new ToolError("ValidationError", `input must be an object of parameters, got ${shown(input)}`);
+  }
+  // JSON.stringify writes NaN and Infinity as null, which would pass for "not given".
+  if (json.includes("null")) refuseNonFinite(input, "");
+  return json;
+}
+
+function refuseNonFinite(value, path) {
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new ToolError(
+      "ValidationError",
+      `parameter \`${path || "input"}\`: expected a finite number, got \`${value}\``,
+    );
+  }
+  if (value === null || typeof value !== "object") return;
+  for (const [key, child] of Object.entries(value)) {
+    const place = Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : key;
+    refuseNonFinite(child, place);
+  }
+}
+
+const LONE_SURROGATE_ESCAPE = /\\ud[89a-f][0-9a-f]{2}/i;
+
+/** A handler's answer as JSON. Half a surrogate pair is shown as U+FFFD: it is no character. */
+function encodeAnswer(answer) {
+  const json = JSON.stringify(answer);
+  if (!LONE_SURROGATE_ESCAPE.test(json)) return json;
+  return JSON.stringify(answer, (_key, value) =>
+    typeof value === "string" ? value.toWellFormed() : value,
+  );
+}
+
+function firstLine(error) {
+  return String(error?.message ?? error).split("\n", 1)[0];
+}
+
+module.exports = { encodeAnswer, encodeInput };

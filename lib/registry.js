@@ -1,0 +1,310 @@
+"use strict";
+
+const native = require("./native.js");
+const { version } = require("../package.json");
+const { withSignal } = require("./abort.js");
+const { ToolError, shown, unwrap } = require("./errors.js");
+const { RunningHandlers, isDeclarative, readHostTool } = require("./host-tool.js");
+const { ToolInvocation } = require("./invocation.js");
+const { encodeInput } = require("./json.js");
+const { McpInstance } = require("./mcp-instance.js");
+const { listenTo } = require("./progress.js");
+const { readBlock } = require("./tool-use-block.js");
+
+/** A registry of tools: every call of every tool takes the same path through the addon. */
+class ToolRegistry {
+  #native;
+  #serverName;
+  #version;
+  #handlers = new RunningHandlers();
+  /** name → { id, object }; the id tells whether the addon still means the same registration. */
+  #objects = new Map();
+  #instance;
+
+  constructor(options = {}) {
+    if (options === null || typeof options !== "object") {
+      throw new ToolError("InvalidOptions", `options must be an object, got ${shown(options)}`);
+    }
+    const settings = {
+      toolsets: [],
+      ...options,
+      projectPath: options.projectPath ?? process.cwd(),
+      serverName: options.serverName ?? "toolwright",
+      version: options.version ?? version,
+    };
+    this.#serverName = settings.serverName;
+    this.#version = settings.version;
+    const handlers = this.#handlers;
+    try {
+      this.#native = new native.NativeRegistry(JSON.stringify(settings), (key) => handlers.abort(key));
+    } catch (error) {
+      throw asToolError(error);
+    }
+  }
+
+  async initialize() {
+    return { success: true, toolCount: this.getToolCount(), errors: [] };
+  }
+
+  register(object) {
+    const { spec, handler } = readHostTool(object);
+    this.#add(spec, handler, object);
+  }
+
+  unregister(name) {
+    return this.#native.unregister(checkedName(name));
+  }
+
+  get(name) {
+    const id = this.#native.lookup(checkedName(name)) ?? undefined;
+    if (id === undefined) return undefined;
+    const known = this.#objects.get(name);
+    if (known?.id === id) return known.object;
+    const object = this.#sdkTool(this.getToolInfo(name));
+    // Under its real name, so that an alias gives the very same object.
+    const real = this.#objects.get(object.name);
+    if (real?.id === id) return real.object;
+    this.#objects.set(object.name, { id, object });
+    return object;
+  }
+
+  list() {
+    return this.names().map((name) => this.get(name));
+  }
+
+  names() {
+    return this.#native.names();
+  }
+
+  hasTool(name) {
+    return (this.#native.lookup(checkedName(name)) ?? undefined) !== undefined;
+  }
+
+  getToolCount() {
+    return this.#native.count();
+  }
+
+  listTools() {
+    return JSON.parse(this.#native.infos());
+  }
+
+  getToolInfo(name) {
+    const json = this.#native.info(checkedName(name)) ?? undefined;
+    return json === undefined ? undefined : JSON.parse(json);
+  }
+
+  getFunctionSchemas() {
+    return this.definitions("anthropic").map(({ name, description, input_schema: parameters }) => ({
+      name,
+      description,
+      parameters,
+    }));
+  }
+
+  definitions(format = "mcp", options = {}) {
+    return unwrap(this.#native.definitions(String(format), options.strict === true));
+  }
+
+  isAllowed(name) {
+    return this.#native.isAllowed(checkedName(name));
+  }
+
+  isDisabled(name) {
+    return this.#native.isDisabled(checkedName(name));
+  }
+
+  withAllowed(...names) {
+    this.#native.allow(names.flat().map(checkedName));
+    return this;
+  }
+
+  registerMcpTool({ serverName, toolName, client, handler, ...rest }) {
+    if (typeof serverName !== "string" || typeof toolName !== "string") {
+      throw new ToolError("InvalidTool", "registerMcpTool() takes { serverName, toolName, description, inputSchema, handler or client }");
+    }
+    const call =
+      handler ?? ((args, { signal }) => client.callTool({ name: toolName, arguments: args }, undefined, { signal }));
+    const { spec, handler: run } = readHostTool({ ...rest, name: toolName, handler: call });
+    return this.#add({ ...spec, mcpServer: serverName }, run);
+  }
+
+  unregisterMcpTools(prefix) {
+    return this.#native.unregisterMcpTools(checkedName(prefix));
+  }
+
+  createInvocation(name, params) {
+    const id = this.#native.lookup(checkedName(name)) ?? undefined;
+    let inputJson;
+    let problem;
+    try {
+      inputJson = encodeInput(params);
+    } catch (error) {
+      // Said by `execute`, as every other fault of the input is.
+      inputJson = "null";
+      problem = error;
+    }
+    // Asked for its answer alone: an unknown tool is refused here.
+    unwrap(this.#native.preview(name, inputJson));
+    const object = this.#objects.get(name);
+    const registered = object?.id === id ? object.object : undefined;
+    return new ToolInvocation({
+      toolName: name,
+      params,
+      preview: () => this.#native.preview(name, inputJson),
+      own: registered && isDeclarative(registered) ? registered.createInvocation(params) : undefined,
+      execute: (options) =>
+        problem ? invocationFailure(problem) : this.#run("execute", name, inputJson, options),
+    });
+  }
+
+  async call(name, input, options = {}) {
+    checkedName(name);
+    let inputJson;
+    try {
+      inputJson = encodeInput(input);
+    } catch (error) {
+      return callFailure(error);
+    }
+    return this.#run("call", name, inputJson, options);
+  }
+
+  async executeTools(blocks, { format = "anthropic", signal, onProgress, sessionId } = {}) {
+    if (!Array.isArray(blocks)) {
+      throw new ToolError("InvalidOptions", `executeTools() takes an array of tool_use blocks, got ${shown(blocks)}`);
+    }
+    const calls = `[${blocks.map(readBlock).join(",")}]`;
+    const { listener, heard } = listenTo(onProgress);
+    const facts = factsOf({ sessionId });
+    const handle = signal === undefined ? undefined : new native.CancelHandle();
+    const cancel = () => handle.cancel();
+    if (signal?.aborted) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    try {
+      const [json] = await Promise.all([
+        this.#native.callAll(calls, format, facts, handle, listener),
+        heard,
+      ]);
+      return unwrap(json);
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+    }
+  }
+
+  toMcpServerConfig() {
+    this.#instance ??= new McpInstance((send) => this.#native.openMcpLine(send));
+    const tools = this.listTools()
+      .filter(({ disabled }) => !disabled)
+      .map((info) => this.#sdkTool(info));
+    return {
+      type: "sdk",
+      name: this.#serverName,
+      version: this.#version,
+      tools,
+      instance: this.#instance,
+    };
+  }
+
+  getAllowedToolNames() {
+    return this.definitions("mcp").map(({ name }) => `mcp__${this.#serverName}__${name}`);
+  }
+
+  async close() {
+    this.#native.close();
+    await this.#instance?.close();
+  }
+
+  #add(spec, handler, object) {
+    const sendProgress = (key, json) => this.#native.hostProgress(key, json);
+    const wrapped = this.#handlers.wrap(handler, sendProgress);
+    const { id, name } = unwrap(this.#native.register(encodeSpec(spec), wrapped));
+    if (object === undefined) this.#objects.delete(name);
+    else this.#objects.set(name, { id, object });
+    return name;
+  }
+
+  async #run(method, name, inputJson, { toolUseId, sessionId, signal, onProgress }) {
+    const facts = factsOf({ toolUseId, sessionId });
+    if (signal === undefined && onProgress === undefined) {
+      return unwrap(await this.#native[method](name, inputJson, facts));
+    }
+    return withSignal(signal, async (handle) => {
+      const { listener, heard } = listenTo(onProgress);
+      const [json] = await Promise.all([
+        this.#native[method](name, inputJson, facts, handle, listener),
+        heard,
+      ]);
+      return unwrap(json, signal);
+    });
+  }
+
+  /** A registered tool as hosts take it: an object with a handler that goes the whole path. */
+  #sdkTool({ name, title, description, inputSchema, annotations, source }) {
+    return {
+      name,
+      displayName: title,
+      description,
+      inputSchema,
+      annotations,
+      source,
+      schema: { name, description, parameters: inputSchema },
+      handler: (args, context = {}) => {
+        const { toolUseId, sessionId, signal } = context;
+        return this.call(name, args, { toolUseId, sessionId, signal });
+      },
+      createInvocation: (params) => this.createInvocation(name, params),
+    };
+  }
+}
+
+if (Symbol.asyncDispose) {
+  ToolRegistry.prototype[Symbol.asyncDispose] = ToolRegistry.prototype.close;
+}
+
+/** A registry with the built-in tools of the chosen sets, by default those of Claude Code. */
+function createToolRegistry(options = {}) {
+  return new ToolRegistry({ toolsets: ["claude"], ...options });
+}
+
+function checkedName(name) {
+  if (typeof name !== "string") {
+    throw new ToolError("InvalidOptions", `a tool's name must be a string, got ${shown(name)}`);
+  }
+  return name;
+}
+
+function factsOf(facts) {
+  for (const [key, value] of Object.entries(facts)) {
+    if (value !== undefined && typeof value !== "string") {
+      throw new ToolError("InvalidOptions", `\`${key}\` must be a string, got ${shown(value)}`);
+    }
+  }
+  return facts.toolUseId === undefined && facts.sessionId === undefined ? undefined : JSON.stringify(facts);
+}
+
+function encodeSpec(spec) {
+  try {
+    return JSON.stringify(spec);
+  } catch (error) {
+    throw new ToolError("InvalidTool", `tool \`${spec.name}\`: inputSchema cannot be written as JSON: ${error.message.split("\n", 1)[0]}`);
+  }
+}
+
+/** The constructor of the addon can only throw; its message is the same envelope others return. */
+function asToolError(error) {
+  try {
+    unwrap(error.message);
+  } catch (thrown) {
+    if (thrown instanceof ToolError) return thrown;
+  }
+  return error;
+}
+
+function callFailure({ type, message }) {
+  return { content: [{ type: "text", text: message }], isError: true, error: { type, message } };
+}
+
+function invocationFailure({ type, message }) {
+  return { llmContent: `Error: ${message}`, returnDisplay: message, error: { type, message } };
+}
+
+module.exports = { ToolRegistry, createToolRegistry };

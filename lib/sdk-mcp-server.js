@@ -1,0 +1,20 @@
+"use strict";
+
+const { ToolError, shown } = require("./errors.js");
+const { ToolRegistry } = require("./registry.js");
+
+/**
+ * An in-process MCP server of a few tools. Works in both hosts: `tools` for ClaudeCodeToolAgent,
+ * `instance` for the Claude Agent SDK.
+ */
+function createSdkMcpServer(options) {
+  if (options === null || typeof options !== "object" || typeof options.name !== "string") {
+    throw new ToolError("InvalidOptions", `createSdkMcpServer() takes { name, version?, tools }, got ${shown(options)}`);
+  }
+  const { name, version = "1.0.0", instructions, tools = [] } = options;
+  const registry = new ToolRegistry({ serverName: name, version, instructions });
+  for (const tool of tools) registry.register(tool);
+  return registry.toMcpServerConfig();
+}
+
+module.exports = { createSdkMcpServer };

@@ -1,0 +1,46 @@
+"use strict";
+
+const { ToolError, shown } = require("./errors.js");
+const { readInputSchema } = require("./input-schema.js");
+
+/**
+ * Makes a tool of a host, from one object or in the positional form of the Claude Agent SDK.
+ */
+function tool(nameOrConfig, description, inputSchema, handler, extras) {
+  const config =
+    typeof nameOrConfig === "string"
+      ? { ...extras, name: nameOrConfig, description, inputSchema, handler }
+      : nameOrConfig;
+  if (config === null || typeof config !== "object") {
+    throw new ToolError(
+      "InvalidTool",
+      `tool() takes { name, description, inputSchema, handler } or (name, description, shape, handler), got ${shown(config)}`,
+    );
+  }
+  const { name } = config;
+  if (typeof name !== "string") {
+    throw new ToolError("InvalidTool", `a tool's name must be a string, got ${shown(name)}`);
+  }
+  if (typeof config.handler !== "function") {
+    throw new ToolError("InvalidTool", `tool \`${name}\`: handler must be a function, got ${shown(config.handler)}`);
+  }
+  if (config.description !== undefined && typeof config.description !== "string") {
+    throw new ToolError("InvalidTool", `tool \`${name}\`: description must be a string, got ${shown(config.description)}`);
+  }
+  const { schema, parse } = readInputSchema(config.inputSchema, name);
+  const { title, annotations, sideEffect, timeoutMs } = config;
+  return {
+    name,
+    description: config.description ?? "",
+    inputSchema: schema,
+    // Always a promise, also when the handler is not async or throws before its first await.
+    handler: async (args, context) => config.handler(parse ? await parse(args ?? {}) : args, context),
+    ...definedOnly({ title, annotations, sideEffect, timeoutMs }),
+  };
+}
+
+function definedOnly(object) {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}
+
+module.exports = { tool };
