@@ -6,6 +6,7 @@
  */
 class McpInstance {
   #open;
+  /** The functions that close the lines there are. */
   #lines = new Set();
 
   constructor(openLine) {
@@ -17,19 +18,24 @@ class McpInstance {
     const line = this.#open((json) => {
       const message = JSON.parse(json);
       if (message.method === undefined) pending.settle(message.id);
-      // A transport that is closing may refuse; there is nobody left to answer.
-      Promise.resolve(transport.send(message)).catch(() => {});
+      send(transport, message);
     });
     const close = () => {
       pending.clear();
       line.close();
-      this.#lines.delete(close);
+      this.#lines.delete(closeBoth);
     };
-    this.#lines.add(close);
+    // The client has to hear of it: nobody answers it any more.
+    const closeBoth = async () => {
+      close();
+      await transport.close?.();
+    };
+    this.#lines.add(closeBoth);
     transport.onmessage = (message) => {
-      if (message.method !== undefined && message.id !== undefined) pending.add(message.id);
-      if (message.method === "notifications/cancelled") pending.settle(message.params?.requestId);
-      line.receive(JSON.stringify(message));
+      const json = encoded(message);
+      if (message?.method === "notifications/cancelled") pending.settle(message.params?.requestId);
+      else if (message?.method !== undefined && json !== NO_MESSAGE) pending.add(message.id);
+      line.receive(json);
     };
     // The only sign of an abort that some hosts give: whatever still runs for this client ends.
     const previous = transport.onclose;
@@ -37,11 +43,35 @@ class McpInstance {
       close();
       previous?.call(transport);
     };
-    await transport.start?.();
+    try {
+      await transport.start?.();
+    } catch (error) {
+      close();
+      throw error;
+    }
   }
 
   async close() {
-    for (const close of this.#lines) close();
+    await Promise.allSettled([...this.#lines].map((close) => close()));
+  }
+}
+
+async function send(transport, message) {
+  try {
+    await transport.send(message);
+  } catch {
+    // A transport that is closing may refuse; there is nobody left to answer.
+  }
+}
+
+const NO_MESSAGE = "";
+
+/** What JSON cannot say is no message either, and is refused as such. */
+function encoded(message) {
+  try {
+    return JSON.stringify(message) ?? NO_MESSAGE;
+  } catch {
+    return NO_MESSAGE;
   }
 }
 
@@ -50,7 +80,10 @@ class PendingRequests {
   #ids = new Set();
   #timer;
 
+  /** Only what the protocol takes for an id: an answer to another would not be known again. */
   add(id) {
+    const isId = typeof id === "string" ? id.isWellFormed() : Number.isSafeInteger(id);
+    if (!isId) return;
     this.#ids.add(id);
     this.#timer ??= setInterval(() => {}, 2 ** 30);
   }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     registry::{Entry, needs_gemini_prefix},
@@ -62,14 +62,17 @@ pub fn definitions<'a>(
         DefinitionFormat::Anthropic => specs
             .map(|spec| json!({ "name": spec.name, "description": spec.description, "input_schema": spec.input_schema }))
             .collect(),
-        DefinitionFormat::OpenAi => {
-            specs.map(|spec| json!({ "type": "function", "function": openai_function(spec, strictness) })).collect()
-        }
+        DefinitionFormat::OpenAi => specs
+            .map(|spec| {
+                let function = openai_function(spec, strictness);
+                json!({ "type": "function", "function": function })
+            })
+            .collect(),
         DefinitionFormat::OpenAiResponses => specs
             .map(|spec| {
                 let mut function = openai_function(spec, strictness);
-                function["type"] = json!("function");
-                function
+                function.insert("type".to_owned(), json!("function"));
+                Value::Object(function)
             })
             .collect(),
         DefinitionFormat::Gemini => {
@@ -98,13 +101,17 @@ fn mcp_definition(spec: &ToolSpec) -> Value {
     })
 }
 
-fn openai_function(spec: &ToolSpec, strictness: Strictness) -> Value {
-    let mut function = json!({ "name": spec.name, "description": spec.description });
+fn openai_function(spec: &ToolSpec, strictness: Strictness) -> Map<String, Value> {
+    let mut function = Map::new();
+    function.insert("name".to_owned(), json!(spec.name));
+    function.insert("description".to_owned(), json!(spec.description));
     match strictness {
-        Strictness::Guided => function["parameters"] = spec.input_schema.clone(),
+        Strictness::Guided => {
+            function.insert("parameters".to_owned(), spec.input_schema.clone());
+        }
         Strictness::Strict => {
-            function["parameters"] = strict_schema(&spec.input_schema);
-            function["strict"] = json!(true);
+            function.insert("parameters".to_owned(), strict_schema(&spec.input_schema));
+            function.insert("strict".to_owned(), json!(true));
         }
     }
     function
@@ -129,7 +136,9 @@ impl FromStr for ResultFormat {
             "anthropic" => Ok(Self::Anthropic),
             "openai" => Ok(Self::OpenAi),
             "mcp" => Ok(Self::Mcp),
-            _ => Err(format!("no result format is named `{name}`; there are `anthropic`, `openai`, `mcp`")),
+            _ => Err(format!(
+                "no result format is named `{name}`; there are `anthropic`, `openai`, `mcp`"
+            )),
         }
     }
 }
@@ -140,11 +149,18 @@ pub fn result_json(output: &ToolOutput, tool_use_id: &str, format: ResultFormat)
         ResultFormat::Mcp => output.to_result_json(),
         ResultFormat::Anthropic => {
             let content: Vec<Value> = output.content.iter().map(anthropic_block).collect();
-            let mut block = json!({ "type": "tool_result", "tool_use_id": tool_use_id, "content": content });
-            if output.error.is_some() {
-                block["is_error"] = json!(true);
+            match output.error {
+                None => {
+                    json!({ "type": "tool_result", "tool_use_id": tool_use_id, "content": content })
+                }
+                Some(_) => json!({
+                    "type": "tool_result",
+                    "tool_use_id": tool_use_id,
+                    "content": content,
+                    "is_error": true,
+                }),
             }
-            block.to_string()
+            .to_string()
         }
         ResultFormat::OpenAi => {
             let text = output.joined_text();
@@ -162,6 +178,8 @@ fn anthropic_block(block: &Content) -> Value {
             "type": "image",
             "source": { "type": "base64", "media_type": mime_type, "data": data },
         }),
-        Content::Other(block) => json!({ "type": "text", "text": Value::Object(block.clone()).to_string() }),
+        Content::Other(block) => {
+            json!({ "type": "text", "text": Value::Object(block.clone()).to_string() })
+        }
     }
 }

@@ -101,7 +101,8 @@ impl Registry {
         self.change(|snapshot| {
             let mut removed = Vec::new();
             snapshot.tools.retain(|name, entry| {
-                let goes = matches!(entry.source, ToolSource::Mcp { .. }) && name.0.starts_with(prefix);
+                let goes =
+                    matches!(entry.source, ToolSource::Mcp { .. }) && name.0.starts_with(prefix);
                 if goes {
                     removed.push(name.0.clone());
                 }

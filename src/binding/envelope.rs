@@ -15,7 +15,10 @@ pub(super) fn sealed(result: Result<String, ToolError>) -> String {
 }
 
 /// Parses what the facade sent.
-pub(super) fn parsed<'a, T: serde::Deserialize<'a>>(json: &'a str, kind: ErrorKind) -> Result<T, ToolError> {
+pub(super) fn parsed<'a, T: serde::Deserialize<'a>>(
+    json: &'a str,
+    kind: ErrorKind,
+) -> Result<T, ToolError> {
     serde_json::from_str(json).map_err(|err| ToolError::new(kind, plain_cause(&err)))
 }
 

@@ -23,9 +23,8 @@ use crate::{
     mcp::mcp_tool_name,
     registry::ToolSource,
     tool::{
-        Access, Annotations, Content, DynTool, InputValidator, Prepared, Progress,
-        ProgressSink, SideEffect, ToolContext,
-        ToolOutput, ToolSpec, check_foreign_schema,
+        Access, Annotations, Content, DynTool, InputValidator, Prepared, Progress, ProgressSink,
+        SideEffect, ToolContext, ToolOutput, ToolSpec, check_foreign_schema,
     },
 };
 
@@ -81,7 +80,10 @@ impl HostCalls {
     fn begin(&self, progress: &ProgressSink) -> Running<'_> {
         let key = self.next_key.fetch_add(1, Ordering::Relaxed);
         if progress.is_watched() {
-            self.watched.lock().unwrap_or_else(PoisonError::into_inner).insert(key, progress.clone());
+            self.watched
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(key, progress.clone());
         }
         Running { calls: self, key, answered: false }
     }
@@ -104,12 +106,14 @@ impl Drop for Running<'_> {
 }
 
 impl HostTool {
-    pub(super) fn new(
+    /// The tool, and where it comes from.
+    pub(super) fn from_host(
         host: HostToolSpec,
         handler: Handler,
         calls: Arc<HostCalls>,
     ) -> Result<(Arc<dyn DynTool>, ToolSource), ToolError> {
-        let bad = |err| ToolError::new(ErrorKind::InvalidTool, format!("tool `{}`: {err}", host.name));
+        let bad =
+            |err| ToolError::new(ErrorKind::InvalidTool, format!("tool `{}`: {err}", host.name));
         check_foreign_schema(&host.input_schema).map_err(bad)?;
         let validator = InputValidator::new(&host.input_schema).map_err(bad)?;
         let side_effect = host.side_effect.unwrap_or_else(|| side_effect_of(&host.annotations));
@@ -118,7 +122,10 @@ impl HostTool {
             None => (host.name, ToolSource::Host),
         };
         let spec = ToolSpec {
-            title: host.title.or_else(|| host.annotations.title.clone()).unwrap_or_else(|| name.clone()),
+            title: host
+                .title
+                .or_else(|| host.annotations.title.clone())
+                .unwrap_or_else(|| name.clone()),
             name,
             description: host.description,
             input_schema: host.input_schema,
@@ -203,7 +210,11 @@ impl Prepared for HostCall {
 
 /// The facade's wrapper catches everything a handler throws, so what fails here is the environment.
 fn unreachable_handler(name: &str, err: &napi::Error) -> ToolError {
-    let cause = if err.status == Status::Closing { "its JavaScript environment has ended" } else { err.reason.as_str() };
+    let cause = if err.status == Status::Closing {
+        "its JavaScript environment has ended"
+    } else {
+        err.reason.as_str()
+    };
     ToolError::new(ErrorKind::ToolFailed, format!("tool `{name}` cannot be called: {cause}"))
 }
 
@@ -248,10 +259,14 @@ fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolError> {
     };
     output.error = match answer.error {
         Some(AnswerError { kind, message }) => {
-            let kind = kind.as_deref().and_then(|name| ErrorKind::ALL.iter().find(|it| it.as_str() == name));
+            let kind = kind
+                .as_deref()
+                .and_then(|name| ErrorKind::ALL.iter().find(|it| it.as_str() == name));
             Some(ToolError::new(kind.copied().unwrap_or(ErrorKind::ToolFailed), message))
         }
-        None if answer.is_error => Some(ToolError::new(ErrorKind::ToolFailed, output.joined_text())),
+        None if answer.is_error => {
+            Some(ToolError::new(ErrorKind::ToolFailed, output.joined_text()))
+        }
         None => None,
     };
     if output.content.is_empty()

@@ -22,13 +22,18 @@ pub(super) fn tool_info(entry: &Entry, tools: &Snapshot) -> Value {
         "allowed": tools.is_allowed(&spec.name),
         "disabled": tools.is_disabled(&spec.name),
     });
+    let mut also = |key: &str, value: Value| {
+        if let Some(info) = info.as_object_mut() {
+            info.insert(key.to_owned(), value);
+        }
+    };
     match &entry.source {
-        ToolSource::Builtin(set) => info["toolset"] = json!(set),
-        ToolSource::Mcp { server } => info["serverName"] = json!(server),
+        ToolSource::Builtin(set) => also("toolset", json!(set)),
+        ToolSource::Mcp { server } => also("serverName", json!(server)),
         ToolSource::Host => {}
     }
     if !entry.tool.aliases().is_empty() {
-        info["aliases"] = json!(entry.tool.aliases());
+        also("aliases", json!(entry.tool.aliases()));
     }
     info
 }

@@ -39,8 +39,9 @@ impl Options {
         let roots = Roots::new(&self.project_path, &self.additional_directories)?;
         let pipeline = Pipeline::new(Sessions::new(Arc::new(roots)), self.limits);
         for name in &self.toolsets {
-            let set: ToolSet =
-                name.parse().map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
+            let set: ToolSet = name
+                .parse()
+                .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
             for tool in set.tools() {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str()))?;
             }

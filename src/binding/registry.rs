@@ -29,7 +29,7 @@ use crate::{
     pipeline::{CallOptions, Pipeline, ToolCall},
     policy::Decision,
     provider::{DefinitionFormat, ResultFormat, Strictness, definitions, result_json},
-    tool::{ProgressSink, ToolOutput},
+    tool::{Access, ProgressSink, ToolOutput},
 };
 
 /// The registry and all that stands behind it.
@@ -69,7 +69,7 @@ impl NativeRegistry {
     pub fn register(&self, spec: String, handler: Handler) -> String {
         sealed((|| {
             let spec: HostToolSpec = parsed(&spec, ErrorKind::InvalidTool)?;
-            let (tool, source) = HostTool::new(spec, handler, Arc::clone(&self.host_calls))?;
+            let (tool, source) = HostTool::from_host(spec, handler, Arc::clone(&self.host_calls))?;
             let name = tool.spec().name.clone();
             let id = self.pipeline.registry.register(tool, source)?;
             Ok(json!({ "id": id, "name": name }).to_string())
@@ -135,8 +135,9 @@ impl NativeRegistry {
     #[napi(catch_unwind)]
     pub fn definitions(&self, format: String, strict: bool) -> String {
         sealed((|| {
-            let format: DefinitionFormat =
-                format.parse().map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
+            let format: DefinitionFormat = format
+                .parse()
+                .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
             let strictness = if strict { Strictness::Strict } else { Strictness::Guided };
             let tools = self.pipeline.registry.snapshot();
             Ok(definitions(tools.enabled(), format, strictness).to_string())
@@ -204,8 +205,9 @@ impl NativeRegistry {
         let watcher = Watcher::new(progress);
         let prepared = (|| {
             let calls: Vec<BatchCall> = parsed(&calls, ErrorKind::Validation)?;
-            let format: ResultFormat =
-                format.parse().map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
+            let format: ResultFormat = format
+                .parse()
+                .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
             Ok((calls, format, call_options(options.as_deref(), cancel, &watcher)?))
         })();
         env.spawn_future(async move {
@@ -223,8 +225,11 @@ impl NativeRegistry {
                 .map(|call| (Some(call.id), ToolCall { name: call.name, input: call.input }))
                 .collect();
             let outputs = pipeline.call_all(calls, options).await;
-            let results: Vec<String> =
-                outputs.iter().zip(&ids).map(|(output, id)| result_json(output, id, format)).collect();
+            let results: Vec<String> = outputs
+                .iter()
+                .zip(&ids)
+                .map(|(output, id)| result_json(output, id, format))
+                .collect();
             Ok(format!("[{}]", results.join(",")))
         })
     }
@@ -242,30 +247,37 @@ impl NativeRegistry {
                 let call = ToolCall { name, input: Value::Null };
                 return match self.pipeline.preview(call, CallOptions::default()) {
                     Err(error) => Err(error),
-                    Ok(_) => Err(ToolError::new(ErrorKind::UnknownTool, "the tool was just registered; try again")),
+                    Ok(_) => Err(ToolError::new(
+                        ErrorKind::UnknownTool,
+                        "the tool was just registered; try again",
+                    )),
                 };
             };
             let spec = entry.tool.spec();
-            let mut shown = json!({ "name": spec.name, "risk": spec.side_effect.risk() });
-            let judged = parsed::<Value>(&input, ErrorKind::Validation)
-                .and_then(|input| self.pipeline.preview(ToolCall { name, input }, CallOptions::default()));
-            match judged {
-                Ok((prepared, decision)) => {
-                    shown["description"] = json!(prepared.description());
-                    shown["locations"] =
-                        prepared.accesses().iter().map(crate::tool::Access::location).collect();
-                    shown["decision"] = json!(match &decision {
+            let judged = parsed::<Value>(&input, ErrorKind::Validation).and_then(|input| {
+                self.pipeline.preview(ToolCall { name, input }, CallOptions::default())
+            });
+            let risk = spec.side_effect.risk();
+            let shown = match judged {
+                Ok((prepared, decision)) => json!({
+                    "name": spec.name,
+                    "risk": risk,
+                    "description": prepared.description(),
+                    "locations": prepared.accesses().iter().map(Access::location).collect::<Vec<_>>(),
+                    "decision": match &decision {
                         Decision::Allow => "allow",
                         Decision::Ask { .. } => "ask",
                         Decision::Deny(_) => "deny",
-                    });
-                }
-                Err(error) => {
-                    shown["description"] = json!(spec.title);
-                    shown["locations"] = json!([]);
-                    shown["error"] = json!(error);
-                }
-            }
+                    },
+                }),
+                Err(error) => json!({
+                    "name": spec.name,
+                    "risk": risk,
+                    "description": spec.title,
+                    "locations": [],
+                    "error": error,
+                }),
+            };
             Ok(shown.to_string())
         })())
     }
@@ -292,7 +304,10 @@ impl NativeRegistry {
         self.pipeline.closed.cancel();
     }
 
-    #[expect(clippy::too_many_arguments, reason = "they are the arguments of the two exports above")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are the arguments of the two exports above"
+    )]
     fn start<'env>(
         &self,
         env: &'env Env,
@@ -318,10 +333,14 @@ impl NativeRegistry {
             let cancel = options.cancel.clone();
             let output = match serde_json::from_str(&input) {
                 Ok(input) => pipeline.call(ToolCall { name, input }, options).await,
-                Err(err) => ToolOutput::failure(ToolError::new(ErrorKind::Validation, plain_cause(&err))),
+                Err(err) => {
+                    ToolOutput::failure(ToolError::new(ErrorKind::Validation, plain_cause(&err)))
+                }
             };
             match &output.error {
-                Some(error) if error.kind == ErrorKind::Cancelled && cancel.is_cancelled() => Ok(misuse(error)),
+                Some(error) if error.kind == ErrorKind::Cancelled && cancel.is_cancelled() => {
+                    Ok(misuse(error))
+                }
                 _ => Ok(match view {
                     View::Result => output.to_result_json(),
                     View::Invocation => output.to_invocation_json(),
@@ -367,7 +386,8 @@ fn call_options(
     cancel: Option<&CancelHandle>,
     progress: &Watcher,
 ) -> std::result::Result<CallOptions, ToolError> {
-    let facts: CallFacts = facts.map_or_else(|| Ok(CallFacts::default()), |it| parsed(it, ErrorKind::InvalidOptions))?;
+    let facts: CallFacts = facts
+        .map_or_else(|| Ok(CallFacts::default()), |it| parsed(it, ErrorKind::InvalidOptions))?;
     Ok(CallOptions {
         tool_use_id: facts.tool_use_id,
         session_id: facts.session_id,

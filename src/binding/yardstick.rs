@@ -4,7 +4,7 @@ use napi_derive::napi;
 
 /// Does nothing, on the async runtime.
 #[napi]
-#[expect(clippy::unused_async, reason = "crossing the runtime is what is measured")]
+#[allow(clippy::unused_async, reason = "crossing the runtime is what is measured")]
 pub async fn yardstick() -> napi::Result<()> {
     Ok(())
 }

@@ -21,7 +21,7 @@ pub struct Confirmations;
 
 impl Confirmations {
     /// Turns a decision into a permission or the reason why there is none.
-    #[expect(clippy::unused_async, clippy::unused_self, reason = "waits for a listener as soon as there can be one")]
+    #[expect(clippy::unused_async, reason = "waits for a listener as soon as there can be one")]
     pub async fn settle(
         &self,
         decision: Decision,

@@ -54,7 +54,12 @@ impl Hooks {
     }
 
     /// Lets each hook see and change the answer.
-    pub(crate) async fn after(&self, tool: &str, cx: &ToolContext, output: ToolOutput) -> ToolOutput {
+    pub(crate) async fn after(
+        &self,
+        tool: &str,
+        cx: &ToolContext,
+        output: ToolOutput,
+    ) -> ToolOutput {
         let mut output = output;
         for hook in &self.0 {
             output = hook.after(tool, cx, output).await;

@@ -35,14 +35,14 @@ impl Connection {
         let line = Line { incoming, outgoing: Arc::clone(&outgoing) };
         let closing = gone.clone();
         let serve = async move {
-            let served = async {
+            let until_closed = async {
                 if let Ok(running) = serve_server(server, line).await {
                     // How the line ended makes no difference: there is nobody left to tell.
                     drop(running.waiting().await);
                 }
             };
             tokio::select! {
-                () = served => {}
+                () = until_closed => {}
                 () = closing.cancelled() => {}
             }
         };
@@ -66,7 +66,8 @@ impl Connection {
     fn refuse(&self, message: &str, err: &serde_json::Error) {
         let id = serde_json::from_str::<Value>(message).ok().and_then(|it| it.get("id").cloned());
         let (code, id) = id.map_or((-32700, Value::Null), |id| (-32600, id));
-        let error = json!({ "code": code, "message": format!("not a message of the protocol: {err}") });
+        let error =
+            json!({ "code": code, "message": format!("not a message of the protocol: {err}") });
         (self.outgoing)(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string());
     }
 }

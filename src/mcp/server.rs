@@ -48,7 +48,12 @@ pub struct McpServer {
 
 impl McpServer {
     /// A server for one client; `gone` is cancelled when the client is no longer there.
-    pub fn new(pipeline: Arc<Pipeline>, identity: ServerIdentity, session_id: String, gone: CancellationToken) -> Self {
+    pub fn new(
+        pipeline: Arc<Pipeline>,
+        identity: ServerIdentity,
+        session_id: String,
+        gone: CancellationToken,
+    ) -> Self {
         Self { pipeline, identity, session_id, gone }
     }
 }
@@ -56,7 +61,8 @@ impl McpServer {
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
-        info.server_info = Implementation::new(self.identity.name.clone(), self.identity.version.clone());
+        info.server_info =
+            Implementation::new(self.identity.name.clone(), self.identity.version.clone());
         info.instructions.clone_from(&self.identity.instructions);
         info
     }
@@ -79,11 +85,15 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         if self.pipeline.registry.snapshot().find(&request.name).is_none() {
-            return Err(ErrorData::invalid_params(format!("no tool is named `{}`", request.name), None));
+            return Err(ErrorData::invalid_params(
+                format!("no tool is named `{}`", request.name),
+                None,
+            ));
         }
         let cancel = self.gone.child_token();
-        let tool_use_id = context.meta.get(CLAUDE_TOOL_USE_ID).and_then(Value::as_str).map(str::to_owned);
-        let (progress, forwarding) = self.progress(&context);
+        let tool_use_id =
+            context.meta.get(CLAUDE_TOOL_USE_ID).and_then(Value::as_str).map(str::to_owned);
+        let (progress, forwarding) = progress(&context);
         let options = CallOptions {
             tool_use_id,
             session_id: Some(self.session_id.clone()),
@@ -114,40 +124,42 @@ impl ServerHandler for McpServer {
     }
 }
 
-impl McpServer {
-    /// A sink, and a future that sends what goes in until the sink is dropped.
-    fn progress(
-        &self,
-        context: &RequestContext<RoleServer>,
-    ) -> (ProgressSink, impl Future<Output = ()> + Send + use<>) {
-        let (sender, mut steps) = mpsc::unbounded_channel();
-        let token = context.meta.get_progress_token();
-        let sink = match &token {
-            Some(_) => ProgressSink::new(move |progress| drop(sender.send(progress))),
-            None => ProgressSink::default(),
-        };
-        let peer = context.peer.clone();
-        let task = tokio::spawn(async move {
-            let Some(token) = token else { return };
-            while let Some(news) = steps.recv().await {
-                let Progress::Step { progress, total, message } = news else { continue };
-                let mut step = ProgressNotificationParam::new(token.clone(), progress);
-                step.total = total;
-                step.message = message;
-                if peer.notify_progress(step).await.is_err() {
-                    return;
-                }
+/// A sink, and a future that sends what goes in until the sink is dropped.
+fn progress(
+    context: &RequestContext<RoleServer>,
+) -> (ProgressSink, impl Future<Output = ()> + Send + use<>) {
+    let (sender, mut steps) = mpsc::unbounded_channel();
+    let token = context.meta.get_progress_token();
+    let sink = match &token {
+        Some(_) => ProgressSink::new(move |progress| drop(sender.send(progress))),
+        None => ProgressSink::default(),
+    };
+    let peer = context.peer.clone();
+    let task = tokio::spawn(async move {
+        let Some(token) = token else { return };
+        while let Some(news) = steps.recv().await {
+            let Progress::Step { progress, total, message } = news else { continue };
+            let mut step = ProgressNotificationParam::new(token.clone(), progress);
+            step.total = total;
+            step.message = message;
+            if peer.notify_progress(step).await.is_err() {
+                return;
             }
-        });
-        (sink, async move { drop(task.await) })
-    }
+        }
+    });
+    (sink, async move { drop(task.await) })
 }
 
 fn definition(spec: &ToolSpec) -> Tool {
     let schema = spec.input_schema.as_object().cloned().unwrap_or_default();
-    let mut tool = Tool::new(Cow::Owned(spec.name.clone()), Cow::Owned(spec.description.clone()), Arc::new(schema));
+    let mut tool = Tool::new(
+        Cow::Owned(spec.name.clone()),
+        Cow::Owned(spec.description.clone()),
+        Arc::new(schema),
+    );
     tool.title = Some(spec.title.clone());
-    tool.annotations = serde_json::to_value(&spec.annotations).and_then(serde_json::from_value).ok();
+    tool.annotations =
+        serde_json::to_value(&spec.annotations).and_then(serde_json::from_value).ok();
     let meta = Map::from_iter([(CLAUDE_MAX_RESULT.to_owned(), json!(500_000))]);
     tool.meta = Some(MetaObject::from(meta));
     tool
@@ -174,7 +186,8 @@ fn block(content: Content) -> ContentBlock {
         Content::Image { data, mime_type } => ContentBlock::image(data, mime_type),
         Content::Other(block) => {
             let block = Value::Object(block);
-            serde_json::from_value(block.clone()).unwrap_or_else(|_| ContentBlock::text(block.to_string()))
+            serde_json::from_value(block.clone())
+                .unwrap_or_else(|_| ContentBlock::text(block.to_string()))
         }
     }
 }

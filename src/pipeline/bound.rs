@@ -17,7 +17,8 @@ pub(super) fn bounded(mut output: ToolOutput, max_bytes: usize) -> ToolOutput {
             }
             let end = text.floor_char_boundary(room);
             // A cut inside a line looks like the line's end: back to the last whole one, if there is any.
-            let whole_lines = text.get(..end).and_then(|it| it.rfind('\n')).map_or(end, |newline| newline + 1);
+            let whole_lines =
+                text.get(..end).and_then(|it| it.rfind('\n')).map_or(end, |newline| newline + 1);
             text.truncate(whole_lines);
             room = 0;
         }

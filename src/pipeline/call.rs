@@ -87,7 +87,11 @@ impl Pipeline {
         bounded(output, self.limits.max_result_bytes)
     }
 
-    async fn checked_call(&self, call: ToolCall, options: CallOptions) -> Result<ToolOutput, ToolError> {
+    async fn checked_call(
+        &self,
+        call: ToolCall,
+        options: CallOptions,
+    ) -> Result<ToolOutput, ToolError> {
         let tools = self.registry.snapshot();
         let entry = self.find(&tools, &call.name)?;
         let name = &entry.tool.spec().name;
@@ -102,7 +106,10 @@ impl Pipeline {
 
         let started = Instant::now();
         if cx.progress.is_watched() {
-            cx.progress.send(Progress::Start { tool: name.clone(), tool_use_id: cx.tool_use_id.to_string() });
+            cx.progress.send(Progress::Start {
+                tool: name.clone(),
+                tool_use_id: cx.tool_use_id.to_string(),
+            });
         }
         let timeout = entry.tool.timeout().unwrap_or_else(|| self.limits.call_timeout());
         let output = ToolOutput::from(execute(permitted, &cx, timeout, &self.closed).await);
@@ -130,16 +137,23 @@ impl Pipeline {
         for _ in 0..MAX_REWRITES {
             match self.hooks.before(&spec.name, prepared.input(), cx).await {
                 Before::Proceed => return self.confirmations.settle(decision, prepared).await,
-                Before::Block(reason) => return Err(ToolError::new(ErrorKind::HookBlocked, reason)),
+                Before::Block(reason) => {
+                    return Err(ToolError::new(ErrorKind::HookBlocked, reason));
+                }
                 Before::Rewrite(input) if input == *prepared.input() => {
                     return self.confirmations.settle(decision, prepared).await;
                 }
-                Before::Rewrite(input) => (prepared, decision) = self.judge(tools, entry, input, cx)?,
+                Before::Rewrite(input) => {
+                    (prepared, decision) = self.judge(tools, entry, input, cx)?;
+                }
             }
         }
         Err(ToolError::new(
             ErrorKind::HookBlocked,
-            format!("hooks rewrote the input of `{}` {MAX_REWRITES} times and never agreed on it", spec.name),
+            format!(
+                "hooks rewrote the input of `{}` {MAX_REWRITES} times and never agreed on it",
+                spec.name
+            ),
         ))
     }
 
@@ -159,7 +173,11 @@ impl Pipeline {
     }
 
     /// Prepares a call without running it, for a host that wants to show it first.
-    pub fn preview(&self, call: ToolCall, options: CallOptions) -> Result<(Box<dyn Prepared>, Decision), ToolError> {
+    pub fn preview(
+        &self,
+        call: ToolCall,
+        options: CallOptions,
+    ) -> Result<(Box<dyn Prepared>, Decision), ToolError> {
         let tools = self.registry.snapshot();
         let entry = self.find(&tools, &call.name)?;
         self.judge(&tools, entry, call.input, &self.context(options))
@@ -167,15 +185,18 @@ impl Pipeline {
 
     fn find<'a>(&self, tools: &'a Snapshot, name: &str) -> Result<&'a Entry, ToolError> {
         if self.closed.is_cancelled() {
-            return Err(ToolError::new(ErrorKind::RegistryClosed, "the registry is closed; create a new one"));
+            return Err(ToolError::new(
+                ErrorKind::RegistryClosed,
+                "the registry is closed; create a new one",
+            ));
         }
         tools.find(name).ok_or_else(|| unknown_tool(tools, name))
     }
 
     fn context(&self, options: CallOptions) -> ToolContext {
-        let tool_use_id = options.tool_use_id.unwrap_or_else(|| {
-            format!("call_{}", self.calls.fetch_add(1, Ordering::Relaxed) + 1)
-        });
+        let tool_use_id = options
+            .tool_use_id
+            .unwrap_or_else(|| format!("call_{}", self.calls.fetch_add(1, Ordering::Relaxed) + 1));
         ToolContext {
             tool_use_id: tool_use_id.into(),
             session: self.sessions.get_or_start(options.session_id.as_deref().unwrap_or("default")),
@@ -187,7 +208,8 @@ impl Pipeline {
 
 fn unknown_tool(tools: &Snapshot, name: &str) -> ToolError {
     let shown: String = name.chars().take(80).collect();
-    let mut names: Vec<&str> = tools.enabled().map(|entry| entry.tool.spec().name.as_str()).collect();
+    let mut names: Vec<&str> =
+        tools.enabled().map(|entry| entry.tool.spec().name.as_str()).collect();
     names.sort_by_key(|it| strsim::osa_distance(&it.to_lowercase(), &shown.to_lowercase()));
     let hint = match names.as_slice() {
         [] => "no tool is registered".to_owned(),

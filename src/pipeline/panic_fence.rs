@@ -22,7 +22,8 @@ pub fn quiet_panic_hook() {
 
 /// Runs synchronous work behind the fence.
 pub(super) fn fenced<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(panic_error(payload.as_ref())))
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|payload| Err(panic_error(payload.as_ref())))
 }
 
 /// The error that a caught panic becomes.
@@ -38,6 +39,8 @@ pub(super) fn panic_error(payload: &(dyn Any + Send)) -> ToolError {
         .unwrap_or_default();
     ToolError::new(
         ErrorKind::Internal,
-        format!("the tool panicked{place}: {message}; this is a bug in toolwright, please report it"),
+        format!(
+            "the tool panicked{place}: {message}; this is a bug in toolwright, please report it"
+        ),
     )
 }

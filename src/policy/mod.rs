@@ -28,12 +28,14 @@ pub struct Policy;
 
 impl Policy {
     /// Judges a prepared call by what it declares, never by guessing at its JSON.
-    #[expect(clippy::unused_self, reason = "rules live here as soon as there are any")]
     pub fn decide(&self, tools: &Snapshot, spec: &ToolSpec, _call: &dyn Prepared) -> Decision {
         if tools.is_disabled(&spec.name) {
             return Decision::Deny(ToolError::new(
                 ErrorKind::ToolDisabled,
-                format!("the host has disabled `{}` (`disallowedTools`); use another tool", spec.name),
+                format!(
+                    "the host has disabled `{}` (`disallowedTools`); use another tool",
+                    spec.name
+                ),
             ));
         }
         Decision::Allow

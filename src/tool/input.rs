@@ -76,8 +76,13 @@ impl InputValidator {
         let schema = self.schema_at(pointer);
         match error.kind() {
             ValidationErrorKind::AdditionalProperties { unexpected } => {
-                let unknown: Vec<_> = unexpected.iter().take(MAX_REPORTED).map(|it| quoted(it)).collect();
-                let owner = if place.is_empty() { String::new() } else { format!(" in {}", quoted(&place)) };
+                let unknown: Vec<_> =
+                    unexpected.iter().take(MAX_REPORTED).map(|it| quoted(it)).collect();
+                let owner = if place.is_empty() {
+                    String::new()
+                } else {
+                    format!(" in {}", quoted(&place))
+                };
                 let known = known_parameters(schema);
                 format!(
                     "unknown parameter{} {}{owner}; {known}",
@@ -87,7 +92,8 @@ impl InputValidator {
             }
             ValidationErrorKind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
-                let full = if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+                let full =
+                    if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
                 let expected = schema
                     .and_then(|it| it.get("properties")?.get(name))
                     .map_or_else(String::new, |it| format!(", expected {}", expectation(it)));
@@ -95,11 +101,17 @@ impl InputValidator {
             }
             _ => {
                 let expected = schema.map(expectation).unwrap_or_default();
-                let subject =
-                    if place.is_empty() { "input".to_owned() } else { format!("parameter {}", quoted(&place)) };
+                let subject = if place.is_empty() {
+                    "input".to_owned()
+                } else {
+                    format!("parameter {}", quoted(&place))
+                };
                 let got = shown(error.instance());
                 if expected.is_empty() || states_no_cause(error.kind()) {
-                    format!("{subject}: {}, got {got}", lower_first(&error.masked_with("the value").to_string()))
+                    format!(
+                        "{subject}: {}, got {got}",
+                        lower_first(&error.masked_with("the value").to_string())
+                    )
                 } else {
                     format!("{subject}: expected {expected}, got {got}")
                 }
@@ -136,7 +148,9 @@ fn states_no_cause(kind: &ValidationErrorKind) -> bool {
 fn coerce(value: &mut Value, schema: &Value) {
     match value {
         Value::Object(fields) => {
-            let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+            let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+                return;
+            };
             let required = schema.get("required").and_then(Value::as_array);
             fields.retain(|name, field| {
                 let Some(property) = properties.get(name) else { return true };
@@ -150,7 +164,9 @@ fn coerce(value: &mut Value, schema: &Value) {
         }
         Value::Array(items) => {
             if let Some(schema) = schema.get("items") {
-                items.iter_mut().for_each(|item| coerce(item, schema));
+                for item in items {
+                    coerce(item, schema);
+                }
             }
         }
         Value::String(text) if !accepts(schema, "string") => {
@@ -219,8 +235,12 @@ fn expectation(schema: &Value) -> String {
         (None, Some(most)) => text += &format!(" of at most {most}"),
         (None, None) => {}
     }
-    let counts =
-        [("minLength", "at least", "characters"), ("maxLength", "at most", "characters"), ("minItems", "at least", "items"), ("maxItems", "at most", "items")];
+    let counts = [
+        ("minLength", "at least", "characters"),
+        ("maxLength", "at most", "characters"),
+        ("minItems", "at least", "items"),
+        ("maxItems", "at most", "items"),
+    ];
     for (key, relation, unit) in counts {
         if let Some(limit) = bound(key) {
             let unit = if limit == "1" { unit.trim_end_matches('s') } else { unit };
@@ -369,7 +389,9 @@ mod tests {
         for text in ["", "5 ", "0x10", "1e3", "five", "--5", ".5", "1.5"] {
             assert_eq!(
                 refusal(json!({ "path": "a", "limit": text })),
-                format!("parameter `limit`: expected an integer of at least 1, got the string `{text}`")
+                format!(
+                    "parameter `limit`: expected an integer of at least 1, got the string `{text}`"
+                )
             );
         }
     }
@@ -380,8 +402,8 @@ mod tests {
             refusal(json!({ "limit": -1, "bogus": 1, "mode": "c" })),
             "parameter `limit`: expected an integer of at least 1, got `-1`; \
              parameter `mode`: expected one of `a`, `b`, got the string `c`; \
-             missing required parameter `path`, expected a string of at least 1 character; \
-             unknown parameter `bogus`; known parameters: `path`, `limit`, `ratio`, `all`, `mode`, `edits`"
+             unknown parameter `bogus`; known parameters: `path`, `limit`, `ratio`, `all`, `mode`, `edits`; \
+             missing required parameter `path`, expected a string of at least 1 character"
         );
     }
 
@@ -396,7 +418,10 @@ mod tests {
 
     #[test]
     fn input_that_is_no_object_is_refused_and_none_at_all_is_empty() {
-        assert_eq!(refusal(json!([1])), "input must be an object of parameters, got an array of 1 items");
+        assert_eq!(
+            refusal(json!([1])),
+            "input must be an object of parameters, got an array of 1 items"
+        );
         assert_eq!(
             refusal(Value::Null),
             "missing required parameter `path`, expected a string of at least 1 character"
@@ -411,7 +436,8 @@ mod tests {
 
     #[test]
     fn references_to_other_documents_are_refused() {
-        let schema = json!({ "type": "object", "properties": { "a": { "$ref": "http://127.0.0.1:1/x" } } });
+        let schema =
+            json!({ "type": "object", "properties": { "a": { "$ref": "http://127.0.0.1:1/x" } } });
         assert!(matches!(InputValidator::new(&schema), Err(SchemaError::Invalid(_))));
     }
 }

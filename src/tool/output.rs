@@ -78,7 +78,8 @@ impl ToolOutput {
             match block {
                 Content::Text { text } => joined.push_str(text),
                 Content::Image { data, mime_type } => {
-                    joined.push_str(&format!("[{mime_type} image, {} bytes in base64]", data.len()));
+                    joined
+                        .push_str(&format!("[{mime_type} image, {} bytes in base64]", data.len()));
                 }
                 Content::Other(block) => {
                     let kind = block.get("type").and_then(Value::as_str).unwrap_or("unknown");

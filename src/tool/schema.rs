@@ -65,6 +65,7 @@ fn simplify(schema: &mut Value) {
             }
         }
     }
+    flatten_choices(node);
     if node.get("default") == Some(&Value::Null) {
         node.remove("default");
     }
@@ -83,6 +84,28 @@ fn simplify(schema: &mut Value) {
             children.iter_mut().for_each(simplify);
         }
     }
+}
+
+/// A documented enum derives as a choice of constants; models and providers do better with `enum`, and
+/// what was said of each constant goes into the description.
+fn flatten_choices(node: &mut Map<String, Value>) {
+    let Some(choices) = node.get("oneOf").and_then(Value::as_array) else { return };
+    let constants: Option<Vec<Value>> = choices.iter().map(|it| it.get("const").cloned()).collect();
+    let Some(constants) = constants.filter(|it| it.iter().all(Value::is_string)) else { return };
+    let mut sentences: Vec<String> =
+        node.get("description").and_then(Value::as_str).map(str::to_owned).into_iter().collect();
+    for choice in choices {
+        if let (Some(value), Some(said)) = (
+            choice.get("const").and_then(Value::as_str),
+            choice.get("description").and_then(Value::as_str),
+        ) {
+            sentences.push(format!("`{value}`: {said}"));
+        }
+    }
+    node.remove("oneOf");
+    node.insert("type".to_owned(), json!("string"));
+    node.insert("enum".to_owned(), Value::Array(constants));
+    node.insert("description".to_owned(), json!(sentences.join(" ")));
 }
 
 /// Refuses a schema that could not be shown to a model or would endanger the host.

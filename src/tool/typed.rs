@@ -21,7 +21,11 @@ pub struct Typed<T> {
 
 impl<T: Tool> Typed<T> {
     /// Wraps a tool for the registry.
-    #[expect(clippy::expect_used, reason = "the schema derives from a type of ours, and a test compiles each")]
+    #[expect(
+        clippy::expect_used,
+        clippy::missing_panics_doc,
+        reason = "the schema derives from a type of ours, and a test compiles each"
+    )]
     pub fn erased(tool: T) -> Arc<dyn DynTool> {
         let input_schema = derived_schema::<T::Input>();
         let validator = InputValidator::new(&input_schema).expect("derived schemas compile");

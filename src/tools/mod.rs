@@ -2,8 +2,8 @@
 //!
 //! A tool is schema and wording; what it does lives in an engine.
 
-mod claude;
 mod classic;
+mod claude;
 mod diagnostic;
 mod failures;
 mod reading;
@@ -17,7 +17,7 @@ use crate::tool::DynTool;
 pub enum ToolSet {
     /// The names and inputs of Claude Code.
     Claude,
-    /// snake_case names, relative paths.
+    /// `snake_case` names, relative paths.
     Classic,
     /// Tools that check a host's wiring: they answer, wait or fail on demand.
     Diagnostic,
@@ -61,6 +61,13 @@ impl FromStr for ToolSet {
 pub const AUTO_ALLOWED: [&str; 5] = ["Read", "Glob", "Grep", "ListMcpResources", "ReadMcpResource"];
 /// The same in the other sets.
 pub const AUTO_ALLOWED_KIN: [&str; 9] = [
-    "read_file", "read_many_files", "glob", "grep", "ls",
-    "git-status", "git-diff-summary", "workspace-info", "file-reader",
+    "read_file",
+    "read_many_files",
+    "glob",
+    "grep",
+    "ls",
+    "git-status",
+    "git-diff-summary",
+    "workspace-info",
+    "file-reader",
 ];

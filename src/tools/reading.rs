@@ -1,13 +1,13 @@
 //! What the tools that read files share: the caps, the notes, the ledger.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::{
     error::ToolError,
     tool::{Content, ToolContext, ToolOutput},
     workspace::{
-        Document, LineWindow, PageRange, PdfText, Piece, ReadRequest, Reading, TextEncoding, WindowStyle,
-        WindowText, WorkspacePath, read_document, render_cells,
+        Document, LineWindow, PageRange, PdfText, Piece, ReadRequest, Reading, TextEncoding,
+        WindowStyle, WindowText, WorkspacePath, read_document, render_cells,
     },
 };
 
@@ -39,7 +39,8 @@ pub(super) struct Wording {
 
 pub(super) const NUMBERED: Wording =
     Wording { style: WindowStyle::Numbered, next: "offset", tells_rest: true };
-pub(super) const RAW: Wording = Wording { style: WindowStyle::Raw, next: "startLine", tells_rest: false };
+pub(super) const RAW: Wording =
+    Wording { style: WindowStyle::Raw, next: "startLine", tells_rest: false };
 
 /// Reads a file and notes in the ledger what the model has seen.
 pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -68,59 +69,93 @@ pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutpu
 }
 
 fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOutput {
-    let mut facts = json!({ "path": path, "bytes": reading.bytes });
+    let mut facts = Map::new();
+    let mut note = |key: &str, value: Value| drop(facts.insert(key.to_owned(), value));
+    note("path", json!(path));
+    note("bytes", json!(reading.bytes));
     let mut output = match reading.document {
         Document::Text(window, encoding) => {
-            facts["encoding"] = json!(encoding.label());
-            facts["totalLines"] = json!(window.total_lines);
-            facts["firstLine"] = json!(window.first);
-            facts["lastLine"] = json!(window.last);
-            facts["complete"] = json!(window.first <= 1 && window.last == window.total_lines && !window.capped && window.long_lines == 0);
+            note("encoding", json!(encoding.label()));
+            note("totalLines", json!(window.total_lines));
+            note("firstLine", json!(window.first));
+            note("lastLine", json!(window.last));
+            note(
+                "complete",
+                json!(
+                    window.first <= 1
+                        && window.last == window.total_lines
+                        && !window.capped
+                        && window.long_lines == 0
+                ),
+            );
             present_text(window, encoding, path, wording, first)
         }
         Document::Image(image) => {
-            facts["mimeType"] = json!(image.mime);
+            note("mimeType", json!(image.mime));
             let display = format!("Read image {path} ({}×{})", image.width, image.height);
-            let content = vec![Content::Image { data: image.base64, mime_type: image.mime.to_owned() }];
+            let content =
+                vec![Content::Image { data: image.base64, mime_type: image.mime.to_owned() }];
             ToolOutput { content, ..ToolOutput::default() }.with_display(display)
         }
         Document::Pdf(pdf) => {
-            facts["totalPages"] = json!(pdf.total_pages);
+            note("totalPages", json!(pdf.total_pages));
             present_pdf(&pdf, path)
         }
         Document::Notebook(notebook) => {
-            facts["cells"] = json!(notebook.cells.len());
+            note("cells", json!(notebook.cells.len()));
             let content = render_cells(&notebook).into_iter().map(|piece| match piece {
                 Piece::Text(text) => Content::text(text),
-                Piece::Image { mime, base64 } => Content::Image { data: base64, mime_type: mime.to_owned() },
+                Piece::Image { mime, base64 } => {
+                    Content::Image { data: base64, mime_type: mime.to_owned() }
+                }
             });
             let display = format!("Read notebook {path} ({} cells)", notebook.cells.len());
             ToolOutput { content: content.collect(), ..ToolOutput::default() }.with_display(display)
         }
     };
-    output.meta.insert("toolwright/file".to_owned(), facts);
+    output.meta.insert("toolwright/file".to_owned(), Value::Object(facts));
     output
 }
 
-fn present_text(window: WindowText, encoding: TextEncoding, path: &str, wording: Wording, first: u64) -> ToolOutput {
+fn present_text(
+    window: WindowText,
+    encoding: TextEncoding,
+    path: &str,
+    wording: Wording,
+    first: u64,
+) -> ToolOutput {
     let total = window.total_lines;
     let mut notes: Vec<String> = Vec::new();
     if total == 0 {
         notes.push("the file is empty".to_owned());
     } else if window.last == 0 {
-        notes.push(format!("{} {first} is past the end: the file has {}", wording.next, lines(total)));
+        notes.push(format!(
+            "{} {first} is past the end: the file has {}",
+            wording.next,
+            lines(total)
+        ));
     }
     if window.partial_line {
-        notes.push(format!("line {} is shown in part: it is longer than an answer may be", window.last));
+        notes.push(format!(
+            "line {} is shown in part: it is longer than an answer may be",
+            window.last
+        ));
     }
     if window.last != 0 && window.last < total && (window.capped || wording.tells_rest) {
         notes.push(format!(
             "lines {}-{} of {total} are shown; continue with {} {}",
-            window.first, window.last, wording.next, window.last + 1
+            window.first,
+            window.last,
+            wording.next,
+            window.last + 1
         ));
     }
     if window.long_lines > 0 {
-        let (what, are) = if window.long_lines == 1 { ("1 line".to_owned(), "is") } else { (lines(window.long_lines), "are") };
+        let (what, are) = if window.long_lines == 1 {
+            ("1 line".to_owned(), "is")
+        } else {
+            (lines(window.long_lines), "are")
+        };
         notes.push(format!(
             "{what} longer than {MAX_LINE_CHARS} characters {are} cut; see the rest with Grep (`-o`) or Bash (`cut -c`)"
         ));
@@ -128,7 +163,10 @@ fn present_text(window: WindowText, encoding: TextEncoding, path: &str, wording:
     if !encoding.is_plain_utf8() {
         notes.push(format!("the file is written in {}", encoding.label()));
     }
-    let display = format!("Read {} of {path}", lines(if window.last == 0 { 0 } else { window.last + 1 - window.first }));
+    let display = format!(
+        "Read {} of {path}",
+        lines(if window.last == 0 { 0 } else { window.last + 1 - window.first })
+    );
     let mut content = Vec::new();
     // An empty raw text is the truth about an empty file; numbered lines need a word instead.
     if window.last != 0 || matches!(wording.style, WindowStyle::Raw) {
@@ -175,7 +213,9 @@ fn lines(count: u64) -> String {
 pub(super) fn describe(file: &FileToRead) -> String {
     let path = file.path.absolute().display();
     match (file.first, file.last, file.pages) {
-        (_, _, Some(PageRange { first, last })) if first == last => format!("Read {path} (page {first})"),
+        (_, _, Some(PageRange { first, last })) if first == last => {
+            format!("Read {path} (page {first})")
+        }
         (_, _, Some(PageRange { first, last })) => format!("Read {path} (pages {first}-{last})"),
         (None, None, None) => format!("Read {path}"),
         (first, Some(last), None) => format!("Read {path} (lines {}-{last})", first.unwrap_or(1)),

@@ -208,7 +208,9 @@ impl WindowBuilder {
             } else if self.window.last.is_none() && lines >= self.window.max_lines {
                 self.full = true;
             }
-        } else if self.line >= self.window.first && self.window.last.is_none_or(|last| self.line <= last) {
+        } else if self.line >= self.window.first
+            && self.window.last.is_none_or(|last| self.line <= last)
+        {
             self.shown.capped = true;
         }
         self.line += 1;
@@ -245,7 +247,14 @@ mod tests {
     use super::*;
 
     fn window(style: WindowStyle) -> LineWindow {
-        LineWindow { first: 1, last: None, max_lines: 2_000, max_bytes: 262_144, max_line_chars: 2_000, style }
+        LineWindow {
+            first: 1,
+            last: None,
+            max_lines: 2_000,
+            max_bytes: 262_144,
+            max_line_chars: 2_000,
+            style,
+        }
     }
 
     fn show(text: &str, window: LineWindow) -> WindowText {
@@ -300,11 +309,13 @@ mod tests {
     proptest! {
         #[test]
         fn a_raw_window_is_what_splitting_at_newlines_gives(
-            text in "[a-c\r\né]{0,40}", first in 1_u64..8, length in 0_u64..8, cuts in prop::collection::vec(0_usize..40, 0..4),
+            text in "[a-c\r\né]{0,40}", start in 0_usize..7, length in 1_usize..8,
+            cuts in prop::collection::vec(0_usize..40, 0..4),
         ) {
             let lines: Vec<&str> = text.split('\n').collect();
-            let last = first + length;
-            let expected = lines.iter().skip(first as usize - 1).take(length as usize + 1).copied().collect::<Vec<_>>().join("\n");
+            let expected = lines.iter().skip(start).take(length).copied().collect::<Vec<_>>().join("\n");
+            let first = start as u64 + 1;
+            let last = (start + length) as u64;
             let mut builder = WindowBuilder::new(LineWindow { first, last: Some(last), ..window(WindowStyle::Raw) });
             let mut cuts: Vec<usize> = cuts.into_iter().map(|it| text.floor_char_boundary(it.min(text.len()))).collect();
             cuts.sort_unstable();

@@ -14,5 +14,5 @@ pub use lines::{LineWindow, WindowStyle, WindowText};
 pub use notebook::{Notebook, NotebookError, Piece, read_notebook, render_cells};
 pub use path::{PathError, RelativePaths, Roots, WorkspacePath};
 pub use pdf::{PageRange, PdfError, PdfText, read_pdf};
-pub use reader::{Document, Reading, ReadError, ReadRequest, read_document};
+pub use reader::{Document, ReadError, ReadRequest, Reading, read_document};
 pub use text::TextEncoding;

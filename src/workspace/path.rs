@@ -25,7 +25,9 @@ pub enum PathError {
     #[error("`{0}` is not a path: {1}")]
     Malformed(String, &'static str),
     /// The path leads out of every root.
-    #[error("`{asked}` is outside the workspace ({roots}); a host can allow more with `additionalDirectories`")]
+    #[error(
+        "`{asked}` is outside the workspace ({roots}); a host can allow more with `additionalDirectories`"
+    )]
     Outside {
         /// The path as it came.
         asked: String,
@@ -89,7 +91,11 @@ impl Roots {
     }
 
     /// Finds the place a path means, following links as the system would.
-    pub fn resolve(&self, asked: &str, relative: RelativePaths) -> Result<WorkspacePath, PathError> {
+    pub fn resolve(
+        &self,
+        asked: &str,
+        relative: RelativePaths,
+    ) -> Result<WorkspacePath, PathError> {
         if asked.is_empty() {
             return Err(PathError::Malformed(asked.to_owned(), "it is empty"));
         }
@@ -113,7 +119,12 @@ impl Roots {
             Some((root, below)) => Ok(WorkspacePath { root, below, absolute }),
             None => Err(PathError::Outside {
                 asked: asked.to_owned(),
-                roots: self.0.iter().map(|it| format!("`{}`", it.display())).collect::<Vec<_>>().join(", "),
+                roots: self
+                    .0
+                    .iter()
+                    .map(|it| format!("`{}`", it.display()))
+                    .collect::<Vec<_>>()
+                    .join(", "),
             }),
         }
     }
@@ -128,7 +139,9 @@ fn resolve_links(path: &Path, asked: &str) -> Result<PathBuf, PathError> {
             Ok(resolved) => {
                 return Ok(missing.iter().rev().fold(resolved, |path, name| path.join(name)));
             }
-            Err(err) if matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(err)
+                if matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+            {
                 if existing.symlink_metadata().is_ok_and(|it| it.is_symlink()) {
                     return Err(PathError::Dangling(asked.to_owned()));
                 }
@@ -169,9 +182,15 @@ impl WorkspacePath {
     fn open_beneath(&self) -> Result<File, rustix::io::Errno> {
         use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 
-        let root = openat(CWD, &self.root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let root = openat(
+            CWD,
+            &self.root,
+            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
         let below = if self.below.as_os_str().is_empty() { Path::new(".") } else { &self.below };
-        let confined = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
+        let confined =
+            ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         openat2(&root, below, flags, Mode::empty(), confined).map(File::from)
     }
@@ -183,12 +202,17 @@ impl WorkspacePath {
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt as _;
-            let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::NOFOLLOW;
+            let flags = rustix::fs::OFlags::NONBLOCK
+                | rustix::fs::OFlags::NOCTTY
+                | rustix::fs::OFlags::NOFOLLOW;
             options.custom_flags(flags.bits().cast_signed());
         }
         let file = options.open(&self.absolute)?;
         if self.absolute.canonicalize()? != self.absolute {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the path changed while it was opened"));
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "the path changed while it was opened",
+            ));
         }
         Ok(file)
     }
@@ -242,7 +266,9 @@ mod tests {
         symlink(dir.path().join("repo-evil/secret"), repo.join("out")).unwrap();
         symlink(dir.path(), repo.join("up")).unwrap();
         symlink("nowhere", repo.join("dangling")).unwrap();
-        for asked in ["out", "up/repo-evil/secret", "../repo-evil/secret", "up/new.txt", "/etc/passwd"] {
+        for asked in
+            ["out", "up/repo-evil/secret", "../repo-evil/secret", "up/new.txt", "/etc/passwd"]
+        {
             let refused = roots.resolve(asked, RelativePaths::FromFirstRoot);
             assert!(matches!(refused, Err(PathError::Outside { .. })), "{asked}: {refused:?}");
         }

@@ -8,8 +8,8 @@ use std::{
 
 use super::{
     ImageBlock, ImageError, LineWindow, Notebook, NotebookError, PageRange, PdfError, PdfText,
-    TextEncoding, WindowText, WorkspacePath, image::MAX_IMAGE_BYTES, lines::WindowBuilder, load_image,
-    read_notebook, read_pdf, suggest, text,
+    TextEncoding, WindowText, WorkspacePath, image::MAX_IMAGE_BYTES, lines::WindowBuilder,
+    load_image, read_notebook, read_pdf, suggest, text,
 };
 
 /// The largest PDF that is taken apart.
@@ -75,7 +75,9 @@ pub enum ReadError {
         next_step: &'static str,
     },
     /// The content is no text.
-    #[error("`{path}` is a binary file ({kind}, {bytes} bytes); only text, images, PDFs and notebooks can be read")]
+    #[error(
+        "`{path}` is a binary file ({kind}, {bytes} bytes); only text, images, PDFs and notebooks can be read"
+    )]
     Binary {
         /// Where.
         path: String,
@@ -85,7 +87,9 @@ pub enum ReadError {
         bytes: u64,
     },
     /// The content is not what the name says.
-    #[error("`{path}` is named like {expected} but its content is not one; rename it to read it as what it is")]
+    #[error(
+        "`{path}` is named like {expected} but its content is not one; rename it to read it as what it is"
+    )]
     Mislabelled {
         /// Where.
         path: String,
@@ -220,7 +224,9 @@ fn kind_of(path: &Path, head: &[u8]) -> Kind {
     }
     let has_bom = encoding_rs::Encoding::for_bom(head).is_some();
     if !has_bom && memchr::memchr(0, head).is_some() {
-        return Kind::Binary(infer::get(head).map_or("application/octet-stream", |it| it.mime_type()));
+        return Kind::Binary(
+            infer::get(head).map_or("application/octet-stream", |it| it.mime_type()),
+        );
     }
     Kind::Text
 }
@@ -240,7 +246,11 @@ impl Source<'_> {
         Ok(Reading { document: Document::Image(image), hash, bytes: bytes.len() as u64 })
     }
 
-    fn pdf(self, request: &ReadRequest, cancelled: &dyn Fn() -> bool) -> Result<Reading, ReadError> {
+    fn pdf(
+        self,
+        request: &ReadRequest,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Reading, ReadError> {
         let shown = self.shown;
         let (bytes, hash) = self.load("PDFs", MAX_PDF_BYTES)?;
         let pdf = read_pdf(&bytes, request.pages, cancelled)
@@ -253,7 +263,8 @@ impl Source<'_> {
         let (bytes, hash) = self.load("notebooks", MAX_NOTEBOOK_BYTES)?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let notebook = read_notebook(text).map_err(|err| ReadError::Notebook(shown.to_owned(), err))?;
+        let notebook =
+            read_notebook(text).map_err(|err| ReadError::Notebook(shown.to_owned(), err))?;
         Ok(Reading { document: Document::Notebook(notebook), hash, bytes: bytes.len() as u64 })
     }
 
@@ -271,8 +282,13 @@ impl Source<'_> {
     }
 
     /// All bytes, unless there are too many; a file that grows meanwhile is cut off, not followed.
-    fn load(mut self, kind: &'static str, limit: u64) -> Result<(Vec<u8>, blake3::Hash), ReadError> {
-        let too_large = |bytes| ReadError::TooLarge { path: self.shown.to_owned(), bytes, kind, limit };
+    fn load(
+        mut self,
+        kind: &'static str,
+        limit: u64,
+    ) -> Result<(Vec<u8>, blake3::Hash), ReadError> {
+        let too_large =
+            |bytes| ReadError::TooLarge { path: self.shown.to_owned(), bytes, kind, limit };
         if self.bytes > limit {
             return Err(too_large(self.bytes));
         }

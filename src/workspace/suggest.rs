@@ -9,7 +9,9 @@ const MAX_SUGGESTIONS: usize = 3;
 
 /// Names beside the missing file that a person may have meant, the closest first.
 pub(super) fn close_names(missing: &Path) -> Vec<String> {
-    let (Some(parent), Some(name)) = (missing.parent(), missing.file_name().and_then(|it| it.to_str())) else {
+    let (Some(parent), Some(name)) =
+        (missing.parent(), missing.file_name().and_then(|it| it.to_str()))
+    else {
         return Vec::new();
     };
     let Ok(entries) = parent.read_dir() else { return Vec::new() };

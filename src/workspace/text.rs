@@ -60,7 +60,11 @@ pub(super) fn decode_file(
     if let Some((encoding, _)) = marked {
         let damaged = |damaged| TextEncoding { encoding, bom: true, damaged };
         let pass = decode(file, encoding, Malformed::Replaced, sink, cancelled)?;
-        return Ok(TextPass { encoding: damaged(pass.damaged), hash: pass.hash, bytes: pass.bytes });
+        return Ok(TextPass {
+            encoding: damaged(pass.damaged),
+            hash: pass.hash,
+            bytes: pass.bytes,
+        });
     }
     match decode(file, UTF_8, Malformed::Stops, sink, cancelled) {
         Ok(pass) => {
@@ -136,12 +140,15 @@ fn decode(
             text.clear();
             let finished = match malformed {
                 Malformed::Stops => {
-                    let (result, read) = decoder.decode_to_string_without_replacement(rest, &mut text, last);
+                    let (result, read) =
+                        decoder.decode_to_string_without_replacement(rest, &mut text, last);
                     rest = rest.get(read..).unwrap_or_default();
                     match result {
                         DecoderResult::InputEmpty => true,
                         DecoderResult::OutputFull => false,
-                        DecoderResult::Malformed(..) => return Err(io::ErrorKind::InvalidData.into()),
+                        DecoderResult::Malformed(..) => {
+                            return Err(io::ErrorKind::InvalidData.into());
+                        }
                     }
                 }
                 Malformed::Replaced => {

@@ -1,4 +1,4 @@
-//! The `classic` set: snake_case names, paths relative to the workspace.
+//! The `classic` set: `snake_case` names, paths relative to the workspace.
 
 mod read_file;
 mod read_many_files;

@@ -42,7 +42,9 @@ impl Tool for ReadFile {
         {
             return Err(ToolError::new(
                 ErrorKind::Validation,
-                format!("parameter `endLine`: expected at least `startLine`, which is {start}, got `{end}`"),
+                format!(
+                    "parameter `endLine`: expected at least `startLine`, which is {start}, got `{end}`"
+                ),
             ));
         }
         Ok(FileToRead {

@@ -68,7 +68,13 @@ impl Tool for ReadManyFiles {
             }
             let read = match place {
                 Ok(path) => {
-                    let file = FileToRead { path, first: None, last: None, pages: None, wording: reading::RAW };
+                    let file = FileToRead {
+                        path,
+                        first: None,
+                        last: None,
+                        pages: None,
+                        wording: reading::RAW,
+                    };
                     reading::read(file, cx).await
                 }
                 Err(error) => Err(error),

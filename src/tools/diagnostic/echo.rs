@@ -46,7 +46,9 @@ impl Tool for Echo {
     async fn run(&self, plan: Input, _cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         Ok(ToolOutput::text(match plan.repeat {
             // One byte beyond the widest result a registry can be set to hand on would only waste memory.
-            Some(times) => plan.text.repeat((times as usize).min(64 * 1024 * 1024 / plan.text.len().max(1))),
+            Some(times) => {
+                plan.text.repeat((times as usize).min(64 * 1024 * 1024 / plan.text.len().max(1)))
+            }
             None => plan.text,
         }))
     }

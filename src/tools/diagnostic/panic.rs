@@ -43,7 +43,8 @@ impl Tool for Panic {
 
     const NAME: &'static str = "diagnostic_panic";
     const TITLE: &'static str = "Panic";
-    const DESCRIPTION: &'static str = "Panics. For checking that a bug in one tool harms no other call.";
+    const DESCRIPTION: &'static str =
+        "Panics. For checking that a bug in one tool harms no other call.";
     const SIDE_EFFECT: SideEffect = SideEffect::None;
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {

@@ -30,7 +30,8 @@ impl Tool for Sleep {
 
     const NAME: &'static str = "diagnostic_sleep";
     const TITLE: &'static str = "Sleep";
-    const DESCRIPTION: &'static str = "Waits, and tells how far it has come. For checking cancellation and progress.";
+    const DESCRIPTION: &'static str =
+        "Waits, and tells how far it has come. For checking cancellation and progress.";
     const SIDE_EFFECT: SideEffect = SideEffect::None;
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
@@ -50,7 +51,11 @@ impl Tool for Sleep {
         let step = Duration::from_millis(u64::from(plan.ms)) / steps;
         for done in 1..=steps {
             tokio::time::sleep(step).await;
-            cx.progress.send(Progress::Step { progress: done.into(), total: Some(steps.into()), message: None });
+            cx.progress.send(Progress::Step {
+                progress: done.into(),
+                total: Some(steps.into()),
+                message: None,
+            });
             cx.output(format!("step {done}\n"));
         }
         Ok(ToolOutput::text(format!("waited {} ms", plan.ms)))

@@ -1,0 +1,17 @@
+import type { CallResult, ErrorType } from "../../index.js";
+
+/** The text blocks of a result. */
+export function texts(result: CallResult): string[] {
+  return result.content.flatMap((block) => (block.type === "text" ? [block.text as string] : []));
+}
+
+/** The result of a failed call, as a whole. */
+export function failure(type: ErrorType, message: string): CallResult {
+  return { content: [{ type: "text", text: message }], isError: true, error: { type, message } };
+}
+
+/** The numbered rows of an answer of `Read`; notes are no rows. */
+export function rows(result: CallResult): string[] {
+  const [first = ""] = texts(result);
+  return /^\d+\t/.test(first) ? first.split("\n") : [];
+}

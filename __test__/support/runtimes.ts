@@ -1,0 +1,33 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+const commands = new URL("../../scripts/command.mjs", import.meta.url).href;
+const { bunPath } = (await import(commands)) as { bunPath(): string };
+
+/** The runtimes a host may use, whichever of them runs the tests. */
+export const runtimes = [
+  { name: "Node", path: process.versions.bun ? "node" : process.execPath },
+  { name: "Bun", path: bunPath() },
+];
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a script until it ends by itself; one that does not is killed, which shows in `signal`. */
+export function runScript(runtime: string, args: string[], cwd = root): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      runtime,
+      args,
+      { cwd, timeout: 25_000, killSignal: "SIGKILL", maxBuffer: 16 * 1024 * 1024 },
+      (_error, stdout, stderr) =>
+        resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
+    );
+  });
+}

@@ -1,0 +1,216 @@
+//! The life of a call: judged before hooks, judged again after a rewrite, fenced, timed, cancellable.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use async_trait::async_trait;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use toolwright::{
+    error::ErrorKind,
+    hooks::{Before, Hook},
+    pipeline::{CallOptions, Limits, ToolCall},
+    tool::{Progress, ProgressSink, ToolContext, ToolOutput},
+};
+
+use crate::test_bed::TestBed;
+
+fn error_kind(output: &ToolOutput) -> Option<ErrorKind> {
+    output.error.as_ref().map(|error| error.kind)
+}
+
+#[tokio::test]
+async fn a_call_answers_with_what_the_tool_says() {
+    let bed = TestBed::new();
+    assert_eq!(bed.call("diagnostic_echo", json!({ "text": "hi" })).await, ToolOutput::text("hi"));
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_an_error_that_names_close_ones() {
+    let output = TestBed::new().call("read_fil", json!({})).await;
+    let error = output.error.unwrap();
+    assert_eq!(error.kind, ErrorKind::UnknownTool);
+    assert!(error.message.contains("`read_file`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_panic_anywhere_in_a_tool_is_an_error_with_its_message_and_the_next_call_works() {
+    let bed = TestBed::new();
+    for stage in ["prepare", "run", "blocking"] {
+        let output =
+            bed.call("diagnostic_panic", json!({ "message": "boom 7", "stage": stage })).await;
+        let error = output.error.unwrap();
+        assert_eq!(error.kind, ErrorKind::Internal);
+        assert!(error.message.contains("boom 7"), "{stage}: {error}");
+    }
+    assert_eq!(error_kind(&bed.call("diagnostic_echo", json!({})).await), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_takes_too_long_is_stopped() {
+    let bed = TestBed::with_limits(Limits { call_timeout_ms: 50, ..Limits::default() });
+    let output = bed.call("diagnostic_sleep", json!({ "ms": 600_000 })).await;
+    assert_eq!(error_kind(&output), Some(ErrorKind::Timeout));
+}
+
+#[tokio::test]
+async fn a_cancelled_call_ends_and_one_cancelled_before_it_began_has_no_effect() {
+    let bed = Arc::new(TestBed::new());
+    let cancel = CancellationToken::new();
+    let options = CallOptions { cancel: cancel.clone(), ..CallOptions::default() };
+    let running = tokio::spawn({
+        let (bed, options) = (Arc::clone(&bed), options.clone());
+        async move { bed.call_with("diagnostic_sleep", json!({ "ms": 600_000 }), options).await }
+    });
+    tokio::task::yield_now().await;
+    cancel.cancel();
+    assert_eq!(error_kind(&running.await.unwrap()), Some(ErrorKind::Cancelled));
+    let output = bed.call_with("diagnostic_panic", json!({ "message": "ran" }), options).await;
+    assert_eq!(error_kind(&output), Some(ErrorKind::Cancelled));
+}
+
+#[tokio::test]
+async fn closing_ends_running_calls_and_refuses_new_ones() {
+    let bed = Arc::new(TestBed::new());
+    let running = tokio::spawn({
+        let bed = Arc::clone(&bed);
+        async move { bed.call("diagnostic_sleep", json!({ "ms": 600_000 })).await }
+    });
+    tokio::task::yield_now().await;
+    bed.pipeline.closed.cancel();
+    assert_eq!(error_kind(&running.await.unwrap()), Some(ErrorKind::RegistryClosed));
+    let late = bed.call("diagnostic_echo", json!({})).await;
+    assert_eq!(error_kind(&late), Some(ErrorKind::RegistryClosed));
+}
+
+#[tokio::test]
+async fn a_disabled_tool_is_refused_before_any_hook_sees_it() {
+    let mut bed = TestBed::new();
+    let seen = Arc::new(AtomicUsize::new(0));
+    bed.pipeline.hooks.push(Box::new(Counting(Arc::clone(&seen))));
+    bed.pipeline.registry.disable(["diagnostic_echo".to_owned()]);
+    assert_eq!(
+        error_kind(&bed.call("diagnostic_echo", json!({})).await),
+        Some(ErrorKind::ToolDisabled)
+    );
+    assert_eq!(seen.load(Ordering::Relaxed), 0);
+    bed.call("diagnostic_sleep", json!({ "ms": 0 })).await;
+    assert_eq!(seen.load(Ordering::Relaxed), 1);
+}
+
+struct Counting(Arc<AtomicUsize>);
+
+#[async_trait]
+impl Hook for Counting {
+    async fn before(&self, _tool: &str, _input: &Value, _cx: &ToolContext) -> Before {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Before::Proceed
+    }
+}
+
+struct Rewriting(Value);
+
+#[async_trait]
+impl Hook for Rewriting {
+    async fn before(&self, _tool: &str, _input: &Value, _cx: &ToolContext) -> Before {
+        Before::Rewrite(self.0.clone())
+    }
+
+    async fn after(&self, _tool: &str, _cx: &ToolContext, output: ToolOutput) -> ToolOutput {
+        output.with_display("seen")
+    }
+}
+
+#[tokio::test]
+async fn input_that_a_hook_rewrote_is_prepared_again_and_is_what_runs() {
+    let mut bed = TestBed::new();
+    bed.pipeline.hooks.push(Box::new(Rewriting(json!({ "text": "rewritten" }))));
+    let output = bed.call("diagnostic_echo", json!({ "text": "original" })).await;
+    assert_eq!(output, ToolOutput::text("rewritten").with_display("seen"));
+}
+
+#[tokio::test]
+async fn a_rewrite_that_leaves_the_workspace_is_refused_like_any_other_input() {
+    let mut bed = TestBed::new();
+    let path = bed.write("a.txt", "a");
+    bed.pipeline.hooks.push(Box::new(Rewriting(json!({ "file_path": "/etc/passwd" }))));
+    let output = bed.call("Read", json!({ "file_path": path })).await;
+    assert_eq!(error_kind(&output), Some(ErrorKind::PathOutsideWorkspace));
+}
+
+struct Restless(AtomicUsize);
+
+#[async_trait]
+impl Hook for Restless {
+    async fn before(&self, _tool: &str, _input: &Value, _cx: &ToolContext) -> Before {
+        Before::Rewrite(json!({ "text": self.0.fetch_add(1, Ordering::Relaxed).to_string() }))
+    }
+}
+
+#[tokio::test]
+async fn hooks_that_never_agree_block_the_call() {
+    let mut bed = TestBed::new();
+    bed.pipeline.hooks.push(Box::new(Restless(AtomicUsize::new(0))));
+    assert_eq!(
+        error_kind(&bed.call("diagnostic_echo", json!({})).await),
+        Some(ErrorKind::HookBlocked)
+    );
+}
+
+#[tokio::test]
+async fn a_watched_call_tells_when_it_starts_and_ends() {
+    let bed = TestBed::new();
+    let news = Arc::new(Mutex::new(Vec::new()));
+    let progress = ProgressSink::new({
+        let news = Arc::clone(&news);
+        move |it| news.lock().unwrap().push(it)
+    });
+    let options =
+        CallOptions { progress, tool_use_id: Some("t1".to_owned()), ..CallOptions::default() };
+    bed.call_with("diagnostic_sleep", json!({ "ms": 0 }), options).await;
+    let news = news.lock().unwrap();
+    let start =
+        Progress::Start { tool: "diagnostic_sleep".to_owned(), tool_use_id: "t1".to_owned() };
+    assert_eq!(news.first(), Some(&start));
+    assert!(matches!(news.last(), Some(Progress::End { is_error: false, .. })), "{news:?}");
+    assert_eq!(news.len(), 4, "{news:?}");
+}
+
+#[tokio::test]
+async fn a_result_too_large_is_cut_at_a_line_and_says_so() {
+    let bed = TestBed::with_limits(Limits { max_result_bytes: 10, ..Limits::default() });
+    let output = bed.call("diagnostic_echo", json!({ "text": "abc\ndef\nghi\njkl" })).await;
+    assert_eq!(
+        output.joined_text(),
+        "abc\ndef\n[result cut: 10 of 15 bytes of text are shown; ask for less at a time]"
+    );
+}
+
+#[tokio::test]
+async fn once_cancelled_the_rest_of_a_turn_gets_errors() {
+    let bed = TestBed::new();
+    let cancel = CancellationToken::new();
+    let calls: Vec<_> = ["a", "b", "c"]
+        .map(|text| {
+            let input = json!({ "text": text });
+            (Some(text.to_owned()), ToolCall { name: "diagnostic_echo".to_owned(), input })
+        })
+        .into();
+    let progress = ProgressSink::new({
+        let cancel = cancel.clone();
+        move |it| {
+            if matches!(&it, Progress::End { tool_use_id, .. } if tool_use_id == "b") {
+                cancel.cancel();
+            }
+        }
+    });
+    let outputs = bed
+        .pipeline
+        .call_all(calls, CallOptions { cancel, progress, ..CallOptions::default() })
+        .await;
+    let kinds: Vec<_> = outputs.iter().map(error_kind).collect();
+    assert_eq!(kinds, [None, None, Some(ErrorKind::Cancelled)]);
+}

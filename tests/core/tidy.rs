@@ -1,0 +1,93 @@
+//! Rules of the tree that no compiler checks.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn source_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(source_files(&path));
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+fn src() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+#[test]
+fn napi_is_named_in_the_binding_alone() {
+    for path in source_files(&src()) {
+        let below = path.strip_prefix(src()).unwrap();
+        let code: String = fs::read_to_string(&path)
+            .unwrap()
+            .lines()
+            .filter(|it| !it.trim_start().starts_with("//"))
+            .collect();
+        let names_napi = code.contains("napi::") || code.contains("napi_derive");
+        assert!(!names_napi || below.starts_with("binding"), "{} names napi", below.display());
+    }
+}
+
+#[test]
+fn rmcp_is_named_in_the_mcp_module_alone() {
+    for path in source_files(&src()) {
+        let below = path.strip_prefix(src()).unwrap();
+        let names_rmcp = fs::read_to_string(&path).unwrap().contains("rmcp::");
+        assert!(!names_rmcp || below.starts_with("mcp"), "{} names rmcp", below.display());
+    }
+}
+
+#[test]
+fn every_tool_file_stands_in_the_table_of_its_set() {
+    for set in ["claude", "classic", "diagnostic"] {
+        let folder = src().join("tools").join(set);
+        let table = fs::read_to_string(folder.join("mod.rs")).unwrap();
+        let mut tools = 0;
+        for path in source_files(&folder) {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            if name == "mod" {
+                continue;
+            }
+            tools += 1;
+            assert!(
+                table.contains(&format!("mod {name};")),
+                "{set}/{name}.rs is not a module of its set"
+            );
+            assert!(
+                table.contains(&format!("Typed::erased({name}::")),
+                "{set}/{name}.rs is not in the table"
+            );
+        }
+        assert_eq!(table.matches("Typed::erased(").count(), tools, "{set} lists a tool twice");
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    for path in source_files(&src()) {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("//!"), "{} has no module comment", path.display());
+    }
+}
+
+#[test]
+fn the_outside_world_enters_through_the_session_alone() {
+    for path in source_files(&src()) {
+        let below = path.strip_prefix(src()).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let reaches_out = text.contains("env::var") || text.contains("current_dir()");
+        assert!(
+            !reaches_out || below.starts_with("session"),
+            "{} reads the environment",
+            below.display()
+        );
+    }
+}
