@@ -8,10 +8,8 @@ const { ToolError, abortError, shown } = require("./errors.js");
  * nothing. The caller's `onabort` stays the caller's.
  */
 async function withSignal(signal, run) {
+  checkSignal(signal);
   if (signal === undefined || signal === null) return run(undefined);
-  if (typeof signal.addEventListener !== "function" || typeof signal.aborted !== "boolean") {
-    throw new ToolError("InvalidOptions", `\`signal\` must be an AbortSignal, got ${shown(signal)}`);
-  }
   if (signal.aborted) throw abortError(signal.reason);
   const handle = new native.CancelHandle();
   const cancel = () => handle.cancel();
@@ -23,4 +21,12 @@ async function withSignal(signal, run) {
   }
 }
 
-module.exports = { withSignal };
+/** Refuses what is given as a signal and is none. */
+function checkSignal(signal) {
+  if (signal === undefined || signal === null) return;
+  if (typeof signal.addEventListener !== "function" || typeof signal.aborted !== "boolean") {
+    throw new ToolError("InvalidOptions", `\`signal\` must be an AbortSignal, got ${shown(signal)}`);
+  }
+}
+
+module.exports = { checkSignal, withSignal };

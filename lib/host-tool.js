@@ -72,22 +72,24 @@ class RunningHandlers {
   }
 }
 
+const NO_ANSWER = "[the tool answered nothing]";
+
 function resultOf(answer) {
-  if (answer === undefined || answer === null) return text("[the tool answered nothing]");
+  if (answer === undefined || answer === null) return text(NO_ANSWER);
   if (typeof answer !== "object") return text(String(answer));
   if (Array.isArray(answer.content)) return answer;
   if (typeof answer.content === "string") return { ...answer, content: text(answer.content).content };
   if (typeof answer.llmContent === "string") {
     const { llmContent, returnDisplay, error } = answer;
     const display = typeof returnDisplay === "string" ? returnDisplay : undefined;
-    const words = error && llmContent === "" ? String(error.message) : llmContent;
-    return { ...text(words), display, error: error ? errorOf(error) : undefined };
+    const failure = error ? errorOf(error) : undefined;
+    return { ...text(llmContent || (failure?.message ?? "")), display, error: failure };
   }
-  return text(JSON.stringify(answer, null, 2));
+  return text(JSON.stringify(answer, null, 2) ?? NO_ANSWER);
 }
 
 function errorOf({ type, message }) {
-  return { type: typeof type === "string" ? type : undefined, message: String(message) };
+  return { type: typeof type === "string" ? type : undefined, message: String(message) || "the tool failed without a message" };
 }
 
 function resultOfThrown(thrown) {

@@ -2,7 +2,7 @@
 
 const native = require("./native.js");
 const { version } = require("../package.json");
-const { withSignal } = require("./abort.js");
+const { checkSignal, withSignal } = require("./abort.js");
 const { ToolError, shown, unwrap } = require("./errors.js");
 const { RunningHandlers, isDeclarative, readHostTool } = require("./host-tool.js");
 const { ToolInvocation } = require("./invocation.js");
@@ -35,8 +35,9 @@ class ToolRegistry {
     this.#serverName = settings.serverName;
     this.#version = settings.version;
     const handlers = this.#handlers;
+    const settingsJson = encodeOptions(settings);
     try {
-      this.#native = new native.NativeRegistry(JSON.stringify(settings), (key) => handlers.abort(key));
+      this.#native = new native.NativeRegistry(settingsJson, (key) => handlers.abort(key));
     } catch (error) {
       throw asToolError(error);
     }
@@ -118,8 +119,9 @@ class ToolRegistry {
     return this;
   }
 
-  registerMcpTool({ serverName, toolName, client, handler, ...rest }) {
-    if (typeof serverName !== "string" || typeof toolName !== "string") {
+  registerMcpTool({ serverName, toolName, client, handler, ...rest } = {}) {
+    const callable = typeof handler === "function" || typeof client?.callTool === "function";
+    if (typeof serverName !== "string" || typeof toolName !== "string" || !callable) {
       throw new ToolError("InvalidTool", "registerMcpTool() takes { serverName, toolName, description, inputSchema, handler or client }");
     }
     const call =
@@ -173,15 +175,16 @@ class ToolRegistry {
       throw new ToolError("InvalidOptions", `executeTools() takes an array of tool_use blocks, got ${shown(blocks)}`);
     }
     const calls = `[${blocks.map(readBlock).join(",")}]`;
-    const { listener, heard } = listenTo(onProgress);
     const facts = factsOf({ sessionId });
-    const handle = signal === undefined ? undefined : new native.CancelHandle();
+    checkSignal(signal);
+    const { listener, heard } = listenTo(onProgress);
+    const handle = signal ? new native.CancelHandle() : undefined;
     const cancel = () => handle.cancel();
     if (signal?.aborted) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       const [json] = await Promise.all([
-        this.#native.callAll(calls, format, facts, handle, listener),
+        this.#native.callAll(calls, String(format), facts, handle, listener),
         heard,
       ]);
       return unwrap(json);
@@ -279,6 +282,18 @@ function factsOf(facts) {
     }
   }
   return facts.toolUseId === undefined && facts.sessionId === undefined ? undefined : JSON.stringify(facts);
+}
+
+/** Options as JSON. What JSON would leave out is written in words, so that the addon refuses it. */
+function encodeOptions(options) {
+  try {
+    return JSON.stringify(options, (_key, value) =>
+      typeof value === "function" || typeof value === "symbol" ? shown(value) : value,
+    );
+  } catch (error) {
+    const cause = String(error?.message ?? error).split("\n", 1)[0];
+    throw new ToolError("InvalidOptions", `options cannot be written as JSON: ${cause}`);
+  }
 }
 
 function encodeSpec(spec) {

@@ -27,15 +27,22 @@ function tool(nameOrConfig, description, inputSchema, handler, extras) {
   if (config.description !== undefined && typeof config.description !== "string") {
     throw new ToolError("InvalidTool", `tool \`${name}\`: description must be a string, got ${shown(config.description)}`);
   }
-  const { schema, parse } = readInputSchema(config.inputSchema, name);
   const { title, annotations, sideEffect, timeoutMs } = config;
+  // JSON would write NaN as null, which passes for "no limit of its own".
+  if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs >= 0)) {
+    throw new ToolError(
+      "InvalidTool",
+      `tool \`${name}\`: timeoutMs must be a whole number of milliseconds, got ${shown(timeoutMs)}`,
+    );
+  }
+  const { schema, parse } = readInputSchema(config.inputSchema, name);
   return {
     name,
     description: config.description ?? "",
     inputSchema: schema,
     // Always a promise, also when the handler is not async or throws before its first await.
     handler: async (args, context) => config.handler(parse ? await parse(args ?? {}) : args, context),
-    ...definedOnly({ title, annotations, sideEffect, timeoutMs }),
+    ...definedOnly({ title: title || undefined, annotations, sideEffect, timeoutMs }),
   };
 }
 
