@@ -16,7 +16,7 @@ function encodeInput(input) {
   }
   if (json === undefined) {
     if (input === undefined) return "null";
-    throw new ToolError("ValidationError", `input must be an object of parameters, got ${shown(input)}`);
+    throw new ToolError("ValidationError", `expected an object of parameters, got ${shown(input)}`);
   }
   // JSON.stringify writes NaN and Infinity as null, which would pass for "not given".
   if (json.includes("null")) refuseNonFinite(input, "");

@@ -53,7 +53,9 @@ class ToolRegistry {
   }
 
   unregister(name) {
-    return this.#native.unregister(checkedName(name));
+    const existed = this.#native.unregister(checkedName(name));
+    this.#forgetRemoved();
+    return existed;
   }
 
   get(name) {
@@ -131,7 +133,9 @@ class ToolRegistry {
   }
 
   unregisterMcpTools(prefix) {
-    return this.#native.unregisterMcpTools(checkedName(prefix));
+    const removed = this.#native.unregisterMcpTools(checkedName(prefix));
+    this.#forgetRemoved();
+    return removed;
   }
 
   createInvocation(name, params) {
@@ -153,13 +157,13 @@ class ToolRegistry {
       toolName: name,
       params,
       preview: () => this.#native.preview(name, inputJson),
-      own: registered && isDeclarative(registered) ? registered.createInvocation(params) : undefined,
+      own: registered && isDeclarative(registered) ? ownInvocation(registered, params) : undefined,
       execute: (options) =>
         problem ? invocationFailure(problem) : this.#run("execute", name, inputJson, options),
     });
   }
 
-  async call(name, input, options = {}) {
+  async call(name, input, options) {
     checkedName(name);
     let inputJson;
     try {
@@ -167,7 +171,7 @@ class ToolRegistry {
     } catch (error) {
       return callFailure(error);
     }
-    return this.#run("call", name, inputJson, options);
+    return this.#run("call", name, inputJson, options ?? {});
   }
 
   async executeTools(blocks, { format = "anthropic", signal, onProgress, sessionId } = {}) {
@@ -214,6 +218,12 @@ class ToolRegistry {
   async close() {
     this.#native.close();
     await this.#instance?.close();
+  }
+
+  #forgetRemoved() {
+    for (const name of this.#objects.keys()) {
+      if (!this.hasTool(name)) this.#objects.delete(name);
+    }
   }
 
   #add(spec, handler, object) {
@@ -266,6 +276,15 @@ if (Symbol.asyncDispose) {
 /** A registry with the built-in tools of the chosen sets, by default those of Claude Code. */
 function createToolRegistry(options = {}) {
   return new ToolRegistry({ toolsets: ["claude"], ...options });
+}
+
+/** Only asked to describe itself; what is wrong with the input is said by `execute`. */
+function ownInvocation(declarative, params) {
+  try {
+    return declarative.createInvocation(params);
+  } catch {
+    return undefined;
+  }
 }
 
 function checkedName(name) {

@@ -11,6 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use napi::{Status, threadsafe_function::ThreadsafeFunctionCallMode};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +30,7 @@ use crate::{
 };
 
 /// What the facade tells of a tool, beside its handler.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct HostToolSpec {
     name: String,
@@ -43,6 +44,7 @@ pub(super) struct HostToolSpec {
     #[serde(default)]
     side_effect: Option<SideEffect>,
     #[serde(default)]
+    #[schemars(range(min = 1, max = 2_147_483_647))]
     timeout_ms: Option<u32>,
     /// Set for tools of an MCP server that the host is connected to.
     #[serde(default)]

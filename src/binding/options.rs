@@ -2,19 +2,22 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, de::DeserializeOwned};
 
+use super::envelope::{parsed, plain_cause};
 use crate::{
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
     pipeline::{Limits, Pipeline},
     registry::ToolSource,
     session::Sessions,
+    tool::{InputValidator, derived_schema},
     tools::{AUTO_ALLOWED, AUTO_ALLOWED_KIN, ToolSet},
     workspace::Roots,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Options {
     project_path: PathBuf,
@@ -32,6 +35,20 @@ pub(super) struct Options {
     disallowed_tools: Vec<String>,
     #[serde(default)]
     limits: Limits,
+}
+
+/// Parses what a host gave, with messages that name the field at fault.
+pub(super) fn read<T: DeserializeOwned + JsonSchema>(
+    json: &str,
+    noun: &'static str,
+    kind: ErrorKind,
+) -> Result<T, ToolError> {
+    let wrong = |message| ToolError::new(kind, message);
+    let validator = InputValidator::new(&derived_schema::<T>())
+        .map_err(|err| ToolError::new(ErrorKind::Internal, err.to_string()))?;
+    let value = parsed(json, kind)?;
+    let value = validator.naming(noun).accept(value).map_err(|err| wrong(err.message))?;
+    serde_json::from_value(value).map_err(|err| wrong(plain_cause(&err)))
 }
 
 impl Options {

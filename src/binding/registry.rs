@@ -21,7 +21,7 @@ use super::{
     host_tool::{HostCalls, HostTool, HostToolSpec},
     listing::{builtin_specs, tool_info},
     mcp::McpLine,
-    options::Options,
+    options::{Options, read},
 };
 use crate::{
     error::{ErrorKind, ToolError},
@@ -53,7 +53,7 @@ impl NativeRegistry {
     /// Builds a registry, or throws the text of an error envelope.
     #[napi(constructor, catch_unwind)]
     pub fn new(options: String, aborter: Aborter) -> Result<Self> {
-        let (pipeline, identity) = parsed::<Options>(&options, ErrorKind::InvalidOptions)
+        let (pipeline, identity) = read::<Options>(&options, "option", ErrorKind::InvalidOptions)
             .and_then(Options::build)
             .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
         Ok(Self {
@@ -68,7 +68,7 @@ impl NativeRegistry {
     #[napi(catch_unwind)]
     pub fn register(&self, spec: String, handler: Handler) -> String {
         sealed((|| {
-            let spec: HostToolSpec = parsed(&spec, ErrorKind::InvalidTool)?;
+            let spec: HostToolSpec = read(&spec, "field", ErrorKind::InvalidTool)?;
             let (tool, source) = HostTool::from_host(spec, handler, Arc::clone(&self.host_calls))?;
             let name = tool.spec().name.clone();
             let id = self.pipeline.registry.register(tool, source)?;

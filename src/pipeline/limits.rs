@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Bounds a host can set.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Limits {
     /// How long a call may run, in milliseconds, where the tool has no limit of its own.
+    #[schemars(range(min = 1, max = 2_147_483_647))]
     pub call_timeout_ms: u32,
     /// How many bytes of text one answer may hold.
+    #[schemars(range(min = 1_000, max = 1_000_000_000))]
     pub max_result_bytes: usize,
 }
 

@@ -22,6 +22,7 @@ const PATTERN_STEPS: usize = 200_000;
 pub struct InputValidator {
     schema: Value,
     validator: Validator,
+    noun: &'static str,
 }
 
 impl InputValidator {
@@ -31,7 +32,14 @@ impl InputValidator {
             .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(PATTERN_STEPS))
             .build(schema)
             .map_err(|err| SchemaError::Invalid(err.to_string()))?;
-        Ok(Self { schema: schema.clone(), validator })
+        Ok(Self { schema: schema.clone(), validator, noun: "parameter" })
+    }
+
+    /// The same, for values that are not a tool's input: messages call their fields by another noun.
+    #[must_use]
+    pub fn naming(mut self, noun: &'static str) -> Self {
+        self.noun = noun;
+        self
     }
 
     /// Gives back the input after coercion, or an error that names every parameter at fault.
@@ -43,7 +51,7 @@ impl InputValidator {
         if !input.is_object() {
             return Err(ToolError::new(
                 ErrorKind::Validation,
-                format!("input must be an object of parameters, got {}", shown(&input)),
+                format!("expected an object of {}s, got {}", self.noun, shown(&input)),
             ));
         }
         coerce(&mut input, &self.schema);
@@ -74,6 +82,7 @@ impl InputValidator {
         let pointer = error.instance_path().as_str();
         let place = parameter_name(pointer);
         let schema = self.schema_at(pointer);
+        let noun = self.noun;
         match error.kind() {
             ValidationErrorKind::AdditionalProperties { unexpected } => {
                 let unknown: Vec<_> =
@@ -83,9 +92,9 @@ impl InputValidator {
                 } else {
                     format!(" in {}", quoted(&place))
                 };
-                let known = known_parameters(schema);
+                let known = known_parameters(schema, noun);
                 format!(
-                    "unknown parameter{} {}{owner}; {known}",
+                    "unknown {noun}{} {}{owner}; {known}",
                     if unknown.len() > 1 { "s" } else { "" },
                     unknown.join(", "),
                 )
@@ -97,14 +106,14 @@ impl InputValidator {
                 let expected = schema
                     .and_then(|it| it.get("properties")?.get(name))
                     .map_or_else(String::new, |it| format!(", expected {}", expectation(it)));
-                format!("missing required parameter {}{expected}", quoted(&full))
+                format!("missing required {noun} {}{expected}", quoted(&full))
             }
             _ => {
                 let expected = schema.map(expectation).unwrap_or_default();
                 let subject = if place.is_empty() {
                     "input".to_owned()
                 } else {
-                    format!("parameter {}", quoted(&place))
+                    format!("{noun} {}", quoted(&place))
                 };
                 let got = shown(error.instance());
                 if expected.is_empty() || states_no_cause(error.kind()) {
@@ -258,15 +267,15 @@ fn with_article(kind: &str) -> String {
     }
 }
 
-fn known_parameters(schema: Option<&Value>) -> String {
+fn known_parameters(schema: Option<&Value>, noun: &str) -> String {
     let known: Vec<_> = schema
         .and_then(|it| it.get("properties")?.as_object())
         .map(|it| it.keys().map(|it| quoted(it)).collect())
         .unwrap_or_default();
     if known.is_empty() {
-        "it takes no parameters".to_owned()
+        format!("there are no {noun}s")
     } else {
-        format!("known parameters: {}", known.join(", "))
+        format!("known {noun}s: {}", known.join(", "))
     }
 }
 
@@ -420,7 +429,7 @@ mod tests {
     fn input_that_is_no_object_is_refused_and_none_at_all_is_empty() {
         assert_eq!(
             refusal(json!([1])),
-            "input must be an object of parameters, got an array of 1 items"
+            "expected an object of parameters, got an array of 1 items"
         );
         assert_eq!(
             refusal(Value::Null),

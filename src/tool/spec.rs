@@ -1,10 +1,11 @@
 //! What a tool says about itself before it is called.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The kind of trace a tool leaves in the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SideEffect {
     /// Looks at the workspace, changes nothing.
@@ -56,7 +57,7 @@ pub enum Risk {
 }
 
 /// MCP's hints about a tool; absent means not said.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Annotations {
     /// A title for people.
