@@ -147,6 +147,7 @@ describe("seed properties of invocations", () => {
         expect(called.isError).toBe(true);
         expect(called.error?.type).toBe("ValidationError");
         expect(called.error?.message).toContain(`parameter \`${parameter}`);
+        expect(called.error?.message).toContain("expected");
         expect(executed.error).toEqual(called.error);
       }),
       { numRuns: 500 },

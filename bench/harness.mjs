@@ -100,7 +100,8 @@ async function measure({ title, baseline, contenders, budgets = [], width = 1, c
       spread: (quantile(samples, 0.75) - quantile(samples, 0.25)) / quantile(samples, 0.5),
       ratio,
       ratioRange: [quantile(ratios, 0.25), quantile(ratios, 0.75)],
-      ...(budget ? { budget: budget.atMost, withinBudget: ratio <= budget.atMost } : {}),
+      budget: budget?.atMost,
+      withinBudget: budget && ratio <= budget.atMost,
     };
   });
   return { title, baseline, rounds: ROUNDS[pace], contenders: rows };

@@ -1,5 +1,7 @@
 "use strict";
 
+const { parseWire } = require("./wire.js");
+
 /** What this package throws: `type` is stable, the message says what to do. */
 class ToolError extends Error {
   constructor(type, message, options) {
@@ -21,7 +23,7 @@ function abortError(reason) {
 
 /** Parses what the addon answered; a misuse it reports is thrown. */
 function unwrap(json, signal) {
-  const value = JSON.parse(json);
+  const value = parseWire(json);
   // Results never have this key; the test is one property read.
   if (value.misuse !== undefined) {
     const { type, message } = value.misuse;

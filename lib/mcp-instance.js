@@ -15,12 +15,16 @@ class McpInstance {
 
   async connect(transport) {
     const pending = new PendingRequests();
+    let closed = false;
     const line = this.#open((json) => {
+      // What was on its way when the line closed: there is nobody left to answer.
+      if (closed) return;
       const message = JSON.parse(json);
       if (message.method === undefined) pending.settle(message.id);
       send(transport, message);
     });
     const close = () => {
+      closed = true;
       pending.clear();
       line.close();
       this.#lines.delete(closeBoth);
@@ -60,7 +64,7 @@ async function send(transport, message) {
   try {
     await transport.send(message);
   } catch {
-    // A transport that is closing may refuse; there is nobody left to answer.
+    // A transport that is closing may refuse; it says so itself by `onclose`.
   }
 }
 

@@ -26,8 +26,8 @@ class ToolRegistry {
       throw new ToolError("InvalidOptions", `options must be an object, got ${shown(options)}`);
     }
     const settings = {
-      toolsets: [],
       ...options,
+      toolsets: options.toolsets ?? [],
       projectPath: options.projectPath ?? process.cwd(),
       serverName: options.serverName ?? "toolwright",
       version: options.version ?? version,
@@ -159,7 +159,7 @@ class ToolRegistry {
       preview: () => this.#native.preview(name, inputJson),
       own: registered && isDeclarative(registered) ? ownInvocation(registered, params) : undefined,
       execute: (options) =>
-        problem ? invocationFailure(problem) : this.#run("execute", name, inputJson, options),
+        problem ? invocationFailure(problem) : this.#execute(name, inputJson, options),
     });
   }
 
@@ -235,6 +235,13 @@ class ToolRegistry {
     return name;
   }
 
+  async #execute(name, inputJson, options) {
+    const result = await this.#run("execute", name, inputJson, options);
+    // The addon does not send the same text twice.
+    result.returnDisplay ??= result.llmContent;
+    return result;
+  }
+
   async #run(method, name, inputJson, { toolUseId, sessionId, signal, onProgress }) {
     const facts = factsOf({ toolUseId, sessionId });
     if (signal === undefined && onProgress === undefined) {
@@ -275,7 +282,7 @@ if (Symbol.asyncDispose) {
 
 /** A registry with the built-in tools of the chosen sets, by default those of Claude Code. */
 function createToolRegistry(options = {}) {
-  return new ToolRegistry({ toolsets: ["claude"], ...options });
+  return new ToolRegistry({ ...options, toolsets: options?.toolsets ?? ["claude"] });
 }
 
 /** Only asked to describe itself; what is wrong with the input is said by `execute`. */
@@ -307,12 +314,17 @@ function factsOf(facts) {
 function encodeOptions(options) {
   try {
     return JSON.stringify(options, (_key, value) =>
-      typeof value === "function" || typeof value === "symbol" ? shown(value) : value,
+      isLostInJson(value) ? shown(value) : value,
     );
   } catch (error) {
     const cause = String(error?.message ?? error).split("\n", 1)[0];
     throw new ToolError("InvalidOptions", `options cannot be written as JSON: ${cause}`);
   }
+}
+
+function isLostInJson(value) {
+  if (typeof value === "number") return !Number.isFinite(value);
+  return typeof value === "function" || typeof value === "symbol";
 }
 
 function encodeSpec(spec) {

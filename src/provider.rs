@@ -146,7 +146,7 @@ impl FromStr for ResultFormat {
 /// One answer as JSON text in a provider's format.
 pub fn result_json(output: &ToolOutput, tool_use_id: &str, format: ResultFormat) -> String {
     match format {
-        ResultFormat::Mcp => output.to_result_json(),
+        ResultFormat::Mcp => json!(output.result_view()).to_string(),
         ResultFormat::Anthropic => {
             let content: Vec<Value> = output.content.iter().map(anthropic_block).collect();
             match output.error {

@@ -9,7 +9,7 @@ export interface Deferred<T> {
 }
 
 export function deferred<T = void>(): Deferred<T> {
-  let settle: (value: T) => void = () => {};
+  let settle!: (value: T) => void;
   const promise = new Promise<T>((resolve) => {
     settle = resolve;
   });
@@ -22,6 +22,14 @@ export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) resolve();
   else signal.addEventListener("abort", () => resolve(), { once: true });
   return promise;
+}
+
+/** What a promise is rejected with; listened to at once, so that it may be awaited later. */
+export function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    (value) => Promise.reject(new Error(`it was kept, with ${JSON.stringify(value)}`)),
+    (reason: unknown) => reason,
+  );
 }
 
 type Instance = McpSdkServerConfig["instance"];

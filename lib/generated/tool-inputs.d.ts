@@ -72,7 +72,7 @@ export interface DiagnosticSleepInput {
 export interface DiagnosticPanicInput {
   /** What the panic says. */
   message: string;
-  /** Where it happens. */
+  /** Where it happens. `prepare`: While the call is prepared. `run`: While it runs. `blocking`: While it runs on a blocking thread. */
   stage?: "prepare" | "run" | "blocking";
 }
 

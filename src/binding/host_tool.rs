@@ -281,6 +281,9 @@ fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolError> {
 
 fn content_of(mut block: Map<String, Value>) -> Content {
     let kind = block.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if kind == "text" && !block.get("text").is_some_and(Value::is_string) {
+        return Content::text(block.get("text").unwrap_or(&Value::Null).to_string());
+    }
     let fields = block.len();
     let mut take = |key: &str| match block.get_mut(key) {
         Some(Value::String(text)) => Some(std::mem::take(text)),

@@ -14,6 +14,7 @@ mod listing;
 pub mod mcp;
 mod options;
 pub mod registry;
+mod wire;
 pub mod yardstick;
 
 #[napi_derive::module_init]

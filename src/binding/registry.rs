@@ -22,6 +22,7 @@ use super::{
     listing::{builtin_specs, tool_info},
     mcp::McpLine,
     options::{Options, read},
+    wire::{invocation_wire, result_wire},
 };
 use crate::{
     error::{ErrorKind, ToolError},
@@ -342,8 +343,8 @@ impl NativeRegistry {
                     Ok(misuse(error))
                 }
                 _ => Ok(match view {
-                    View::Result => output.to_result_json(),
-                    View::Invocation => output.to_invocation_json(),
+                    View::Result => result_wire(&output),
+                    View::Invocation => invocation_wire(&output),
                 }),
             }
         })

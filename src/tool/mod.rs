@@ -17,7 +17,7 @@ pub use access::Access;
 pub use context::ToolContext;
 pub use contract::{DynTool, Prepared, Tool};
 pub use input::InputValidator;
-pub use output::{Content, ToolOutput};
+pub use output::{Content, InvocationView, ResultView, ToolOutput};
 pub use progress::{Progress, ProgressSink};
 pub use schema::{SchemaError, check_foreign_schema, derived_schema, strict_schema};
 pub use spec::{Annotations, NAME_RULE, Risk, SideEffect, ToolSpec, is_valid_name};

@@ -2,8 +2,10 @@
 //!
 //! `call` shows it MCP-shaped, an invocation's `execute` as `llmContent` and `returnDisplay`.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::error::ToolError;
 
@@ -91,61 +93,75 @@ impl ToolOutput {
     }
 
     /// The view of `call`: MCP's result with our additions.
-    pub fn to_result_json(&self) -> String {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct View<'a> {
-            content: &'a [Content],
-            #[serde(skip_serializing_if = "std::ops::Not::not")]
-            is_error: bool,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            structured_content: Option<&'a Value>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            display: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            error: Option<&'a ToolError>,
-            #[serde(rename = "_meta", skip_serializing_if = "Map::is_empty")]
-            meta: &'a Map<String, Value>,
-        }
-        let view = View {
+    pub fn result_view(&self) -> ResultView<'_> {
+        ResultView {
             content: &self.content,
             is_error: self.error.is_some(),
             structured_content: self.structured.as_ref(),
             display: self.display.as_deref(),
             error: self.error.as_ref(),
             meta: &self.meta,
-        };
-        serde_json::to_string(&view).unwrap_or_else(|err| unserialisable(&err))
+        }
     }
 
     /// The view of an invocation's `execute`.
-    pub fn to_invocation_json(&self) -> String {
+    pub fn invocation_view(&self) -> InvocationView<'_> {
         let text = self.joined_text();
-        let mut view = match &self.error {
+        match &self.error {
             // A host that forwards `llmContent` without a look at `error` must not hand on silence.
-            Some(_) => json!({ "llmContent": format!("Error: {text}"), "returnDisplay": text }),
-            None => json!({
-                "returnDisplay": self.display.as_deref().unwrap_or(&text),
-                "llmContent": text,
-            }),
-        };
-        if let (Some(error), Some(view)) = (&self.error, view.as_object_mut()) {
-            view.insert("error".to_owned(), json!(error));
+            Some(error) => InvocationView {
+                llm_content: format!("Error: {text}"),
+                return_display: Some(Cow::Owned(text)),
+                error: Some(error),
+            },
+            None => InvocationView {
+                llm_content: text,
+                return_display: self.display.as_deref().map(Cow::Borrowed),
+                error: None,
+            },
         }
-        view.to_string()
     }
+}
+
+/// An answer as `call` gives it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResultView<'a, Block = Content> {
+    /// What the model reads.
+    pub content: &'a [Block],
+    /// True for a failed call.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    /// The same facts as data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structured_content: Option<&'a Value>,
+    /// What a person is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display: Option<&'a str>,
+    /// Why the call failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<&'a ToolError>,
+    /// Facts for programs.
+    #[serde(rename = "_meta", skip_serializing_if = "Map::is_empty")]
+    pub meta: &'a Map<String, Value>,
+}
+
+/// An answer as an invocation gives it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InvocationView<'a, Text = String> {
+    /// What the model reads.
+    pub llm_content: Text,
+    /// What a person is shown, where it is not the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub return_display: Option<Cow<'a, str>>,
+    /// Why the call failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<&'a ToolError>,
 }
 
 impl From<Result<ToolOutput, ToolError>> for ToolOutput {
     fn from(result: Result<ToolOutput, ToolError>) -> Self {
         result.unwrap_or_else(Self::failure)
     }
-}
-
-fn unserialisable(err: &serde_json::Error) -> String {
-    json!({
-        "content": [{ "type": "text", "text": format!("the result cannot be written as JSON: {err}") }],
-        "isError": true,
-    })
-    .to_string()
 }

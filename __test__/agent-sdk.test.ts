@@ -1,0 +1,251 @@
+// The real Claude Agent SDK with its own binary, which talks to a model on the loopback interface only.
+import { mkdirSync } from "node:fs";
+import { query } from "@anthropic-ai/claude-agent-sdk";
+import type { Options, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
+import { afterEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createSdkMcpServer, createToolRegistry, tool } from "../index.js";
+import type { McpSdkServerConfig, ToolContext } from "../index.js";
+import { LoopbackMessagesApi } from "./support/loopback-messages-api.js";
+import type { Turn } from "./support/loopback-messages-api.js";
+import { aborted, deferred } from "./support/mcp-clients.js";
+import { useWorkspace } from "./support/workspace.js";
+
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+
+const workspace = useWorkspace();
+const models: LoopbackMessagesApi[] = [];
+afterEach(async () => {
+  await Promise.all(models.splice(0).map((model) => model.close()));
+});
+
+async function modelThatSays(...turns: Turn[]): Promise<LoopbackMessagesApi> {
+  const model = await LoopbackMessagesApi.start(turns);
+  models.push(model);
+  return model;
+}
+
+/** Runs an agent on the model, with nothing of this machine but the given servers. */
+async function runAgent(
+  model: LoopbackMessagesApi,
+  servers: McpSdkServerConfig[],
+  options: Options = {},
+): Promise<SDKMessage[]> {
+  const [home, temporary] = [workspace.path(".agent/home"), workspace.path(".agent/tmp")];
+  for (const folder of [home, temporary]) mkdirSync(folder, { recursive: true });
+  const messages: SDKMessage[] = [];
+  const agent = query({
+    prompt: "Use the tools.",
+    options: {
+      cwd: workspace.root,
+      env: {
+        PATH: process.env["PATH"],
+        HOME: home,
+        USERPROFILE: home,
+        TMPDIR: temporary,
+        TEMP: temporary,
+        ANTHROPIC_BASE_URL: model.url,
+        ANTHROPIC_API_KEY: "fake",
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        DISABLE_TELEMETRY: "1",
+        DISABLE_AUTOUPDATER: "1",
+        DISABLE_ERROR_REPORTING: "1",
+        IS_SANDBOX: "1",
+        ENABLE_TOOL_SEARCH: "false",
+      },
+      tools: [],
+      settingSources: [],
+      mcpServers: Object.fromEntries(servers.map((server) => [server.name, server])),
+      allowedTools: servers.map(({ name }) => `mcp__${name}`),
+      ...options,
+    },
+  });
+  for await (const message of agent) messages.push(message);
+  return messages;
+}
+
+describe("an agent of the Claude Agent SDK", () => {
+  test("reads a file with our Read, and the model is shown its lines", async () => {
+    const file = workspace.write("notes.txt", "alpha\nbéta\n");
+    const model = await modelThatSays(
+      [{ name: "mcp__toolwright__Read", id: "toolu_1", input: { file_path: file } }],
+      "It says alpha.",
+    );
+    const registry = createToolRegistry({ projectPath: workspace.root });
+
+    const messages = await runAgent(model, [registry.toMcpServerConfig()]);
+    expect(model.shownResults().get("toolu_1")?.content).toEqual([
+      { type: "text", text: "1\talpha\n2\tbéta" },
+    ]);
+    expect(messages.at(-1)).toMatchObject({ subtype: "success", result: "It says alpha." });
+    await registry.close();
+  });
+
+  test("knows the tools by the names that the registry allows, with description and schema", async () => {
+    const model = await modelThatSays("Nothing to do.");
+    const registry = createToolRegistry({ projectPath: workspace.root });
+
+    await runAgent(model, [registry.toMcpServerConfig()]);
+    const tools = model.bodies.at(-1)?.tools ?? [];
+    expect(tools.map(({ name }) => name)).toEqual(registry.getAllowedToolNames());
+    const [definition] = registry.definitions("anthropic");
+    expect(tools[0]?.description).toBe(definition?.description);
+    expect(tools[0]?.input_schema).toEqual(definition?.input_schema);
+    await registry.close();
+  });
+
+  test("calls host tools of both forms, each with the id that the model gave the call", async () => {
+    const ids: string[] = [];
+    const server = createSdkMcpServer({
+      name: "host",
+      tools: [
+        tool({
+          name: "greet",
+          description: "Greets.",
+          inputSchema: { who: "string" },
+          handler: ({ who }, { toolUseId }) => {
+            ids.push(toolUseId);
+            return `hello ${who}`;
+          },
+        }),
+        tool(
+          "add",
+          "Adds.",
+          { a: z.number(), b: z.number().default(2) },
+          ({ a, b }, { toolUseId }) => {
+            ids.push(toolUseId);
+            return { content: [{ type: "text", text: String(a + b) }] };
+          },
+        ),
+      ],
+    });
+    const model = await modelThatSays(
+      [
+        { name: "mcp__host__greet", id: "toolu_greet", input: { who: "Ada" } },
+        { name: "mcp__host__add", id: "toolu_add", input: { a: 40 } },
+      ],
+      "Done.",
+    );
+
+    await runAgent(model, [server]);
+    const shown = model.shownResults();
+    expect(shown.get("toolu_greet")?.content).toEqual([{ type: "text", text: "hello Ada" }]);
+    expect(shown.get("toolu_add")?.content).toEqual([{ type: "text", text: "42" }]);
+    expect(ids.sort()).toEqual(["toolu_add", "toolu_greet"]);
+  });
+
+  test("uses a registry and a server of host tools side by side", async () => {
+    const file = workspace.write("a.txt", "a");
+    const registry = createToolRegistry({ projectPath: workspace.root });
+    const server = createSdkMcpServer({
+      name: "host",
+      tools: [tool({ name: "now", handler: () => "noon" })],
+    });
+    const model = await modelThatSays(
+      [{ name: "mcp__host__now", id: "toolu_1", input: {} }],
+      [{ name: "mcp__toolwright__Read", id: "toolu_2", input: { file_path: file } }],
+      "Done.",
+    );
+
+    await runAgent(model, [registry.toMcpServerConfig(), server]);
+    const shown = model.shownResults();
+    expect(shown.get("toolu_1")?.content).toEqual([{ type: "text", text: "noon" }]);
+    expect(shown.get("toolu_2")?.content).toEqual([{ type: "text", text: "1\ta" }]);
+    await registry.close();
+  });
+
+  test("shows the model why a tool failed, and goes on", async () => {
+    const registry = createToolRegistry({ projectPath: workspace.root });
+    const server = createSdkMcpServer({
+      name: "host",
+      tools: [tool({ name: "fail", handler: () => Promise.reject(new Error("out of paper")) })],
+    });
+    const model = await modelThatSays(
+      [
+        {
+          name: "mcp__toolwright__Read",
+          id: "toolu_1",
+          input: { file_path: workspace.path("no") },
+        },
+        { name: "mcp__toolwright__Read", id: "toolu_2", input: { offset: "x" } },
+        { name: "mcp__host__fail", id: "toolu_3", input: {} },
+      ],
+      "I give up.",
+    );
+
+    const messages = await runAgent(model, [registry.toMcpServerConfig(), server]);
+    const shown = model.shownResults();
+    for (const [id, words] of [
+      ["toolu_1", workspace.path("no")],
+      ["toolu_2", "file_path"],
+      ["toolu_3", "out of paper"],
+    ] as const) {
+      expect(shown.get(id)?.is_error).toBe(true);
+      expect(JSON.stringify(shown.get(id)?.content)).toContain(words);
+    }
+    expect(messages.at(-1)).toMatchObject({ subtype: "success", result: "I give up." });
+    await registry.close();
+  });
+
+  test("shows the model a picture as a picture", async () => {
+    const file = workspace.write("pixel.png", Buffer.from(PNG, "base64"));
+    const registry = createToolRegistry({ projectPath: workspace.root });
+    const model = await modelThatSays(
+      [{ name: "mcp__toolwright__Read", id: "toolu_1", input: { file_path: file } }],
+      "Red.",
+    );
+
+    await runAgent(model, [registry.toMcpServerConfig()]);
+    expect(model.shownResults().get("toolu_1")?.content).toContainEqual(
+      expect.objectContaining({
+        type: "image",
+        source: { type: "base64", media_type: "image/png", data: expect.any(String) },
+      }),
+    );
+    await registry.close();
+  });
+
+  test("shows the model a long result whole instead of moving it to a file", async () => {
+    const line = `${"x".repeat(49)}\n`;
+    const file = workspace.write("long.txt", line.repeat(1_500));
+    const registry = createToolRegistry({ projectPath: workspace.root });
+    const model = await modelThatSays(
+      [{ name: "mcp__toolwright__Read", id: "toolu_1", input: { file_path: file } }],
+      "Long.",
+    );
+
+    await runAgent(model, [registry.toMcpServerConfig()]);
+    const direct = await registry.call("Read", { file_path: file });
+    expect(model.shownResults().get("toolu_1")?.content).toEqual(direct.content);
+    await registry.close();
+  });
+
+  test("aborts a host tool's signal when the agent is aborted", async () => {
+    const started = deferred<ToolContext>();
+    const server = createSdkMcpServer({
+      name: "host",
+      tools: [
+        tool({
+          name: "hang",
+          handler: (_args, context) => {
+            started.resolve(context);
+            return new Promise(() => {});
+          },
+        }),
+      ],
+    });
+    const model = await modelThatSays([{ name: "mcp__host__hang", id: "toolu_1", input: {} }]);
+    const abortController = new AbortController();
+
+    const outcome = runAgent(model, [server], { abortController }).then(
+      () => "ended",
+      () => "ended",
+    );
+    const { signal } = await started.promise;
+    if (signal === undefined) throw new Error("a call through a registry has a signal");
+    abortController.abort();
+    await aborted(signal);
+    expect(await outcome).toBe("ended");
+  });
+});

@@ -1,0 +1,24 @@
+import { describe, expect, test } from "vitest";
+import { errorTypes, toolSpecs } from "../native/binding.js";
+
+interface Spec {
+  set: string;
+  name: string;
+}
+
+const specs = JSON.parse(toolSpecs()) as Spec[];
+
+// What a model is told decides how well it uses a tool: a change has to be seen in review.
+describe("the words and schemas that models see", () => {
+  test.each(specs)("$set: $name is what it was", (spec) => {
+    expect(spec).toMatchSnapshot();
+  });
+
+  test("no tool appears or goes unnoticed", () => {
+    expect(specs.map(({ set, name }) => `${set}/${name}`)).toMatchSnapshot();
+  });
+
+  test("the error types that hosts branch on are what they were", () => {
+    expect(errorTypes()).toMatchSnapshot();
+  });
+});

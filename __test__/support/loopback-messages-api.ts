@@ -1,0 +1,118 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** One answer of the model: calls of tools, or the last word. */
+export type Turn = { name: string; id: string; input: unknown }[] | string;
+
+/** What the model is shown of a call. */
+export interface ShownResult {
+  type: "tool_result";
+  tool_use_id: string;
+  is_error?: boolean;
+  content: unknown;
+}
+
+interface Body {
+  model: string;
+  tools?: { name: string; description: string; input_schema: unknown }[];
+  messages: { role: string; content: string | { type: string }[] }[];
+}
+
+/** A model that says what it is told to, behind the Messages API on the loopback interface. */
+export class LoopbackMessagesApi {
+  readonly bodies: Body[] = [];
+  #server: Server;
+  #turns: Turn[];
+
+  private constructor(turns: Turn[]) {
+    this.#turns = turns;
+    this.#server = createServer((request, response) => {
+      this.#answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+    });
+  }
+
+  static async start(turns: Turn[]): Promise<LoopbackMessagesApi> {
+    const api = new LoopbackMessagesApi(turns);
+    await new Promise<void>((resolve) => {
+      api.#server.listen(0, "127.0.0.1", resolve);
+    });
+    return api;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** The results that the model was shown at the end, by the id of the call. */
+  shownResults(): Map<string, ShownResult> {
+    const blocks = (this.bodies.at(-1)?.messages ?? []).flatMap(({ content }) =>
+      typeof content === "string" ? [] : content,
+    );
+    const results = blocks.filter((block): block is ShownResult => block.type === "tool_result");
+    return new Map(results.map((result) => [result.tool_use_id, result]));
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    const { pathname } = new URL(request.url ?? "/", this.url);
+    if (pathname === "/v1/messages/count_tokens") {
+      response.setHeader("content-type", "application/json").end(`{"input_tokens":100}`);
+    } else if (pathname === "/v1/messages" && request.method === "POST") {
+      this.#stream(JSON.parse(text) as Body, response);
+    } else {
+      response.writeHead(404).end();
+    }
+  }
+
+  #stream(body: Body, response: ServerResponse): void {
+    this.bodies.push(body);
+    // Told by the conversation itself: requests may be repeated, and others may come between.
+    const turn = this.#turns[body.messages.filter(({ role }) => role === "assistant").length] ?? "";
+    response.setHeader("content-type", "text/event-stream");
+    const send = (type: string, event: object) =>
+      response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...event })}\n\n`);
+    send("message_start", {
+      message: {
+        id: `msg_${this.bodies.length}`,
+        type: "message",
+        role: "assistant",
+        model: body.model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: 100, output_tokens: 1 },
+      },
+    });
+    for (const [index, { block, delta }] of blocksOf(turn).entries()) {
+      send("content_block_start", { index, content_block: block });
+      send("content_block_delta", { index, delta });
+      send("content_block_stop", { index });
+    }
+    const stop_reason = typeof turn === "string" ? "end_turn" : "tool_use";
+    send("message_delta", {
+      delta: { stop_reason, stop_sequence: null },
+      usage: { output_tokens: 10 },
+    });
+    send("message_stop", {});
+    response.end();
+  }
+}
+
+function blocksOf(turn: Turn): { block: object; delta: object }[] {
+  if (typeof turn === "string") {
+    return [{ block: { type: "text", text: "" }, delta: { type: "text_delta", text: turn } }];
+  }
+  return turn.map(({ name, id, input }) => ({
+    block: { type: "tool_use", id, name, input: {} },
+    delta: { type: "input_json_delta", partial_json: JSON.stringify(input) },
+  }));
+}
