@@ -168,7 +168,10 @@ export interface DeclarativeTool<TParams = any> extends ToolExtras {
   createInvocation(params: TParams): {
     getDescription?(): string;
     toolLocations?(): string[];
-    execute(signal: AbortSignal, updateOutput?: (output: string) => void): Promise<ToolResult> | ToolResult;
+    execute(
+      signal: AbortSignal,
+      updateOutput?: (output: string) => void,
+    ): Promise<ToolResult> | ToolResult;
   };
 }
 
@@ -185,7 +188,9 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-type SchemaOutput<T> = T extends { readonly "~standard": { readonly types?: { readonly output: infer O } | undefined } }
+type SchemaOutput<T> = T extends {
+  readonly "~standard": { readonly types?: { readonly output: infer O } | undefined };
+}
   ? O
   : unknown;
 
@@ -218,7 +223,10 @@ export declare function tool<const Schema extends SimpleSchema>(
     name: string;
     description?: string;
     inputSchema: Schema;
-    handler: (args: SimpleOutput<Schema>, context: ToolContext) => HandlerAnswer | Promise<HandlerAnswer>;
+    handler: (
+      args: SimpleOutput<Schema>,
+      context: ToolContext,
+    ) => HandlerAnswer | Promise<HandlerAnswer>;
   } & ToolExtras,
 ): SdkTool<SimpleOutput<Schema>>;
 export declare function tool<Shape extends Record<string, StandardSchema>>(
@@ -226,7 +234,10 @@ export declare function tool<Shape extends Record<string, StandardSchema>>(
     name: string;
     description?: string;
     inputSchema: Shape;
-    handler: (args: ShapeOutput<Shape>, context: ToolContext) => HandlerAnswer | Promise<HandlerAnswer>;
+    handler: (
+      args: ShapeOutput<Shape>,
+      context: ToolContext,
+    ) => HandlerAnswer | Promise<HandlerAnswer>;
   } & ToolExtras,
 ): SdkTool<ShapeOutput<Shape>>;
 export declare function tool<TInput = any>(
@@ -242,7 +253,10 @@ export declare function tool<Shape extends Record<string, StandardSchema>>(
   name: string,
   description: string,
   shape: Shape,
-  handler: (args: ShapeOutput<Shape>, context: ToolContext) => HandlerAnswer | Promise<HandlerAnswer>,
+  handler: (
+    args: ShapeOutput<Shape>,
+    context: ToolContext,
+  ) => HandlerAnswer | Promise<HandlerAnswer>,
   extras?: ToolExtras,
 ): SdkTool<ShapeOutput<Shape>>;
 
@@ -252,6 +266,14 @@ export interface McpTransport {
   onclose?: (() => void) | undefined;
   send(message: any): Promise<void> | void;
   start?(): Promise<void>;
+  close?(): Promise<void> | void;
+}
+
+/** An in-process MCP server; each `connect` serves one client. */
+export interface McpInstance {
+  connect(transport: McpTransport): Promise<void>;
+  /** Ends every client's line. */
+  close(): Promise<void>;
 }
 
 /** An in-process MCP server, for the hosts of both kinds. */
@@ -260,9 +282,12 @@ export interface McpSdkServerConfig {
   readonly name: string;
   readonly version: string;
   /** For ClaudeCodeToolAgent. */
-  readonly tools: readonly RegisteredTool[];
-  /** For the Claude Agent SDK, and for every MCP client over a transport. */
-  readonly instance: { connect(transport: McpTransport): Promise<void>; close(): Promise<void> };
+  readonly tools: RegisteredTool[];
+  /**
+   * For the Claude Agent SDK, and for every MCP client: an `McpInstance`. Typed `any` because the SDK
+   * asks for its own class, of which it uses `connect` alone.
+   */
+  readonly instance: any;
 }
 
 /** An in-process MCP server of a few tools. */
@@ -371,7 +396,9 @@ export interface Definitions {
   anthropic: AnthropicDefinition[];
   openai: { type: "function"; function: OpenAiFunction }[];
   "openai-responses": ({ type: "function" } & OpenAiFunction)[];
-  gemini: { functionDeclarations: { name: string; description: string; parametersJsonSchema: JsonSchema }[] }[];
+  gemini: {
+    functionDeclarations: { name: string; description: string; parametersJsonSchema: JsonSchema }[];
+  }[];
 }
 
 export interface AnthropicToolResult {
@@ -419,6 +446,9 @@ export interface ToolRegistryOptions {
   };
 }
 
+/** Any name but those of built-in tools, whose input is known. */
+type OtherName<Name extends string> = Name extends keyof ToolInputs ? never : Name;
+
 /** A registry of tools: every call of every tool takes the same path. */
 export declare class ToolRegistry {
   constructor(options?: ToolRegistryOptions);
@@ -446,7 +476,10 @@ export declare class ToolRegistry {
   getFunctionSchemas(): { name: string; description: string; parameters: JsonSchema }[];
   /** The tools as a provider's API takes them. `strict` asks OpenAI to hold the model to the schema. */
   definitions(): McpDefinition[];
-  definitions<Format extends DefinitionFormat>(format: Format, options?: { strict?: boolean }): Definitions[Format];
+  definitions<Format extends DefinitionFormat>(
+    format: Format,
+    options?: { strict?: boolean },
+  ): Definitions[Format];
 
   /** True when the tool runs without asking. */
   isAllowed(name: string): boolean;
@@ -465,19 +498,34 @@ export declare class ToolRegistry {
     } & ToolExtras &
       (
         | { handler: (args: any, context: ToolContext) => HandlerAnswer | Promise<HandlerAnswer> }
-        | { client: { callTool(params: any, schema?: any, options?: { signal?: AbortSignal }): Promise<any> } }
+        | {
+            client: {
+              callTool(params: any, schema?: any, options?: { signal?: AbortSignal }): Promise<any>;
+            };
+          }
       ),
   ): string;
   /** Removes MCP tools whose name begins with the prefix; gives how many there were. */
   unregisterMcpTools(prefix: string): number;
 
   /** Describes a call before it runs. Throws for an unknown tool; wrong input is told by `execute`. */
-  createInvocation<Name extends keyof ToolInputs>(name: Name, params: ToolInputs[Name]): ToolInvocation<ToolInputs[Name]>;
-  createInvocation(name: string, params?: unknown): ToolInvocation;
+  createInvocation<Name extends keyof ToolInputs>(
+    name: Name,
+    params: ToolInputs[Name],
+  ): ToolInvocation<ToolInputs[Name]>;
+  createInvocation<Name extends string>(name: OtherName<Name>, params?: unknown): ToolInvocation;
 
   /** Runs a tool. A failure is a result; the promise rejects on misuse of the API or an abort. */
-  call<Name extends keyof ToolInputs>(name: Name, input: ToolInputs[Name], options?: CallOptions): Promise<CallResult>;
-  call(name: string, input?: unknown, options?: CallOptions): Promise<CallResult>;
+  call<Name extends keyof ToolInputs>(
+    name: Name,
+    input: ToolInputs[Name],
+    options?: CallOptions,
+  ): Promise<CallResult>;
+  call<Name extends string>(
+    name: OtherName<Name>,
+    input?: unknown,
+    options?: CallOptions,
+  ): Promise<CallResult>;
 
   /**
    * Runs the calls of one model turn, one after the other, and gives a result for each, in order. When
@@ -485,7 +533,12 @@ export declare class ToolRegistry {
    */
   executeTools<Format extends keyof TurnResults = "anthropic">(
     blocks: readonly ToolUseBlock[],
-    options?: { format?: Format; signal?: AbortSignal; sessionId?: string; onProgress?: (news: ToolProgress) => void },
+    options?: {
+      format?: Format;
+      signal?: AbortSignal;
+      sessionId?: string;
+      onProgress?: (news: ToolProgress) => void;
+    },
   ): Promise<TurnResults[Format]>;
 
   /** The tools as an in-process MCP server, for `mcpServers` of either agent host. */

@@ -1,7 +1,8 @@
 // The real Claude Agent SDK with its own binary, which talks to a model on the loopback interface only.
+import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { query } from "@anthropic-ai/claude-agent-sdk";
-import type { Options, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
+import type { Options, SDKMessage, SpawnedProcess } from "@anthropic-ai/claude-agent-sdk";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSdkMcpServer, createToolRegistry, tool } from "../index.js";
@@ -16,7 +17,10 @@ const PNG =
 
 const workspace = useWorkspace();
 const models: LoopbackMessagesApi[] = [];
+const exits: Promise<void>[] = [];
 afterEach(async () => {
+  // An aborted agent lives on for a moment, and would write into the workspace while it is removed.
+  await Promise.all(exits.splice(0));
   await Promise.all(models.splice(0).map((model) => model.close()));
 });
 
@@ -25,6 +29,18 @@ async function modelThatSays(...turns: Turn[]): Promise<LoopbackMessagesApi> {
   models.push(model);
   return model;
 }
+
+/** What the SDK does by itself, and remembers when the process is gone. */
+function spawnAgent({ command, args, ...options }: Parameters<Spawn>[0]): SpawnedProcess {
+  const child = spawn(command, args, { ...options, stdio: ["pipe", "pipe", "ignore"] });
+  const exit = deferred();
+  exits.push(exit.promise);
+  child.once("exit", () => exit.resolve());
+  // One that could not be started has nothing to wait for.
+  child.once("error", () => child.pid ?? exit.resolve());
+  return child;
+}
+type Spawn = NonNullable<Options["spawnClaudeCodeProcess"]>;
 
 /** Runs an agent on the model, with nothing of this machine but the given servers. */
 async function runAgent(
@@ -54,6 +70,7 @@ async function runAgent(
         IS_SANDBOX: "1",
         ENABLE_TOOL_SEARCH: "false",
       },
+      spawnClaudeCodeProcess: spawnAgent,
       tools: [],
       settingSources: [],
       mcpServers: Object.fromEntries(servers.map((server) => [server.name, server])),

@@ -47,9 +47,9 @@ circular.push(circular);
 
 /** Each made anew where it is large, so that the table itself stays small. */
 const hostileValues: Record<string, () => unknown> = {
-  "undefined": () => undefined,
-  "null": () => null,
-  "true": () => true,
+  undefined: () => undefined,
+  null: () => null,
+  true: () => true,
   "an empty string": () => "",
   "a blank": () => " ",
   "a NUL": () => "\0",
@@ -66,8 +66,8 @@ const hostileValues: Record<string, () => unknown> = {
   "-1": () => -1,
   "-0": () => -0,
   "0.5": () => 0.5,
-  "NaN": () => Number.NaN,
-  "Infinity": () => Number.POSITIVE_INFINITY,
+  NaN: () => Number.NaN,
+  Infinity: () => Number.POSITIVE_INFINITY,
   "-Infinity": () => Number.NEGATIVE_INFINITY,
   "2**31": () => 2 ** 31,
   "2**32": () => 2 ** 32,
@@ -93,12 +93,11 @@ const hostileValues: Record<string, () => unknown> = {
   "an array of 200,000 items": () => Array.from({ length: 200_000 }, () => "a"),
   "an own __proto__ key": () => JSON.parse('{"__proto__":{"polluted":true}}'),
   "a constructor key": () => ({ constructor: { prototype: { polluted: true } } }),
-  "1e5 nested arrays": () => nest(100_000, "deep"),
   "3,000 nested arrays around null": () => nest(3_000, null),
   "8,000 nested arrays around null": () => nest(8_000, null),
   "200 nested arrays": () => nest(200, "deep"),
   "120 nested arrays": () => nest(120, "deep"),
-  "1e5 nested objects": () => nestObjects(100_000),
+  "3,000 nested objects": () => nestObjects(3_000),
   "a circle": () => circular,
   "a getter that throws": () => ({
     get boom() {
@@ -173,9 +172,10 @@ async function everyWayIn(registry: ToolRegistry, name: string, input: unknown) 
   );
 }
 
-async function expectStillAlive(registry: ToolRegistry) {
-  expect(texts(await registry.call("diagnostic_echo", { text: "alive" }))).toEqual(["alive"]);
+/** What a normal call gives, unless a prototype was changed. */
+async function echo(registry: ToolRegistry, text: string): Promise<string[]> {
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  return texts(await registry.call("diagnostic_echo", { text }));
 }
 
 const specs = createToolRegistry({ toolsets: ["claude", "classic", "diagnostic"] }).listTools();
@@ -190,13 +190,24 @@ describe.each(specs)("$name", ({ name, inputSchema }) => {
     for (const make of Object.values(hostileValues)) {
       await everyWayIn(registry, name, { ...workingCall(name), [parameter]: make() });
     }
-    await expectStillAlive(registry);
+    expect(await echo(registry, "alive")).toEqual(["alive"]);
   });
 
   test("survives every hostile value in place of its input", async () => {
     const registry = registryHere();
     for (const make of Object.values(hostileValues)) await everyWayIn(registry, name, make());
-    await expectStillAlive(registry);
+    expect(await echo(registry, "alive")).toEqual(["alive"]);
+  });
+
+  // Apart from the table and by one way only: Bun takes a second to find each of them too deep.
+  test("refuses 1e5 nested arrays", async () => {
+    const registry = registryHere();
+    const [parameter = ""] = parameters;
+    const input = { ...workingCall(name), [parameter]: nest(100_000, "deep") };
+    const { error } = await registry.call(name, input);
+    expect(error?.type).toBe("ValidationError");
+    expect(error?.message).toContain("nests");
+    expect(await echo(registry, "alive")).toEqual(["alive"]);
   });
 
   test("refuses an own __proto__ key as an unknown parameter", async () => {
@@ -224,10 +235,15 @@ describe("numbers never wrap", () => {
     "%s is refused, also for a parameter that may be missing",
     async (value) => {
       const registry = registryHere();
-      const refused = { type: "ValidationError", message: expect.stringContaining(`got \`${value}\``) };
+      const refused = {
+        type: "ValidationError",
+        message: expect.stringContaining(`got \`${value}\``),
+      };
       const input = { path: "a.txt", startLine: value };
       expect((await registry.call("read_file", input)).error).toEqual(refused);
-      expect((await registry.createInvocation("read_file", input).execute()).error).toEqual(refused);
+      expect((await registry.createInvocation("read_file", input).execute()).error).toEqual(
+        refused,
+      );
     },
   );
 });
@@ -242,14 +258,22 @@ describe("strings stay what they are", () => {
     },
   );
 
-  test.each(["", "\0", "\u2028\u2029", "😀", "e\u0301", "\ufeff", "\ufffd", "\\ud800", '"', "\u007f"])(
-    "%j comes back as it went",
-    async (text) => {
-      expect(await registryHere().call("diagnostic_echo", { text })).toEqual({
-        content: [{ type: "text", text }],
-      });
-    },
-  );
+  test.each([
+    "",
+    "\0",
+    "\u2028\u2029",
+    "😀",
+    "e\u0301",
+    "\ufeff",
+    "\ufffd",
+    "\\ud800",
+    '"',
+    "\u007f",
+  ])("%j comes back as it went", async (text) => {
+    expect(await registryHere().call("diagnostic_echo", { text })).toEqual({
+      content: [{ type: "text", text }],
+    });
+  });
 
   test("10 MB come back bounded and say what was cut", async () => {
     const registry = registryHere();
@@ -272,13 +296,14 @@ describe("panics", () => {
         expect(result.isError).toBe(true);
         expect(result.error?.type).toBe("InternalError");
         expect(result.error?.message).toContain(message);
-        await expectStillAlive(registry);
+        expect(await echo(registry, "alive")).toEqual(["alive"]);
       }
     },
   );
 
   test("in many calls at once harm no other", async () => {
     const registry = registryHere();
+    const panicked = (index: number): unknown => expect.stringContaining(`panic ${index}`);
     const calls = Array.from({ length: 60 }, (_, index) =>
       index % 2 === 0
         ? registry.call("diagnostic_panic", {
@@ -288,11 +313,9 @@ describe("panics", () => {
         : registry.call("diagnostic_echo", { text: `echo ${index}` }),
     );
     const results = await Promise.all(calls);
-    results.forEach((result, index) => {
-      const [text] = texts(result);
-      if (index % 2 === 0) expect(text).toContain(`panic ${index}`);
-      else expect(text).toBe(`echo ${index}`);
-    });
+    expect(results.map((result) => texts(result)[0])).toEqual(
+      calls.map((_, index) => (index % 2 === 0 ? panicked(index) : `echo ${index}`)),
+    );
   });
 
   test("while a call is described are no panic of the host", () => {

@@ -30,8 +30,8 @@ function violationOf(parameter: Parameter): fc.Arbitrary<unknown> {
     fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.integer()),
   );
   if (parameter.oneOf) {
-    const options = parameter.oneOf.map((option) => option.const);
-    const other = fc.string().filter((it) => !options.includes(it));
+    const options = new Set(parameter.oneOf.map((option) => option.const));
+    const other = fc.string().filter((it) => !options.has(it));
     return fc.oneof(other, fc.integer(), fc.boolean(), noScalar);
   }
   switch (parameter.type) {
@@ -72,7 +72,7 @@ function workingCalls(root: string): Record<string, Record<string, unknown>> {
 }
 
 /** Any call of a tool that does not wait: sensible, half sensible or nonsense. */
-const anyCall = fc.oneof(
+const anyCall: fc.Arbitrary<{ name: string; params: unknown }> = fc.oneof(
   fc.record({
     name: fc.constant("Read"),
     params: fc.record({
@@ -104,7 +104,10 @@ const anyCall = fc.oneof(
 function inWorkspace(params: unknown): unknown {
   if (params === null || typeof params !== "object" || !("file_path" in params)) return params;
   const { file_path: path } = params;
-  return { ...params, file_path: typeof path === "string" ? path.replace("/ROOT", workspace.root) : path };
+  return {
+    ...params,
+    file_path: typeof path === "string" ? path.replace("/ROOT", workspace.root) : path,
+  };
 }
 
 /** What a handler may do that is no success. */
@@ -201,7 +204,9 @@ describe("seed properties of invocations", () => {
     const registry = registryHere();
     fc.assert(
       fc.property(fc.string(), fc.object(), (title, params) => {
-        registry.register(tool({ name: "hosted", title, inputSchema: { a: "string" }, handler: () => "" }));
+        registry.register(
+          tool({ name: "hosted", title, inputSchema: { a: "string" }, handler: () => "" }),
+        );
         const description = registry.createInvocation("hosted", params).getDescription();
         expect(description).toBeTypeOf("string");
         expect(description).not.toBe("");
@@ -266,7 +271,10 @@ describe("seed properties of invocations", () => {
             ? registry.call(
                 "diagnostic_sleep",
                 { ms: 600_000 },
-                { signal: controller.signal, onProgress: ({ type }) => type === "start" && abort() },
+                {
+                  signal: controller.signal,
+                  onProgress: ({ type }) => type === "start" && abort(),
+                },
               )
             : registry
                 .createInvocation("diagnostic_sleep", { ms: 600_000 })
@@ -304,7 +312,9 @@ describe("seed properties of invocations", () => {
             },
           }),
         );
-        const execution = registry.createInvocation("waits", {}).execute(controller.signal, () => {});
+        const execution = registry
+          .createInvocation("waits", {})
+          .execute(controller.signal, () => {});
         await expect(execution).rejects.toMatchObject({ type: "Cancelled", name: "AbortError" });
         await told;
       }),

@@ -21,7 +21,12 @@ const content = fc
     ),
     { maxLength: 40 },
   )
-  .map((pieces) => pieces.join("").replaceAll("\0", "").replace(/^\ufeff+/, ""));
+  .map((pieces) =>
+    pieces
+      .join("")
+      .replaceAll("\0", "")
+      .replace(/^\ufeff+/, ""),
+  );
 
 /** The lines as `Read` counts them: the end of the last line begins no further one. */
 function linesOf(text: string): string[] {
@@ -68,7 +73,10 @@ describe("seed properties of reading", () => {
       .chain((text) => {
         const last = text.split("\n").length;
         return fc
-          .tuple(fc.integer({ min: 1, max: linesOf(text).length }), fc.integer({ min: 1, max: last }))
+          .tuple(
+            fc.integer({ min: 1, max: linesOf(text).length }),
+            fc.integer({ min: 1, max: last }),
+          )
           .filter(([startLine, endLine]) => startLine <= endLine)
           .map(([startLine, endLine]) => ({ text, startLine, endLine }));
       });
@@ -78,7 +86,10 @@ describe("seed properties of reading", () => {
         const result = await registry
           .createInvocation("read_file", { path: "slice.txt", startLine, endLine })
           .execute();
-        const expected = text.split("\n").slice(startLine - 1, endLine).join("\n");
+        const expected = text
+          .split("\n")
+          .slice(startLine - 1, endLine)
+          .join("\n");
         expect(result.llmContent).toBe(expected);
       }),
       RUNS,

@@ -48,7 +48,8 @@ function readRaw(path: string, part: { startLine?: number; endLine?: number } = 
 }
 
 function facts(result: CallResult): unknown {
-  return result._meta?.["toolwright/file"];
+  const { _meta: meta } = result;
+  return meta?.["toolwright/file"];
 }
 
 function numbered(lines: string[], first = 1): string {
@@ -103,7 +104,12 @@ describe("text", () => {
       "2\tb\n3\tc",
       "[lines 2-3 of 4 are shown; continue with offset 4]",
     ]);
-    expect(facts(part)).toMatchObject({ firstLine: 2, lastLine: 3, totalLines: 4, complete: false });
+    expect(facts(part)).toMatchObject({
+      firstLine: 2,
+      lastLine: 3,
+      totalLines: 4,
+      complete: false,
+    });
     expect(texts(await read("a.txt", { offset: 3 }))).toEqual(["3\tc\n4\td"]);
     expect(texts(await read("a.txt", { offset: 0, limit: 1 }))[0]).toBe("1\ta");
     expect(texts(await read("a.txt", { limit: 4 }))).toEqual(["1\ta\n2\tb\n3\tc\n4\td"]);
@@ -166,22 +172,42 @@ describe("encodings", () => {
     ["UTF-8 with BOM", Buffer.from("\ufeffgrüße"), "grüße"],
     ["UTF-16LE with BOM", utf16le("\ufeffgrüße 日本 😀"), "grüße 日本 😀"],
     ["UTF-16BE with BOM", utf16be("\ufeffgrüße 日本 😀"), "grüße 日本 😀"],
-    ["windows-1252", Buffer.from("un café crème, s'il vous plaît", "latin1"), "un café crème, s'il vous plaît"],
-    ["windows-1252", hex("6e61ef766520636166e92096209371756f74656494208035"), "naïve café – “quoted” €5"],
-    ["Shift_JIS", hex("82b182ea82cd93fa967b8cea82cc95b68fcd82c582b78142"), "これは日本語の文章です。"],
+    [
+      "windows-1252",
+      Buffer.from("un café crème, s'il vous plaît", "latin1"),
+      "un café crème, s'il vous plaît",
+    ],
+    [
+      "windows-1252",
+      hex("6e61ef766520636166e92096209371756f74656494208035"),
+      "naïve café – “quoted” €5",
+    ],
+    [
+      "Shift_JIS",
+      hex("82b182ea82cd93fa967b8cea82cc95b68fcd82c582b78142"),
+      "これは日本語の文章です。",
+    ],
     ["EUC-JP", hex("a4b3a4eca4cfc6fccbdcb8eca4cecab8becfa4c7a4b9a1a3"), "これは日本語の文章です。"],
     [
       "GBK",
       hex("d5e2cac7d2bbb8f6d3c3d6d0cec4d0b4b5c4cec4bcfea3acc4dac8ddbadcbcf2b5a5a1a3"),
       "这是一个用中文写的文件，内容很简单。",
     ],
-    ["Big5", hex("b36fac4fa440add3a5cec163c5e9a4a4a4e5bc67aabac0c9aed7a143"), "這是一個用繁體中文寫的檔案。"],
+    [
+      "Big5",
+      hex("b36fac4fa440add3a5cec163c5e9a4a4a4e5bc67aabac0c9aed7a143"),
+      "這是一個用繁體中文寫的檔案。",
+    ],
     [
       "EUC-KR",
       hex("c0ccb0cdc0ba20c7d1b1b9beeeb7ce20beb2bfa9c1f820c6c4c0cfc0d4b4cfb4d92e"),
       "이것은 한국어로 쓰여진 파일입니다.",
     ],
-    ["windows-1251", hex("ddf2ee20f4e0e9eb20ede020f0f3f1f1eaeeec20ffe7fbeae52e"), "Это файл на русском языке."],
+    [
+      "windows-1251",
+      hex("ddf2ee20f4e0e9eb20ede020f0f3f1f1eaeeec20ffe7fbeae52e"),
+      "Это файл на русском языке.",
+    ],
   ])("%s is read and reported", async (encoding, bytes, text) => {
     workspace.write("a.txt", bytes);
     const result = await read("a.txt");
@@ -362,7 +388,10 @@ describe("caps", () => {
     const call = registryHere().call(
       "Read",
       { file_path: file, offset: 5_000 },
-      { signal: controller.signal, onProgress: ({ type }) => type === "start" && controller.abort() },
+      {
+        signal: controller.signal,
+        onProgress: ({ type }) => type === "start" && controller.abort(),
+      },
     );
     await expect(call).rejects.toBeInstanceOf(ToolError);
     await expect(call).rejects.toMatchObject({ type: "Cancelled", name: "AbortError" });
@@ -374,7 +403,10 @@ describe("caps", () => {
           return [];
         }
       });
-    await vi.waitFor(() => expect(openFiles()).not.toContain(file), { timeout: 5_000, interval: 5 });
+    await vi.waitFor(() => expect(openFiles()).not.toContain(file), {
+      timeout: 5_000,
+      interval: 5,
+    });
   });
 });
 
@@ -408,7 +440,10 @@ describe("binary files", () => {
 describe("images", () => {
   const png = Buffer.from(PNG, "base64");
   const jpeg = Buffer.from(
-    "ffd8ffe000104a46494600010100000100010000ffc0001108001e0014030122000211010311 01ffd9".replace(" ", ""),
+    "ffd8ffe000104a46494600010100000100010000ffc0001108001e0014030122000211010311 01ffd9".replace(
+      " ",
+      "",
+    ),
     "hex",
   );
   const gif = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
@@ -522,7 +557,9 @@ describe("PDFs", () => {
     const twenty = manyLines(20, String).map(Number);
     expect(texts(await read("p30.pdf", { pages: "1-20" }))).toEqual([pages(twenty, 30)]);
     const { error } = await read("p30.pdf", { pages: "1-25" });
-    expect(error?.message).toContain("pages `1-25` asks for 25 pages; at most 20 can be read at once");
+    expect(error?.message).toContain(
+      "pages `1-25` asks for 25 pages; at most 20 can be read at once",
+    );
   });
 
   test.each([
@@ -580,9 +617,12 @@ describe("PDFs", () => {
       return `BT ${place}${line.repeat(1_000)} ET`;
     });
     // The offsets of the objects no longer fit, which a reader has to bear.
-    const fixed = long.replaceAll(/<< \/Length \d+ >>\nstream\n([^]*?)\nendstream/g, (_all, body) => {
-      return `<< /Length ${(body as string).length} >>\nstream\n${body}\nendstream`;
-    });
+    const fixed = long.replaceAll(
+      /<< \/Length \d+ >>\nstream\n([^]*?)\nendstream/g,
+      (_all, body) => {
+        return `<< /Length ${(body as string).length} >>\nstream\n${body}\nendstream`;
+      },
+    );
     workspace.write("long.pdf", fixed);
     const result = await read("long.pdf");
     expect(result.isError).toBeUndefined();
@@ -812,7 +852,7 @@ describe("paths", () => {
     expect(await read("alpah.ts")).toEqual(
       failure(
         "FileNotFoundError",
-        `no file at \`${workspace.path("alpah.ts")}\`; beside it are \`alpha.ts\``,
+        `no file at \`${workspace.path("alpah.ts")}\`; beside it are \`alpha.ts\`, \`alpha.js\``,
       ),
     );
     expect((await read("Alpha.TS")).error?.message).toContain("beside it are `alpha.ts`");

@@ -48,19 +48,19 @@ function thrownBy(misuse: () => unknown): { type: string; message: string } {
   try {
     misuse();
   } catch (error) {
-    expect(error).toBeInstanceOf(ToolError);
-    const { type, message } = error as ToolError;
-    return { type, message };
+    return factsOf(error);
   }
   throw new Error("nothing was thrown");
 }
 
 /** What the promise of a misuse rejects with. */
 async function rejectionOf(misuse: Promise<unknown>): Promise<{ type: string; message: string }> {
-  const error: unknown = await misuse.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+  return misuse.then(() => {
+    throw new Error("nothing was rejected");
+  }, factsOf);
+}
+
+function factsOf(error: unknown): { type: string; message: string } {
   expect(error).toBeInstanceOf(ToolError);
   const { type, message } = error as ToolError;
   return { type, message };
@@ -278,7 +278,7 @@ describe("register, get and unregister", () => {
     expect(thrownBy(() => new ToolRegistry().register(it as never)).type).toBe("InvalidTool");
   });
 
-  test.each([
+  test.each<[object, string]>([
     [{}, "a tool's name must be a string, got undefined"],
     [{ name: 5, handler: () => "" }, "a tool's name must be a string, got number `5`"],
     [{ name: "x" }, "tool `x`: handler must be a function, got undefined"],
@@ -330,7 +330,7 @@ describe("input schemas", () => {
   }
 
   test("the simple form requires every key and takes no other", async () => {
-    const handler = vi.fn(() => "ok");
+    const handler = vi.fn<() => string>(() => "ok");
     const object = tool({
       name: "simple",
       inputSchema: { s: "string", n: "number", b: "boolean", o: "object", a: "array" },
@@ -389,7 +389,7 @@ describe("input schemas", () => {
     ["string", "got the string `string`"],
     [["a"], "got an array"],
     [{ type: "string" }, 'got `type: "string"`'],
-    [{ type: ["object", "null"] }, "must be a JSON Schema of `type: \"object\"`"],
+    [{ type: ["object", "null"] }, 'must be a JSON Schema of `type: "object"`'],
     [{ type: "object", properties: { a: { type: "nope" } } }, "is not valid JSON Schema"],
     [{ type: "object", properties: { a: { pattern: "(" } } }, "is not valid JSON Schema"],
     [{ type: "object", properties: { a: { $ref: "#/nowhere" } } }, "is not valid JSON Schema"],
@@ -427,7 +427,7 @@ describe("input schemas", () => {
   });
 
   test("validation happens before the handler, which sees coerced input", async () => {
-    const handler = vi.fn(() => "ran");
+    const handler = vi.fn<() => string>(() => "ran");
     const registry = new ToolRegistry();
     registry.register({ ...greeter(), handler: async () => handler() });
     const refused = await registry.call("greet", { name: 5, times: 0, tone: "hot", extra: 1 });
@@ -555,9 +555,9 @@ describe("Zod", () => {
       required: ["city"],
       additionalProperties: false,
     });
-    expect(texts(await registry.call("weather", { city: "Oslo", tags: [{ key: "a", on: null }] }))).toEqual([
-      '{"city":"Oslo","days":3,"tags":[{"key":"a","on":null}]}',
-    ]);
+    expect(
+      texts(await registry.call("weather", { city: "Oslo", tags: [{ key: "a", on: null }] })),
+    ).toEqual(['{"city":"Oslo","days":3,"tags":[{"key":"a","on":null}]}']);
   });
 
   test("a whole z.object of Zod 3 works", async () => {
@@ -574,9 +574,15 @@ describe("Zod", () => {
 
   test("a schema of a library that cannot say its JSON Schema is refused", () => {
     const field = {
-      "~standard": { version: 1 as const, vendor: "valibot", validate: (value: unknown) => ({ value }) },
+      "~standard": {
+        version: 1 as const,
+        vendor: "valibot",
+        validate: (value: unknown) => ({ value }),
+      },
     };
-    expect(thrownBy(() => tool({ name: "x", inputSchema: { a: field }, handler: () => "" }))).toEqual({
+    expect(
+      thrownBy(() => tool({ name: "x", inputSchema: { a: field }, handler: () => "" })),
+    ).toEqual({
       type: "InvalidTool",
       message:
         "tool `x`: a valibot schema cannot say its JSON Schema; use Zod 4 or give inputSchema as JSON Schema",
@@ -592,7 +598,11 @@ describe("declarative tools", () => {
       schema: {
         name: "declared",
         description: "Describes its calls.",
-        parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+        parameters: {
+          type: "object",
+          properties: { path: { type: "string" } },
+          required: ["path"],
+        },
       },
       createInvocation: ({ path }: { path: string }) => ({
         getDescription: () => `touch ${path}`,
@@ -661,11 +671,19 @@ describe("allowed and disabled tools", () => {
     registry.register(greeter());
     expect(registry.isDisabled("read_file")).toBe(true);
     expect(registry.getToolInfo("greet")?.disabled).toBe(true);
-    const enabled = ["diagnostic_echo", "diagnostic_panic", "diagnostic_sleep", "Read", "read_many_files"];
+    const enabled = [
+      "diagnostic_echo",
+      "diagnostic_panic",
+      "diagnostic_sleep",
+      "Read",
+      "read_many_files",
+    ];
     expect(registry.definitions("anthropic").map(({ name }) => name)).toEqual(enabled);
     expect(registry.getFunctionSchemas().map(({ name }) => name)).toEqual(enabled);
     expect(registry.toMcpServerConfig().tools.map(({ name }) => name)).toEqual(enabled);
-    expect(registry.getAllowedToolNames()).toEqual(enabled.map((name) => `mcp__toolwright__${name}`));
+    expect(registry.getAllowedToolNames()).toEqual(
+      enabled.map((name) => `mcp__toolwright__${name}`),
+    );
     const refused = failure(
       "ToolDisabled",
       "the host has disabled `read_file` (`disallowedTools`); use another tool",
@@ -723,7 +741,7 @@ describe("unknown tools", () => {
 describe("tools of MCP servers", () => {
   test("are registered as mcp__server__tool and called by their own name", async () => {
     const registry = new ToolRegistry();
-    const callTool = vi.fn(async (_params: unknown, _schema: unknown, _options: unknown) => ({
+    const callTool = vi.fn<(...args: unknown[]) => Promise<object>>(async () => ({
       content: [{ type: "text", text: "found" }],
       structuredContent: { hits: 1 },
     }));
@@ -787,7 +805,11 @@ describe("tools of MCP servers", () => {
   test("unregisterMcpTools removes by prefix and leaves other tools alone", () => {
     const registry = new ToolRegistry();
     const handler = () => "";
-    for (const [serverName, toolName] of [["a", "x"], ["a", "y"], ["ab", "x"]] as const) {
+    for (const [serverName, toolName] of [
+      ["a", "x"],
+      ["a", "y"],
+      ["ab", "x"],
+    ] as const) {
       registry.registerMcpTool({ serverName, toolName, handler });
     }
     registry.register(tool({ name: "mcp__a__mine", handler }));
@@ -805,7 +827,9 @@ describe("tools of MCP servers", () => {
     { serverName: 1, toolName: "b", handler: () => "" },
     { serverName: "a", toolName: "b", client: {} },
   ])("registerMcpTool refuses %o", (it) => {
-    expect(thrownBy(() => new ToolRegistry().registerMcpTool(it as never)).type).toBe("InvalidTool");
+    expect(thrownBy(() => new ToolRegistry().registerMcpTool(it as never)).type).toBe(
+      "InvalidTool",
+    );
   });
 });
 
@@ -863,7 +887,10 @@ describe("definitions", () => {
       { type: "function", function: { name: "greet", description, parameters } },
     ]);
     expect(registry.definitions("openai", { strict: true })).toEqual([
-      { type: "function", function: { name: "greet", description, parameters: strict, strict: true } },
+      {
+        type: "function",
+        function: { name: "greet", description, parameters: strict, strict: true },
+      },
     ]);
   });
 
@@ -886,7 +913,8 @@ describe("definitions", () => {
   test("a name that Gemini refuses gets a prefix, by which it can be called", async () => {
     const registry = new ToolRegistry();
     registry.register(tool({ name: "1st", handler: () => "first" }));
-    const [{ functionDeclarations } = { functionDeclarations: [] }] = registry.definitions("gemini");
+    const [{ functionDeclarations } = { functionDeclarations: [] }] =
+      registry.definitions("gemini");
     expect(functionDeclarations.map(({ name }) => name)).toEqual(["_1st"]);
     expect(texts(await registry.call("_1st"))).toEqual(["first"]);
   });
@@ -894,14 +922,14 @@ describe("definitions", () => {
   test.each<DefinitionFormat>(["mcp", "anthropic", "openai", "openai-responses", "gemini"])(
     "of the built-in tools for %s are what they were",
     (format) => {
-      expect(registryHere().definitions(format)).toMatchSnapshot();
+      expect(registryHere().definitions(format)).toMatchSnapshot("guided");
     },
   );
 
   test.each(["openai", "openai-responses"] as const)(
     "of the built-in tools for %s in strict mode are what they were",
     (format) => {
-      expect(registryHere().definitions(format, { strict: true })).toMatchSnapshot();
+      expect(registryHere().definitions(format, { strict: true })).toMatchSnapshot("strict");
     },
   );
 
@@ -960,7 +988,11 @@ describe("executeTools", () => {
     const results = await registryHere().executeTools(calls, { format: "openai" });
     expect(results).toEqual([
       { role: "tool", tool_call_id: "a", content: "one" },
-      { role: "tool", tool_call_id: "b", content: expect.stringMatching(/^Error: no tool is named/) },
+      {
+        role: "tool",
+        tool_call_id: "b",
+        content: expect.stringMatching(/^Error: no tool is named/),
+      },
       { role: "tool", tool_call_id: "c", content: expect.stringMatching(/^Error: no file at/) },
       { role: "tool", tool_call_id: "d", content: "two" },
     ]);
@@ -1057,8 +1089,14 @@ describe("executeTools", () => {
   });
 
   test.each([
-    ["arguments that are no JSON", { id: "x", function: { name: "diagnostic_echo", arguments: "{oops" } }],
-    ["arguments that are no object", { id: "x", function: { name: "diagnostic_echo", arguments: "[1]" } }],
+    [
+      "arguments that are no JSON",
+      { id: "x", function: { name: "diagnostic_echo", arguments: "{oops" } },
+    ],
+    [
+      "arguments that are no object",
+      { id: "x", function: { name: "diagnostic_echo", arguments: "[1]" } },
+    ],
     ["half a surrogate pair", { id: "x", name: "diagnostic_echo", input: { text: "\ud800" } }],
     ["NaN", { id: "x", name: "diagnostic_echo", input: { text: "a", repeat: Number.NaN } }],
     ["a BigInt", { id: "x", name: "diagnostic_echo", input: { text: 1n } }],
@@ -1087,8 +1125,14 @@ describe("executeTools", () => {
     ["an unknown format", () => new ToolRegistry().executeTools([], { format: "xml" as never })],
     ["a format that is no text", () => new ToolRegistry().executeTools([], { format: 5 as never })],
     ["a signal that is none", () => new ToolRegistry().executeTools([], { signal: {} as never })],
-    ["a session that is no text", () => new ToolRegistry().executeTools([], { sessionId: 5 as never })],
-    ["a listener that is none", () => new ToolRegistry().executeTools([], { onProgress: 5 as never })],
+    [
+      "a session that is no text",
+      () => new ToolRegistry().executeTools([], { sessionId: 5 as never }),
+    ],
+    [
+      "a listener that is none",
+      () => new ToolRegistry().executeTools([], { onProgress: 5 as never }),
+    ],
   ])("refuses %s", async (_what, misuse) => {
     expect((await rejectionOf(misuse())).type).toBe("InvalidOptions");
   });
@@ -1114,7 +1158,9 @@ describe("the MCP server config", () => {
     expect(await read?.handler({ file_path: file }, context)).toEqual(
       await registry.call("Read", { file_path: file }),
     );
-    expect(await read?.handler({ file_path: file })).toMatchObject({ content: [{ text: "1\thi" }] });
+    expect(await read?.handler({ file_path: file })).toMatchObject({
+      content: [{ text: "1\thi" }],
+    });
     const aborted = read?.handler({ file_path: file }, { ...context, signal: AbortSignal.abort() });
     expect((await rejectionOf(aborted as Promise<unknown>)).type).toBe("Cancelled");
   });
@@ -1175,18 +1221,42 @@ describe("options", () => {
     ["a misspelt option", { projectpath: "/" }, "unknown option `projectpath`"],
     ["an unknown option that is a function", { hooks: () => {} }, "unknown option `hooks`"],
     ["an unknown limit", { limits: { depth: 1 } }, "unknown option `depth`"],
-    ["an unknown tool set", { toolsets: ["nope"] }, "no tool set is named `nope`; there are `claude`"],
+    [
+      "an unknown tool set",
+      { toolsets: ["nope"] },
+      "no tool set is named `nope`; there are `claude`",
+    ],
     ["a tool set that is no list", { toolsets: "claude" }, "option `toolsets`: expected an array"],
     ["a workspace that is not there", { projectPath: "/nowhere/at/all" }, "`/nowhere/at/all`"],
     ["a workspace that is a file", { projectPath: process.execPath }, "cannot be used"],
     ["a workspace that is a number", { projectPath: 5 }, "option `projectPath`: expected a string"],
     ["a root that is not there", { additionalDirectories: ["/nowhere"] }, "`/nowhere`"],
     ["a name that is a number", { serverName: 5 }, "option `serverName`: expected a string"],
-    ["NaN as a limit", { limits: { callTimeoutMs: Number.NaN } }, "option `limits.callTimeoutMs`: expected an integer"],
-    ["a negative limit", { limits: { callTimeoutMs: -1 } }, "option `limits.callTimeoutMs`: expected an integer"],
-    ["a limit beyond 32 bits", { limits: { callTimeoutMs: 2 ** 32 } }, "option `limits.callTimeoutMs`: expected an integer"],
-    ["a negative size", { limits: { maxResultBytes: -1 } }, "option `limits.maxResultBytes`: expected an integer"],
-    ["a function as a known option", { toolsets: () => [] }, "option `toolsets`: expected an array"],
+    [
+      "NaN as a limit",
+      { limits: { callTimeoutMs: Number.NaN } },
+      "option `limits.callTimeoutMs`: expected an integer",
+    ],
+    [
+      "a negative limit",
+      { limits: { callTimeoutMs: -1 } },
+      "option `limits.callTimeoutMs`: expected an integer",
+    ],
+    [
+      "a limit beyond 32 bits",
+      { limits: { callTimeoutMs: 2 ** 32 } },
+      "option `limits.callTimeoutMs`: expected an integer",
+    ],
+    [
+      "a negative size",
+      { limits: { maxResultBytes: -1 } },
+      "option `limits.maxResultBytes`: expected an integer",
+    ],
+    [
+      "a function as a known option",
+      { toolsets: () => [] },
+      "option `toolsets`: expected an array",
+    ],
     ["a BigInt", { limits: { callTimeoutMs: 1n } }, "cannot be written as JSON"],
   ])("refuses %s", (_what, options, cause) => {
     const refused = thrownBy(() => createToolRegistry(options));
@@ -1199,7 +1269,11 @@ describe("options", () => {
   });
 
   test("an option that is undefined is an option not given", () => {
-    const registry = createToolRegistry({ toolsets: undefined, limits: undefined, version: undefined } as never);
+    const registry = createToolRegistry({
+      toolsets: undefined,
+      limits: undefined,
+      version: undefined,
+    } as never);
     expect(registry.names()).toEqual(["Read"]);
   });
 

@@ -114,7 +114,9 @@ async function call(registry, [name, json], asJson) {
   const input = parseInput(json === "-" ? await readStandardInput() : (json ?? "{}"));
   const controller = new AbortController();
   process.once("SIGINT", () => controller.abort(new Error("interrupted")));
-  const onProgress = asJson ? undefined : ({ type, text }) => type === "output" && process.stderr.write(text);
+  const onProgress = asJson
+    ? undefined
+    : ({ type, text }) => type === "output" && process.stderr.write(text);
   const result = await registry.call(name, input, { signal: controller.signal, onProgress });
   if (asJson) console.log(JSON.stringify(result, null, 2));
   else print(result);
@@ -139,7 +141,8 @@ function print({ content, isError, error }) {
   if (isError) return console.error(`${error.type}: ${error.message}`);
   for (const block of content) {
     if (block.type === "text") console.log(block.text);
-    else console.log(`[${block.mimeType ?? block.type}, ${block.data?.length ?? 0} bytes in base64]`);
+    else
+      console.log(`[${block.mimeType ?? block.type}, ${block.data?.length ?? 0} bytes in base64]`);
   }
 }
 

@@ -37,7 +37,9 @@ function shown(value) {
   if (value === null) return "null";
   if (typeof value === "string") return `the string \`${value.slice(0, 60)}\``;
   if (typeof value === "object") return Array.isArray(value) ? "an array" : "an object";
-  return typeof value === "undefined" ? "undefined" : `${typeof value} \`${String(value).slice(0, 60)}\``;
+  return typeof value === "undefined"
+    ? "undefined"
+    : `${typeof value} \`${String(value).slice(0, 60)}\``;
 }
 
 module.exports = { ToolError, abortError, shown, unwrap };

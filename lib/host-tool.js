@@ -39,36 +39,65 @@ function fromDeclarative(object) {
 
 /** The calls of host tools that are running, so that they can be told when their call ends early. */
 class RunningHandlers {
-  #controllers = new Map();
+  #aborts = new Map();
 
   abort(key) {
-    const controller = this.#controllers.get(key);
-    this.#controllers.delete(key);
-    controller?.abort(new ToolError("Cancelled", "the call ended before its handler did"));
+    const abort = this.#aborts.get(key);
+    this.#aborts.delete(key);
+    abort?.(new ToolError("Cancelled", "the call ended before its handler did"));
   }
 
-  /** The function the addon calls: never throws, never rejects, always promises JSON. */
-  wrap(handler, sendProgress) {
-    return async (key, inputJson, contextJson) => {
-      const controller = new AbortController();
-      this.#controllers.set(key, controller);
-      try {
-        const { watched, ...context } = JSON.parse(contextJson);
-        const send = (progress) => watched && sendProgress(key, JSON.stringify(progress));
-        const answer = await handler(JSON.parse(inputJson), {
-          ...context,
-          signal: controller.signal,
-          updateOutput: (text) => send({ type: "output", text: String(text).toWellFormed() }),
-          reportProgress: ({ progress, total, message }) =>
-            send({ type: "step", progress, total, message }),
-        });
-        return encodeAnswer(resultOf(answer));
-      } catch (error) {
-        return encodeAnswer(resultOfThrown(error));
-      } finally {
-        this.#controllers.delete(key);
-      }
+  /** The function the addon calls: never throws, answers through `hostAnswer` whatever happens. */
+  wrap(handler, native) {
+    const serve = async (key, inputJson, context) => {
+      const answer = await answerOf(() => handler(JSON.parse(inputJson), context));
+      this.#aborts.delete(key);
+      native.hostAnswer(key, answer);
     };
+    return (key, inputJson, contextJson) => {
+      const { context, abort } = handlerCall(JSON.parse(contextJson), (news) =>
+        native.hostProgress(key, JSON.stringify(news)),
+      );
+      this.#aborts.set(key, abort);
+      serve(key, inputJson, context);
+    };
+  }
+}
+
+/** What a handler gets beside its input, and the means to tell it that its call has ended. */
+function handlerCall({ toolUseId, sessionId, watched }, send) {
+  let controller;
+  let ended;
+  const context = {
+    toolUseId,
+    sessionId,
+    // Made when it is asked for: few handlers do, and a controller costs more than the rest of this.
+    get signal() {
+      if (controller === undefined) {
+        controller = new AbortController();
+        if (ended !== undefined) controller.abort(ended);
+      }
+      return controller.signal;
+    },
+    updateOutput(output) {
+      if (watched) send({ type: "output", text: String(output).toWellFormed() });
+    },
+    reportProgress({ progress, total, message }) {
+      if (watched) send({ type: "step", progress, total, message });
+    },
+  };
+  const abort = (reason) => {
+    ended = reason;
+    controller?.abort(reason);
+  };
+  return { context, abort };
+}
+
+async function answerOf(run) {
+  try {
+    return encodeAnswer(resultOf(await run()));
+  } catch (error) {
+    return encodeAnswer(resultOfThrown(error));
   }
 }
 
@@ -78,7 +107,8 @@ function resultOf(answer) {
   if (answer === undefined || answer === null) return text(NO_ANSWER);
   if (typeof answer !== "object") return text(String(answer));
   if (Array.isArray(answer.content)) return answer;
-  if (typeof answer.content === "string") return { ...answer, content: text(answer.content).content };
+  if (typeof answer.content === "string")
+    return { ...answer, content: text(answer.content).content };
   if (typeof answer.llmContent === "string") {
     const { llmContent, returnDisplay, error } = answer;
     const display = typeof returnDisplay === "string" ? returnDisplay : undefined;
@@ -89,7 +119,10 @@ function resultOf(answer) {
 }
 
 function errorOf({ type, message }) {
-  return { type: typeof type === "string" ? type : undefined, message: String(message) || "the tool failed without a message" };
+  return {
+    type: typeof type === "string" ? type : undefined,
+    message: String(message) || "the tool failed without a message",
+  };
 }
 
 function resultOfThrown(thrown) {

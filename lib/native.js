@@ -10,7 +10,9 @@ function load() {
       const text = `${cause.message}`.split("\n", 1)[0];
       if (!causes.includes(text)) causes.push(text);
     }
-    const runtime = process.versions.bun ? `Bun ${process.versions.bun}` : `Node ${process.version}`;
+    const runtime = process.versions.bun
+      ? `Bun ${process.versions.bun}`
+      : `Node ${process.version}`;
     throw new Error(
       `toolwright's native addon does not load on ${process.platform}-${process.arch}${libc()} (${runtime}). ` +
         `Tried: ${causes.join(" | ")}. ` +

@@ -7,9 +7,13 @@ const { ToolError, shown } = require("./errors.js");
  * news and result come over separate queues, and a caller expects the result last.
  */
 function listenTo(onProgress) {
-  if (onProgress === undefined || onProgress === null) return { listener: undefined, heard: undefined };
+  if (onProgress === undefined || onProgress === null)
+    return { listener: undefined, heard: undefined };
   if (typeof onProgress !== "function") {
-    throw new ToolError("InvalidOptions", `\`onProgress\` must be a function, got ${shown(onProgress)}`);
+    throw new ToolError(
+      "InvalidOptions",
+      `\`onProgress\` must be a function, got ${shown(onProgress)}`,
+    );
   }
   let done;
   const heard = new Promise((resolve) => {
@@ -21,7 +25,10 @@ function listenTo(onProgress) {
       onProgress(JSON.parse(json));
     } catch (error) {
       // It is called from the event loop: what it throws could only end the process.
-      process.emitWarning(`an onProgress callback threw: ${error?.message ?? error}`, "ToolwrightWarning");
+      process.emitWarning(
+        `an onProgress callback threw: ${error?.message ?? error}`,
+        "ToolwrightWarning",
+      );
     }
   };
   return { listener, heard };

@@ -2,7 +2,7 @@
 
 const native = require("./native.js");
 const { version } = require("../package.json");
-const { checkSignal, withSignal } = require("./abort.js");
+const { checkSignal, withHandle, withSignal } = require("./abort.js");
 const { ToolError, shown, unwrap } = require("./errors.js");
 const { RunningHandlers, isDeclarative, readHostTool } = require("./host-tool.js");
 const { ToolInvocation } = require("./invocation.js");
@@ -124,10 +124,15 @@ class ToolRegistry {
   registerMcpTool({ serverName, toolName, client, handler, ...rest } = {}) {
     const callable = typeof handler === "function" || typeof client?.callTool === "function";
     if (typeof serverName !== "string" || typeof toolName !== "string" || !callable) {
-      throw new ToolError("InvalidTool", "registerMcpTool() takes { serverName, toolName, description, inputSchema, handler or client }");
+      throw new ToolError(
+        "InvalidTool",
+        "registerMcpTool() takes { serverName, toolName, description, inputSchema, handler or client }",
+      );
     }
     const call =
-      handler ?? ((args, { signal }) => client.callTool({ name: toolName, arguments: args }, undefined, { signal }));
+      handler ??
+      ((args, { signal }) =>
+        client.callTool({ name: toolName, arguments: args }, undefined, { signal }));
     const { spec, handler: run } = readHostTool({ ...rest, name: toolName, handler: call });
     return this.#add({ ...spec, mcpServer: serverName }, run);
   }
@@ -176,25 +181,22 @@ class ToolRegistry {
 
   async executeTools(blocks, { format = "anthropic", signal, onProgress, sessionId } = {}) {
     if (!Array.isArray(blocks)) {
-      throw new ToolError("InvalidOptions", `executeTools() takes an array of tool_use blocks, got ${shown(blocks)}`);
+      throw new ToolError(
+        "InvalidOptions",
+        `executeTools() takes an array of tool_use blocks, got ${shown(blocks)}`,
+      );
     }
-    const calls = `[${blocks.map(readBlock).join(",")}]`;
+    const calls = JSON.stringify(blocks.map(readBlock));
     const facts = factsOf({ sessionId });
     checkSignal(signal);
     const { listener, heard } = listenTo(onProgress);
-    const handle = signal ? new native.CancelHandle() : undefined;
-    const cancel = () => handle.cancel();
-    if (signal?.aborted) cancel();
-    signal?.addEventListener("abort", cancel, { once: true });
-    try {
+    return withHandle(signal, async (handle) => {
       const [json] = await Promise.all([
         this.#native.callAll(calls, String(format), facts, handle, listener),
         heard,
       ]);
       return unwrap(json);
-    } finally {
-      signal?.removeEventListener("abort", cancel);
-    }
+    });
   }
 
   toMcpServerConfig() {
@@ -227,8 +229,7 @@ class ToolRegistry {
   }
 
   #add(spec, handler, object) {
-    const sendProgress = (key, json) => this.#native.hostProgress(key, json);
-    const wrapped = this.#handlers.wrap(handler, sendProgress);
+    const wrapped = this.#handlers.wrap(handler, this.#native);
     const { id, name } = unwrap(this.#native.register(encodeSpec(spec), wrapped));
     if (object === undefined) this.#objects.delete(name);
     else this.#objects.set(name, { id, object });
@@ -307,15 +308,15 @@ function factsOf(facts) {
       throw new ToolError("InvalidOptions", `\`${key}\` must be a string, got ${shown(value)}`);
     }
   }
-  return facts.toolUseId === undefined && facts.sessionId === undefined ? undefined : JSON.stringify(facts);
+  return facts.toolUseId === undefined && facts.sessionId === undefined
+    ? undefined
+    : JSON.stringify(facts);
 }
 
 /** Options as JSON. What JSON would leave out is written in words, so that the addon refuses it. */
 function encodeOptions(options) {
   try {
-    return JSON.stringify(options, (_key, value) =>
-      isLostInJson(value) ? shown(value) : value,
-    );
+    return JSON.stringify(options, (_key, value) => (isLostInJson(value) ? shown(value) : value));
   } catch (error) {
     const cause = String(error?.message ?? error).split("\n", 1)[0];
     throw new ToolError("InvalidOptions", `options cannot be written as JSON: ${cause}`);
@@ -331,7 +332,10 @@ function encodeSpec(spec) {
   try {
     return JSON.stringify(spec);
   } catch (error) {
-    throw new ToolError("InvalidTool", `tool \`${spec.name}\`: inputSchema cannot be written as JSON: ${error.message.split("\n", 1)[0]}`);
+    throw new ToolError(
+      "InvalidTool",
+      `tool \`${spec.name}\`: inputSchema cannot be written as JSON: ${error.message.split("\n", 1)[0]}`,
+    );
   }
 }
 

@@ -9,7 +9,10 @@ const { ToolRegistry } = require("./registry.js");
  */
 function createSdkMcpServer(options) {
   if (options === null || typeof options !== "object" || typeof options.name !== "string") {
-    throw new ToolError("InvalidOptions", `createSdkMcpServer() takes { name, version?, tools }, got ${shown(options)}`);
+    throw new ToolError(
+      "InvalidOptions",
+      `createSdkMcpServer() takes { name, version?, tools }, got ${shown(options)}`,
+    );
   }
   const { name, version = "1.0.0", instructions, tools = [] } = options;
   const registry = new ToolRegistry({ serverName: name, version, instructions });

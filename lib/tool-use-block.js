@@ -5,7 +5,7 @@ const { encodeInput } = require("./json.js");
 
 /**
  * One call of a model's turn as the addon takes it, from an Anthropic `tool_use` block or an OpenAI
- * tool call. Input that cannot be read becomes an error of that call alone.
+ * tool call. Input that cannot be read is a problem of that call alone.
  */
 function readBlock(block, index) {
   const { id, name, input } = fields(block);
@@ -15,7 +15,11 @@ function readBlock(block, index) {
       `blocks[${index}] must be { id, name, input } or { id, function: { name, arguments } }, got ${shown(block)}`,
     );
   }
-  return `{"id":${JSON.stringify(id)},"name":${JSON.stringify(name)},"input":${readInput(input)}}`;
+  try {
+    return { id, name, input: readInput(input) };
+  } catch (error) {
+    return { id, name, problem: error.message };
+  }
 }
 
 function fields(block) {
@@ -25,13 +29,16 @@ function fields(block) {
 }
 
 function readInput(input) {
+  if (typeof input !== "string") return encodeInput(input);
+  // OpenAI sends arguments as text, which is empty for a call without any.
+  if (input === "") return "{}";
   try {
-    // OpenAI sends arguments as text, which is empty for a call without any.
-    if (typeof input === "string") return JSON.stringify(JSON.parse(input || "{}"));
-    return encodeInput(input);
+    return JSON.stringify(JSON.parse(input));
   } catch {
-    // What is not JSON stays text, and validation says what it expected instead.
-    return JSON.stringify(String(input).toWellFormed());
+    throw new ToolError(
+      "ValidationError",
+      `the arguments are not JSON, got ${shown(input.toWellFormed())}`,
+    );
   }
 }
 

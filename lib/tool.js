@@ -22,10 +22,16 @@ function tool(nameOrConfig, description, inputSchema, handler, extras) {
     throw new ToolError("InvalidTool", `a tool's name must be a string, got ${shown(name)}`);
   }
   if (typeof config.handler !== "function") {
-    throw new ToolError("InvalidTool", `tool \`${name}\`: handler must be a function, got ${shown(config.handler)}`);
+    throw new ToolError(
+      "InvalidTool",
+      `tool \`${name}\`: handler must be a function, got ${shown(config.handler)}`,
+    );
   }
   if (config.description !== undefined && typeof config.description !== "string") {
-    throw new ToolError("InvalidTool", `tool \`${name}\`: description must be a string, got ${shown(config.description)}`);
+    throw new ToolError(
+      "InvalidTool",
+      `tool \`${name}\`: description must be a string, got ${shown(config.description)}`,
+    );
   }
   const { title, annotations, sideEffect, timeoutMs } = config;
   // JSON would write NaN as null, which passes for "no limit of its own".
@@ -41,7 +47,8 @@ function tool(nameOrConfig, description, inputSchema, handler, extras) {
     description: config.description ?? "",
     inputSchema: schema,
     // Always a promise, also when the handler is not async or throws before its first await.
-    handler: async (args, context) => config.handler(parse ? await parse(args ?? {}) : args, context),
+    handler: async (args, context) =>
+      config.handler(parse ? await parse(args ?? {}) : args, context),
     ...definedOnly({ title: title || undefined, annotations, sideEffect, timeoutMs }),
   };
 }

@@ -31,6 +31,8 @@ export declare class NativeRegistry {
   constructor(options: string, aborter: Aborter)
   /** Registers a host's tool. Gives `{ id, name }`. */
   register(spec: string, handler: Handler): string
+  /** Takes the answer of a host tool's handler. */
+  hostAnswer(key: number, answer: string): void
   /** Hands on what a host tool's handler tells of its progress. */
   hostProgress(key: number, progress: string): void
   /** Removes a tool; false when there was none. */

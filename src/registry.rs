@@ -163,16 +163,23 @@ impl Snapshot {
 
     /// True when the tool runs without asking.
     pub fn is_allowed(&self, name: &str) -> bool {
-        self.allowed.contains(self.real_name(name))
+        self.is_in(&self.allowed, name)
     }
 
     /// True when the tool is switched off.
     pub fn is_disabled(&self, name: &str) -> bool {
-        self.disabled.contains(name) || self.disabled.contains(self.real_name(name))
+        self.is_in(&self.disabled, name)
     }
 
-    fn real_name<'a>(&'a self, name: &'a str) -> &'a str {
-        self.find(name).map_or(name, |entry| &entry.tool.spec().name)
+    /// True when the tool stands in the list, by whichever of its names.
+    fn is_in(&self, listed: &HashSet<String>, name: &str) -> bool {
+        match self.find(name) {
+            None => listed.contains(name),
+            Some(entry) => {
+                listed.contains(&entry.tool.spec().name)
+                    || entry.tool.aliases().iter().any(|alias| listed.contains(*alias))
+            }
+        }
     }
 }
 

@@ -1,19 +1,16 @@
 //! JavaScript functions that Rust may call from any thread. All are weak: a registry that somebody
 //! keeps must not keep the process alive.
 
-use napi::{
-    Status,
-    bindgen_prelude::{FnArgs, Promise},
-    threadsafe_function::ThreadsafeFunction,
-};
+use napi::{Status, bindgen_prelude::FnArgs, threadsafe_function::ThreadsafeFunction};
 
 /// Takes one JSON text, answers nothing.
 pub(super) type Listener = ThreadsafeFunction<String, (), String, Status, false, true>;
 
-/// A host tool's handler: call key, input and context as JSON; promises a result as JSON.
+/// A host tool's handler: call key, input and context as JSON. It answers through `hostAnswer`: waiting
+/// for a promise from here would cost another round between the threads.
 pub(super) type Handler = ThreadsafeFunction<
     FnArgs<(u32, String, String)>,
-    Promise<String>,
+    (),
     FnArgs<(u32, String, String)>,
     Status,
     false,

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
     time::Duration,
@@ -14,6 +14,7 @@ use napi::{Status, threadsafe_function::ThreadsafeFunctionCallMode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
 
 use super::{
     callbacks::{Aborter, Handler},
@@ -63,31 +64,44 @@ pub(super) struct HostTool {
 pub(super) struct HostCalls {
     aborter: Aborter,
     next_key: AtomicU32,
-    watched: Mutex<HashMap<u32, ProgressSink>>,
+    running: Mutex<HashMap<u32, Waiting>>,
+}
+
+/// Who waits for a handler.
+struct Waiting {
+    answer: oneshot::Sender<String>,
+    progress: ProgressSink,
 }
 
 impl HostCalls {
     pub(super) fn new(aborter: Aborter) -> Self {
-        Self { aborter, next_key: AtomicU32::new(1), watched: Mutex::default() }
+        Self { aborter, next_key: AtomicU32::new(1), running: Mutex::default() }
     }
 
     /// Hands on what a handler told of its progress; nothing once its call has ended.
     pub(super) fn report(&self, key: u32, progress: Progress) {
-        let sink = self.watched.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let sink = self.lock().get(&key).map(|waiting| waiting.progress.clone());
         if let Some(sink) = sink {
             sink.send(progress);
         }
     }
 
-    fn begin(&self, progress: &ProgressSink) -> Running<'_> {
-        let key = self.next_key.fetch_add(1, Ordering::Relaxed);
-        if progress.is_watched() {
-            self.watched
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(key, progress.clone());
+    /// Hands on a handler's answer; one that comes after its call has ended is dropped.
+    pub(super) fn answer(&self, key: u32, answer: String) {
+        if let Some(waiting) = self.lock().remove(&key) {
+            drop(waiting.answer.send(answer));
         }
-        Running { calls: self, key, answered: false }
+    }
+
+    fn begin(&self, progress: ProgressSink) -> (Running<'_>, oneshot::Receiver<String>) {
+        let key = self.next_key.fetch_add(1, Ordering::Relaxed);
+        let (answer, answered) = oneshot::channel();
+        self.lock().insert(key, Waiting { answer, progress });
+        (Running { calls: self, key }, answered)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u32, Waiting>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -95,13 +109,11 @@ impl HostCalls {
 struct Running<'a> {
     calls: &'a HostCalls,
     key: u32,
-    answered: bool,
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.calls.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
-        if !self.answered {
+        if self.calls.lock().remove(&self.key).is_some() {
             self.calls.aborter.call(self.key, ThreadsafeFunctionCallMode::NonBlocking);
         }
     }
@@ -192,32 +204,28 @@ impl Prepared for HostCall {
 
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Self { tool, input } = *self;
-        let mut running = tool.calls.begin(&cx.progress);
+        let (running, answered) = tool.calls.begin(cx.progress.clone());
         let context = json!({
             "toolUseId": &*cx.tool_use_id,
             "sessionId": &cx.session.id,
             "watched": cx.progress.is_watched(),
         });
-        let promise = tool
-            .handler
-            .call_async_catch((running.key, input.to_string(), context.to_string()).into())
-            .await
-            .map_err(|err| unreachable_handler(&tool.spec.name, &err))?;
-        let answer = promise.await;
-        running.answered = true;
-        let answer = answer.map_err(|err| unreachable_handler(&tool.spec.name, &err))?;
+        let arguments = (running.key, input.to_string(), context.to_string()).into();
+        let status = tool.handler.call(arguments, ThreadsafeFunctionCallMode::NonBlocking);
+        if status != Status::Ok {
+            return Err(gone(&tool.spec.name));
+        }
+        let answer = answered.await.map_err(|_| gone(&tool.spec.name))?;
         output_of(&answer, &tool.spec.name)
     }
 }
 
 /// The facade's wrapper catches everything a handler throws, so what fails here is the environment.
-fn unreachable_handler(name: &str, err: &napi::Error) -> ToolError {
-    let cause = if err.status == Status::Closing {
-        "its JavaScript environment has ended"
-    } else {
-        err.reason.as_str()
-    };
-    ToolError::new(ErrorKind::ToolFailed, format!("tool `{name}` cannot be called: {cause}"))
+fn gone(name: &str) -> ToolError {
+    ToolError::new(
+        ErrorKind::ToolFailed,
+        format!("tool `{name}` cannot be called: its JavaScript environment has ended"),
+    )
 }
 
 /// A handler's answer after the facade brought it into one shape.

@@ -77,6 +77,12 @@ impl NativeRegistry {
         })())
     }
 
+    /// Takes the answer of a host tool's handler.
+    #[napi(catch_unwind)]
+    pub fn host_answer(&self, key: u32, answer: String) {
+        self.host_calls.answer(key, answer);
+    }
+
     /// Hands on what a host tool's handler tells of its progress.
     #[napi(catch_unwind)]
     pub fn host_progress(&self, key: u32, progress: String) {
@@ -221,10 +227,7 @@ impl NativeRegistry {
                 return Ok(misuse(&closed()));
             }
             let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
-            let calls = calls
-                .into_iter()
-                .map(|call| (Some(call.id), ToolCall { name: call.name, input: call.input }))
-                .collect();
+            let calls = calls.into_iter().map(BatchCall::read).collect();
             let outputs = pipeline.call_all(calls, options).await;
             let results: Vec<String> = outputs
                 .iter()
@@ -367,12 +370,27 @@ fn closed() -> ToolError {
     ToolError::new(ErrorKind::RegistryClosed, "the registry is closed; create a new one")
 }
 
+/// One call of a turn. Its input is JSON text of its own, so that what is wrong with it fails it alone.
 #[derive(Deserialize)]
 struct BatchCall {
     id: String,
     name: String,
     #[serde(default)]
-    input: Value,
+    input: String,
+    /// What the facade already found wrong.
+    #[serde(default)]
+    problem: Option<String>,
+}
+
+impl BatchCall {
+    fn read(self) -> (Option<String>, std::result::Result<ToolCall, ToolError>) {
+        let Self { id, name, input, problem } = self;
+        let call = match problem {
+            Some(problem) => Err(ToolError::new(ErrorKind::Validation, problem)),
+            None => parsed(&input, ErrorKind::Validation).map(|input| ToolCall { name, input }),
+        };
+        (Some(id), call)
+    }
 }
 
 #[derive(Default, Deserialize)]

@@ -3,10 +3,13 @@
 use std::{convert::Infallible, future::Future, sync::Arc};
 
 use rmcp::{
-    RoleServer, serve_server,
+    RoleServer,
+    model::JsonRpcMessage,
+    serve_server,
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -32,7 +35,7 @@ impl Connection {
         let server = server(gone.clone());
         let outgoing: Outgoing = Arc::new(outgoing);
         let (sender, incoming) = mpsc::unbounded_channel();
-        let line = Line { incoming, outgoing: Arc::clone(&outgoing) };
+        let line = Line { incoming, outgoing: Arc::clone(&outgoing), begun: false };
         let closing = gone.clone();
         let serve = async move {
             let until_closed = async {
@@ -64,12 +67,26 @@ impl Connection {
     }
 
     fn refuse(&self, message: &str, err: &serde_json::Error) {
-        let id = serde_json::from_str::<Value>(message).ok().and_then(|it| it.get("id").cloned());
-        let (code, id) = id.map_or((-32700, Value::Null), |id| (-32600, id));
+        let is_json = serde_json::from_str::<IgnoredAny>(message).is_ok();
+        let code = if is_json { -32600 } else { -32700 };
+        let id = id_of(message);
         let error =
             json!({ "code": code, "message": format!("not a message of the protocol: {err}") });
         (self.outgoing)(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string());
     }
+}
+
+/// The id alone. What cannot be read beside it is skipped, so that its sender still gets an answer.
+fn id_of(message: &str) -> Value {
+    #[derive(Deserialize)]
+    struct JustTheId {
+        #[serde(default)]
+        id: Value,
+    }
+    // The derived type would also read an array.
+    let is_object = message.trim_start().starts_with('{');
+    let read = || serde_json::from_str::<JustTheId>(message).ok();
+    is_object.then(read).flatten().map_or(Value::Null, |it| it.id)
 }
 
 impl Drop for Connection {
@@ -81,6 +98,8 @@ impl Drop for Connection {
 struct Line {
     incoming: mpsc::UnboundedReceiver<RxJsonRpcMessage<RoleServer>>,
     outgoing: Outgoing,
+    /// Whether a request has come; rmcp gives up a line whose first message asks nothing.
+    begun: bool,
 }
 
 impl Transport<RoleServer> for Line {
@@ -97,7 +116,13 @@ impl Transport<RoleServer> for Line {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        self.incoming.recv().await
+        loop {
+            let message = self.incoming.recv().await?;
+            self.begun |= matches!(message, JsonRpcMessage::Request(_));
+            if self.begun {
+                return Some(message);
+            }
+        }
     }
 
     async fn close(&mut self) -> Result<(), Infallible> {

@@ -5,9 +5,9 @@ use std::{borrow::Cow, sync::Arc};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
-        ServerCapabilities, ServerConfig, Tool,
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+        CustomResult, ErrorCode, Implementation, ListToolsResult, MetaObject,
+        PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
 };
@@ -25,6 +25,10 @@ const CLAUDE_TOOL_USE_ID: &str = "claudecode/toolUseId";
 /// Tells Claude's hosts how large our answers may be; beyond 50,000 characters they would move them to
 /// a file, though ours say themselves what they left out.
 const CLAUDE_MAX_RESULT: &str = "anthropic/maxResultSizeChars";
+
+/// The methods we answer.
+const KNOWN_METHODS: [&str; 5] =
+    ["initialize", "ping", "server/discover", "tools/call", "tools/list"];
 
 /// What the server says of itself.
 #[derive(Clone, Debug)]
@@ -117,6 +121,24 @@ impl ServerHandler for McpServer {
             }
         };
         Ok(CallToolResponse::Complete(result(output)))
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        // rmcp takes a known request whose params do not fit for one of a method it does not know.
+        Err(if KNOWN_METHODS.contains(&method.as_str()) {
+            ErrorData::invalid_params(format!("the params of `{method}` do not fit"), None)
+        } else {
+            ErrorData::new(
+                ErrorCode::METHOD_NOT_FOUND,
+                format!("no method is named `{method}`"),
+                None,
+            )
+        })
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -155,7 +155,7 @@ pub fn read_document(
     let metadata = file.metadata().map_err(failed)?;
     refuse_other_kinds(metadata.file_type(), &shown)?;
 
-    let mut head = Vec::new();
+    let mut head = Vec::with_capacity(text::BINARY_PROBE);
     (&mut file).take(text::BINARY_PROBE as u64).read_to_end(&mut head).map_err(failed)?;
     let source = Source { file, head, bytes: metadata.len(), shown: &shown };
     match kind_of(path.absolute(), &source.head) {

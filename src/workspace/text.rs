@@ -83,7 +83,7 @@ pub(super) fn decode_file(
 /// UTF-8 with a few bad bytes stays UTF-8; anything else is what its bytes look most like.
 fn guess_encoding(file: &mut File) -> io::Result<&'static Encoding> {
     file.seek(SeekFrom::Start(0))?;
-    let mut sample = Vec::new();
+    let mut sample = Vec::with_capacity(CHUNK);
     file.take(GUESS_BYTES).read_to_end(&mut sample)?;
     let (mut valid, mut invalid) = (0_usize, 0_usize);
     for chunk in sample.utf8_chunks() {

@@ -196,7 +196,7 @@ async fn once_cancelled_the_rest_of_a_turn_gets_errors() {
     let calls: Vec<_> = ["a", "b", "c"]
         .map(|text| {
             let input = json!({ "text": text });
-            (Some(text.to_owned()), ToolCall { name: "diagnostic_echo".to_owned(), input })
+            (Some(text.to_owned()), Ok(ToolCall { name: "diagnostic_echo".to_owned(), input }))
         })
         .into();
     let progress = ProgressSink::new({

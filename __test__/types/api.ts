@@ -1,0 +1,221 @@
+// Checked by tsc, never run: what compiles here compiles for a user, and what must not does not.
+import { z } from "zod";
+import { z as z3 } from "zod/v3";
+import {
+  ToolError,
+  ToolRegistry,
+  createSdkMcpServer,
+  createToolRegistry,
+  tool,
+  type AnthropicToolResult,
+  type CallResult,
+  type ErrorType,
+  type McpDefinition,
+  type McpSdkServerConfig,
+  type OpenAiToolMessage,
+  type RegisteredTool,
+  type SdkTool,
+  type ToolContext,
+  type ToolInputs,
+  type ToolInvocation,
+  type ToolProgress,
+  type ToolResult,
+} from "../../index.js";
+
+type Equal<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function holds<_Claim extends true>(): void {}
+
+// The simple form says what the handler gets.
+const simple = tool({
+  name: "simple",
+  inputSchema: { s: "string", n: "number", b: "boolean", a: "array", o: "object" },
+  handler: (args, context) => {
+    holds<
+      Equal<
+        typeof args,
+        {
+          readonly s: string;
+          readonly n: number;
+          readonly b: boolean;
+          readonly a: unknown[];
+          readonly o: Record<string, unknown>;
+        }
+      >
+    >();
+    holds<Equal<typeof context, ToolContext>>();
+    // @ts-expect-error no such parameter
+    void args.missing;
+    return "text";
+  },
+});
+void simple.handler({ s: "", n: 1, b: true, a: [], o: {} }, {} as ToolContext);
+// @ts-expect-error `n` is a number
+void simple.handler({ s: "", n: "1", b: true, a: [], o: {} }, {} as ToolContext);
+
+// A Zod 4 shape, positional.
+const positional = tool(
+  "positional",
+  "About it.",
+  { city: z.string(), days: z.number().default(3), unit: z.enum(["C", "F"]).optional() },
+  async (args) => {
+    holds<Equal<typeof args, { city: string; days: number; unit?: "C" | "F" | undefined }>>();
+    return { content: [{ type: "text", text: args.city }] };
+  },
+  { annotations: { readOnlyHint: true }, timeoutMs: 1_000 },
+);
+holds<
+  Equal<typeof positional, SdkTool<{ city: string; days: number; unit?: "C" | "F" | undefined }>>
+>();
+
+// A Zod 4 shape in one object.
+tool({
+  name: "object",
+  inputSchema: { list: z.array(z.string()), upper: z.string().transform((it) => it.length) },
+  handler: (args) => {
+    holds<Equal<typeof args, { list: string[]; upper: number }>>();
+  },
+});
+
+// A Zod 3 shape.
+tool("three", "", { a: z3.string(), b: z3.number().optional() }, (args) => {
+  holds<Equal<typeof args, { a: string; b?: number | undefined }>>();
+  return null;
+});
+
+// JSON Schema, with the handler's own type.
+tool({
+  name: "json",
+  inputSchema: { type: "object", properties: { a: { type: "string" } } },
+  handler: ({ a }: { a: string }) => ({ llmContent: a, returnDisplay: a }),
+});
+tool({ name: "bare", handler: () => undefined });
+
+// @ts-expect-error a tool has a name
+tool({ handler: () => "" });
+// @ts-expect-error a tool has a handler
+tool({ name: "x" });
+// @ts-expect-error there is no such side effect
+tool({ name: "x", sideEffect: "harmless", handler: () => "" });
+// @ts-expect-error the positional form takes a handler
+tool("x", "", { a: z.string() });
+
+// The registry knows the input of each built-in tool.
+const registry = createToolRegistry({
+  projectPath: "/",
+  additionalDirectories: ["/tmp"],
+  toolsets: ["claude", "classic", "diagnostic"],
+  limits: { callTimeoutMs: 1, maxResultBytes: 1_000 },
+});
+holds<Equal<typeof registry, ToolRegistry>>();
+// @ts-expect-error there is no such set
+createToolRegistry({ toolsets: ["nope"] });
+// @ts-expect-error there is no such option
+createToolRegistry({ projectpath: "/" });
+
+const result = registry.call("Read", { file_path: "/a", offset: 1, limit: 2, pages: "1-2" });
+holds<Equal<typeof result, Promise<CallResult>>>();
+holds<Equal<ToolInputs["FileRead"], ToolInputs["Read"]>>();
+void registry.call("FileRead", { file_path: "/a" });
+void registry.call("read_many_files", { paths: ["a"] });
+void registry.call("diagnostic_panic", { message: "m", stage: "run" });
+// @ts-expect-error `file_path` is missing
+void registry.call("Read", {});
+// @ts-expect-error `file_path` is a string
+void registry.call("Read", { file_path: 5 });
+// @ts-expect-error there is no such parameter
+void registry.call("Read", { file_path: "/a", line: 5 });
+// @ts-expect-error there is no such stage
+void registry.call("diagnostic_panic", { message: "m", stage: "later" });
+// @ts-expect-error `path` is missing
+void registry.createInvocation("read_file", { startLine: 1 });
+// A name that is not known at compile time, and one of a host's tool, take anything.
+void registry.call("greet", { anything: true });
+void registry.createInvocation("greet");
+void registry.call("mcp__docs__search" as string, { anything: true });
+
+const invocation = registry.createInvocation("read_file", { path: "a", startLine: 1 });
+holds<Equal<typeof invocation, ToolInvocation<ToolInputs["read_file"]>>>();
+holds<Equal<ReturnType<typeof invocation.execute>, Promise<ToolResult>>>();
+holds<Equal<ReturnType<typeof invocation.toolLocations>, string[]>>();
+
+const read = registry.get("Read");
+holds<Equal<typeof read, RegisteredTool<ToolInputs["Read"]> | undefined>>();
+void read?.handler({ file_path: "/a" });
+// @ts-expect-error `file_path` is missing
+void read?.handler({});
+// @ts-expect-error `file_path` is a string
+void read?.handler({ file_path: 5 });
+const mine = registry.get<typeof simple>("simple");
+holds<Equal<typeof mine, typeof simple | undefined>>();
+
+void registry.call(
+  "Read",
+  { file_path: "/a" },
+  {
+    signal: new AbortController().signal,
+    toolUseId: "t",
+    sessionId: "s",
+    onProgress: (news) => {
+      holds<Equal<typeof news, ToolProgress>>();
+      if (news.type === "end") void news.elapsedMs;
+      // @ts-expect-error only some news have text
+      void news.text;
+    },
+  },
+);
+// @ts-expect-error a signal is an AbortSignal
+void registry.call("Read", { file_path: "/a" }, { signal: "stop" });
+
+// Formats decide shapes.
+const mcp = registry.definitions();
+holds<Equal<typeof mcp, McpDefinition[]>>();
+const [gemini] = registry.definitions("gemini");
+void gemini?.functionDeclarations[0]?.parametersJsonSchema;
+const [openai] = registry.definitions("openai", { strict: true });
+void openai?.function.strict;
+// @ts-expect-error there is no such format
+registry.definitions("xml");
+
+const blocks = [{ type: "tool_use" as const, id: "a", name: "Read", input: {} }];
+const anthropic = registry.executeTools(blocks);
+holds<Equal<typeof anthropic, Promise<AnthropicToolResult[]>>>();
+const messages = registry.executeTools(
+  [{ type: "function" as const, id: "a", function: { name: "Read", arguments: "{}" } }],
+  { format: "openai" },
+);
+holds<Equal<typeof messages, Promise<OpenAiToolMessage[]>>>();
+const plain = registry.executeTools(blocks, { format: "mcp" });
+holds<Equal<typeof plain, Promise<CallResult[]>>>();
+// @ts-expect-error a block has an id
+void registry.executeTools([{ name: "Read", input: {} }]);
+
+// Hosts.
+const server = createSdkMcpServer({ name: "s", tools: [simple, positional] });
+holds<Equal<typeof server, McpSdkServerConfig>>();
+holds<Equal<ReturnType<typeof registry.toMcpServerConfig>, McpSdkServerConfig>>();
+// @ts-expect-error a server has a name
+createSdkMcpServer({ tools: [] });
+
+const name: string = registry.registerMcpTool({
+  serverName: "s",
+  toolName: "t",
+  handler: () => "",
+});
+void name;
+// @ts-expect-error a handler or a client is needed
+registry.registerMcpTool({ serverName: "s", toolName: "t" });
+
+const error = new ToolError("FileNotFoundError", "no file", { cause: 1 });
+holds<Equal<typeof error.type, ErrorType>>();
+holds<Equal<typeof error.code, ErrorType>>();
+// @ts-expect-error there is no such type
+void new ToolError("Oops", "");
+// @ts-expect-error types do not change
+error.type = "HttpError";
+
+export async function disposes(): Promise<void> {
+  await using scoped = new ToolRegistry();
+  scoped.register(simple);
+  scoped.withAllowed("simple").withAllowed("a", "b");
+}

@@ -1,0 +1,89 @@
+//! What one read may cost in work, fonts and memory, and whether the caller still wants it.
+
+use super::PdfError;
+
+/// Steps of work (bytes copied or unpacked; parsing counts fourfold) for one read.
+const MAX_WORK: usize = 256 * 1024 * 1024;
+const PARSE_COST: usize = 4;
+const CANCEL_CHECK_EVERY: usize = 1024 * 1024;
+const MAX_FONTS: usize = 1000;
+/// Setting up one font costs about as much as parsing this many bytes.
+const FONT_COST: usize = 16 * 1024;
+/// Character mappings and width ranges of all fonts together.
+const MAX_FONT_ENTRIES: usize = 300_000;
+
+pub(super) struct Budget<'a> {
+    cancelled: &'a dyn Fn() -> bool,
+    work_left: usize,
+    work_until_check: usize,
+    fonts_left: usize,
+    font_entries_left: usize,
+}
+
+impl<'a> Budget<'a> {
+    /// Looking once at every byte of the file is free.
+    pub(super) fn new(file_size: usize, cancelled: &'a dyn Fn() -> bool) -> Self {
+        Self {
+            cancelled,
+            work_left: MAX_WORK.saturating_add(file_size),
+            work_until_check: 0,
+            fonts_left: MAX_FONTS,
+            font_entries_left: MAX_FONT_ENTRIES,
+        }
+    }
+
+    pub(super) fn charge(&mut self, work: usize) -> Result<(), PdfError> {
+        self.work_left = self
+            .work_left
+            .checked_sub(work)
+            .ok_or(PdfError::TooComplex("it takes too much work to read"))?;
+        match self.work_until_check.checked_sub(work) {
+            Some(left) => self.work_until_check = left,
+            None if (self.cancelled)() => return Err(PdfError::Cancelled),
+            None => self.work_until_check = CANCEL_CHECK_EVERY,
+        }
+        Ok(())
+    }
+
+    pub(super) fn charge_parsing(&mut self, bytes: usize) -> Result<(), PdfError> {
+        self.charge(bytes.saturating_mul(PARSE_COST))
+    }
+
+    pub(super) fn charge_font(&mut self) -> Result<(), PdfError> {
+        self.charge(FONT_COST)?;
+        self.fonts_left = self
+            .fonts_left
+            .checked_sub(1)
+            .ok_or(PdfError::TooComplex("its pages use more than 1,000 fonts"))?;
+        Ok(())
+    }
+
+    /// Whether a font may keep this many more entries; what does not fit is left out.
+    pub(super) fn take_font_entries(&mut self, count: usize) -> bool {
+        let left = self.font_entries_left.checked_sub(count);
+        self.font_entries_left = left.unwrap_or(self.font_entries_left);
+        left.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::indexing_slicing, reason = "tests")]
+
+    use pretty_assertions::assert_eq;
+
+    use crate::workspace::pdf::test_pdf::{file, refusal, stream};
+
+    #[test]
+    fn refuses_work_without_end() {
+        let reused = format!("[{}]", "6 0 R ".repeat(150_000));
+        let page = format!("<< /Type /Page /Contents {reused} >>");
+        let big = stream("", &vec![b' '; 1_000_000]);
+        let mut objects =
+            vec![b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(), b"<< /Kids [3 0 R] >>".to_vec()];
+        objects.extend([page.into_bytes(), b"null".to_vec(), b"null".to_vec(), big]);
+        assert_eq!(refusal(&file(&objects)), "a page unpacks to more than 12 MiB");
+        objects[5] = stream("/Filter /RunLengthDecode", &vec![128; 1_000_000]);
+        assert_eq!(refusal(&file(&objects)), "it takes too much work to read");
+    }
+}

@@ -1,0 +1,331 @@
+//! Decrypts streams of files that open without a password: those that only restrict use.
+//!
+//! Strings outside streams hold no text of a page and stay encrypted. The names are those of
+//! ISO 32000-2, 7.6: revisions 2 to 4 derive the key with MD5, 5 and 6 with SHA-2.
+
+use aes::cipher::{BlockCipherDecrypt as _, BlockCipherEncrypt as _, KeyInit as _};
+use aes::{Aes128, Aes256};
+use md5::{Digest as _, Md5};
+use sha2::{Sha256, Sha384, Sha512};
+
+use super::object::{Dictionary, Object, ObjectId};
+
+type Block = [u8; 16];
+
+/// Stands for an empty password in revisions 2 to 4.
+const PADDING: [u8; 32] = *b"\x28\xbf\x4e\x5e\x4e\x75\x8a\x41\x64\x00\x4e\x56\xff\xfa\x01\x08\
+    \x2e\x2e\x00\xb6\xd0\x68\x3e\x80\x2f\x0c\xa9\xfe\x64\x53\x69\x7a";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Method {
+    None,
+    Rc4,
+    Aes128,
+    Aes256,
+}
+
+pub(super) struct Cipher {
+    method: Method,
+    key: Vec<u8>,
+    encrypts_metadata: bool,
+}
+
+impl Cipher {
+    /// The cipher of a file whose `/Encrypt` this is; none if it needs a password or is unknown.
+    pub(super) fn with_empty_password(encrypt: &Dictionary, file_id: &[u8]) -> Option<Self> {
+        if encrypt.name(b"Filter") != Some(b"Standard") {
+            return None;
+        }
+        let version = encrypt.integer(b"V")?;
+        let revision = encrypt.integer(b"R")?;
+        let encrypts_metadata = encrypt.get(b"EncryptMetadata") != Some(&Object::Boolean(false));
+        let key = match revision {
+            2..=4 => md5_key(encrypt, version, revision, file_id, encrypts_metadata)?,
+            5 | 6 => sha_key(encrypt, revision)?,
+            _ => return None,
+        };
+        let method = match version {
+            1 | 2 => Method::Rc4,
+            4 | 5 => stream_method(encrypt)?,
+            _ => return None,
+        };
+        Some(Self { method, key, encrypts_metadata })
+    }
+
+    /// The content of a stream, which stays as it is where it is not encrypted.
+    pub(super) fn decrypt(&self, id: ObjectId, stream: &Dictionary, content: Vec<u8>) -> Vec<u8> {
+        let kind = stream.name(b"Type");
+        if kind == Some(b"XRef") || (kind == Some(b"Metadata") && !self.encrypts_metadata) {
+            return content;
+        }
+        match self.method {
+            Method::None => content,
+            Method::Rc4 => rc4(&self.object_key(id, b""), &content),
+            Method::Aes128 => without_padding(&self.object_key(id, b"sAlT"), &content),
+            Method::Aes256 => without_padding(&self.key, &content),
+        }
+    }
+
+    fn object_key(&self, (number, generation): ObjectId, salt: &[u8]) -> Vec<u8> {
+        let mut hash = Md5::new();
+        hash.update(&self.key);
+        hash.update(number.to_le_bytes().get(..3).unwrap_or_default());
+        hash.update(generation.to_le_bytes());
+        hash.update(salt);
+        hash.finalize().into_iter().take(self.key.len() + 5).collect()
+    }
+}
+
+/// What `/CF` says of streams; a file may leave them as they are.
+fn stream_method(encrypt: &Dictionary) -> Option<Method> {
+    let name = encrypt.name(b"StmF").unwrap_or(b"Identity");
+    if name == b"Identity" {
+        return Some(Method::None);
+    }
+    match encrypt.dictionary(b"CF")?.dictionary(name)?.name(b"CFM") {
+        None | Some(b"None") => Some(Method::None),
+        Some(b"V2") => Some(Method::Rc4),
+        Some(b"AESV2") => Some(Method::Aes128),
+        Some(b"AESV3") => Some(Method::Aes256),
+        Some(_) => None,
+    }
+}
+
+/// The key by algorithm 2, if algorithm 6 shows that it fits the empty password.
+fn md5_key(
+    encrypt: &Dictionary,
+    version: i64,
+    revision: i64,
+    file_id: &[u8],
+    encrypts_metadata: bool,
+) -> Option<Vec<u8>> {
+    let length = match version {
+        1 => 5,
+        4 => 16,
+        _ => usize::try_from(encrypt.integer(b"Length").unwrap_or(40) / 8).ok()?,
+    };
+    if !(5..=16).contains(&length) {
+        return None;
+    }
+    let mut hash = Md5::new();
+    hash.update(PADDING);
+    hash.update(encrypt.string(b"O")?.get(..32)?);
+    // The flags are a signed number of 32 bits that some files write as an unsigned one.
+    hash.update(encrypt.integer(b"P")?.to_le_bytes().get(..4)?);
+    hash.update(file_id);
+    if revision == 4 && !encrypts_metadata {
+        hash.update([0xff; 4]);
+    }
+    let mut key = hash.finalize();
+    if revision >= 3 {
+        for _ in 0..50 {
+            key = Md5::digest(key.get(..length)?);
+        }
+    }
+    let key = key.get(..length)?.to_vec();
+
+    let stated = encrypt.string(b"U")?;
+    let fits = if revision == 2 {
+        stated.get(..32)? == rc4(&key, &PADDING)
+    } else {
+        let mut expected = Md5::new_with_prefix(PADDING).chain_update(file_id).finalize().to_vec();
+        for round in 0..20 {
+            let key: Vec<u8> = key.iter().map(|byte| byte ^ round).collect();
+            expected = rc4(&key, &expected);
+        }
+        stated.get(..16)? == expected
+    };
+    fits.then_some(key)
+}
+
+/// The key by algorithm 2.A, if the empty password fits.
+fn sha_key(encrypt: &Dictionary, revision: i64) -> Option<Vec<u8>> {
+    let user = encrypt.string(b"U")?;
+    let hash = if revision == 5 { |salt: &[u8]| Sha256::digest(salt).to_vec() } else { hardened };
+    if hash(user.get(32..40)?) != user.get(..32)? {
+        return None;
+    }
+    let key = hash(user.get(40..48)?);
+    Some(cbc_decrypted(&key, [0; 16], encrypt.string(b"UE")?.get(..32)?))
+}
+
+/// Algorithm 2.B for the empty password.
+fn hardened(salt: &[u8]) -> Vec<u8> {
+    let mut key = Sha256::digest(salt).to_vec();
+    let mut round = 0;
+    loop {
+        let mixed = cbc_encrypted(&key, &key.repeat(64));
+        // The sum of the digits to base 256 leaves the same remainder as the number itself.
+        let sum: u32 = mixed.iter().take(16).map(|&byte| u32::from(byte)).sum();
+        key = match sum % 3 {
+            0 => Sha256::digest(&mixed).to_vec(),
+            1 => Sha384::digest(&mixed).to_vec(),
+            _ => Sha512::digest(&mixed).to_vec(),
+        };
+        round += 1;
+        let last = mixed.last().copied().map_or(0, u32::from);
+        if round >= 64 && last + 32 <= round {
+            key.truncate(32);
+            return key;
+        }
+    }
+}
+
+fn rc4(key: &[u8], data: &[u8]) -> Vec<u8> {
+    let mut state: [u8; 256] = std::array::from_fn(|index| u8::try_from(index).unwrap_or(0));
+    let at = |state: &[u8; 256], index: u8| state.get(usize::from(index)).copied().unwrap_or(0);
+    let mut mixed = 0_u8;
+    for (index, key) in (0..=255).zip(key.iter().cycle()) {
+        mixed = mixed.wrapping_add(at(&state, index)).wrapping_add(*key);
+        state.swap(usize::from(index), usize::from(mixed));
+    }
+    let mut index = 0_u8;
+    mixed = 0;
+    let next = |byte: &u8| {
+        index = index.wrapping_add(1);
+        mixed = mixed.wrapping_add(at(&state, index));
+        state.swap(usize::from(index), usize::from(mixed));
+        byte ^ at(&state, at(&state, index).wrapping_add(at(&state, mixed)))
+    };
+    data.iter().map(next).collect()
+}
+
+/// Data that begins with its initialisation vector and ends with as many bytes as they say.
+fn without_padding(key: &[u8], data: &[u8]) -> Vec<u8> {
+    let Some((vector, data)) = data.split_first_chunk() else {
+        return Vec::new();
+    };
+    let mut plain = cbc_decrypted(key, *vector, data);
+    let padding = plain.last().copied().map_or(0, usize::from);
+    if (1..=16).contains(&padding) {
+        plain.truncate(plain.len().saturating_sub(padding));
+    }
+    plain
+}
+
+fn cbc_decrypted(key: &[u8], vector: Block, data: &[u8]) -> Vec<u8> {
+    let decrypt: Box<dyn Fn(&mut Block)> = if let Ok(cipher) = Aes256::new_from_slice(key) {
+        Box::new(move |block| cipher.decrypt_block(block.into()))
+    } else if let Ok(cipher) = Aes128::new_from_slice(key) {
+        Box::new(move |block| cipher.decrypt_block(block.into()))
+    } else {
+        return Vec::new();
+    };
+    let mut before = vector;
+    let mut plain = Vec::with_capacity(data.len());
+    for encrypted in data.as_chunks::<16>().0 {
+        let mut block = *encrypted;
+        decrypt(&mut block);
+        plain.extend(block.iter().zip(before).map(|(byte, mask)| byte ^ mask));
+        before = *encrypted;
+    }
+    plain
+}
+
+/// With the first half of `key` as AES key and the second as initialisation vector.
+fn cbc_encrypted(key: &[u8], data: &[u8]) -> Vec<u8> {
+    let (Some((key, rest)), blocks) = (key.split_first_chunk::<16>(), data.as_chunks::<16>().0)
+    else {
+        return Vec::new();
+    };
+    let cipher = Aes128::new(key.into());
+    let mut before: Block = rest.first_chunk().copied().unwrap_or_default();
+    let mut encrypted = Vec::with_capacity(data.len());
+    for plain in blocks {
+        before.iter_mut().zip(plain).for_each(|(mask, byte)| *mask ^= byte);
+        cipher.encrypt_block((&mut before).into());
+        encrypted.extend_from_slice(&before);
+    }
+    encrypted
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use lopdf::encryption::crypt_filters::{Aes128CryptFilter, Aes256CryptFilter, CryptFilter};
+    use lopdf::{Document, EncryptionState, EncryptionVersion, Object, Permissions};
+    use pretty_assertions::assert_eq;
+
+    use crate::workspace::pdf::PdfError;
+    use crate::workspace::pdf::test_pdf::{pages, read_all, text_of};
+
+    /// Two pages, encrypted in each way there is.
+    fn encrypted(user_password: &str) -> Vec<Vec<u8>> {
+        let mut document = Document::load_mem(&pages(2)).unwrap();
+        let id = Object::string_literal("0123456789abcdef");
+        document.trailer.set("ID", vec![id.clone(), id]);
+        let owner_password = "owner";
+        let permissions = Permissions::all();
+        let filters = |filter: Arc<dyn CryptFilter>| BTreeMap::from([(b"StdCF".to_vec(), filter)]);
+        let filter = || b"StdCF".to_vec();
+        #[expect(deprecated, reason = "files of revision 5 are still around")]
+        let versions = [
+            EncryptionVersion::V1 {
+                document: &document,
+                owner_password,
+                user_password,
+                permissions,
+            },
+            EncryptionVersion::V2 {
+                document: &document,
+                owner_password,
+                user_password,
+                key_length: 128,
+                permissions,
+            },
+            EncryptionVersion::V4 {
+                document: &document,
+                encrypt_metadata: false,
+                crypt_filters: filters(Arc::new(Aes128CryptFilter)),
+                stream_filter: filter(),
+                string_filter: filter(),
+                owner_password,
+                user_password,
+                permissions,
+            },
+            EncryptionVersion::R5 {
+                encrypt_metadata: true,
+                crypt_filters: filters(Arc::new(Aes256CryptFilter)),
+                file_encryption_key: &[7; 32],
+                stream_filter: filter(),
+                string_filter: filter(),
+                owner_password,
+                user_password,
+                permissions,
+            },
+            EncryptionVersion::V5 {
+                encrypt_metadata: true,
+                crypt_filters: filters(Arc::new(Aes256CryptFilter)),
+                file_encryption_key: &[8; 32],
+                stream_filter: filter(),
+                string_filter: filter(),
+                owner_password,
+                user_password,
+                permissions,
+            },
+        ];
+        let states = versions.map(|version| EncryptionState::try_from(version).unwrap());
+        let save = |state| {
+            let mut copy = document.clone();
+            copy.encrypt(&state).unwrap();
+            let mut bytes = Vec::new();
+            copy.save_to(&mut bytes).unwrap();
+            bytes
+        };
+        states.map(save).to_vec()
+    }
+
+    #[test]
+    fn asks_for_a_password_only_where_one_is_needed() {
+        for bytes in encrypted("") {
+            assert_eq!(text_of(&bytes), "Page 1|Page 2");
+        }
+        for bytes in encrypted("secret") {
+            assert_eq!(read_all(&bytes), Err(PdfError::Encrypted));
+        }
+    }
+}

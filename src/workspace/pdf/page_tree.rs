@@ -1,0 +1,93 @@
+//! The pages of a document in order, found by walking its page tree.
+
+use std::collections::HashSet;
+
+use super::PdfError;
+use super::object::{Dictionary, Object, ObjectId};
+use super::reader::Reader;
+
+const MAX_PAGES_IN_DOCUMENT: usize = 50_000;
+
+impl Reader<'_> {
+    /// The pages in order, by walking the tree: its `/Count` is only a claim.
+    pub(super) fn pages(&mut self) -> Result<Vec<ObjectId>, PdfError> {
+        let mut root = None;
+        for trailer in std::mem::take(&mut self.trailers).iter().rev() {
+            if let Some(catalog) = self.get_dictionary(trailer, b"Root")?
+                && let Some(Object::Reference(id)) = catalog.get(b"Pages")
+            {
+                root = Some(*id);
+                break;
+            }
+        }
+        let root = root.ok_or(PdfError::Damaged("it has no page tree"))?;
+        let mut pages = Vec::new();
+        let mut kids_of = HashSet::new();
+        let mut leaves = HashSet::new();
+        let mut waiting = vec![root];
+        while let Some(id) = waiting.pop() {
+            if pages.len() + waiting.len() > MAX_PAGES_IN_DOCUMENT {
+                return Err(PdfError::TooComplex("it has more than 50,000 pages"));
+            }
+            if leaves.contains(&id) {
+                pages.push(id);
+                continue;
+            }
+            let node = match self.load(id)? {
+                Some(Object::Dictionary(node)) => node,
+                _ => Dictionary::default(),
+            };
+            if !node.has(b"Kids") || node.name(b"Type") == Some(b"Page") {
+                leaves.insert(id);
+                pages.push(id);
+                continue;
+            }
+            if !kids_of.insert(id) {
+                return Err(PdfError::Damaged("its page tree goes in circles"));
+            }
+            if let Some(Object::Array(kids)) = self.get(&node, b"Kids")? {
+                waiting.extend(kids.iter().rev().filter_map(Object::as_reference));
+            }
+        }
+        if pages.is_empty() || pages == [root] {
+            return Err(PdfError::Damaged("its page tree is empty"));
+        }
+        Ok(pages)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use pretty_assertions::assert_eq;
+
+    use crate::workspace::pdf::PdfError;
+    use crate::workspace::pdf::test_pdf::{read_all, refusal, tree};
+
+    #[test]
+    fn refuses_page_trees_that_are_cyclic_empty_or_endless() {
+        let circle = Err(PdfError::Damaged("its page tree goes in circles"));
+        assert_eq!(read_all(&tree("<< /Type /Pages /Kids [2 0 R] >>", &[])), circle);
+        let two = tree("<< /Type /Pages /Kids [3 0 R] >>", &["<< /Type /Pages /Kids [2 0 R] >>"]);
+        assert_eq!(read_all(&two), circle);
+        let empty = Err(PdfError::Damaged("its page tree is empty"));
+        assert_eq!(read_all(&tree("<< /Type /Pages /Kids [] /Count 9 >>", &[])), empty);
+        assert_eq!(read_all(&tree("2 0 R", &[])), empty);
+        for (count, reason) in [
+            (1_000_000, "an object is nested too deeply or too large"),
+            (60_000, "it has more than 50,000 pages"),
+        ] {
+            let kids = format!("<< /Type /Pages /Kids [{}] >>", "3 0 R ".repeat(count));
+            assert_eq!(refusal(&tree(&kids, &["<< /Type /Page >>"])), reason);
+        }
+    }
+
+    #[test]
+    fn counts_pages_itself_whatever_the_tree_claims() {
+        for count in ["-1", "99999999999", "9223372036854775807", "/no"] {
+            let kids = format!("<< /Type /Pages /Kids [3 0 R] /Count {count} >>");
+            assert_eq!(read_all(&tree(&kids, &["<< /Type /Page >>"])).unwrap().total_pages, 1);
+        }
+    }
+}
