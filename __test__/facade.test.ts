@@ -204,6 +204,11 @@ describe("what handlers answer", () => {
       { content: [{ type: "resource_link", uri: "file:///a", name: "a" }] },
     ],
     [
+      "an image block that is none",
+      { content: [{ type: "image", data: "aGk=", mimeType: 5 as never }] },
+      { content: [{ type: "image", data: "aGk=", mimeType: 5 }] },
+    ],
+    [
       "structured content",
       { content: [{ type: "text", text: "a" }], structuredContent: { n: 1 } },
       { ...answered("a"), structuredContent: { n: 1 } },

@@ -112,6 +112,9 @@ impl fmt::Display for ErrorKind {
     }
 }
 
+/// How long a message may be; a path alone can have 4 KiB.
+const MAX_MESSAGE_BYTES: usize = 10_000;
+
 /// A failed call: what went wrong, with the value and the next step in the message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
@@ -124,9 +127,15 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// An error of a kind with its message.
+    /// An error of a kind with its message, which is cut when a long value made it long.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        let mut message = message.into();
+        if message.len() > MAX_MESSAGE_BYTES {
+            let left_out = message.len() - MAX_MESSAGE_BYTES;
+            message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
+            message.push_str(&format!("… [{left_out} more bytes]"));
+        }
+        Self { kind, message }
     }
 
     /// The error of an aborted call.

@@ -275,7 +275,9 @@ fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolError> {
             Some(ToolError::new(kind.copied().unwrap_or(ErrorKind::ToolFailed), message))
         }
         None if answer.is_error => {
-            Some(ToolError::new(ErrorKind::ToolFailed, output.joined_text()))
+            let text = output.joined_text();
+            let message = if text.is_empty() { "the tool failed without a message" } else { &text };
+            Some(ToolError::new(ErrorKind::ToolFailed, message))
         }
         None => None,
     };

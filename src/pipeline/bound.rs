@@ -1,6 +1,6 @@
 //! The last bound on what a model is shown, for tools that set none of their own.
 
-use crate::tool::{Content, ToolOutput};
+use crate::tool::{Content, ToolOutput, whole_lines_within};
 
 /// Cuts text beyond the limit, over all blocks, and says what was cut.
 pub(super) fn bounded(mut output: ToolOutput, max_bytes: usize) -> ToolOutput {
@@ -11,16 +11,10 @@ pub(super) fn bounded(mut output: ToolOutput, max_bytes: usize) -> ToolOutput {
     let mut room = max_bytes;
     for block in &mut output.content {
         if let Content::Text { text } = block {
-            if text.len() <= room {
-                room -= text.len();
-                continue;
-            }
-            let end = text.floor_char_boundary(room);
-            // A cut inside a line looks like the line's end: back to the last whole one, if there is any.
-            let whole_lines =
-                text.get(..end).and_then(|it| it.rfind('\n')).map_or(end, |newline| newline + 1);
-            text.truncate(whole_lines);
-            room = 0;
+            let kept = whole_lines_within(text, room).len();
+            // Once something is cut, nothing follows: an answer with a hole reads like a whole one.
+            room = if kept == text.len() { room - kept } else { 0 };
+            text.truncate(kept);
         }
     }
     output.content.retain(|block| !matches!(block, Content::Text { text } if text.is_empty()));

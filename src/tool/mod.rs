@@ -6,6 +6,7 @@
 mod access;
 mod context;
 mod contract;
+mod cut;
 mod input;
 mod output;
 mod progress;
@@ -16,6 +17,7 @@ mod typed;
 pub use access::Access;
 pub use context::ToolContext;
 pub use contract::{DynTool, Prepared, Tool};
+pub use cut::whole_lines_within;
 pub use input::InputValidator;
 pub use output::{Content, InvocationView, ResultView, ToolOutput};
 pub use progress::{Progress, ProgressSink};

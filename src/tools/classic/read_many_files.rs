@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, Content, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, Content, SideEffect, Tool, ToolContext, ToolOutput, whole_lines_within},
     tools::reading::{self, FileToRead},
     workspace::{RelativePaths, WorkspacePath},
 };
@@ -112,15 +112,13 @@ impl Answer {
             match block {
                 Content::Text { text } => {
                     let room = reading::MAX_BYTES.saturating_sub(self.text_bytes);
-                    if text.len() > room {
-                        let cut = text.floor_char_boundary(room);
-                        self.push_text(text.get(..cut).unwrap_or_default());
+                    let shown = whole_lines_within(&text, room);
+                    self.push_text(shown);
+                    if shown.len() < text.len() {
                         self.push_text(&format!(
-                            "\n[{} more bytes did not fit; read this file alone with read_file]",
-                            text.len() - cut
+                            "[{} more bytes did not fit; read this file alone with read_file]",
+                            text.len() - shown.len()
                         ));
-                    } else {
-                        self.push_text(&text);
                     }
                     self.push_text("\n");
                 }

@@ -43,12 +43,16 @@ impl Tool for Read {
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {
         let path = cx.session.roots.resolve(&input.file_path, RelativePaths::Refused)?;
         let is_pdf = path.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("pdf"));
-        let pages = match input.pages.as_deref() {
+        let pages = match input.pages.as_deref().map(PageRange::parse) {
+            Some(Ok(range)) => Some(range),
+            Some(Err(err)) if is_pdf => {
+                return Err(ToolError::new(
+                    ErrorKind::Validation,
+                    format!("parameter `pages`: {err}"),
+                ));
+            }
             // Models pass `pages` for any file; it only means something for a PDF.
-            Some(pages) if is_pdf => Some(PageRange::parse(pages).map_err(|err| {
-                ToolError::new(ErrorKind::Validation, format!("parameter `pages`: {err}"))
-            })?),
-            _ => None,
+            Some(Err(_)) | None => None,
         };
         let first = input.offset.map(|offset| offset.max(1));
         let last = input.limit.map(|limit| first.unwrap_or(1).saturating_add(limit - 1));
