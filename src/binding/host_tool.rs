@@ -289,28 +289,19 @@ fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolError> {
     Ok(output)
 }
 
+/// A block of one of the two kinds we know; what has more or other fields is passed on as it came.
 fn content_of(mut block: Map<String, Value>) -> Content {
     let kind = block.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if kind == "text" && !block.get("text").is_some_and(Value::is_string) {
-        return Content::text(block.get("text").unwrap_or(&Value::Null).to_string());
-    }
-    let fields = block.len();
-    let mut take = |key: &str| match block.get_mut(key) {
-        Some(Value::String(text)) => Some(std::mem::take(text)),
-        _ => None,
+    let is_text = |key: &str| block.get(key).is_some_and(Value::is_string);
+    let shape =
+        (kind.as_str(), block.len(), is_text("text"), is_text("data") && is_text("mimeType"));
+    let mut take = |key: &str| match block.remove(key) {
+        Some(Value::String(text)) => text,
+        other => other.unwrap_or_default().to_string(),
     };
-    match kind.as_str() {
-        "text" if fields == 2 => {
-            if let Some(text) = take("text") {
-                return Content::Text { text };
-            }
-        }
-        "image" if fields == 3 => {
-            if let (Some(data), Some(mime_type)) = (take("data"), take("mimeType")) {
-                return Content::Image { data, mime_type };
-            }
-        }
-        _ => {}
+    match shape {
+        ("text", 2, true, _) | ("text", _, false, _) => Content::Text { text: take("text") },
+        ("image", 3, _, true) => Content::Image { data: take("data"), mime_type: take("mimeType") },
+        _ => Content::Other(block),
     }
-    Content::Other(block)
 }

@@ -62,7 +62,7 @@ impl Tool for ReadManyFiles {
             if cx.cancel.is_cancelled() {
                 return Err(ToolError::cancelled());
             }
-            if answer.text_bytes >= reading::MAX_BYTES {
+            if answer.full {
                 answer.left_out.push(asked);
                 continue;
             }
@@ -101,6 +101,8 @@ impl Tool for ReadManyFiles {
 struct Answer {
     content: Vec<Content>,
     text_bytes: usize,
+    /// Set once something did not fit: what follows would not be what was asked for.
+    full: bool,
     left_out: Vec<String>,
 }
 
@@ -115,6 +117,7 @@ impl Answer {
                     let shown = whole_lines_within(&text, room);
                     self.push_text(shown);
                     if shown.len() < text.len() {
+                        self.full = true;
                         self.push_text(&format!(
                             "[{} more bytes did not fit; read this file alone with read_file]",
                             text.len() - shown.len()
