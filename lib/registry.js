@@ -214,7 +214,9 @@ class ToolRegistry {
   }
 
   getAllowedToolNames() {
-    return this.definitions("mcp").map(({ name }) => `mcp__${this.#serverName}__${name}`);
+    // Agent hosts write the server's name in the characters that every provider takes.
+    const server = this.#serverName.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
+    return this.definitions("mcp").map(({ name }) => `mcp__${server}__${name}`);
   }
 
   async close() {

@@ -28,9 +28,9 @@ export declare class McpLine {
 /** The registry and all that stands behind it. */
 export declare class NativeRegistry {
   /** Builds a registry, or throws the text of an error envelope. */
-  constructor(options: string, aborter: Aborter)
+  constructor(options: string, aborter: (key: number) => void)
   /** Registers a host's tool. Gives `{ id, name }`. */
-  register(spec: string, handler: Handler): string
+  register(spec: string, handler: (key: number, input: string, context: string) => void): string
   /** Takes the answer of a host tool's handler. */
   hostAnswer(key: number, answer: string): void
   /** Hands on what a host tool's handler tells of its progress. */
@@ -58,15 +58,15 @@ export declare class NativeRegistry {
   /** Lets tools run without asking. */
   allow(names: Array<string>): void
   /** Runs a call; promises the result as JSON. */
-  call(name: string, input: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: Listener | undefined | null): Promise<string>
+  call(name: string, input: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
   /** Runs a call; promises `llmContent` and `returnDisplay` as JSON. */
-  execute(name: string, input: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: Listener | undefined | null): Promise<string>
+  execute(name: string, input: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
   /** Runs the calls of one model turn; promises their results as a JSON array. */
-  callAll(calls: string, format: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: Listener | undefined | null): Promise<string>
+  callAll(calls: string, format: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
   /** What a call would do: `{ description, locations, decision, … }`, or the error it would end in. */
   preview(name: string, input: string): string
   /** Opens a line for an in-process MCP client; `send` takes the server's messages. */
-  openMcpLine(send: Listener): McpLine
+  openMcpLine(send: (message: string) => void): McpLine
   /** Ends every running call; later ones are refused. */
   close(): void
 }

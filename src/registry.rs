@@ -91,9 +91,13 @@ impl Registry {
         }))
     }
 
-    /// Removes a tool; false when there was none of that name.
+    /// Removes the tool of a name or an alias; false when there was none.
     pub fn unregister(&self, name: &str) -> bool {
-        self.change(|snapshot| snapshot.tools.remove(&NameKey(name.to_owned())).is_some())
+        self.change(|snapshot| {
+            let Some(entry) = snapshot.find(name) else { return false };
+            let real = NameKey(entry.tool.spec().name.clone());
+            snapshot.tools.remove(&real).is_some()
+        })
     }
 
     /// Removes every MCP tool whose name begins with the prefix; gives their names.

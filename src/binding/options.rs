@@ -25,6 +25,7 @@ pub(super) struct Options {
     additional_directories: Vec<PathBuf>,
     #[serde(default)]
     toolsets: Vec<String>,
+    #[schemars(length(min = 1))]
     server_name: String,
     version: String,
     #[serde(default)]

@@ -53,7 +53,10 @@ enum View {
 impl NativeRegistry {
     /// Builds a registry, or throws the text of an error envelope.
     #[napi(constructor, catch_unwind)]
-    pub fn new(options: String, aborter: Aborter) -> Result<Self> {
+    pub fn new(
+        options: String,
+        #[napi(ts_arg_type = "(key: number) => void")] aborter: Aborter,
+    ) -> Result<Self> {
         let (pipeline, identity) = read::<Options>(&options, "option", ErrorKind::InvalidOptions)
             .and_then(Options::build)
             .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
@@ -67,7 +70,12 @@ impl NativeRegistry {
 
     /// Registers a host's tool. Gives `{ id, name }`.
     #[napi(catch_unwind)]
-    pub fn register(&self, spec: String, handler: Handler) -> String {
+    pub fn register(
+        &self,
+        spec: String,
+        #[napi(ts_arg_type = "(key: number, input: string, context: string) => void")]
+        handler: Handler,
+    ) -> String {
         sealed((|| {
             let spec: HostToolSpec = read(&spec, "field", ErrorKind::InvalidTool)?;
             let (tool, source) = HostTool::from_host(spec, handler, Arc::clone(&self.host_calls))?;
@@ -178,7 +186,9 @@ impl NativeRegistry {
         input: String,
         options: Option<String>,
         cancel: Option<&CancelHandle>,
-        progress: Option<Listener>,
+        #[napi(ts_arg_type = "((news: string) => void) | undefined | null")] progress: Option<
+            Listener,
+        >,
     ) -> Result<PromiseRaw<'env, String>> {
         self.start(env, name, input, options, cancel, progress, View::Result)
     }
@@ -192,7 +202,9 @@ impl NativeRegistry {
         input: String,
         options: Option<String>,
         cancel: Option<&CancelHandle>,
-        progress: Option<Listener>,
+        #[napi(ts_arg_type = "((news: string) => void) | undefined | null")] progress: Option<
+            Listener,
+        >,
     ) -> Result<PromiseRaw<'env, String>> {
         self.start(env, name, input, options, cancel, progress, View::Invocation)
     }
@@ -206,7 +218,9 @@ impl NativeRegistry {
         format: String,
         options: Option<String>,
         cancel: Option<&CancelHandle>,
-        progress: Option<Listener>,
+        #[napi(ts_arg_type = "((news: string) => void) | undefined | null")] progress: Option<
+            Listener,
+        >,
     ) -> Result<PromiseRaw<'env, String>> {
         let pipeline = Arc::clone(&self.pipeline);
         let watcher = Watcher::new(progress);
@@ -288,7 +302,10 @@ impl NativeRegistry {
 
     /// Opens a line for an in-process MCP client; `send` takes the server's messages.
     #[napi(catch_unwind)]
-    pub fn open_mcp_line(&self, send: Listener) -> McpLine {
+    pub fn open_mcp_line(
+        &self,
+        #[napi(ts_arg_type = "(message: string) => void")] send: Listener,
+    ) -> McpLine {
         let session = format!("mcp-{}", self.lines.fetch_add(1, Ordering::Relaxed));
         let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
         let (line, serve) = Connection::open(

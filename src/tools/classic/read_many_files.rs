@@ -88,9 +88,11 @@ impl Tool for ReadManyFiles {
                 }
             }
         }
-        let display = match failed {
-            0 => format!("Read {count} files"),
-            _ => format!("Read {} of {count} files", count - failed),
+        let read = count - failed - answer.left_out.len();
+        let display = if read == count {
+            format!("Read {count} files")
+        } else {
+            format!("Read {read} of {count} files")
         };
         Ok(answer.into_output().with_display(display))
     }
@@ -145,8 +147,12 @@ impl Answer {
             let more = self.left_out.len().saturating_sub(50);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             self.content.push(Content::text(format!(
-                "[{} files did not fit and were not read: {}{more}; ask for them in another call]",
-                self.left_out.len(),
+                "[{} did not fit and were not read: {}{more}; ask for them in another call]",
+                if self.left_out.len() == 1 {
+                    "1 file".to_owned()
+                } else {
+                    format!("{} files", self.left_out.len())
+                },
                 names.join(", ")
             )));
         }
