@@ -11,6 +11,10 @@ const { McpInstance } = require("./mcp-instance.js");
 const { listenTo } = require("./progress.js");
 const { readBlock } = require("./tool-use-block.js");
 
+/** The two shapes of an answer, as the addon is asked for them. */
+const AS_RESULT = false;
+const AS_INVOCATION = true;
+
 /** A registry of tools: every call of every tool takes the same path through the addon. */
 class ToolRegistry {
   #native;
@@ -176,7 +180,7 @@ class ToolRegistry {
     } catch (error) {
       return callFailure(error);
     }
-    return this.#run("call", name, inputJson, options ?? {});
+    return this.#run(name, inputJson, AS_RESULT, options ?? {});
   }
 
   async executeTools(blocks, { format = "anthropic", signal, onProgress, sessionId } = {}) {
@@ -239,21 +243,21 @@ class ToolRegistry {
   }
 
   async #execute(name, inputJson, options) {
-    const result = await this.#run("execute", name, inputJson, options);
+    const result = await this.#run(name, inputJson, AS_INVOCATION, options);
     // The addon does not send the same text twice.
     result.returnDisplay ??= result.llmContent;
     return result;
   }
 
-  async #run(method, name, inputJson, { toolUseId, sessionId, signal, onProgress }) {
+  async #run(name, inputJson, view, { toolUseId, sessionId, signal, onProgress }) {
     const facts = factsOf({ toolUseId, sessionId });
     if (signal === undefined && onProgress === undefined) {
-      return unwrap(await this.#native[method](name, inputJson, facts));
+      return unwrap(await this.#native.call(name, inputJson, view, facts));
     }
     return withSignal(signal, async (handle) => {
       const { listener, heard } = listenTo(onProgress);
       const [json] = await Promise.all([
-        this.#native[method](name, inputJson, facts, handle, listener),
+        this.#native.call(name, inputJson, view, facts, handle, listener),
         heard,
       ]);
       return unwrap(json, signal);

@@ -27,6 +27,12 @@ export declare class McpLine {
 
 /** The registry and all that stands behind it. */
 export declare class NativeRegistry {
+  /** Runs a call; promises MCP's result as JSON, or `llmContent` and `returnDisplay` for an invocation. */
+  call(name: string, input: string, isInvocation: boolean, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
+  /** Runs the calls of one model turn; promises their results as a JSON array. */
+  callAll(calls: string, format: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
+  /** What a call would do: `{ description, locations, decision, … }`, or the error it would end in. */
+  preview(name: string, input: string): string
   /** Builds a registry, or throws the text of an error envelope. */
   constructor(options: string, aborter: (key: number) => void)
   /** Registers a host's tool. Gives `{ id, name }`. */
@@ -57,14 +63,6 @@ export declare class NativeRegistry {
   isDisabled(name: string): boolean
   /** Lets tools run without asking. */
   allow(names: Array<string>): void
-  /** Runs a call; promises the result as JSON. */
-  call(name: string, input: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
-  /** Runs a call; promises `llmContent` and `returnDisplay` as JSON. */
-  execute(name: string, input: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
-  /** Runs the calls of one model turn; promises their results as a JSON array. */
-  callAll(calls: string, format: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
-  /** What a call would do: `{ description, locations, decision, … }`, or the error it would end in. */
-  preview(name: string, input: string): string
   /** Opens a line for an in-process MCP client; `send` takes the server's messages. */
   openMcpLine(send: (message: string) => void): McpLine
   /** Ends every running call; later ones are refused. */

@@ -4,11 +4,14 @@
 //! one property at a time; the facade (`lib/`) parses it where somebody looks at it. Errors cross as
 //! data too (see [`envelope`]), so that the facade can throw one class of error with a stable type.
 
+#![allow(clippy::too_many_arguments, reason = "one object would be read property by property")]
 #![allow(clippy::needless_pass_by_value, reason = "napi hands over owned values")]
 
 mod callbacks;
+pub mod calls;
 pub mod cancel;
 mod envelope;
+mod host_calls;
 mod host_tool;
 mod listing;
 pub mod mcp;
