@@ -1,11 +1,14 @@
 //! Jupyter notebooks: [`read_notebook`] takes the text of an `.ipynb` file apart into cells, and
-//! [`render_cells`] shows them as text and images for a model, bounded and free of terminal escapes.
+//! [`render_cells`] shows them as text and images for a model, bounded and free of terminal escapes;
+//! [`edit_notebook`] changes one cell and no byte beside it.
 //!
-//! It must never know about tools, policy, paths or edits.
+//! It must never know about tools, policy or paths.
 
+mod edit;
 mod read;
 mod render;
 
+pub use edit::{CellEdit, EditedNotebook, NotebookEditError, edit_notebook};
 pub use read::read_notebook;
 pub use render::{Piece, render_cells};
 
