@@ -365,10 +365,15 @@ export interface CallOptions {
   onProgress?: (news: ToolProgress) => void;
 }
 
-/** A model's call: an Anthropic `tool_use` block or an OpenAI tool call. */
+/**
+ * A model's call: an Anthropic `tool_use` block, a tool call of OpenAI's chat, a `function_call` item of
+ * its responses, or a part with a Gemini `functionCall`.
+ */
 export type ToolUseBlock =
   | { type?: string; id: string; name: string; input?: unknown }
-  | { type?: string; id: string; function: { name: string; arguments: string } };
+  | { type?: string; id: string; function: { name: string; arguments: string } }
+  | { type?: string; call_id: string; name: string; arguments: string }
+  | { functionCall: { id?: string; name: string; args?: unknown } };
 
 /** The formats in which tools are told to a model. */
 export type DefinitionFormat = "mcp" | "anthropic" | "openai" | "openai-responses" | "gemini";
@@ -415,9 +420,19 @@ export interface OpenAiToolMessage {
   tool_call_id: string;
   content: string;
 }
+export interface OpenAiFunctionOutput {
+  type: "function_call_output";
+  call_id: string;
+  output: string;
+}
+export interface GeminiFunctionResponse {
+  functionResponse: { id: string; name: string; response: { output: string } | { error: string } };
+}
 export interface TurnResults {
   anthropic: AnthropicToolResult[];
   openai: OpenAiToolMessage[];
+  "openai-responses": OpenAiFunctionOutput[];
+  gemini: GeminiFunctionResponse[];
   mcp: CallResult[];
 }
 
@@ -425,19 +440,22 @@ export interface ToolRegistryOptions {
   /** The workspace: file tools stay inside it. Default: the current directory. */
   projectPath?: string;
   /** Further directories that file tools may touch. */
-  additionalDirectories?: string[];
+  additionalDirectories?: readonly string[];
   /** Which built-in tools there are: `["claude"]` for `createToolRegistry`, none for `new ToolRegistry`. */
-  toolsets?: ToolsetName[];
+  toolsets?: readonly ToolsetName[];
   /** The MCP server's name; part of `mcp__<server>__<tool>`. Default: `"toolwright"`. */
   serverName?: string;
   /** The MCP server's version. */
   version?: string;
   /** What an MCP client's model is told about the tools as a whole. */
   instructions?: string;
-  /** Tools that run without asking, beside those that only look. */
-  allowedTools?: string[];
+  /**
+   * Tools that will run without asking, beside those that only look. Recorded and told by `isAllowed`;
+   * nothing is asked yet: every tool that is not disabled runs.
+   */
+  allowedTools?: readonly string[];
   /** Tools that are switched off: they are not told to a model, and calls are refused. */
-  disallowedTools?: string[];
+  disallowedTools?: readonly string[];
   limits?: {
     /** How long a call may run. Default: 600,000 ms. */
     callTimeoutMs?: number;
@@ -512,8 +530,13 @@ export declare class ToolRegistry {
   createInvocation<Name extends keyof ToolInputs>(
     name: Name,
     params: ToolInputs[Name],
+    options?: Pick<CallOptions, "toolUseId" | "sessionId">,
   ): ToolInvocation<ToolInputs[Name]>;
-  createInvocation<Name extends string>(name: OtherName<Name>, params?: unknown): ToolInvocation;
+  createInvocation<Name extends string>(
+    name: OtherName<Name>,
+    params?: unknown,
+    options?: Pick<CallOptions, "toolUseId" | "sessionId">,
+  ): ToolInvocation;
 
   /** Runs a tool. A failure is a result; the promise rejects on misuse of the API or an abort. */
   call<Name extends keyof ToolInputs>(

@@ -377,9 +377,28 @@ describe("input schemas", () => {
   test("JSON Schema is kept as it is given, and `type` is added where only properties are", async () => {
     const inputSchema = { properties: { a: { type: "integer" } }, $comment: "kept" };
     const object = tool({ name: "json", inputSchema, handler: (args) => JSON.stringify(args) });
-    const seen = await schemaAndAnswer(object, { a: "5", b: 1 });
+    const seen = await schemaAndAnswer(object, { a: "5" });
     expect(seen.inputSchema).toEqual({ type: "object", ...inputSchema });
-    expect(texts(seen.answer)).toEqual(['{"a":5,"b":1}']);
+    expect(texts(seen.answer)).toEqual(['{"a":5}']);
+  });
+
+  test("unknown parameters are refused unless the schema speaks of them", async () => {
+    const properties = { a: { type: "integer" } };
+    const answers = await Promise.all(
+      [
+        { type: "object", properties },
+        { type: "object", properties, additionalProperties: true },
+        { type: "object" },
+      ].map(async (inputSchema) => {
+        const object = tool({ name: "json", inputSchema, handler: (args) => JSON.stringify(args) });
+        return texts((await schemaAndAnswer(object, { a: 5, b: 1 })).answer);
+      }),
+    );
+    expect(answers).toEqual([
+      ["unknown parameter `b`; known parameters: `a`"],
+      ['{"a":5,"b":1}'],
+      ['{"a":5,"b":1}'],
+    ]);
   });
 
   test.each([

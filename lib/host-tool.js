@@ -39,22 +39,27 @@ function fromDeclarative(object) {
 
 /** The calls of host tools that are running, so that they can be told when their call ends early. */
 class RunningHandlers {
+  /** key → how to tell the handler. */
   #aborts = new Map();
+  /** The keys of calls that ended before they were handed to their handler. */
+  #endedEarly = new Set();
 
   abort(key) {
     const abort = this.#aborts.get(key);
     this.#aborts.delete(key);
-    abort?.(new ToolError("Cancelled", "the call ended before its handler did"));
+    if (abort === undefined) this.#endedEarly.add(key);
+    else abort(new ToolError("Cancelled", "the call ended before its handler did"));
   }
 
   /** The function the addon calls: never throws, answers through `hostAnswer` whatever happens. */
   wrap(handler, native) {
     const serve = async (key, inputJson, context) => {
       const answer = await answerOf(() => handler(JSON.parse(inputJson), context));
-      this.#aborts.delete(key);
-      native.hostAnswer(key, answer);
+      // An answer nobody waits for means that the abort is on its way.
+      if (native.hostAnswer(key, answer)) this.#aborts.delete(key);
     };
     return (key, inputJson, contextJson) => {
+      if (this.#endedEarly.delete(key)) return;
       const { context, abort } = handlerCall(JSON.parse(contextJson), (news) =>
         native.hostProgress(key, JSON.stringify(news)),
       );
@@ -126,15 +131,19 @@ function errorOf({ type, message }) {
 }
 
 function resultOfThrown(thrown) {
-  let message;
-  try {
-    message = String(thrown?.message ?? thrown).slice(0, 10_000);
-  } catch {
-    message = "";
-  }
-  message ||= "the tool threw something without a message";
-  const type = thrown instanceof ToolError ? thrown.type : "ToolFailed";
+  const message =
+    wordsOf(() => thrown?.message ?? thrown) || "the tool threw something without a message";
+  const type = wordsOf(() => (thrown instanceof ToolError ? thrown.type : "")) || "ToolFailed";
   return { ...text(message), isError: true, error: { type, message } };
+}
+
+/** What is thrown may be anything, also something that throws when it is looked at. */
+function wordsOf(look) {
+  try {
+    return String(look()).slice(0, 10_000);
+  } catch {
+    return "";
+  }
 }
 
 function text(words) {

@@ -19,7 +19,7 @@ function readInputSchema(inputSchema, toolName) {
   if (isStandardSchema(inputSchema)) return wholeZodSchema(inputSchema, toolName);
   const values = Object.values(inputSchema);
   if (values.length > 0 && values.every(isStandardSchema)) return zodShape(inputSchema, toolName);
-  if ("type" in inputSchema || "properties" in inputSchema) {
+  if (!isSimpleForm(inputSchema) && ("type" in inputSchema || "properties" in inputSchema)) {
     return { schema: { type: "object", ...inputSchema } };
   }
   if (values.every((value) => SIMPLE_TYPES.has(value))) {
@@ -30,6 +30,13 @@ function readInputSchema(inputSchema, toolName) {
     ([, it]) => !SIMPLE_TYPES.has(it) && !isStandardSchema(it),
   ) ?? [Object.keys(inputSchema)[0], values[0]];
   throw badSchema(toolName, `\`${key}\` is ${shown(value)}`);
+}
+
+/** A parameter may be called `type`; a schema of `type` alone is JSON Schema. */
+function isSimpleForm(inputSchema) {
+  const values = Object.values(inputSchema);
+  const isTypeAlone = values.length === 1 && "type" in inputSchema;
+  return !isTypeAlone && values.every((value) => SIMPLE_TYPES.has(value));
 }
 
 function badSchema(toolName, cause) {
@@ -47,7 +54,12 @@ function wholeZodSchema(zodSchema, toolName) {
 }
 
 function zodShape(shape, toolName) {
-  const properties = mapValues(shape, (field) => zodFieldSchema(field, toolName));
+  const properties = Object.fromEntries(
+    Object.entries(shape).map(([key, field]) => [
+      key,
+      movedBelow(zodFieldSchema(field, toolName), `#/properties/${pointerStep(key)}`),
+    ]),
+  );
   const required = Object.keys(shape).filter((key) => !isOptionalField(shape[key]));
   const parse = async (input) => {
     const parsed = {};
@@ -58,6 +70,23 @@ function zodShape(shape, toolName) {
     return parsed;
   };
   return { schema: objectSchema(properties, required), parse };
+}
+
+/** A field's schema refers to itself by `#`, which is the whole input once it stands in a shape. */
+function movedBelow(schema, place) {
+  if (Array.isArray(schema)) return schema.map((it) => movedBelow(it, place));
+  if (schema === null || typeof schema !== "object") return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) =>
+      key === "$ref" && typeof value === "string" && value.startsWith("#")
+        ? [key, place + value.slice(1)]
+        : [key, movedBelow(value, place)],
+    ),
+  );
+}
+
+function pointerStep(key) {
+  return encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"));
 }
 
 function objectSchema(properties, required) {

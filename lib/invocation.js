@@ -1,6 +1,6 @@
 "use strict";
 
-const { unwrap } = require("./errors.js");
+const { abortError, unwrap } = require("./errors.js");
 
 /**
  * One call that has been described and not yet run. Nothing it says has any effect; `execute` goes the
@@ -31,9 +31,9 @@ class ToolInvocation {
   }
 
   async shouldConfirmExecute(signal) {
-    signal?.throwIfAborted();
+    if (signal?.aborted) throw abortError(signal.reason);
     const { decision, error, risk, name } = this.#look();
-    if (error !== undefined || decision === "allow") return false;
+    if (error || decision === "allow") return false;
     return {
       toolName: name,
       description: this.getDescription(),

@@ -19,8 +19,18 @@ function encodeInput(input) {
     throw new ToolError("ValidationError", `expected an object of parameters, got ${shown(input)}`);
   }
   // JSON.stringify writes NaN and Infinity as null, which would pass for "not given".
-  if (json.includes("null")) refuseNonFinite(input, "");
+  if (json.includes("null")) refuseNonFiniteIn(input);
   return json;
+}
+
+function refuseNonFiniteIn(input) {
+  try {
+    refuseNonFinite(input, "");
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    // What `toJSON` hides from JSON can be endless, or throw.
+    throw new ToolError("ValidationError", `input cannot be read: ${firstLine(error)}`);
+  }
 }
 
 function refuseNonFinite(value, path) {
@@ -42,6 +52,7 @@ const LONE_SURROGATE_ESCAPE = /\\ud[89a-f][0-9a-f]{2}/i;
 /** A handler's answer as JSON. Half a surrogate pair is shown as U+FFFD: it is no character. */
 function encodeAnswer(answer) {
   const json = JSON.stringify(answer);
+  if (typeof json !== "string") throw new TypeError("the answer cannot be written as JSON");
   if (!LONE_SURROGATE_ESCAPE.test(json)) return json;
   return JSON.stringify(answer, (_key, value) =>
     typeof value === "string" ? value.toWellFormed() : value,

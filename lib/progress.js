@@ -17,7 +17,12 @@ function listenTo(onProgress) {
   }
   let done;
   const heard = new Promise((resolve) => {
-    done = resolve;
+    // The addon's listener is weak: with much to hear, the loop would end before all of it is heard.
+    const alive = setInterval(() => {}, 2 ** 30);
+    done = () => {
+      clearInterval(alive);
+      resolve();
+    };
   });
   const listener = (json) => {
     if (json === "") return done();

@@ -67,7 +67,7 @@ class ToolRegistry {
     if (id === undefined) return undefined;
     const known = this.#objects.get(name);
     if (known?.id === id) return known.object;
-    const object = this.#sdkTool(this.getToolInfo(name));
+    const object = this.#sdkTool(this.getToolInfo(name), id);
     // Under its real name, so that an alias gives the very same object.
     const real = this.#objects.get(object.name);
     if (real?.id === id) return real.object;
@@ -147,7 +147,9 @@ class ToolRegistry {
     return removed;
   }
 
-  createInvocation(name, params) {
+  createInvocation(name, params, { toolUseId, sessionId } = {}) {
+    const facts = { toolUseId, sessionId };
+    const factsJson = factsOf(facts);
     const id = this.#native.lookup(checkedName(name)) ?? undefined;
     let inputJson;
     let problem;
@@ -159,28 +161,34 @@ class ToolRegistry {
       problem = error;
     }
     // Asked for its answer alone: an unknown tool is refused here.
-    unwrap(this.#native.preview(name, inputJson));
+    unwrap(this.#native.preview(name, inputJson, factsJson));
     const object = this.#objects.get(name);
     const registered = object?.id === id ? object.object : undefined;
     return new ToolInvocation({
       toolName: name,
       params,
-      preview: () => this.#native.preview(name, inputJson),
+      preview: () => this.#native.preview(name, inputJson, factsJson),
       own: registered && isDeclarative(registered) ? ownInvocation(registered, params) : undefined,
       execute: (options) =>
-        problem ? invocationFailure(problem) : this.#execute(name, inputJson, options),
+        problem
+          ? invocationFailure(problem)
+          : this.#execute(name, inputJson, { ...options, ...facts }),
     });
   }
 
   async call(name, input, options) {
-    checkedName(name);
+    const { toolUseId, sessionId, signal, onProgress } = options ?? {};
+    return this.#call(checkedName(name), input, { toolUseId, sessionId, signal, onProgress });
+  }
+
+  async #call(name, input, options) {
     let inputJson;
     try {
       inputJson = encodeInput(input);
     } catch (error) {
       return callFailure(error);
     }
-    return this.#run(name, inputJson, AS_RESULT, options ?? {});
+    return this.#run(name, inputJson, AS_RESULT, options);
   }
 
   async executeTools(blocks, { format = "anthropic", signal, onProgress, sessionId } = {}) {
@@ -249,8 +257,8 @@ class ToolRegistry {
     return result;
   }
 
-  async #run(name, inputJson, view, { toolUseId, sessionId, signal, onProgress }) {
-    const facts = factsOf({ toolUseId, sessionId });
+  async #run(name, inputJson, view, { signal, onProgress, ...given }) {
+    const facts = factsOf(given);
     if (signal === undefined && onProgress === undefined) {
       return unwrap(await this.#native.call(name, inputJson, view, facts));
     }
@@ -265,7 +273,7 @@ class ToolRegistry {
   }
 
   /** A registered tool as hosts take it: an object with a handler that goes the whole path. */
-  #sdkTool({ name, title, description, inputSchema, annotations, source }) {
+  #sdkTool({ name, title, description, inputSchema, annotations, source }, registration) {
     return {
       name,
       displayName: title,
@@ -276,7 +284,7 @@ class ToolRegistry {
       schema: { name, description, parameters: inputSchema },
       handler: (args, context = {}) => {
         const { toolUseId, sessionId, signal } = context;
-        return this.call(name, args, { toolUseId, sessionId, signal });
+        return this.#call(name, args, { toolUseId, sessionId, signal, registration });
       },
       createInvocation: (params) => this.createInvocation(name, params),
     };
@@ -308,15 +316,15 @@ function checkedName(name) {
   return name;
 }
 
-function factsOf(facts) {
-  for (const [key, value] of Object.entries(facts)) {
+/** What comes with a call, as JSON; nothing where nothing was given. */
+function factsOf({ toolUseId, sessionId, registration }) {
+  for (const [key, value] of Object.entries({ toolUseId, sessionId })) {
     if (value !== undefined && typeof value !== "string") {
       throw new ToolError("InvalidOptions", `\`${key}\` must be a string, got ${shown(value)}`);
     }
   }
-  return facts.toolUseId === undefined && facts.sessionId === undefined
-    ? undefined
-    : JSON.stringify(facts);
+  const given = [toolUseId, sessionId, registration].some((it) => it !== undefined);
+  return given ? JSON.stringify({ toolUseId, sessionId, registration }) : undefined;
 }
 
 /** Options as JSON. What JSON would leave out is written in words, so that the addon refuses it. */

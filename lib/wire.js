@@ -12,7 +12,8 @@ function parseWire(wire) {
   const answer = JSON.parse(wire.slice(begin, at));
   if (typeof answer.llmContent === "number") answer.llmContent = take(answer.llmContent);
   for (const block of answer.content ?? []) {
-    if (typeof block.text === "number") block.text = take(block.text);
+    // Of all blocks only text can be cut out, and the addon never has a number for it.
+    if (block.type === "text" && typeof block.text === "number") block.text = take(block.text);
   }
   return answer;
 }

@@ -33,7 +33,12 @@ async function parseField(field, value, name) {
 
 /** The JSON Schema of what a field takes. */
 function zodFieldSchema(field, toolName) {
-  const schema = fromStandard(field) ?? fromZod4(field) ?? fromZod3(field);
+  let schema;
+  try {
+    schema = fromStandard(field) ?? fromZod4(field) ?? fromZod3(field);
+  } catch (error) {
+    throw new ToolError("InvalidTool", `tool \`${toolName}\`: ${error.message}`, { cause: error });
+  }
   if (schema === undefined) {
     throw new ToolError(
       "InvalidTool",

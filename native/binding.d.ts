@@ -32,13 +32,13 @@ export declare class NativeRegistry {
   /** Runs the calls of one model turn; promises their results as a JSON array. */
   callAll(calls: string, format: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
   /** What a call would do: `{ description, locations, decision, … }`, or the error it would end in. */
-  preview(name: string, input: string): string
+  preview(name: string, input: string, facts?: string | undefined | null): string
   /** Builds a registry, or throws the text of an error envelope. */
   constructor(options: string, aborter: (key: number) => void)
   /** Registers a host's tool. Gives `{ id, name }`. */
   register(spec: string, handler: (key: number, input: string, context: string) => void): string
-  /** Takes the answer of a host tool's handler. */
-  hostAnswer(key: number, answer: string): void
+  /** Takes the answer of a host tool's handler; false when nobody waits for it any more. */
+  hostAnswer(key: number, answer: string): boolean
   /** Hands on what a host tool's handler tells of its progress. */
   hostProgress(key: number, progress: string): void
   /** Removes a tool; false when there was none. */

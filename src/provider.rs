@@ -124,6 +124,10 @@ pub enum ResultFormat {
     Anthropic,
     /// One message of role `tool` each.
     OpenAi,
+    /// One item of type `function_call_output` each.
+    OpenAiResponses,
+    /// One part with a `functionResponse` each.
+    Gemini,
     /// MCP results, as `call` gives them.
     Mcp,
 }
@@ -135,40 +139,51 @@ impl FromStr for ResultFormat {
         match name {
             "anthropic" => Ok(Self::Anthropic),
             "openai" => Ok(Self::OpenAi),
+            "openai-responses" => Ok(Self::OpenAiResponses),
+            "gemini" => Ok(Self::Gemini),
             "mcp" => Ok(Self::Mcp),
             _ => Err(format!(
-                "no result format is named `{name}`; there are `anthropic`, `openai`, `mcp`"
+                "no result format is named `{name}`; there are `anthropic`, `openai`, \
+                 `openai-responses`, `gemini`, `mcp`"
             )),
         }
     }
 }
 
-/// One answer as JSON text in a provider's format.
-pub fn result_json(output: &ToolOutput, tool_use_id: &str, format: ResultFormat) -> String {
+/// The answer to one call, which has an id and a name, as JSON text in a provider's format.
+pub fn result_json(output: &ToolOutput, id: &str, name: &str, format: ResultFormat) -> String {
+    // These formats have no flag for an error, so the text has to say it.
+    let text = || match output.error {
+        Some(_) => format!("Error: {}", output.joined_text()),
+        None => output.joined_text(),
+    };
     match format {
-        ResultFormat::Mcp => json!(output.result_view()).to_string(),
+        ResultFormat::Mcp => json!(output.result_view()),
         ResultFormat::Anthropic => {
             let content: Vec<Value> = output.content.iter().map(anthropic_block).collect();
             match output.error {
-                None => {
-                    json!({ "type": "tool_result", "tool_use_id": tool_use_id, "content": content })
-                }
+                None => json!({ "type": "tool_result", "tool_use_id": id, "content": content }),
                 Some(_) => json!({
                     "type": "tool_result",
-                    "tool_use_id": tool_use_id,
+                    "tool_use_id": id,
                     "content": content,
                     "is_error": true,
                 }),
             }
-            .to_string()
         }
-        ResultFormat::OpenAi => {
-            let text = output.joined_text();
-            // These messages have no flag for an error, so the text has to say it.
-            let content = if output.error.is_some() { format!("Error: {text}") } else { text };
-            json!({ "role": "tool", "tool_call_id": tool_use_id, "content": content }).to_string()
+        ResultFormat::OpenAi => json!({ "role": "tool", "tool_call_id": id, "content": text() }),
+        ResultFormat::OpenAiResponses => {
+            json!({ "type": "function_call_output", "call_id": id, "output": text() })
+        }
+        ResultFormat::Gemini => {
+            let response = match output.error {
+                None => json!({ "output": output.joined_text() }),
+                Some(_) => json!({ "error": output.joined_text() }),
+            };
+            json!({ "functionResponse": { "id": id, "name": name, "response": response } })
         }
     }
+    .to_string()
 }
 
 fn anthropic_block(block: &Content) -> Value {

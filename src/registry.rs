@@ -3,10 +3,8 @@
 use std::{
     cmp::Ordering,
     collections::{BTreeMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, PoisonError, RwLock},
 };
-
-use arc_swap::ArcSwap;
 
 use crate::{
     error::{ErrorKind, ToolError},
@@ -55,20 +53,21 @@ pub struct Snapshot {
     tools: BTreeMap<NameKey, Entry>,
     allowed: HashSet<String>,
     disabled: HashSet<String>,
+    /// Built-in tools that a host's tool stands in front of, by registration.
+    replaced: BTreeMap<u64, Entry>,
     next_id: u64,
 }
 
 /// All tools of one host.
 #[derive(Default)]
 pub struct Registry {
-    current: ArcSwap<Snapshot>,
-    writing: Mutex<()>,
+    current: RwLock<Arc<Snapshot>>,
 }
 
 impl Registry {
     /// The registrations as they are now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.current.load_full()
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Adds a tool; one of the same name is replaced. Gives the registration's id.
@@ -84,9 +83,11 @@ impl Registry {
         Ok(self.change(|snapshot| {
             snapshot.next_id += 1;
             let id = snapshot.next_id;
-            // Removed first: the map would otherwise keep the key, which is the old spelling.
-            snapshot.tools.remove(&NameKey(name.clone()));
-            snapshot.tools.insert(NameKey(name), Entry { id, tool, source });
+            let replaced = snapshot.tools.insert(NameKey(name), Entry { id, tool, source });
+            // A host that wraps a built-in tool under its name still calls the one it wrapped.
+            if let Some(entry) = replaced.filter(|it| matches!(it.source, ToolSource::Builtin(_))) {
+                snapshot.replaced.insert(entry.id, entry);
+            }
             id
         }))
     }
@@ -127,11 +128,9 @@ impl Registry {
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Snapshot) -> T) -> T {
-        let _one_writer = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = Snapshot::clone(&self.current.load());
-        let result = change(&mut next);
-        self.current.store(Arc::new(next));
-        result
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        // Copied only while a call still looks at it.
+        change(Arc::make_mut(&mut current))
     }
 }
 
@@ -143,6 +142,11 @@ impl Snapshot {
             .or_else(|| self.entries().find(|entry| entry.tool.aliases().contains(&name)))
             // Gemini wants a letter or `_` first, so its definitions carry one; see `provider`.
             .or_else(|| exact(name.strip_prefix('_')?).filter(|it| needs_gemini_prefix(&it.tool.spec().name)))
+    }
+
+    /// The built-in tool of a registration that has been replaced since.
+    pub fn find_replaced(&self, id: u64) -> Option<&Entry> {
+        self.replaced.get(&id)
     }
 
     /// Every tool, by name.

@@ -102,13 +102,14 @@ impl NativeRegistry {
             if pipeline.closed.is_cancelled() {
                 return Ok(misuse(&closed()));
             }
-            let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
+            let asked: Vec<(String, String)> =
+                calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
             let calls = calls.into_iter().map(BatchCall::read).collect();
             let outputs = pipeline.call_all(calls, options).await;
             let results: Vec<String> = outputs
                 .iter()
-                .zip(&ids)
-                .map(|(output, id)| result_json(output, id, format))
+                .zip(&asked)
+                .map(|(output, (id, name))| result_json(output, id, name, format))
                 .collect();
             Ok(format!("[{}]", results.join(",")))
         })
@@ -116,49 +117,39 @@ impl NativeRegistry {
 
     /// What a call would do: `{ description, locations, decision, … }`, or the error it would end in.
     #[napi(catch_unwind)]
-    pub fn preview(&self, name: String, input: String) -> String {
+    pub fn preview(&self, name: String, input: String, facts: Option<String>) -> String {
         sealed((|| {
             if self.pipeline.closed.is_cancelled() {
                 return Err(closed());
             }
+            let options = call_options(facts.as_deref(), None, &Watcher::new(None))?;
             let tools = self.pipeline.registry.snapshot();
+            let judged = parsed::<Value>(&input, ErrorKind::Validation).and_then(|input| {
+                self.pipeline.preview(ToolCall { name: name.clone(), input }, options)
+            });
             let Some(entry) = tools.find(&name) else {
-                // The same words a call would be answered with.
-                let call = ToolCall { name, input: Value::Null };
-                return match self.pipeline.preview(call, CallOptions::default()) {
-                    Err(error) => Err(error),
-                    Ok(_) => Err(ToolError::new(
-                        ErrorKind::UnknownTool,
-                        "the tool was just registered; try again",
-                    )),
-                };
+                return Err(judged.err().unwrap_or_else(closed));
             };
             let spec = entry.tool.spec();
-            let judged = parsed::<Value>(&input, ErrorKind::Validation).and_then(|input| {
-                self.pipeline.preview(ToolCall { name, input }, CallOptions::default())
-            });
-            let risk = spec.side_effect.risk();
-            let shown = match judged {
-                Ok((prepared, decision)) => json!({
-                    "name": spec.name,
-                    "risk": risk,
-                    "description": prepared.description(),
-                    "locations": prepared.accesses().iter().map(Access::location).collect::<Vec<_>>(),
-                    "decision": match &decision {
-                        Decision::Allow => "allow",
-                        Decision::Ask { .. } => "ask",
-                        Decision::Deny(_) => "deny",
-                    },
-                }),
-                Err(error) => json!({
-                    "name": spec.name,
-                    "risk": risk,
-                    "description": spec.title,
-                    "locations": [],
-                    "error": error,
-                }),
+            let (description, locations, decision, error) = match &judged {
+                Ok(Some((prepared, decision))) => (
+                    prepared.description(),
+                    prepared.accesses().iter().map(Access::location).collect(),
+                    decision.as_str(),
+                    None,
+                ),
+                Ok(None) => (spec.title.clone(), Vec::new(), Decision::Allow.as_str(), None),
+                Err(error) => (spec.title.clone(), Vec::new(), "deny", Some(error)),
             };
-            Ok(shown.to_string())
+            Ok(json!({
+                "name": spec.name,
+                "risk": spec.side_effect.risk(),
+                "description": description,
+                "locations": locations,
+                "decision": decision,
+                "error": error,
+            })
+            .to_string())
         })())
     }
 }
@@ -195,6 +186,7 @@ impl BatchCall {
 struct CallFacts {
     tool_use_id: Option<String>,
     session_id: Option<String>,
+    registration: Option<u64>,
 }
 
 fn call_options(
@@ -207,6 +199,7 @@ fn call_options(
     Ok(CallOptions {
         tool_use_id: facts.tool_use_id,
         session_id: facts.session_id,
+        registration: facts.registration,
         cancel: cancel.map(|it| it.0.clone()).unwrap_or_default(),
         progress: progress.sink(),
     })

@@ -40,11 +40,13 @@ impl HostCalls {
         }
     }
 
-    /// Hands on a handler's answer; one that comes after its call has ended is dropped.
-    pub(super) fn answer(&self, key: u32, answer: String) {
-        if let Some(waiting) = self.lock().remove(&key) {
+    /// Hands on a handler's answer; false when its call has ended before, and its abort is on the way.
+    pub(super) fn answer(&self, key: u32, answer: String) -> bool {
+        let waiting = self.lock().remove(&key);
+        waiting.is_some_and(|waiting| {
             drop(waiting.answer.send(answer));
-        }
+            true
+        })
     }
 
     /// Notes a call that is about to start.

@@ -1,6 +1,12 @@
 //! A tool whose work is done by a JavaScript function.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use napi::{Status, threadsafe_function::ThreadsafeFunctionCallMode};
@@ -41,9 +47,16 @@ pub(super) struct HostToolSpec {
     mcp_server: Option<String>,
 }
 
+/// How many inputs of one tool are validated at a time.
+const MAX_VALIDATING: usize = 128;
+
 pub(super) struct HostTool {
     spec: ToolSpec,
     validator: InputValidator,
+    /// References can make a small schema a large one, so that validation takes its time.
+    refers: bool,
+    /// How many inputs are being validated, for schemas with references.
+    validating: AtomicUsize,
     timeout: Option<Duration>,
     handler: Handler,
     calls: Arc<HostCalls>,
@@ -59,7 +72,8 @@ impl HostTool {
         let bad =
             |err| ToolError::new(ErrorKind::InvalidTool, format!("tool `{}`: {err}", host.name));
         check_foreign_schema(&host.input_schema).map_err(bad)?;
-        let validator = InputValidator::new(&host.input_schema).map_err(bad)?;
+        let validator = InputValidator::new(&closed(&host.input_schema)).map_err(bad)?;
+        let refers = mentions(&host.input_schema, &["$ref", "$dynamicRef", "$recursiveRef"]);
         let side_effect = host.side_effect.unwrap_or_else(|| side_effect_of(&host.annotations));
         let (name, source) = match host.mcp_server {
             Some(server) => (mcp_tool_name(&server, &host.name), ToolSource::Mcp { server }),
@@ -77,7 +91,34 @@ impl HostTool {
             annotations: host.annotations,
         };
         let timeout = host.timeout_ms.map(|ms| Duration::from_millis(u64::from(ms)));
-        Ok((Arc::new(Self { spec, validator, timeout, handler, calls }), source))
+        let validating = AtomicUsize::new(0);
+        let tool = Self { spec, validator, refers, validating, timeout, handler, calls };
+        Ok((Arc::new(tool), source))
+    }
+}
+
+/// The schema with unknown parameters refused at its top, unless it says something about them itself.
+fn closed(schema: &Value) -> Value {
+    let says = ["additionalProperties", "unevaluatedProperties", "patternProperties", "$ref"];
+    let combines = ["allOf", "anyOf", "oneOf", "if", "dependentSchemas"];
+    let mut schema = schema.clone();
+    if let Some(root) = schema.as_object_mut()
+        // `{ type: "object" }` alone takes any object.
+        && root.get("properties").and_then(Value::as_object).is_some_and(|it| !it.is_empty())
+        && !says.iter().chain(&combines).any(|key| root.contains_key(*key))
+    {
+        root.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+    schema
+}
+
+fn mentions(schema: &Value, keywords: &[&str]) -> bool {
+    match schema {
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(key, value)| keywords.contains(&key.as_str()) || mentions(value, keywords)),
+        Value::Array(items) => items.iter().any(|item| mentions(item, keywords)),
+        _ => false,
     }
 }
 
@@ -99,12 +140,26 @@ impl DynTool for HostTool {
         self.timeout
     }
 
+    fn prepares_slowly(&self) -> bool {
+        self.refers
+    }
+
     fn prepare(
         self: Arc<Self>,
         input: Value,
         _cx: &ToolContext,
     ) -> Result<Box<dyn Prepared>, ToolError> {
-        let input = self.validator.accept(input)?;
+        // A validation cannot be stopped: a schema that keeps threads busy gets no more of them.
+        if self.validating.fetch_add(1, Ordering::Relaxed) >= MAX_VALIDATING {
+            self.validating.fetch_sub(1, Ordering::Relaxed);
+            let name = &self.spec.name;
+            let message =
+                format!("tool `{name}` still validates earlier input; its schema is too costly");
+            return Err(ToolError::new(ErrorKind::Validation, message));
+        }
+        let accepted = self.validator.accept(input);
+        self.validating.fetch_sub(1, Ordering::Relaxed);
+        let input = accepted?;
         Ok(Box::new(HostCall { tool: self, input }))
     }
 }

@@ -70,10 +70,10 @@ impl NativeRegistry {
         })())
     }
 
-    /// Takes the answer of a host tool's handler.
+    /// Takes the answer of a host tool's handler; false when nobody waits for it any more.
     #[napi(catch_unwind)]
-    pub fn host_answer(&self, key: u32, answer: String) {
-        self.host_calls.answer(key, answer);
+    pub fn host_answer(&self, key: u32, answer: String) -> bool {
+        self.host_calls.answer(key, answer)
     }
 
     /// Hands on what a host tool's handler tells of its progress.

@@ -13,10 +13,12 @@ pub fn mcp_tool_name(server: &str, tool: &str) -> String {
         .chars()
         .map(|it| if it.is_ascii_alphanumeric() || matches!(it, '_' | '-') { it } else { '_' })
         .collect();
-    if safe.len() <= MAX_NAME && safe == full {
+    // `a__b` with `c` and `a` with `b__c` would be one name.
+    let unambiguous = !server.contains("__");
+    if safe.len() <= MAX_NAME && safe == full && unambiguous {
         return safe;
     }
-    let hash = blake3::hash(full.as_bytes()).to_hex();
+    let hash = blake3::hash(format!("{}:{full}", server.len()).as_bytes()).to_hex();
     let kept: String = safe.chars().take(MAX_NAME - HASH_CHARS - 1).collect();
     format!("{kept}_{}", hash.chars().take(HASH_CHARS).collect::<String>())
 }
@@ -28,6 +30,7 @@ mod tests {
     #[test]
     fn short_safe_names_are_kept_and_others_stay_distinct() {
         assert_eq!(mcp_tool_name("docs", "search-all"), "mcp__docs__search-all");
+        assert_ne!(mcp_tool_name("a__b", "c"), mcp_tool_name("a", "b__c"));
         let names = ["a.b", "a b", "a_b", &"x".repeat(100), &"x".repeat(101)]
             .map(|tool| mcp_tool_name("server", tool));
         for (index, name) in names.iter().enumerate() {

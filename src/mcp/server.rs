@@ -103,6 +103,7 @@ impl ServerHandler for McpServer {
             session_id: Some(self.session_id.clone()),
             cancel: cancel.clone(),
             progress,
+            ..CallOptions::default()
         };
         let input = Value::Object(request.arguments.unwrap_or_default());
         let call = ToolCall { name: request.name.into_owned(), input };

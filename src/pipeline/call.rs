@@ -5,13 +5,13 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Limits, bound::bounded, execute::execute};
+use super::{Limits, bound::bounded, execute::Within, panic_fence::fenced};
 use crate::{
     confirm::{Confirmations, Permitted},
     error::{ErrorKind, ToolError},
@@ -41,11 +41,16 @@ pub struct CallOptions {
     pub tool_use_id: Option<String>,
     /// The conversation it belongs to.
     pub session_id: Option<String>,
+    /// The registration that is meant, where a tool of the same name may have replaced it.
+    pub registration: Option<u64>,
     /// Ends the call early.
     pub cancel: CancellationToken,
     /// Hears of the running call.
     pub progress: ProgressSink,
 }
+
+/// A prepared call and what policy says of it.
+pub type Judged = (Box<dyn Prepared>, Decision);
 
 /// Everything a call passes through.
 pub struct Pipeline {
@@ -93,7 +98,7 @@ impl Pipeline {
         options: CallOptions,
     ) -> Result<ToolOutput, ToolError> {
         let tools = self.registry.snapshot();
-        let entry = self.find(&tools, &call.name)?;
+        let entry = self.find(&tools, &call.name, options.registration)?;
         let name = &entry.tool.spec().name;
         // Ending the call, however it ends, ends the work it started on other threads.
         let cx = self.context(options);
@@ -111,8 +116,9 @@ impl Pipeline {
                 tool_use_id: cx.tool_use_id.to_string(),
             });
         }
-        let timeout = entry.tool.timeout().unwrap_or_else(|| self.limits.call_timeout());
-        let output = ToolOutput::from(execute(permitted, &cx, timeout, &self.closed).await);
+        let within =
+            Within { cancel: &cx.cancel, closed: &self.closed, timeout: self.timeout(entry) };
+        let output = ToolOutput::from(within.run(permitted.into_prepared().run(&cx)).await);
         if cx.progress.is_watched() {
             cx.progress.send(Progress::End {
                 tool: name.clone(),
@@ -133,7 +139,7 @@ impl Pipeline {
         cx: &ToolContext,
     ) -> Result<Permitted, ToolError> {
         let spec = entry.tool.spec();
-        let (mut prepared, mut decision) = self.judge(tools, entry, input, cx)?;
+        let (mut prepared, mut decision) = self.judge(tools, entry, input, cx).await?;
         for _ in 0..MAX_REWRITES {
             match self.hooks.before(&spec.name, prepared.input(), cx).await {
                 Before::Proceed => return self.confirmations.settle(decision, prepared).await,
@@ -144,7 +150,7 @@ impl Pipeline {
                     return self.confirmations.settle(decision, prepared).await;
                 }
                 Before::Rewrite(input) => {
-                    (prepared, decision) = self.judge(tools, entry, input, cx)?;
+                    (prepared, decision) = self.judge(tools, entry, input, cx).await?;
                 }
             }
         }
@@ -158,39 +164,68 @@ impl Pipeline {
     }
 
     /// Prepares and decides; a denied call ends here, before any hook sees it.
-    fn judge(
+    async fn judge(
         &self,
         tools: &Snapshot,
         entry: &Entry,
         input: Value,
         cx: &ToolContext,
-    ) -> Result<(Box<dyn Prepared>, Decision), ToolError> {
-        let prepared = super::panic_fence::fenced(|| Arc::clone(&entry.tool).prepare(input, cx))?;
+    ) -> Result<Judged, ToolError> {
+        let tool = Arc::clone(&entry.tool);
+        let prepared = if tool.prepares_slowly() {
+            let within =
+                Within { cancel: &cx.cancel, closed: &self.closed, timeout: self.timeout(entry) };
+            let aside = cx.clone();
+            within.run(cx.blocking(move |_| tool.prepare(input, &aside))).await?
+        } else {
+            fenced(|| tool.prepare(input, cx))?
+        };
         match self.policy.decide(tools, entry.tool.spec(), prepared.as_ref()) {
             Decision::Deny(error) => Err(error),
             decision @ (Decision::Allow | Decision::Ask { .. }) => Ok((prepared, decision)),
         }
     }
 
-    /// Prepares a call without running it, for a host that wants to show it first.
+    /// Prepares a call without running it, for a host that wants to show it first. A tool that prepares
+    /// slowly is not asked: whoever wants to show it waits for this.
     pub fn preview(
         &self,
         call: ToolCall,
         options: CallOptions,
-    ) -> Result<(Box<dyn Prepared>, Decision), ToolError> {
+    ) -> Result<Option<Judged>, ToolError> {
         let tools = self.registry.snapshot();
-        let entry = self.find(&tools, &call.name)?;
-        self.judge(&tools, entry, call.input, &self.context(options))
+        let entry = self.find(&tools, &call.name, None)?;
+        if entry.tool.prepares_slowly() {
+            return Ok(None);
+        }
+        let cx = self.context(options);
+        let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
+        match self.policy.decide(&tools, entry.tool.spec(), prepared.as_ref()) {
+            Decision::Deny(error) => Err(error),
+            decision @ (Decision::Allow | Decision::Ask { .. }) => Ok(Some((prepared, decision))),
+        }
     }
 
-    fn find<'a>(&self, tools: &'a Snapshot, name: &str) -> Result<&'a Entry, ToolError> {
+    fn timeout(&self, entry: &Entry) -> Duration {
+        entry.tool.timeout().unwrap_or_else(|| self.limits.call_timeout())
+    }
+
+    fn find<'a>(
+        &self,
+        tools: &'a Snapshot,
+        name: &str,
+        registration: Option<u64>,
+    ) -> Result<&'a Entry, ToolError> {
         if self.closed.is_cancelled() {
             return Err(ToolError::new(
                 ErrorKind::RegistryClosed,
                 "the registry is closed; create a new one",
             ));
         }
-        tools.find(name).ok_or_else(|| unknown_tool(tools, name))
+        registration
+            .and_then(|id| tools.find_replaced(id))
+            .or_else(|| tools.find(name))
+            .ok_or_else(|| unknown_tool(tools, name))
     }
 
     fn context(&self, options: CallOptions) -> ToolContext {

@@ -7,6 +7,6 @@ mod execute;
 mod limits;
 mod panic_fence;
 
-pub use call::{CallOptions, Pipeline, ToolCall};
+pub use call::{CallOptions, Judged, Pipeline, ToolCall};
 pub use limits::Limits;
 pub use panic_fence::quiet_panic_hook;

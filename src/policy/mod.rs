@@ -22,6 +22,17 @@ pub enum Decision {
     Deny(ToolError),
 }
 
+impl Decision {
+    /// The word for it.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask { .. } => "ask",
+            Self::Deny(_) => "deny",
+        }
+    }
+}
+
 /// Judges calls.
 #[derive(Debug, Default)]
 pub struct Policy;

@@ -5,6 +5,8 @@
 
 mod ledger;
 mod sessions;
+mod undo;
 
 pub use ledger::{ContentHash, ReadLedger};
 pub use sessions::{Session, Sessions};
+pub use undo::{Change, UndoLog};

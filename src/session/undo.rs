@@ -62,9 +62,9 @@ impl UndoLog {
     pub fn take(&self, tool_use_id: &str) -> Vec<Change> {
         let mut kept = self.lock();
         let all = std::mem::take(&mut kept.changes);
-        let (mut taken, rest): (Vec<_>, VecDeque<_>) =
+        let (mut taken, rest): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|change| change.tool_use_id == tool_use_id);
-        kept.changes = rest;
+        kept.changes = rest.into();
         kept.bytes -= taken.iter().map(Change::bytes).sum::<usize>();
         taken.reverse();
         taken

@@ -1,6 +1,6 @@
 //! What one call will touch. Policy judges these and never guesses at a tool's JSON.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One thing a call will touch, resolved: the very path that will be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +19,20 @@ impl Access {
     /// How the touched thing is shown to a person.
     pub fn location(&self) -> String {
         match self {
-            Self::Read(path) | Self::Write(path) => path.display().to_string(),
+            Self::Read(path) | Self::Write(path) => shown_path(path),
             Self::Run(target) | Self::Connect(target) => target.clone(),
         }
     }
+}
+
+/// A path as a person is shown it: control characters, which could act on a terminal, are escaped.
+pub fn shown_path(path: &Path) -> String {
+    let text = path.display().to_string();
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    let escaped = |it: char| {
+        if it.is_control() { it.escape_default().to_string() } else { it.to_string() }
+    };
+    text.chars().map(escaped).collect()
 }

@@ -62,6 +62,12 @@ pub trait DynTool: Send + Sync {
         None
     }
 
+    /// True when preparing may take long, whatever the reason: it then runs off the async threads and
+    /// within the call's time.
+    fn prepares_slowly(&self) -> bool {
+        false
+    }
+
     /// The only way from raw JSON to something that can run: parses, resolves, declares accesses.
     fn prepare(
         self: Arc<Self>,

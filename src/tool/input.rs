@@ -1,18 +1,19 @@
 //! From raw JSON to input that fits a schema, or to an error a model can act on.
 //!
-//! Coercion comes first and is narrow: `"5"` for a number, `"true"` for a boolean, `null` for an
-//! optional parameter. Everything else is judged as it came.
+//! Coercion comes first and is narrow; everything else is judged as it came.
 
 use std::fmt::Write as _;
 
 use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
-use super::SchemaError;
+use super::{SchemaError, coerce::coerce};
 use crate::error::{ErrorKind, ToolError};
 
 /// How many problems one answer names; a model mends them all at once.
 const MAX_REPORTED: usize = 5;
+/// How many problems are looked at: an array can have a million of them.
+const MAX_LOOKED_AT: usize = 100;
 /// How much of a wrong value is shown.
 const MAX_SHOWN_CHARS: usize = 60;
 /// Keeps a hostile pattern in a host's or server's schema from stalling a call.
@@ -60,7 +61,7 @@ impl InputValidator {
         }
         let mut problems: Vec<String> = Vec::new();
         let mut left_out = 0_usize;
-        for error in self.validator.iter_errors(&input) {
+        for error in self.validator.iter_errors(&input).take(MAX_LOOKED_AT) {
             let problem = self.explain(&error);
             if problems.contains(&problem) {
                 continue;
@@ -152,75 +153,6 @@ fn states_no_cause(kind: &ValidationErrorKind) -> bool {
             | ValidationErrorKind::MinItems { .. }
             | ValidationErrorKind::MaxItems { .. }
     )
-}
-
-fn coerce(value: &mut Value, schema: &Value) {
-    match value {
-        Value::Object(fields) => {
-            let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-                return;
-            };
-            let required = schema.get("required").and_then(Value::as_array);
-            fields.retain(|name, field| {
-                let Some(property) = properties.get(name) else { return true };
-                let optional = !required.is_some_and(|it| it.iter().any(|it| it == name));
-                if field.is_null() && optional && !accepts(property, "null") {
-                    return false;
-                }
-                coerce(field, property);
-                true
-            });
-        }
-        Value::Array(items) => {
-            if let Some(schema) = schema.get("items") {
-                for item in items {
-                    coerce(item, schema);
-                }
-            }
-        }
-        Value::String(text) if !accepts(schema, "string") => {
-            if let Some(coerced) = coerced_text(text, schema) {
-                *value = coerced;
-            }
-        }
-        _ => {}
-    }
-}
-
-fn coerced_text(text: &str, schema: &Value) -> Option<Value> {
-    if accepts(schema, "boolean") {
-        match text {
-            "true" => return Some(Value::Bool(true)),
-            "false" => return Some(Value::Bool(false)),
-            _ => {}
-        }
-    }
-    if accepts(schema, "integer") || accepts(schema, "number") {
-        // Only what a person writes as a number: no `1e3`, no blanks, no hexadecimal.
-        let digits = text.strip_prefix('-').unwrap_or(text);
-        let plain = !digits.is_empty()
-            && digits.len() <= 20
-            && digits.bytes().all(|it| it.is_ascii_digit() || it == b'.')
-            && digits.starts_with(|it: char| it.is_ascii_digit());
-        if plain {
-            if let Ok(whole) = text.parse::<i64>() {
-                return Some(Value::Number(whole.into()));
-            }
-            if accepts(schema, "number") {
-                return text.parse().ok().and_then(Number::from_f64).map(Value::Number);
-            }
-        }
-    }
-    None
-}
-
-/// True when the schema names the type; a schema that names none is left alone.
-fn accepts(schema: &Value, kind: &str) -> bool {
-    match schema.get("type") {
-        Some(Value::String(only)) => only == kind,
-        Some(Value::Array(kinds)) => kinds.iter().any(|it| it == kind),
-        _ => matches!(kind, "string" | "null"),
-    }
 }
 
 fn expectation(schema: &Value) -> String {

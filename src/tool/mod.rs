@@ -4,6 +4,7 @@
 //! Nothing here knows of napi, of a provider's wire format or of a particular tool.
 
 mod access;
+mod coerce;
 mod context;
 mod contract;
 mod cut;
@@ -14,7 +15,7 @@ mod schema;
 mod spec;
 mod typed;
 
-pub use access::Access;
+pub use access::{Access, shown_path};
 pub use context::ToolContext;
 pub use contract::{DynTool, Prepared, Tool};
 pub use cut::whole_lines_within;

@@ -150,6 +150,9 @@ fn make_strict(schema: &mut Value) {
     if let Some(items) = node.get_mut("items") {
         make_strict(items);
     }
+    if let Some(Value::Object(definitions)) = node.get_mut("$defs") {
+        definitions.values_mut().for_each(make_strict);
+    }
     for key in ["anyOf", "oneOf", "allOf"] {
         if let Some(Value::Array(children)) = node.get_mut(key) {
             children.iter_mut().for_each(make_strict);

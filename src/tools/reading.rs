@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     error::ToolError,
-    tool::{Content, ToolContext, ToolOutput},
+    tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
         Document, LineWindow, PageRange, PdfText, Piece, ReadRequest, Reading, TextEncoding,
         WindowStyle, WindowText, WorkspacePath, read_document, render_cells,
@@ -64,7 +64,7 @@ pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutpu
         })
         .await?;
     cx.session.ledger.record(ledger_path.clone(), reading.hash);
-    let shown = ledger_path.display().to_string();
+    let shown = shown_path(&ledger_path);
     Ok(present(reading, &shown, wording, first.unwrap_or(1).max(1)))
 }
 
@@ -211,7 +211,7 @@ fn lines(count: u64) -> String {
 
 /// One line for a person: which part of which file.
 pub(super) fn describe(file: &FileToRead) -> String {
-    let path = file.path.absolute().display();
+    let path = shown_path(file.path.absolute());
     match (file.first, file.last, file.pages) {
         (_, _, Some(PageRange { first, last })) if first == last => {
             format!("Read {path} (page {first})")

@@ -1,18 +1,36 @@
 //! Engines for the files of a workspace. They know nothing of JSON, policy or napi.
 
+mod atomic;
+mod diff;
+mod file_lock;
 pub mod image;
+mod line_ending;
 mod lines;
 pub mod notebook;
 mod path;
 pub mod pdf;
 mod reader;
+mod replace;
 mod suggest;
 mod text;
+mod text_file;
 
+pub use atomic::{
+    Expected, ForEdit, InPlace, NotKept, Stamp, WriteError, Written, read_for_edit,
+    remove_unchanged, write_atomically,
+};
+pub use diff::{Diff, DiffLimits, unified_diff};
+pub use file_lock::{FileGuard, FileLocks, LockError, Turn};
 pub use image::{ImageBlock, ImageError, load_image};
+pub use line_ending::{LineEnding, LineEndings};
 pub use lines::{LineWindow, WindowStyle, WindowText};
 pub use notebook::{Notebook, NotebookError, Piece, read_notebook, render_cells};
 pub use path::{PathError, RelativePaths, Roots, WorkspacePath};
 pub use pdf::{PageRange, PdfError, PdfText, read_pdf};
 pub use reader::{Document, ReadError, ReadRequest, Reading, read_document};
+pub use replace::{
+    Hit, IndentationShift, MatchStrategy, Matches, NearestRegion, Replacement, find_target,
+    nearest_region, unique_by_line_hint,
+};
 pub use text::TextEncoding;
+pub use text_file::{TextFile, TextFileError, encode_new_file};

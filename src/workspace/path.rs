@@ -54,6 +54,9 @@ pub enum RelativePaths {
     FromFirstRoot,
 }
 
+/// The longest path that systems take; what is longer is not worth a look at every part of it.
+const MAX_PATH_BYTES: usize = 4_096;
+
 /// The directories that file tools may touch.
 #[derive(Debug)]
 pub struct Roots(Vec<PathBuf>);
@@ -85,11 +88,6 @@ impl Roots {
         self.0.first().map_or(Path::new("/"), PathBuf::as_path)
     }
 
-    /// Every root, the project's first.
-    pub fn all(&self) -> &[PathBuf] {
-        &self.0
-    }
-
     /// Finds the place a path means, following links as the system would.
     pub fn resolve(
         &self,
@@ -102,7 +100,14 @@ impl Roots {
         if asked.contains('\0') {
             return Err(PathError::Malformed(asked.replace('\0', "\\0"), "it has a NUL character"));
         }
-        let path = Path::new(asked);
+        if asked.len() > MAX_PATH_BYTES {
+            let shown: String = asked.chars().take(80).collect();
+            return Err(PathError::Malformed(shown + "…", "it is longer than 4,096 bytes"));
+        }
+        // A trailing slash would hide a link from the checks below.
+        let names_directory = asked.ends_with('/');
+        let trimmed = asked.trim_end_matches('/');
+        let path = Path::new(if trimmed.is_empty() { "/" } else { trimmed });
         if path.is_relative() && relative == RelativePaths::Refused {
             return Err(PathError::Relative {
                 asked: asked.to_owned(),
@@ -110,6 +115,10 @@ impl Roots {
             });
         }
         let absolute = resolve_links(&self.first().join(path), asked)?;
+        if names_directory && absolute.is_file() {
+            let cause = io::ErrorKind::NotADirectory.into();
+            return Err(PathError::Unresolvable(asked.to_owned(), cause));
+        }
         // `strip_prefix` compares whole components, so `/repo-evil` is not below `/repo`.
         let found = self.0.iter().find_map(|root| {
             let below = absolute.strip_prefix(root).ok()?.to_owned();
@@ -163,6 +172,17 @@ impl WorkspacePath {
     /// The place, absolute and without links.
     pub fn absolute(&self) -> &Path {
         &self.absolute
+    }
+
+    /// The root that holds the place, for opening what is below it step by step.
+    #[cfg(unix)]
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The names that lead from the root to the place; none of them is `..`.
+    pub(super) fn below(&self) -> &Path {
+        &self.below
     }
 
     /// Opens the file for reading. Never waits, even on a FIFO, and never follows a link.
@@ -272,8 +292,10 @@ mod tests {
             let refused = roots.resolve(asked, RelativePaths::FromFirstRoot);
             assert!(matches!(refused, Err(PathError::Outside { .. })), "{asked}: {refused:?}");
         }
-        let refused = roots.resolve("dangling", RelativePaths::FromFirstRoot);
-        assert!(matches!(refused, Err(PathError::Dangling(_))), "{refused:?}");
+        for asked in ["dangling", "dangling/"] {
+            let refused = roots.resolve(asked, RelativePaths::FromFirstRoot);
+            assert!(matches!(refused, Err(PathError::Dangling(_))), "{refused:?}");
+        }
     }
 
     #[test]
@@ -286,7 +308,7 @@ mod tests {
     #[test]
     fn nul_and_nothing_are_refused_and_relative_ones_where_the_tool_says_so() {
         let (_dir, _repo, roots) = workspace();
-        for asked in ["", "a\0b"] {
+        for asked in ["", "a\0b", &"a/".repeat(5_000)] {
             let refused = roots.resolve(asked, RelativePaths::FromFirstRoot);
             assert!(matches!(refused, Err(PathError::Malformed(..))), "{refused:?}");
         }

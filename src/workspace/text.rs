@@ -11,16 +11,16 @@ use encoding_rs::{CoderResult, DecoderResult, Encoding, UTF_8};
 /// How much is read at a time.
 const CHUNK: usize = 64 * 1024;
 /// How much of a file a guess at its encoding looks at.
-const GUESS_BYTES: u64 = 1024 * 1024;
+const GUESS_BYTES: usize = 1024 * 1024;
 /// How much of a file is looked at for a NUL, the mark of binary content.
 pub(super) const BINARY_PROBE: usize = 8 * 1024;
 
 /// How a text is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextEncoding {
-    encoding: &'static Encoding,
-    bom: bool,
-    damaged: bool,
+    pub(super) encoding: &'static Encoding,
+    pub(super) bom: bool,
+    pub(super) damaged: bool,
 }
 
 impl TextEncoding {
@@ -74,28 +74,36 @@ pub(super) fn decode_file(
         Err(err) if err.kind() == io::ErrorKind::InvalidData => restart(),
         Err(err) => return Err(err),
     }
-    let guess = guess_encoding(file)?;
+    file.seek(SeekFrom::Start(0))?;
+    let mut sample = Vec::with_capacity(CHUNK);
+    // One byte more than is looked at tells whether there is more.
+    file.take(GUESS_BYTES as u64 + 1).read_to_end(&mut sample)?;
+    let guess = guess_encoding(&sample);
     let pass = decode(file, guess, Malformed::Replaced, sink, cancelled)?;
     let encoding = TextEncoding { encoding: guess, bom: false, damaged: pass.damaged };
     Ok(TextPass { encoding, hash: pass.hash, bytes: pass.bytes })
 }
 
+/// The encoding of bytes that have no mark and are not UTF-8 throughout, by their beginning.
+///
 /// UTF-8 with a few bad bytes stays UTF-8; anything else is what its bytes look most like.
-fn guess_encoding(file: &mut File) -> io::Result<&'static Encoding> {
-    file.seek(SeekFrom::Start(0))?;
-    let mut sample = Vec::with_capacity(CHUNK);
-    file.take(GUESS_BYTES).read_to_end(&mut sample)?;
-    let (mut valid, mut invalid) = (0_usize, 0_usize);
+pub(super) fn guess_encoding(bytes: &[u8]) -> &'static Encoding {
+    let sample = bytes.get(..GUESS_BYTES).unwrap_or(bytes);
+    // A character torn by the cut would count as damage, and rule its encoding out.
+    let is_whole = sample.len() == bytes.len();
+    let (mut valid, mut invalid, mut seen) = (0_usize, 0_usize, 0_usize);
     for chunk in sample.utf8_chunks() {
         valid += chunk.valid().chars().filter(|it| !it.is_ascii()).count();
-        invalid += usize::from(!chunk.invalid().is_empty());
+        seen += chunk.valid().len() + chunk.invalid().len();
+        let torn = !is_whole && seen == sample.len();
+        invalid += usize::from(!chunk.invalid().is_empty() && !torn);
     }
     if valid > invalid.saturating_mul(4) {
-        return Ok(UTF_8);
+        return UTF_8;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(&sample, true);
-    Ok(detector.guess(None, Utf8Detection::Deny))
+    detector.feed(sample, is_whole);
+    detector.guess(None, Utf8Detection::Deny)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -166,6 +174,28 @@ fn decode(
         if last {
             done.hash = hasher.finalize();
             return Ok(done);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::SHIFT_JIS;
+
+    use super::*;
+
+    #[test]
+    fn a_character_torn_by_the_end_of_the_sample_does_not_mislead_the_guess() {
+        for shift in ["", "a"] {
+            let text = format!("{shift}{}", "設定ファイルを読み込みます。\n".repeat(50_000));
+            let bytes = SHIFT_JIS.encode(&text).0;
+            assert!(bytes.len() > GUESS_BYTES);
+            assert_eq!(guess_encoding(&bytes), SHIFT_JIS);
+            let unbroken = text.replace('\n', "");
+            assert_eq!(guess_encoding(&SHIFT_JIS.encode(&unbroken).0), SHIFT_JIS);
+            let padding = "x".repeat(GUESS_BYTES - 7);
+            let damaged = [format!("{shift}ééé{padding}ü").as_bytes(), b"\xff"].concat();
+            assert_eq!(guess_encoding(&damaged), UTF_8);
         }
     }
 }

@@ -185,7 +185,7 @@ async fn a_result_too_large_is_cut_at_a_line_and_says_so() {
     let output = bed.call("diagnostic_echo", json!({ "text": "abc\ndef\nghi\njkl" })).await;
     assert_eq!(
         output.joined_text(),
-        "abc\ndef\n[result cut: 10 of 15 bytes of text are shown; ask for less at a time]"
+        "abc\ndef\n[result cut: 8 of 15 bytes of text are shown; ask for less at a time]"
     );
 }
 

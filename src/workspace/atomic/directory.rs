@@ -1,0 +1,139 @@
+//! The directory of a target, held by descriptor.
+//!
+//! It is reached from the root name by name, each opened without following a link. That is what
+//! openat2 with `BENEATH` and `NO_SYMLINKS` does for a path without `..`, but it works on every Unix
+//! and under filters that refuse the call, and missing directories have to be made one by one
+//! anyway.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    io,
+    os::fd::OwnedFd,
+};
+
+use rustix::{
+    fs::{AtFlags, CWD, Mode, OFlags, Stat, mkdirat, openat, statat, unlinkat},
+    io::Errno,
+};
+
+use super::{
+    WriteError,
+    stamp::{Identity, Kind},
+};
+use crate::workspace::path::WorkspacePath;
+
+// Search permission is enough to pass through a directory, where the system can say so.
+#[cfg(target_os = "linux")]
+const PASS: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const PASS: OFlags = OFlags::RDONLY;
+
+/// The open directory that holds, or will hold, a file.
+pub(super) struct Directory {
+    pub(super) fd: OwnedFd,
+    /// Directories that were made on the way, each with the one it is in.
+    made: Vec<(OwnedFd, OsString)>,
+}
+
+impl Directory {
+    /// Opens the directory of a place, making what is missing; gives the file's name in it too.
+    pub(super) fn of(place: &WorkspacePath) -> Result<(Self, &OsStr), WriteError> {
+        let path = place.absolute();
+        let failed = |err: Errno| WriteError::from_io(path, err.into());
+        let flags = PASS | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = openat(CWD, place.root(), flags, Mode::empty()).map_err(failed)?;
+        let Some(name) = place.below().file_name() else {
+            return Err(WriteError::NotAFile {
+                path: path.display().to_string(),
+                kind: "a directory",
+            });
+        };
+        let mut directory = Self { fd: root, made: Vec::new() };
+        for part in place.below().parent().into_iter().flat_map(|it| it.iter()) {
+            if let Err(err) = directory.enter(part) {
+                let error = directory.explain(part, err, place);
+                directory.remove_made();
+                return Err(error);
+            }
+        }
+        Ok((directory, name))
+    }
+
+    fn enter(&mut self, name: &OsStr) -> Result<(), Errno> {
+        let flags = PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let open = |fd: &OwnedFd| openat(fd, name, flags, Mode::empty());
+        match open(&self.fd) {
+            Ok(next) => self.fd = next,
+            Err(Errno::NOENT) => {
+                let made = match mkdirat(&self.fd, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) => true,
+                    // Somebody else made it in between.
+                    Err(Errno::EXIST) => false,
+                    Err(err) => return Err(err),
+                };
+                let next = open(&self.fd)?;
+                let parent = std::mem::replace(&mut self.fd, next);
+                if made {
+                    sync(&parent);
+                    self.made.push((parent, name.to_owned()));
+                }
+            }
+            Err(err) => return Err(err),
+        }
+        Ok(())
+    }
+
+    fn explain(&self, part: &OsStr, err: Errno, place: &WorkspacePath) -> WriteError {
+        if matches!(err, Errno::NOTDIR | Errno::LOOP | Errno::MLINK) {
+            let kind = match self.stat(part) {
+                Ok(Some(stat)) => Identity::of_stat(&stat).kind,
+                Ok(None) | Err(_) => Kind::Link,
+            };
+            return WriteError::NotADirectory {
+                path: place.absolute().display().to_string(),
+                part: part.display().to_string(),
+                kind: kind.not_a_file().unwrap_or("a file"),
+            };
+        }
+        WriteError::from_io(place.absolute(), err.into())
+    }
+
+    /// What is there by that name, links not followed.
+    pub(super) fn stat(&self, name: &OsStr) -> io::Result<Option<Stat>> {
+        match statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(err) => Err(err.into()),
+        }
+    }
+
+    /// Opens a file in the directory. Never waits on a FIFO and never follows a link.
+    pub(super) fn open(&self, name: &OsStr, access: OFlags, mode: Mode) -> Result<File, Errno> {
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        openat(&self.fd, name, flags, mode).map(File::from)
+    }
+
+    /// Removes a name from the directory; that it is gone already is as good.
+    pub(super) fn remove(&self, name: &OsStr) {
+        let _gone = unlinkat(&self.fd, name, AtFlags::empty());
+    }
+
+    /// Brings the directory's names to the disk, and says whether they are there.
+    pub(super) fn sync(&self) -> bool {
+        sync(&self.fd)
+    }
+
+    /// Takes back the directories that were made for a write that failed; none that is in use.
+    pub(super) fn remove_made(&mut self) {
+        while let Some((parent, name)) = self.made.pop() {
+            let _kept_if_in_use = unlinkat(&parent, &name, AtFlags::REMOVEDIR);
+        }
+    }
+}
+
+fn sync(fd: &OwnedFd) -> bool {
+    // What was opened to pass through cannot be synced; a directory that may not be read neither.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat(fd, ".", flags, Mode::empty()).and_then(rustix::fs::fsync).is_ok()
+}

@@ -1,0 +1,168 @@
+//! Finds lines that are all indented by the same more, less or other blanks than the target's.
+//!
+//! Two blocks differ by a uniform shift exactly when their lines agree without indentation and
+//! each line is indented against the one before in the same way. So each line becomes a token of
+//! both, and the search is for a sequence of tokens: linear, whatever the lines are.
+
+use std::{collections::HashMap, ops::Range};
+
+use super::{Found, IndentationShift, Place};
+
+/// A token of a line that is not in the target.
+const UNKNOWN: u32 = u32::MAX;
+
+/// The lines of a text, found again by number.
+struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+/// One line, without blanks around its content.
+struct Line<'a> {
+    start: usize,
+    next: usize,
+    ended: bool,
+    indentation: &'a str,
+    content: &'a str,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|it| it + 1);
+        let starts = std::iter::once(0).chain(ends).filter(|it| *it < text.len()).collect();
+        Self { text, starts }
+    }
+
+    fn get(&self, number: usize) -> Option<Line<'a>> {
+        let start = *self.starts.get(number)?;
+        let next = self.starts.get(number + 1).copied().unwrap_or(self.text.len());
+        let raw = self.text.get(start..next)?;
+        let body = raw.strip_suffix('\n').map_or(raw, |it| it.strip_suffix('\r').unwrap_or(it));
+        let trimmed = body.trim_end_matches([' ', '\t']);
+        let content = trimmed.trim_start_matches([' ', '\t']);
+        let (indentation, _) = trimmed.split_at(trimmed.len() - content.len());
+        Some(Line { start, next, ended: raw.ends_with('\n'), indentation, content })
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Line<'a>> {
+        (0..self.starts.len()).filter_map(|it| self.get(it))
+    }
+
+    fn tokens(&self) -> impl Iterator<Item = Token<'a>> {
+        let mut last = "";
+        self.iter().map(move |line| {
+            if line.content.is_empty() {
+                return ("", "", "");
+            }
+            let shared = common_prefix(last, line.indentation);
+            let (_, before) = last.split_at(shared);
+            let (_, here) = line.indentation.split_at(shared);
+            last = line.indentation;
+            (line.content, before, here)
+        })
+    }
+}
+
+/// What a line says and how its indentation differs from that of the last line with content.
+type Token<'a> = (&'a str, &'a str, &'a str);
+
+fn common_prefix(left: &str, right: &str) -> usize {
+    left.bytes().zip(right.bytes()).take_while(|(left, right)| left == right).count()
+}
+
+pub(super) fn find(text: &str, target: &str) -> Found {
+    let wanted = Lines::new(target);
+    let Some((lead, first)) = wanted.iter().enumerate().find(|(_, it)| !it.content.is_empty())
+    else {
+        return Found::default();
+    };
+    // The first line with content is free in its indentation, so it is compared apart.
+    let mut ids: HashMap<Token<'_>, u32> = HashMap::new();
+    let needle: Vec<u32> = wanted
+        .tokens()
+        .skip(lead + 1)
+        .zip(0..UNKNOWN)
+        .map(|(token, fresh)| *ids.entry(token).or_insert(fresh))
+        .collect();
+    let present = Lines::new(text);
+    let haystack: Vec<u32> =
+        present.tokens().map(|it| ids.get(&it).copied().unwrap_or(UNKNOWN)).collect();
+
+    let shared = shared_indentation(&wanted);
+    let inner = first.indentation.len() - shared.len();
+    let needs_ending = target.ends_with('\n');
+    let place = |tail: usize| {
+        let anchor = tail.checked_sub(1)?;
+        let here = present.get(anchor).filter(|it| it.content == first.content)?;
+        let top = anchor.checked_sub(lead)?;
+        // Blank lines before one anchor are before no other, so all these walks are one.
+        let is_blank = |it: usize| present.get(it).is_some_and(|it| it.content.is_empty());
+        if !(top..anchor).rev().all(is_blank) {
+            return None;
+        }
+        let start = present.get(top)?.start;
+        let last = present.get(anchor + needle.len()).filter(|it| it.ended || !needs_ending)?;
+        let content_end = last.start + last.indentation.len() + last.content.len();
+        let end = if needs_ending { last.next } else { content_end };
+        let (to, _) = here.indentation.split_at(here.indentation.len().checked_sub(inner)?);
+        Some((start..end, to))
+    };
+    let mut found = Found::default();
+    for (range, to) in sequence_starts(&haystack, &needle).into_iter().filter_map(place) {
+        found.add(range, shared, to);
+    }
+    if found.places.len() > 1 {
+        found.overlapping = None;
+    }
+    found
+}
+
+impl Found {
+    fn add(&mut self, range: Range<usize>, from: &str, to: &str) {
+        if self.places.last().is_some_and(|it| it.range.end > range.start) {
+            self.overlapping = Some(range.start);
+            return;
+        }
+        let shift = IndentationShift { from: from.to_owned(), to: to.to_owned() };
+        self.places.push(Place { range, shift: Some(Box::new(shift)) });
+    }
+}
+
+fn shared_indentation<'a>(lines: &Lines<'a>) -> &'a str {
+    let mut indentations =
+        lines.iter().filter(|it| !it.content.is_empty()).map(|it| it.indentation);
+    let first = indentations.next().unwrap_or_default();
+    indentations.fold(first, |shared, it| shared.split_at(common_prefix(shared, it)).0)
+}
+
+/// Where `needle` starts in `haystack`, overlaps included (Knuth, Morris, Pratt). An empty needle
+/// is after every token.
+fn sequence_starts(haystack: &[u32], needle: &[u32]) -> Vec<usize> {
+    if needle.is_empty() {
+        return (1..=haystack.len()).collect();
+    }
+    let mut borders: Vec<usize> = vec![0];
+    let extend = |borders: &[usize], mut matched: usize, token: u32| loop {
+        if needle.get(matched) == Some(&token) {
+            return matched + 1;
+        }
+        match matched.checked_sub(1).and_then(|it| borders.get(it)) {
+            Some(shorter) => matched = *shorter,
+            None => return 0,
+        }
+    };
+    let mut border = 0;
+    for token in needle.iter().skip(1) {
+        border = extend(&borders, border, *token);
+        borders.push(border);
+    }
+    let mut starts = Vec::new();
+    let mut matched = 0;
+    for (at, token) in haystack.iter().enumerate() {
+        matched = extend(&borders, matched, *token);
+        if matched == needle.len() {
+            starts.push(at + 1 - needle.len());
+        }
+    }
+    starts
+}

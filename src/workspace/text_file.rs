@@ -1,0 +1,335 @@
+//! A whole text file in memory that can be changed without touching any byte beside the change.
+//!
+//! It knows bytes and encodings; where to change what is decided elsewhere.
+
+mod codec;
+
+use std::{borrow::Cow, ops::Range};
+
+use encoding_rs::{BIG5, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use codec::{BLOCK, block_length, encode_legacy, step};
+
+use super::{
+    LineEndings, TextEncoding,
+    text::{BINARY_PROBE, guess_encoding},
+};
+
+/// Why a file cannot be changed as text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TextFileError {
+    /// The content is no text.
+    #[error("the file is binary (it has a NUL byte); only text can be edited")]
+    Binary,
+    /// The new text does not fit the file's encoding.
+    #[error(
+        "the file is {encoding}, which cannot hold `{character}` (U+{:04X}); use other characters or convert the file to UTF-8 first",
+        u32::from(*.character)
+    )]
+    Unmappable {
+        /// The first character that does not fit.
+        character: char,
+        /// The file's encoding.
+        encoding: &'static str,
+    },
+    /// An edit starts or ends where no character does.
+    #[error("bytes {start} to {end} of the text are no range of whole characters")]
+    NoSuchRange {
+        /// The start of the range.
+        start: usize,
+        /// The end of the range.
+        end: usize,
+    },
+    /// Two edits change the same text.
+    #[error("two edits overlap at byte {at} of the text")]
+    Overlap {
+        /// Where the second edit starts.
+        at: usize,
+    },
+    /// The new text has the character that invalid bytes are shown as.
+    #[error(
+        "the new text has U+FFFD, which stands for invalid bytes of the file; leave those bytes out of the edit"
+    )]
+    WritesDamage,
+    /// Beside the edit are invalid bytes that would form another character together with it.
+    #[error("the file has invalid bytes that would merge with the edit; edit a larger range")]
+    MergesWithDamage,
+}
+
+/// A text file: what it says, and the bytes that say it.
+#[derive(Clone, Debug)]
+pub struct TextFile {
+    text: String,
+    encoding: TextEncoding,
+    original: Original,
+}
+
+/// The bytes after the byte order mark.
+#[derive(Clone, Debug)]
+enum Original {
+    /// The text is UTF-8: its bytes are the file's.
+    SameAsText,
+    Mapped {
+        bytes: Vec<u8>,
+        checkpoints: Vec<Checkpoint>,
+    },
+}
+
+/// A place where a character starts, in the text and in the file.
+#[derive(Clone, Copy, Debug)]
+struct Checkpoint {
+    text: usize,
+    bytes: usize,
+}
+
+impl TextFile {
+    /// Decodes a file: by its byte order mark, else as UTF-8, else by the best guess.
+    pub fn from_bytes(mut bytes: Vec<u8>) -> Result<Self, TextFileError> {
+        if let Some((encoding, mark)) = Encoding::for_bom(&bytes) {
+            bytes.drain(..mark);
+            return Ok(Self::decode(bytes, encoding, Mark::Present));
+        }
+        let head = bytes.get(..BINARY_PROBE).unwrap_or(&bytes);
+        if memchr::memchr(0, head).is_some() {
+            return Err(TextFileError::Binary);
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self::utf8(text, Mark::Absent)),
+            Err(err) => {
+                let bytes = err.into_bytes();
+                let encoding = guess_encoding(&bytes);
+                Ok(Self::decode(bytes, encoding, Mark::Absent))
+            }
+        }
+    }
+
+    fn utf8(text: String, mark: Mark) -> Self {
+        let bom = mark == Mark::Present;
+        let encoding = TextEncoding { encoding: UTF_8, bom, damaged: false };
+        Self { text, encoding, original: Original::SameAsText }
+    }
+
+    fn decode(bytes: Vec<u8>, encoding: &'static Encoding, mark: Mark) -> Self {
+        let bytes = if encoding == UTF_8 {
+            match String::from_utf8(bytes) {
+                Ok(text) => return Self::utf8(text, mark),
+                Err(err) => err.into_bytes(),
+            }
+        } else {
+            bytes
+        };
+        let mut text = String::with_capacity(bytes.len());
+        let mut checkpoints = Vec::with_capacity(bytes.len() / BLOCK + 1);
+        let (mut at, mut damaged) = (0, false);
+        while let Some(rest) = bytes.get(at..).filter(|it| !it.is_empty()) {
+            checkpoints.push(Checkpoint { text: text.len(), bytes: at });
+            let block = rest.get(..block_length(rest, encoding)).unwrap_or(rest);
+            let (piece, replaced) = encoding.decode_without_bom_handling(block);
+            text.push_str(&piece);
+            damaged |= replaced;
+            at += block.len();
+        }
+        let encoding = TextEncoding { encoding, bom: mark == Mark::Present, damaged };
+        Self { text, encoding, original: Original::Mapped { bytes, checkpoints } }
+    }
+
+    /// The text, without a byte order mark; invalid bytes are shown as U+FFFD.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How the text is written down.
+    pub fn encoding(&self) -> TextEncoding {
+        self.encoding
+    }
+
+    /// How the lines of the text end.
+    pub fn line_endings(&self) -> LineEndings {
+        LineEndings::count(&self.text)
+    }
+
+    /// The bytes of the file with each range of [`text`](Self::text) replaced by new text.
+    ///
+    /// Every byte outside the ranges is copied. Ranges may come in any order; insertions at one
+    /// place stay in the order given.
+    pub fn splice<S: AsRef<str>>(
+        &self,
+        edits: &[(Range<usize>, S)],
+    ) -> Result<Vec<u8>, TextFileError> {
+        let mut edits: Vec<(&Range<usize>, &str)> =
+            edits.iter().map(|(range, new_text)| (range, new_text.as_ref())).collect();
+        edits.sort_by_key(|(range, _)| (range.start, range.end));
+        let original = self.body();
+        let inserted: usize = edits.iter().map(|(_, new_text)| new_text.len()).sum();
+        let mut spliced = Vec::with_capacity(original.len() + inserted + 3);
+        spliced.extend_from_slice(self.mark());
+        let mut cursor = Cursor { text: 0, bytes: 0 };
+        let (mut copied, mut edited) = (0, 0);
+        for (range, new_text) in &edits {
+            let outside = TextFileError::NoSuchRange { start: range.start, end: range.end };
+            if range.start < edited {
+                return Err(TextFileError::Overlap { at: range.start });
+            }
+            edited = range.end;
+            let old_text = self.text.get((*range).clone()).ok_or_else(|| outside.clone())?;
+            let (range, new_text) = self.narrow(range, old_text, new_text);
+            if self.encoding.damaged && new_text.contains(char::REPLACEMENT_CHARACTER) {
+                return Err(TextFileError::WritesDamage);
+            }
+            let start = self.advance(&mut cursor, range.start).ok_or_else(|| outside.clone())?;
+            let end = self.advance(&mut cursor, range.end).ok_or(outside)?;
+            spliced.extend_from_slice(original.get(copied..start).unwrap_or_default());
+            spliced.extend_from_slice(&self.encode(new_text)?);
+            copied = end;
+        }
+        let suffix = original.get(copied..).unwrap_or_default();
+        spliced.extend_from_slice(suffix);
+        debug_assert!(spliced.starts_with(self.mark()) && spliced.ends_with(suffix));
+        if self.encoding.damaged && !self.says(&spliced, &edits) {
+            return Err(TextFileError::MergesWithDamage);
+        }
+        Ok(spliced)
+    }
+
+    /// The bytes of a file that says `new_text` instead, in the same encoding.
+    ///
+    /// A byte order mark stays; line endings are the caller's.
+    pub fn encode_whole(&self, new_text: &str) -> Result<Vec<u8>, TextFileError> {
+        let mut bytes = self.mark().to_vec();
+        let given_mark = new_text.strip_prefix('\u{feff}').filter(|_| self.encoding.bom);
+        let new_text = given_mark.unwrap_or(new_text);
+        bytes.extend_from_slice(&self.encode(new_text)?);
+        Ok(bytes)
+    }
+
+    /// True when `changed` would be read again in this file's encoding.
+    ///
+    /// A file whose encoding is guessed can become another guess by an edit, and is then shown
+    /// differently although its bytes are right.
+    pub fn keeps_its_encoding(&self, changed: &[u8]) -> bool {
+        let reads_as = |bytes: &[u8]| {
+            if std::str::from_utf8(bytes).is_ok() { UTF_8 } else { guess_encoding(bytes) }
+        };
+        self.encoding.bom || changed.is_ascii() || reads_as(changed) == self.encoding.encoding
+    }
+
+    fn mark(&self) -> &'static [u8] {
+        match self.encoding.encoding {
+            _ if !self.encoding.bom => &[],
+            it if it == UTF_16LE => &[0xff, 0xfe],
+            it if it == UTF_16BE => &[0xfe, 0xff],
+            _ => &[0xef, 0xbb, 0xbf],
+        }
+    }
+
+    fn body(&self) -> &[u8] {
+        match &self.original {
+            Original::SameAsText => self.text.as_bytes(),
+            Original::Mapped { bytes, .. } => bytes,
+        }
+    }
+
+    /// Leaves what an edit does not change at its ends out of it, where writing it again could give
+    /// other bytes: some characters have two codes in `Shift_JIS`, and invalid bytes have none.
+    fn narrow<'a>(
+        &self,
+        range: &Range<usize>,
+        old_text: &str,
+        new_text: &'a str,
+    ) -> (Range<usize>, &'a str) {
+        // Big5 has codes for two characters at once, which must not be parted.
+        if matches!(self.original, Original::SameAsText) || self.encoding.encoding == BIG5 {
+            return (range.clone(), new_text);
+        }
+        let same = |(old, new): &(char, char)| old == new;
+        let length = |(it, _): (char, char)| it.len_utf8();
+        let head: usize = old_text.chars().zip(new_text.chars()).take_while(same).map(length).sum();
+        let (_, old_rest) = old_text.split_at(head);
+        let (_, new_rest) = new_text.split_at(head);
+        let ends = old_rest.chars().rev().zip(new_rest.chars().rev());
+        let tail: usize = ends.take_while(same).map(length).sum();
+        let (new_rest, _) = new_rest.split_at(new_rest.len() - tail);
+        (range.start + head..range.end - tail, new_rest)
+    }
+
+    /// Moves forward to an offset in the text and returns the offset in the file; none inside of
+    /// what one sequence of bytes stands for.
+    fn advance(&self, cursor: &mut Cursor, to: usize) -> Option<usize> {
+        if !self.text.is_char_boundary(to) {
+            return None;
+        }
+        let Original::Mapped { bytes, checkpoints } = &self.original else {
+            *cursor = Cursor { text: to, bytes: to };
+            return Some(to);
+        };
+        let after = checkpoints.partition_point(|it| it.text <= to);
+        if let Some(near) = after.checked_sub(1).and_then(|it| checkpoints.get(it))
+            && near.text > cursor.text
+        {
+            *cursor = Cursor { text: near.text, bytes: near.bytes };
+        }
+        while cursor.text < to {
+            let rest = bytes.get(cursor.bytes..)?;
+            let step = step(rest, self.encoding.encoding, to - cursor.text)?;
+            cursor.text += step.text;
+            cursor.bytes += step.bytes;
+        }
+        (cursor.text == to).then_some(cursor.bytes)
+    }
+
+    fn encode<'a>(&self, new_text: &'a str) -> Result<Cow<'a, [u8]>, TextFileError> {
+        let encoding = self.encoding.encoding;
+        let unmappable =
+            |character| TextFileError::Unmappable { character, encoding: encoding.name() };
+        if encoding == UTF_8 || (new_text.is_ascii() && encoding.is_ascii_compatible()) {
+            return Ok(Cow::Borrowed(new_text.as_bytes()));
+        }
+        if encoding == UTF_16LE {
+            return Ok(Cow::Owned(new_text.encode_utf16().flat_map(u16::to_le_bytes).collect()));
+        }
+        if encoding == UTF_16BE {
+            return Ok(Cow::Owned(new_text.encode_utf16().flat_map(u16::to_be_bytes).collect()));
+        }
+        let bytes = encode_legacy(new_text, encoding).map_err(unmappable)?;
+        // Some encoders fold what they lack: Shift_JIS turns a yen sign into a backslash.
+        let (back, _) = encoding.decode_without_bom_handling(&bytes);
+        let folded = new_text.chars().zip(back.chars()).find(|(wanted, got)| wanted != got);
+        match folded {
+            Some((wanted, _)) => Err(unmappable(wanted)),
+            None => Ok(Cow::Owned(bytes)),
+        }
+    }
+
+    /// Checks the text of a result, for files in which bytes beside an edit are no characters.
+    fn says(&self, spliced: &[u8], edits: &[(&Range<usize>, &str)]) -> bool {
+        let mut wanted = String::with_capacity(spliced.len());
+        let mut copied = 0;
+        for (range, new_text) in edits {
+            wanted.push_str(self.text.get(copied..range.start).unwrap_or_default());
+            wanted.push_str(new_text);
+            copied = range.end;
+        }
+        wanted.push_str(self.text.get(copied..).unwrap_or_default());
+        let body = spliced.get(self.mark().len()..).unwrap_or_default();
+        self.encoding.encoding.decode_without_bom_handling(body).0 == wanted
+    }
+}
+
+/// The bytes of a new file: UTF-8, as given.
+pub fn encode_new_file(text: &str) -> Vec<u8> {
+    text.as_bytes().to_vec()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Present,
+    Absent,
+}
+
+struct Cursor {
+    text: usize,
+    bytes: usize,
+}
+
+#[cfg(test)]
+mod tests;
