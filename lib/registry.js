@@ -24,6 +24,7 @@ class ToolRegistry {
   /** name → { id, object }; the id tells whether the addon still means the same registration. */
   #objects = new Map();
   #instance;
+  #closed = false;
 
   constructor(options = {}) {
     if (options === null || typeof options !== "object") {
@@ -160,8 +161,8 @@ class ToolRegistry {
       inputJson = "null";
       problem = error;
     }
-    // Asked for its answer alone: an unknown tool is refused here.
-    unwrap(this.#native.preview(name, inputJson, factsJson));
+    // Refused here, in the words a call would be answered with.
+    if (id === undefined || this.#closed) unwrap(this.#native.preview(name, inputJson, factsJson));
     const object = this.#objects.get(name);
     const registered = object?.id === id ? object.object : undefined;
     return new ToolInvocation({
@@ -232,6 +233,7 @@ class ToolRegistry {
   }
 
   async close() {
+    this.#closed = true;
     this.#native.close();
     await this.#instance?.close();
   }
