@@ -137,11 +137,20 @@ impl Registry {
 impl Snapshot {
     /// The tool of a name or an alias.
     pub fn find(&self, name: &str) -> Option<&Entry> {
-        let exact = |name: &str| self.tools.get(&NameKey(name.to_owned()));
-        exact(name)
+        self.exact(name)
             .or_else(|| self.entries().find(|entry| entry.tool.aliases().contains(&name)))
-            // Gemini wants a letter or `_` first, so its definitions carry one; see `provider`.
-            .or_else(|| exact(name.strip_prefix('_')?).filter(|it| needs_gemini_prefix(&it.tool.spec().name)))
+    }
+
+    /// The tool that a model means. Gemini wants a letter or `_` first, so its definitions put a `_`
+    /// before other names; see `provider`.
+    pub fn find_called(&self, name: &str) -> Option<&Entry> {
+        let prefixed = || self.exact(name.strip_prefix('_')?);
+        self.find(name)
+            .or_else(|| prefixed().filter(|it| needs_gemini_prefix(&it.tool.spec().name)))
+    }
+
+    fn exact(&self, name: &str) -> Option<&Entry> {
+        self.tools.get(&NameKey(name.to_owned()))
     }
 
     /// The built-in tool of a registration that has been replaced since.

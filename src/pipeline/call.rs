@@ -224,7 +224,7 @@ impl Pipeline {
         }
         registration
             .and_then(|id| tools.find_replaced(id))
-            .or_else(|| tools.find(name))
+            .or_else(|| tools.find_called(name))
             .ok_or_else(|| unknown_tool(tools, name))
     }
 
