@@ -127,7 +127,7 @@ impl NativeRegistry {
             let judged = parsed::<Value>(&input, ErrorKind::Validation).and_then(|input| {
                 self.pipeline.preview(ToolCall { name: name.clone(), input }, options)
             });
-            let Some(entry) = tools.find(&name) else {
+            let Some(entry) = tools.find_called(&name) else {
                 return Err(judged.err().unwrap_or_else(closed));
             };
             let spec = entry.tool.spec();
