@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ToolError, createToolRegistry, type CallResult, type ToolRegistry } from "../index.js";
 import { errorTypes } from "../native/binding.js";
 import { texts } from "./support/results.js";
+import { workingCalls } from "./support/working-calls.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -17,15 +18,7 @@ function registryHere() {
 
 /** Calls that would work, so that the one hostile parameter is what decides. */
 function workingCall(name: string): Record<string, unknown> {
-  const calls: Record<string, Record<string, unknown>> = {
-    Read: { file_path: workspace.path("a.txt"), offset: 1, limit: 1, pages: "1" },
-    read_file: { path: "a.txt", startLine: 1, endLine: 1 },
-    read_many_files: { paths: ["a.txt"] },
-    diagnostic_echo: { text: "x", repeat: 1 },
-    diagnostic_sleep: { ms: 0, steps: 1 },
-    diagnostic_panic: { message: "a panic on purpose", stage: "run" },
-  };
-  const call = calls[name];
+  const call = workingCalls(workspace.root)[name];
   if (call === undefined) throw new Error(`write a working call of \`${name}\` for this test`);
   return call;
 }

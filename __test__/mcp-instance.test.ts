@@ -129,7 +129,9 @@ describe("the official client", () => {
     expect(tools.map(({ _meta: _claude, ...definition }) => definition)).toEqual(
       registry.definitions("mcp"),
     );
-    expect(tools.map(({ name }) => name)).toEqual(["diagnostic_echo", "diagnostic_sleep", "Read"]);
+    const names = tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["diagnostic_echo", "diagnostic_sleep", "Read"]));
+    expect(names).not.toContain("diagnostic_panic");
   });
 
   test("sees a tool that is registered after it connected, and no longer one that was removed", async () => {
@@ -619,7 +621,7 @@ describe("garbage", () => {
     }
 
     const { client } = await connectClient(instance);
-    expect((await client.listTools()).tools).toHaveLength(4);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain("Read");
   });
 
   test("such as a transport that does not start is told to whoever connects it", async () => {

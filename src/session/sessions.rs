@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::ReadLedger;
-use crate::workspace::Roots;
+use super::{ReadLedger, UndoLog};
+use crate::workspace::{FileLocks, Roots};
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
 const CAPACITY: usize = 1_000;
@@ -20,12 +20,17 @@ pub struct Session {
     pub roots: Arc<Roots>,
     /// What it has read.
     pub ledger: ReadLedger,
+    /// What it has changed.
+    pub undo: UndoLog,
+    /// The queues of those who change files.
+    pub locks: FileLocks,
 }
 
 /// Finds or starts conversations.
 #[derive(Debug)]
 pub struct Sessions {
     roots: Arc<Roots>,
+    locks: FileLocks,
     known: Mutex<Known>,
 }
 
@@ -38,7 +43,7 @@ struct Known {
 impl Sessions {
     /// No conversations yet, in a workspace.
     pub fn new(roots: Arc<Roots>) -> Self {
-        Self { roots, known: Mutex::default() }
+        Self { roots, locks: FileLocks::default(), known: Mutex::default() }
     }
 
     /// The conversation of that id.
@@ -54,6 +59,8 @@ impl Sessions {
             id: id.to_owned(),
             roots: Arc::clone(&self.roots),
             ledger: ReadLedger::default(),
+            undo: UndoLog::default(),
+            locks: self.locks.clone(),
         });
         known.by_id.insert(id.to_owned(), (Arc::clone(&session), now));
         if known.by_id.len() > CAPACITY

@@ -4,7 +4,9 @@ use std::io;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    workspace::{PathError, ReadError},
+    workspace::{
+        LockError, PathError, ReadError, TextFileError, WriteError, notebook::NotebookEditError,
+    },
 };
 
 impl From<PathError> for ToolError {
@@ -37,6 +39,49 @@ impl From<ReadError> for ToolError {
             | ReadError::Pdf(..)
             | ReadError::Notebook(..)
             | ReadError::Io(..) => ErrorKind::FileRead,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<WriteError> for ToolError {
+    fn from(error: WriteError) -> Self {
+        let kind = match &error {
+            WriteError::Changed(_) => ErrorKind::StaleFile,
+            WriteError::Exists(_) => ErrorKind::FileExists,
+            WriteError::Missing(_) => ErrorKind::FileNotFound,
+            WriteError::Denied(..) => ErrorKind::Permission,
+            WriteError::NotAFile { .. }
+            | WriteError::NotADirectory { .. }
+            | WriteError::Full(..)
+            | WriteError::Failed(..) => ErrorKind::FileWrite,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<LockError> for ToolError {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Cancelled(_) => Self::cancelled(),
+            LockError::Busy { .. } | LockError::Untrusted(..) | LockError::Failed(..) => {
+                Self::new(ErrorKind::FileWrite, error.to_string())
+            }
+        }
+    }
+}
+
+impl From<TextFileError> for ToolError {
+    fn from(error: TextFileError) -> Self {
+        Self::new(ErrorKind::FileEdit, error.to_string())
+    }
+}
+
+impl From<NotebookEditError> for ToolError {
+    fn from(error: NotebookEditError) -> Self {
+        let kind = match &error {
+            NotebookEditError::Unreadable(_) => ErrorKind::FileEdit,
+            NotebookEditError::UnknownCell { .. } => ErrorKind::EditTargetNotFound,
         };
         Self::new(kind, error.to_string())
     }

@@ -5,8 +5,11 @@
 mod classic;
 mod claude;
 mod diagnostic;
+mod editing;
 mod failures;
 mod reading;
+mod replacing;
+mod writing;
 
 use std::{str::FromStr, sync::Arc};
 

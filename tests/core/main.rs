@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod editing;
 mod pipeline;
 mod reading;
 mod specs;

@@ -1,12 +1,19 @@
 //! The `classic` set: `snake_case` names, paths relative to the workspace.
 
+mod edit_file;
 mod read_file;
 mod read_many_files;
+mod write_file;
 
 use std::sync::Arc;
 
 use crate::tool::{DynTool, Typed};
 
 pub(super) fn tools() -> Vec<Arc<dyn DynTool>> {
-    vec![Typed::erased(read_file::ReadFile), Typed::erased(read_many_files::ReadManyFiles)]
+    vec![
+        Typed::erased(edit_file::EditFile),
+        Typed::erased(read_file::ReadFile),
+        Typed::erased(read_many_files::ReadManyFiles),
+        Typed::erased(write_file::WriteFile),
+    ]
 }

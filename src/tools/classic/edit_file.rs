@@ -1,0 +1,123 @@
+//! `edit_file`: several replacements in one file, all or none.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tools::{
+        editing::{self, Current, Next, Seen},
+        replacing::{Occurrences, Wanted, replace, text_to_edit},
+    },
+    workspace::{RelativePaths, TextFile, WorkspacePath},
+};
+
+pub(super) struct EditFile;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The file to change, absolute or relative to the workspace.
+    path: String,
+    /// The replacements, applied in order.
+    #[schemars(length(min = 1, max = 1_000))]
+    edits: Vec<OneEdit>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct OneEdit {
+    /// The text to replace.
+    #[schemars(length(min = 1))]
+    target: String,
+    /// The text that takes its place.
+    replacement: String,
+    /// Chooses the occurrence nearest to this line.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
+    line_hint: Option<u64>,
+}
+
+pub(super) struct Plan {
+    place: WorkspacePath,
+    edits: Vec<OneEdit>,
+}
+
+impl Tool for EditFile {
+    type Input = Input;
+    type Plan = Plan;
+
+    const NAME: &'static str = "edit_file";
+    const TITLE: &'static str = "Edit a file";
+    const DESCRIPTION: &'static str = include_str!("../description/edit_file.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        let place = cx.session.roots.resolve(&input.path, RelativePaths::FromFirstRoot)?;
+        if place.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("ipynb")) {
+            let message =
+                format!("`{}` is a notebook; change its cells with NotebookEdit", input.path);
+            return Err(ToolError::new(ErrorKind::FileEdit, message));
+        }
+        for (index, edit) in input.edits.iter().enumerate() {
+            if edit.target == edit.replacement {
+                let message = format!(
+                    "parameter `edits[{index}].replacement`: expected another text than its target"
+                );
+                return Err(ToolError::new(ErrorKind::Validation, message));
+            }
+        }
+        Ok(Plan { place, edits: input.edits })
+    }
+
+    fn accesses(&self, plan: &Plan) -> Vec<Access> {
+        vec![Access::Write(plan.place.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        format!("Edit {} ({} edits)", shown_path(plan.place.absolute()), plan.edits.len())
+    }
+
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Plan { place, edits } = plan;
+        editing::change(place, cx, move |current| edited(current, &edits)).await
+    }
+}
+
+fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
+    let original = text_to_edit(current)?;
+    let mut file = original.clone();
+    let mut bytes = Vec::new();
+    let mut certificates = Vec::new();
+    for (index, edit) in edits.iter().enumerate() {
+        let name =
+            if edits.len() == 1 { "target".to_owned() } else { format!("edits[{index}].target") };
+        let occurrences = edit.line_hint.map_or(Occurrences::One, Occurrences::Nearest);
+        let wanted = Wanted { target: &edit.target, replacement: &edit.replacement, occurrences };
+        let replaced = replace(&file, &wanted, &name)?;
+        certificates.push(Value::Object(replaced.facts()));
+        bytes = replaced.bytes;
+        file = TextFile::from_bytes(bytes.clone())?;
+    }
+    let count = edits.len();
+    let mut summary = format!(
+        "applied {count} {} to `{}`",
+        if count == 1 { "edit" } else { "edits" },
+        current.path
+    );
+    if current.seen == Seen::Otherwise {
+        summary
+            .push_str("; the file had changed since it was read, and the targets were still there");
+    }
+    let mut facts = Map::new();
+    facts.insert("edits".to_owned(), Value::Array(certificates));
+    Ok(Next {
+        bytes,
+        summary,
+        before: original.text().to_owned(),
+        after: file.text().to_owned(),
+        facts,
+    })
+}

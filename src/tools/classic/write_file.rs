@@ -1,0 +1,68 @@
+//! `write_file`: a file's whole content; one that exists only when told so.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tools::{editing, writing::written},
+    workspace::{RelativePaths, WorkspacePath},
+};
+
+pub(super) struct WriteFile;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The file to write, absolute or relative to the workspace.
+    path: String,
+    /// The whole content the file is to have.
+    content: String,
+    /// Replace a file that exists.
+    #[serde(default)]
+    overwrite: bool,
+}
+
+pub(super) struct Plan {
+    place: WorkspacePath,
+    content: String,
+    overwrite: bool,
+}
+
+impl Tool for WriteFile {
+    type Input = Input;
+    type Plan = Plan;
+
+    const NAME: &'static str = "write_file";
+    const TITLE: &'static str = "Write a file";
+    const DESCRIPTION: &'static str = include_str!("../description/write_file.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        let place = cx.session.roots.resolve(&input.path, RelativePaths::FromFirstRoot)?;
+        Ok(Plan { place, content: input.content, overwrite: input.overwrite })
+    }
+
+    fn accesses(&self, plan: &Plan) -> Vec<Access> {
+        vec![Access::Write(plan.place.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        format!("Write {} ({} bytes)", shown_path(plan.place.absolute()), plan.content.len())
+    }
+
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Plan { place, content, overwrite } = plan;
+        editing::change(place, cx, move |current| {
+            if current.bytes.is_some() && !overwrite {
+                return Err(ToolError::new(
+                    ErrorKind::FileExists,
+                    format!("`{}` already exists; set overwrite to replace it", current.path),
+                ));
+            }
+            written(current, &content)
+        })
+        .await
+    }
+}

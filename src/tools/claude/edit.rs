@@ -1,0 +1,114 @@
+//! `Edit`: replaces text in a file, and no byte beside it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tools::{
+        editing::{self, Current, Next, Seen},
+        replacing::{Occurrences, Wanted, replace, text_to_edit},
+    },
+    workspace::{RelativePaths, TextFile, WorkspacePath, encode_new_file},
+};
+
+pub(super) struct Edit;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The absolute path of the file to change.
+    file_path: String,
+    /// The text to replace, as it stands in the file.
+    old_string: String,
+    /// The text that takes its place.
+    new_string: String,
+    /// Replace every occurrence instead of the only one.
+    #[serde(default)]
+    replace_all: bool,
+}
+
+pub(super) struct Plan {
+    place: WorkspacePath,
+    input: Input,
+}
+
+impl Tool for Edit {
+    type Input = Input;
+    type Plan = Plan;
+
+    const NAME: &'static str = "Edit";
+    const TITLE: &'static str = "Edit a file";
+    const DESCRIPTION: &'static str = include_str!("../description/edit.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
+    const ALIASES: &'static [&'static str] = &["FileEdit"];
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        let place = cx.session.roots.resolve(&input.file_path, RelativePaths::Refused)?;
+        if input.old_string == input.new_string {
+            let message = "parameter `new_string`: expected another text than old_string; there is nothing to change";
+            return Err(ToolError::new(ErrorKind::Validation, message));
+        }
+        if place.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("ipynb")) {
+            let message =
+                format!("`{}` is a notebook; change its cells with NotebookEdit", input.file_path);
+            return Err(ToolError::new(ErrorKind::FileEdit, message));
+        }
+        Ok(Plan { place, input })
+    }
+
+    fn accesses(&self, plan: &Plan) -> Vec<Access> {
+        vec![Access::Write(plan.place.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        format!("Edit {}", shown_path(plan.place.absolute()))
+    }
+
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Plan { place, input } = plan;
+        editing::change(place, cx, move |current| edited(current, &input)).await
+    }
+}
+
+fn edited(current: &Current, input: &Input) -> Result<Next, ToolError> {
+    if input.old_string.is_empty() {
+        return created(current, &input.new_string);
+    }
+    let file = text_to_edit(current)?;
+    let occurrences = if input.replace_all { Occurrences::All } else { Occurrences::One };
+    let wanted = Wanted { target: &input.old_string, replacement: &input.new_string, occurrences };
+    let replaced = replace(&file, &wanted, "old_string")?;
+    let mut summary = format!("edited `{}`: {}", current.path, replaced.summary());
+    if current.seen == Seen::Otherwise {
+        summary.push_str(
+            "; the file had changed since it was read, and the text to replace was still there",
+        );
+    }
+    let after = TextFile::from_bytes(replaced.bytes.clone())?.text().to_owned();
+    Ok(Next {
+        facts: replaced.facts(),
+        bytes: replaced.bytes,
+        summary,
+        before: file.text().to_owned(),
+        after,
+    })
+}
+
+/// An empty text to replace asks for a new file.
+fn created(current: &Current, content: &str) -> Result<Next, ToolError> {
+    if current.bytes.as_ref().is_some_and(|it| !it.is_empty()) {
+        return Err(ToolError::new(
+            ErrorKind::FileEdit,
+            format!("`{}` exists and is not empty; old_string must be text of it", current.path),
+        ));
+    }
+    Ok(Next {
+        bytes: encode_new_file(content),
+        summary: format!("created `{}`", current.path),
+        before: String::new(),
+        after: content.to_owned(),
+        facts: serde_json::Map::new(),
+    })
+}

@@ -1,0 +1,136 @@
+//! `NotebookEdit`: changes one cell of a notebook.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, json};
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tools::{
+        editing::{self, Current, Next, Seen},
+        replacing::text_to_edit,
+    },
+    workspace::{
+        RelativePaths, WorkspacePath,
+        notebook::{CellEdit, CellKind, edit_notebook},
+    },
+};
+
+pub(super) struct NotebookEdit;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The absolute path of the notebook.
+    notebook_path: String,
+    /// The new text of the cell. Not needed to delete one.
+    #[serde(default)]
+    new_source: String,
+    /// The id of the cell, or `cell-N` counted from 0. To insert: the cell to insert after.
+    #[serde(default)]
+    cell_id: Option<String>,
+    /// The kind of the cell; needed to insert one.
+    #[serde(default)]
+    cell_type: Option<Kind>,
+    /// What to do.
+    #[serde(default)]
+    edit_mode: Mode,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Code,
+    Markdown,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    #[default]
+    Replace,
+    Insert,
+    Delete,
+}
+
+impl From<Kind> for CellKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Code => Self::Code,
+            Kind::Markdown => Self::Markdown,
+        }
+    }
+}
+
+pub(super) struct Plan {
+    place: WorkspacePath,
+    edit: CellEdit,
+}
+
+impl Tool for NotebookEdit {
+    type Input = Input;
+    type Plan = Plan;
+
+    const NAME: &'static str = "NotebookEdit";
+    const TITLE: &'static str = "Edit a notebook";
+    const DESCRIPTION: &'static str = include_str!("../description/notebook_edit.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        let place = cx.session.roots.resolve(&input.notebook_path, RelativePaths::Refused)?;
+        let missing = |what: &str| {
+            ToolError::new(ErrorKind::Validation, format!("missing required parameter {what}"))
+        };
+        let id = || input.cell_id.clone().ok_or_else(|| missing("`cell_id`: it says which cell"));
+        let edit = match input.edit_mode {
+            Mode::Replace => CellEdit::Replace {
+                id: id()?,
+                source: input.new_source,
+                kind: input.cell_type.map(CellKind::from),
+            },
+            Mode::Insert => CellEdit::Insert {
+                after: input.cell_id,
+                source: input.new_source,
+                kind: input
+                    .cell_type
+                    .ok_or_else(|| missing("`cell_type`, to insert a cell"))?
+                    .into(),
+            },
+            Mode::Delete => CellEdit::Delete { id: id()? },
+        };
+        Ok(Plan { place, edit })
+    }
+
+    fn accesses(&self, plan: &Plan) -> Vec<Access> {
+        vec![Access::Write(plan.place.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        format!("Edit a cell of {}", shown_path(plan.place.absolute()))
+    }
+
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Plan { place, edit } = plan;
+        editing::change(place, cx, move |current| edited(current, &edit)).await
+    }
+}
+
+fn edited(current: &Current, edit: &CellEdit) -> Result<Next, ToolError> {
+    let file = text_to_edit(current)?;
+    let notebook = edit_notebook(file.text(), edit)?;
+    let done = match edit {
+        CellEdit::Replace { .. } => "replaced",
+        CellEdit::Insert { .. } => "inserted",
+        CellEdit::Delete { .. } => "deleted",
+    };
+    let mut summary = format!("{done} cell `{}` of `{}`", notebook.cell_id, current.path);
+    if current.seen == Seen::Otherwise {
+        summary.push_str("; the notebook had changed since it was read");
+    }
+    let mut facts = Map::new();
+    facts.insert("cellId".to_owned(), json!(notebook.cell_id));
+    facts.insert("cellIndex".to_owned(), json!(notebook.index));
+    let bytes = file.encode_whole(&notebook.text)?;
+    Ok(Next { bytes, summary, before: file.text().to_owned(), after: notebook.text, facts })
+}

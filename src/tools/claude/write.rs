@@ -1,0 +1,56 @@
+//! `Write`: a file's whole content.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    error::ToolError,
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tools::{editing, writing::written},
+    workspace::{RelativePaths, WorkspacePath},
+};
+
+pub(super) struct Write;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The absolute path of the file to write.
+    file_path: String,
+    /// The whole content the file is to have.
+    content: String,
+}
+
+pub(super) struct Plan {
+    place: WorkspacePath,
+    content: String,
+}
+
+impl Tool for Write {
+    type Input = Input;
+    type Plan = Plan;
+
+    const NAME: &'static str = "Write";
+    const TITLE: &'static str = "Write a file";
+    const DESCRIPTION: &'static str = include_str!("../description/write.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
+    const ALIASES: &'static [&'static str] = &["FileWrite"];
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        let place = cx.session.roots.resolve(&input.file_path, RelativePaths::Refused)?;
+        Ok(Plan { place, content: input.content })
+    }
+
+    fn accesses(&self, plan: &Plan) -> Vec<Access> {
+        vec![Access::Write(plan.place.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        format!("Write {} ({} bytes)", shown_path(plan.place.absolute()), plan.content.len())
+    }
+
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Plan { place, content } = plan;
+        editing::change(place, cx, move |current| written(current, &content)).await
+    }
+}

@@ -1,0 +1,163 @@
+//! One replacement in a text, with the reasons why there is none.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    tools::editing::{Current, Seen},
+    workspace::{
+        DiffLimits, Hit, Matches, Replacement, TextFile, find_target, nearest_region, unified_diff,
+        unique_by_line_hint,
+    },
+};
+
+/// What is replaced by what.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted<'a> {
+    pub(super) target: &'a str,
+    pub(super) replacement: &'a str,
+    pub(super) occurrences: Occurrences,
+}
+
+/// Which occurrences are replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occurrences {
+    /// The only one.
+    One,
+    /// The one nearest to a line.
+    Nearest(u64),
+    /// Every one.
+    All,
+}
+
+/// A replacement that was made.
+pub(super) struct Replaced {
+    pub(super) bytes: Vec<u8>,
+    pub(super) strategy: &'static str,
+    pub(super) lines: Vec<(usize, usize)>,
+}
+
+impl Replaced {
+    /// The certificate: how the text was found, where, how often.
+    pub(super) fn facts(&self) -> Map<String, Value> {
+        let lines: Vec<Value> = self
+            .lines
+            .iter()
+            .take(100)
+            .map(|(first, last)| json!({ "first": first, "last": last }))
+            .collect();
+        let mut facts = Map::new();
+        facts.insert("strategy".to_owned(), json!(self.strategy));
+        facts.insert("occurrences".to_owned(), json!(self.lines.len()));
+        facts.insert("lines".to_owned(), Value::Array(lines));
+        facts
+    }
+
+    pub(super) fn summary(&self) -> String {
+        let places = match self.lines.as_slice() {
+            [(first, last)] if first == last => format!("replaced line {first}"),
+            [(first, last)] => format!("replaced lines {first}-{last}"),
+            many => format!("replaced {} occurrences", many.len()),
+        };
+        match self.strategy {
+            "exact" => places,
+            strategy => format!("{places} (found by `{strategy}`, not as given)"),
+        }
+    }
+}
+
+/// Makes one replacement, or says why it cannot be made.
+pub(super) fn replace(
+    file: &TextFile,
+    wanted: &Wanted<'_>,
+    name: &str,
+) -> Result<Replaced, ToolError> {
+    let text = file.text();
+    let Some(matches) = find_target(text, wanted.target) else {
+        return Err(not_found(text, wanted.target, name));
+    };
+    let chosen = choose(&matches, wanted.occurrences, name)?;
+    let replacement = Replacement::new(text, matches.strategy, wanted.replacement);
+    let edits: Vec<_> =
+        chosen.iter().map(|hit| (hit.range.clone(), replacement.for_hit(hit))).collect();
+    let bytes = file.splice(&edits)?;
+    Ok(Replaced {
+        bytes,
+        strategy: matches.strategy.name(),
+        lines: chosen.iter().map(|hit| (hit.first_line, hit.last_line)).collect(),
+    })
+}
+
+fn choose<'a>(
+    matches: &'a Matches,
+    occurrences: Occurrences,
+    name: &str,
+) -> Result<Vec<&'a Hit>, ToolError> {
+    let several = matches.hits.len() > 1 || matches.overlapping_line.is_some();
+    match occurrences {
+        Occurrences::All => Ok(matches.hits.iter().collect()),
+        Occurrences::One if !several => Ok(matches.hits.iter().collect()),
+        Occurrences::One => Err(ambiguous(matches, name)),
+        Occurrences::Nearest(line) => {
+            let line = usize::try_from(line).unwrap_or(usize::MAX);
+            let index = unique_by_line_hint(&matches.hits, line);
+            let hit = index.and_then(|index| matches.hits.get(index));
+            hit.map(|hit| vec![hit]).ok_or_else(|| ambiguous(matches, name))
+        }
+    }
+}
+
+fn ambiguous(matches: &Matches, name: &str) -> ToolError {
+    let mut lines: Vec<usize> = matches.hits.iter().map(|hit| hit.first_line).collect();
+    lines.extend(matches.overlapping_line);
+    lines.sort_unstable();
+    let shown: Vec<String> = lines.iter().take(20).map(ToString::to_string).collect();
+    let more = if lines.len() > 20 { ", …" } else { "" };
+    let way_out = if name == "old_string" { "set replace_all" } else { "give lineHint" };
+    ToolError::new(
+        ErrorKind::EditTargetAmbiguous,
+        format!(
+            "{name} occurs {} times (lines {}{more}); add context or {way_out}",
+            lines.len(),
+            shown.join(", ")
+        ),
+    )
+}
+
+fn not_found(text: &str, target: &str, name: &str) -> ToolError {
+    let Some(region) = nearest_region(text, target) else {
+        return ToolError::new(
+            ErrorKind::EditTargetNotFound,
+            format!("{name} is not in the file, and nothing in it is close; read the file again"),
+        );
+    };
+    let nearest: String = text
+        .split_inclusive('\n')
+        .skip(region.first_line.saturating_sub(1))
+        .take(region.last_line + 1 - region.first_line)
+        .collect();
+    let limits = DiffLimits { max_lines: 60, max_bytes: 4_000, ..DiffLimits::default() };
+    let diff = unified_diff(target, &nearest, name, &limits);
+    ToolError::new(
+        ErrorKind::EditTargetNotFound,
+        format!(
+            "{name} is not in the file; nearest are lines {}-{}, which differ so (- {name}, + file):\n{}",
+            region.first_line, region.last_line, diff.text
+        ),
+    )
+}
+
+/// The text of a file that a model wants to change: it has to have been read.
+pub(super) fn text_to_edit(current: &Current) -> Result<TextFile, ToolError> {
+    let path = &current.path;
+    let Some(bytes) = &current.bytes else {
+        return Err(ToolError::new(ErrorKind::FileNotFound, format!("no file at `{path}`")));
+    };
+    if current.seen == Seen::Never {
+        return Err(ToolError::new(
+            ErrorKind::NotRead,
+            format!("`{path}` has not been read in this session; read it first"),
+        ));
+    }
+    Ok(TextFile::from_bytes(bytes.clone())?)
+}
