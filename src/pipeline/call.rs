@@ -180,10 +180,7 @@ impl Pipeline {
         } else {
             fenced(|| tool.prepare(input, cx))?
         };
-        match self.policy.decide(tools, entry.tool.spec(), prepared.as_ref()) {
-            Decision::Deny(error) => Err(error),
-            decision @ (Decision::Allow | Decision::Ask { .. }) => Ok((prepared, decision)),
-        }
+        self.decide(tools, entry, prepared)
     }
 
     /// Prepares a call without running it, for a host that wants to show it first. A tool that prepares
@@ -200,9 +197,18 @@ impl Pipeline {
         }
         let cx = self.context(options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
-        match self.policy.decide(&tools, entry.tool.spec(), prepared.as_ref()) {
+        self.decide(&tools, entry, prepared).map(Some)
+    }
+
+    fn decide(
+        &self,
+        tools: &Snapshot,
+        entry: &Entry,
+        prepared: Box<dyn Prepared>,
+    ) -> Result<Judged, ToolError> {
+        match self.policy.decide(tools, entry.tool.spec(), prepared.as_ref()) {
             Decision::Deny(error) => Err(error),
-            decision @ (Decision::Allow | Decision::Ask { .. }) => Ok(Some((prepared, decision))),
+            decision @ (Decision::Allow | Decision::Ask { .. }) => Ok((prepared, decision)),
         }
     }
 

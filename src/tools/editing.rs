@@ -9,7 +9,7 @@ use crate::{
     session::{Change, ContentHash},
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
-        Diff, DiffLimits, Expected, ForEdit, InPlace, WorkspacePath, WriteError, Written,
+        Diff, DiffLimits, Expected, ForEdit, InPlace, NotKept, WorkspacePath, WriteError, Written,
         read_for_edit, unified_diff, write_atomically,
     },
 };
@@ -119,11 +119,22 @@ fn present(next: Next, path: &str, written: &Written) -> ToolOutput {
     });
     notes.extend(why_in_place.map(|why| format!("{why}, so it was written in place")));
     if !written.not_kept.is_empty() {
-        notes.push(format!("not kept: {:?}", written.not_kept));
+        let lost: Vec<String> = written.not_kept.iter().map(words).collect();
+        notes.push(format!("the file could not keep {}", lost.join(", ")));
     }
     let mut output =
         ToolOutput { content: vec![Content::text(notes.join("; "))], ..ToolOutput::default() };
     output.display = Some(if text.is_empty() { notes.join("; ") } else { text });
     output.meta.insert("toolwright/change".to_owned(), serde_json::Value::Object(facts));
     output
+}
+
+fn words(lost: &NotKept) -> String {
+    match lost {
+        NotKept::Owner => "its owner".to_owned(),
+        NotKept::Group => "its group".to_owned(),
+        NotKept::Mode => "its mode".to_owned(),
+        NotKept::Privileges => "its set-id bits and capabilities".to_owned(),
+        NotKept::Attribute(name) => format!("its attribute `{name}`"),
+    }
 }

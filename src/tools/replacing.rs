@@ -4,10 +4,11 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     error::{ErrorKind, ToolError},
+    tool::shown_path,
     tools::editing::{Current, Seen},
     workspace::{
-        DiffLimits, Hit, Matches, Replacement, TextFile, find_target, nearest_region, unified_diff,
-        unique_by_line_hint,
+        DiffLimits, Hit, Matches, Replacement, TextFile, WorkspacePath, find_target,
+        nearest_region, unified_diff, unique_by_line_hint,
     },
 };
 
@@ -145,6 +146,16 @@ fn not_found(text: &str, target: &str, name: &str) -> ToolError {
             region.first_line, region.last_line, diff.text
         ),
     )
+}
+
+/// A notebook edited as text soon is none.
+pub(super) fn refuse_notebook(place: &WorkspacePath) -> Result<(), ToolError> {
+    if !place.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("ipynb")) {
+        return Ok(());
+    }
+    let path = shown_path(place.absolute());
+    let message = format!("`{path}` is a notebook; change its cells with NotebookEdit");
+    Err(ToolError::new(ErrorKind::FileEdit, message))
 }
 
 /// The text of a file that a model wants to change: it has to have been read.

@@ -9,7 +9,7 @@ use crate::{
     tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
     tools::{
         editing::{self, Current, Next, Seen},
-        replacing::{Occurrences, Wanted, replace, text_to_edit},
+        replacing::{Occurrences, Wanted, refuse_notebook, replace, text_to_edit},
     },
     workspace::{RelativePaths, TextFile, WorkspacePath},
 };
@@ -56,11 +56,7 @@ impl Tool for EditFile {
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let place = cx.session.roots.resolve(&input.path, RelativePaths::FromFirstRoot)?;
-        if place.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("ipynb")) {
-            let message =
-                format!("`{}` is a notebook; change its cells with NotebookEdit", input.path);
-            return Err(ToolError::new(ErrorKind::FileEdit, message));
-        }
+        refuse_notebook(&place)?;
         for (index, edit) in input.edits.iter().enumerate() {
             if edit.target == edit.replacement {
                 let message = format!(

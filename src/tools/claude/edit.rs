@@ -8,7 +8,7 @@ use crate::{
     tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
     tools::{
         editing::{self, Current, Next, Seen},
-        replacing::{Occurrences, Wanted, replace, text_to_edit},
+        replacing::{Occurrences, Wanted, refuse_notebook, replace, text_to_edit},
     },
     workspace::{RelativePaths, TextFile, WorkspacePath, encode_new_file},
 };
@@ -50,11 +50,7 @@ impl Tool for Edit {
             let message = "parameter `new_string`: expected another text than old_string; there is nothing to change";
             return Err(ToolError::new(ErrorKind::Validation, message));
         }
-        if place.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("ipynb")) {
-            let message =
-                format!("`{}` is a notebook; change its cells with NotebookEdit", input.file_path);
-            return Err(ToolError::new(ErrorKind::FileEdit, message));
-        }
+        refuse_notebook(&place)?;
         Ok(Plan { place, input })
     }
 
