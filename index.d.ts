@@ -33,12 +33,14 @@ export type ErrorType =
   | "NotReadError"
   | "EditTargetNotFound"
   | "EditTargetAmbiguous"
+  | "NothingToUndo"
   | "FileEditError"
   | "GlobError"
   | "GrepError"
   | "LsError"
   | "ShellTimeoutError"
   | "ShellExecutionError"
+  | "TaskNotFoundError"
   | "HttpError"
   | "FetchError"
   | "SearchError"
@@ -351,6 +353,159 @@ export interface ToolCallConfirmationDetails {
   description: string;
   risk: "low" | "medium" | "high";
   locations?: string[];
+  /** Why somebody has to agree. Set, like what follows, when the request comes from a registry. */
+  reason?: string;
+  /** The words of the rule that asks. */
+  message?: string;
+  /** What the call is about to be given. */
+  input?: Record<string, unknown>;
+  /** What an edit would change. */
+  diff?: string;
+  /** What `alwaysAllow` would add for the session: the narrowest rules for this call. */
+  suggestedRules?: string[];
+  toolUseId?: string;
+  sessionId?: string;
+}
+
+/** A request that waits for an answer. */
+export interface ConfirmationRequest<Details = ToolCallConfirmationDetails> {
+  /** What the answer has to name. */
+  id: string;
+  details: Details;
+  /** How long it waits, in milliseconds. */
+  timeout: number;
+}
+
+/** An answer to a request. Anything but `approved: true` is a no. */
+export interface ConfirmationResponse {
+  id: string;
+  approved: boolean;
+  /** Why not, in words for the model. */
+  message?: string;
+  /** Run with this input instead; it is validated and judged like any other. */
+  updatedInput?: Record<string, unknown>;
+  /** Do not ask again for calls like this one in this session. */
+  alwaysAllow?: boolean;
+  /** With a no: stop the whole turn, not this call alone. */
+  interrupt?: boolean;
+}
+
+/** Tells that a request needs no answer any more. */
+export interface ConfirmationSettled {
+  id: string;
+  outcome: "approved" | "denied" | "timeout" | "cancelled";
+}
+
+/**
+ * Carries confirmation requests to whoever listens, and answers back to whoever asked. A request that
+ * nobody listens to, or whose listener throws, is refused at once.
+ */
+export declare class MessageBus {
+  /**
+   * Asks, and resolves with the answer. Rejects with a `ToolError`: `ConfirmationTimeout`, `Cancelled`, or
+   * `PolicyDenied` when nobody could be asked. By default it waits 60 seconds.
+   */
+  requestConfirmation(
+    details: ToolCallConfirmationDetails,
+    abortSignal?: AbortSignal,
+    timeout?: number,
+  ): Promise<boolean>;
+  /** Answers a request; `false` when none waits for the answer, as for a second one. */
+  respondToConfirmation(response: ConfirmationResponse): boolean;
+  /** Ends a request as cancelled; `false` when there is none. */
+  cancelRequest(id: string): boolean;
+
+  on(event: "request", listener: (request: ConfirmationRequest) => void): this;
+  on(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
+  once(event: "request", listener: (request: ConfirmationRequest) => void): this;
+  once(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
+  off(event: "request", listener: (request: ConfirmationRequest) => void): this;
+  off(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
+  listenerCount(event: "request" | "settled"): number;
+  removeAllListeners(event?: "request" | "settled"): this;
+}
+
+/** Brings output into the shape that a model or a person reads. */
+export declare class OutputFormatter {
+  /** Cuts an output to its limits, and says in its last line how much is left out. */
+  static truncate(
+    output: string,
+    config?: { maxChars?: number; maxLines?: number },
+  ): { content: string; truncated: boolean; omitted?: string };
+  /** Without escape sequences and blank ends. */
+  static formatForLLM(output: string): string;
+  /** With control characters, which could act on a terminal, escaped. */
+  static formatForDisplay(output: string): string;
+}
+
+/** A file that is as it was before a call. */
+export interface UndoneChange {
+  path: string;
+  action: "restored" | "removed";
+}
+
+/** What a hook is told. */
+export interface HookEvent {
+  hook_event_name: "PreToolUse" | "PostToolUse" | "PostToolUseFailure";
+  session_id: string;
+  cwd: string;
+  tool_name: string;
+  tool_use_id: string;
+  tool_input: Record<string, unknown>;
+  /** After a call: its result. */
+  tool_response?: CallResult;
+  /** After a call that failed: why. */
+  error?: string;
+  error_type?: ErrorType;
+}
+
+/** What a hook may answer; nothing changes nothing. */
+export interface HookAnswer {
+  /** `false` ends the whole turn. */
+  continue?: boolean;
+  stopReason?: string;
+  /** After a call: keeps its output from the model. */
+  suppressOutput?: boolean;
+  decision?: "approve" | "allow" | "block" | "deny" | "ask";
+  reason?: string;
+  /** Run with this input instead; it is validated and judged like any other. */
+  updatedInput?: Record<string, unknown>;
+  /** Told to the model with the result. */
+  additionalContext?: string;
+  hookSpecificOutput?: {
+    hookEventName?: string;
+    permissionDecision?: "allow" | "deny" | "ask";
+    permissionDecisionReason?: string;
+    updatedInput?: Record<string, unknown>;
+    additionalContext?: string;
+  };
+}
+
+/**
+ * A hook: a function, or a shell command that gets the event as JSON on standard input and answers with
+ * JSON on standard output (exit 2 blocks, with standard error as the reason). One that fails or takes
+ * longer than its timeout before a call blocks the call.
+ */
+export type Hook =
+  | ((
+      event: HookEvent,
+      toolUseId: string,
+      options: { signal: AbortSignal },
+    ) => HookAnswer | void | null | Promise<HookAnswer | void | null>)
+  | { type: "command"; command: string; timeout?: number };
+
+/** Hooks of some tools: by name, names joined by `|`, or a regular expression for whole names. */
+export interface HookGroup {
+  matcher?: string;
+  /** In seconds; by default 60. */
+  timeout?: number;
+  hooks: readonly Hook[];
+}
+
+export interface Hooks {
+  PreToolUse?: readonly (HookGroup | Hook)[];
+  PostToolUse?: readonly (HookGroup | Hook)[];
+  PostToolUseFailure?: readonly (HookGroup | Hook)[];
 }
 
 /** What comes with a call. */
@@ -449,27 +604,205 @@ export interface ToolRegistryOptions {
   version?: string;
   /** What an MCP client's model is told about the tools as a whole. */
   instructions?: string;
+  /** Rules for what may run, what is asked and what is denied. */
+  policy?: PolicyConfig;
   /**
-   * Tools that will run without asking, beside those that only look. Recorded and told by `isAllowed`;
-   * nothing is asked yet: every tool that is not disabled runs.
+   * What happens to calls that no rule decides. By default tools that only look run, and everything else
+   * is asked for on `messageBus`; with nobody there it is refused. A host that asks by itself, as an agent
+   * host does, sets `"bypassPermissions"`: deny and ask rules hold there too.
    */
+  permissionMode?: PermissionMode;
+  /** Rules that allow, such as `"Write"`, `"Bash(git status:*)"` or `"mcp__github__*"`. */
   allowedTools?: readonly string[];
-  /** Tools that are switched off: they are not told to a model, and calls are refused. */
+  /**
+   * Rules that deny, such as `"Bash(rm:*)"`. A tool named alone is switched off: it is not told to a model
+   * either.
+   */
   disallowedTools?: readonly string[];
+  /** Takes rules from `.toolwright/policy.json` of the project. Default: `false`. */
+  trustProject?: boolean;
+  /** The user's own rules; `false` for none. Default: `~/.config/toolwright/policy.json`. */
+  userPolicyFile?: string | false;
+  /**
+   * Whether `Write` and `Edit` (and their kin) need a file to have been read in the session, and
+   * `Write` the file to be still as it was read. Default: `true`.
+   */
+  readBeforeWrite?: boolean;
+  /** Where confirmation requests go; by default a bus of the registry's own. */
+  messageBus?: MessageBus;
+  /** What is asked before and after calls, in the form of the Claude Agent SDK. */
+  hooks?: Hooks;
   limits?: {
-    /** How long a call may run. Default: 600,000 ms. */
+    /** How long a person has to answer a confirmation request. Default: 60,000 ms. */
+    confirmationTimeoutMs?: number;
+    /** How long a call may run. Default: 600,000 ms; commands have limits of their own. */
     callTimeoutMs?: number;
     /** How many bytes of text a result may hold. Default: 4 MiB. */
     maxResultBytes?: number;
   };
+  /** Variables that commands get beside the host's environment, whatever their names. */
+  env?: Record<string, string>;
+  /** How commands are run. */
+  shell?: {
+    /** The shell. Default: bash, or sh where there is none. */
+    path?: string;
+    /**
+     * Names of variables that commands may see although they look like secrets. The environment is
+     * that of the moment when the registry was made.
+     */
+    allowEnv?: readonly string[];
+    /** What becomes of a command that reaches its time: it ends (the default), or goes on as a task. */
+    onTimeout?: "stop" | "background";
+    /** How long processes have between SIGTERM and SIGKILL. Default: 2,000 ms. */
+    graceMs?: number;
+    /** Stops a foreground command that says nothing for so long. Default: never. */
+    idleTimeoutMs?: number;
+    /** How many bytes of a command's output are kept in its file. Default: 128 MiB. */
+    maxOutputFileBytes?: number;
+  };
+}
+
+/** A command in the background. */
+export interface TaskInfo {
+  readonly id: string;
+  readonly command: string;
+  readonly description?: string;
+  /** The conversation that started it. */
+  readonly sessionId: string;
+  readonly state: "running" | "completed" | "failed" | "stopped";
+  readonly exitCode?: number;
+  /** The signal that ended the shell. */
+  readonly signal?: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly outputBytes: number;
+  /** The file that holds the output, until the task is forgotten or the registry closed. */
+  readonly outputFile?: string;
+  /** True when every process it starts ends with it, also when this process is killed. */
+  readonly contained: boolean;
+}
+
+/** Something that happened to a task. */
+export interface TaskEvent {
+  /** Rises by one from event to event, from 1. */
+  readonly sequence: number;
+  readonly type: "started" | "ended";
+  /** The task as it was then. */
+  readonly task: TaskInfo;
+}
+
+/** Where to begin: behind the event of this number. By default with the first that is kept. */
+export interface TaskEventOptions {
+  after?: number;
 }
 
 /** Any name but those of built-in tools, whose input is known. */
 type OtherName<Name extends string> = Name extends keyof ToolInputs ? never : Name;
 
+/** What is to be done with a call. */
+export type PolicyAction = "allow" | "ask" | "deny";
+
+/** What happens to calls that no rule decides. */
+export type PermissionMode = "default" | "acceptEdits" | "plan" | "dontAsk" | "bypassPermissions";
+
+/** All of a rule's conditions have to hold. Of several values one has to fit. */
+export type PolicyCondition =
+  | {
+      param: string;
+      /** `matches` takes a regular expression without look-around and back-references. */
+      operator: "equals" | "contains" | "startsWith" | "matches";
+      value: string | readonly string[];
+    }
+  /** The resolved paths lie in this directory. */
+  | { pathWithin: string | readonly string[] }
+  /** The resolved paths match this pattern. */
+  | { pathGlob: string | readonly string[] }
+  /** Every command begins with these words. */
+  | { commandPrefix: string | readonly string[] }
+  /** The URL's host; `*.docs.rs` is every host below. */
+  | { urlHost: string | readonly string[] }
+  | { riskAtLeast: "low" | "medium" | "high" | "critical" };
+
+export interface PolicyRule {
+  /** A tool's name, `*` for all, or a rule's text such as `Edit(src/**)`. */
+  tool: string;
+  action: PolicyAction;
+  /** What a person is shown. */
+  risk?: "low" | "medium" | "high" | "critical";
+  /** What a person or a model is told. */
+  message?: string;
+  conditions?: readonly PolicyCondition[];
+}
+
+/**
+ * Rules, in any order: deny goes before ask, ask before allow; a rule for `*` steps back behind a rule for
+ * the tool.
+ */
+export interface PolicyConfig {
+  /** What happens to calls that no rule decides. Without it, the permission mode decides. */
+  defaultAction?: PolicyAction;
+  rules?: readonly PolicyRule[];
+  /** Rules as text: `Bash(git status:*)`, `Edit(src/**)`, `WebFetch(domain:docs.rs)`, `mcp__server__*`. */
+  allow?: readonly string[];
+  ask?: readonly string[];
+  deny?: readonly string[];
+}
+
+/** A rule and where it comes from. */
+export interface PolicyRuleRef {
+  layer: "defaults" | "project" | "user" | "options" | "session";
+  /** Its place there, such as `deny[0]`. */
+  place: string;
+  text: string;
+  action: PolicyAction;
+}
+
+/** What policy says of a call, and why. */
+export interface PolicyVerdict {
+  action: PolicyAction;
+  reason: string;
+  /** What the action rests on: a rule, one that may apply, a protected place, the mode, or no rule at all. */
+  basis: "default" | "rule" | "possible-rule" | "protected-place" | "mode";
+  /** The rule that decided, if one did. */
+  rule?: PolicyRuleRef;
+  risk: "none" | "low" | "medium" | "high" | "critical";
+  /** The rule's own words. */
+  message?: string;
+  /** The same for each command, redirection, path or host. */
+  parts: { part: string; action: PolicyAction; reason: string; rule?: PolicyRuleRef }[];
+}
+
+/** A rule that does not do what it looks like. */
+export interface PolicyLint {
+  kind: "shadowed" | "redundant" | "without-effect" | "too-broad";
+  rule: PolicyRuleRef;
+  message: string;
+}
+
+/** Judges calls by rules, without running any. */
+export declare class PolicyEngine {
+  /** Throws a `ToolError` that names the rule that is wrong. */
+  constructor(
+    config: PolicyConfig,
+    options?: { projectPath?: string; permissionMode?: PermissionMode },
+  );
+  evaluate(toolName: string, params?: Record<string, unknown>): PolicyAction;
+  /** The same with its reasons. */
+  explain(toolName: string, params?: Record<string, unknown>): PolicyVerdict;
+  getRiskLevel(toolName: string): "low" | "medium" | "high";
+  /** Rules that are shadowed, redundant, without effect or too broad. */
+  lint(): PolicyLint[];
+  /** The JSON Schema of the policy file. */
+  static readonly schema: JsonSchema;
+}
+
 /** A registry of tools: every call of every tool takes the same path. */
 export declare class ToolRegistry {
   constructor(options?: ToolRegistryOptions);
+
+  /** Where confirmation requests go: answer those it emits as `request`. */
+  readonly messageBus: MessageBus;
 
   /** Loads what is not loaded yet. Built-in tools are there from the start. */
   initialize(): Promise<ToolRegistrationResult>;
@@ -499,12 +832,21 @@ export declare class ToolRegistry {
     options?: { strict?: boolean },
   ): Definitions[Format];
 
-  /** True when the tool runs without asking. */
+  /** True when every call of the tool runs without asking; `explain` tells it of one call. */
   isAllowed(name: string): boolean;
   /** True when the host has switched the tool off. */
   isDisabled(name: string): boolean;
-  /** Lets tools run without asking. */
-  withAllowed(...names: string[]): this;
+  /** Adds rules that allow, as `allowedTools` does. */
+  withAllowed(...rules: string[]): this;
+  /** What policy says of a call and why, for each part of it. Nothing runs; wrong input throws. */
+  explain(name: string, input?: unknown, options?: Pick<CallOptions, "sessionId">): PolicyVerdict;
+  /** Puts another policy in the place of the `policy` option. One that is wrong throws, and the old one stays. */
+  setPolicy(policy: PolicyConfig | null): this;
+  /** Reads the policy files again. One that is wrong throws, and the old policy stays. */
+  reloadPolicy(): this;
+  setPermissionMode(mode: PermissionMode): this;
+  /** Rules that are shadowed, redundant, without effect or too broad. */
+  lintPolicy(): PolicyLint[];
 
   /** Adds a tool of an MCP server the host is connected to. Gives its name, `mcp__<server>__<tool>`. */
   registerMcpTool(
@@ -551,8 +893,15 @@ export declare class ToolRegistry {
   ): Promise<CallResult>;
 
   /**
+   * Takes back what a call did to files: a changed file gets its old content, a created one is removed.
+   * Rejects with `StaleFileError` when the file has changed since, and with `NothingToUndo` when no
+   * change of that call is kept. A registry keeps the last 10,000 changes, and 128 MiB of old contents.
+   */
+  undo(toolUseId: string, options?: Pick<CallOptions, "sessionId">): Promise<UndoneChange[]>;
+
+  /**
    * Runs the calls of one model turn, one after the other, and gives a result for each, in order. When
-   * the signal is aborted, the calls that remain get errors.
+   * the signal is aborted, or a person or a hook ends the turn, the calls that remain get errors.
    */
   executeTools<Format extends keyof TurnResults = "anthropic">(
     blocks: readonly ToolUseBlock[],
@@ -561,6 +910,8 @@ export declare class ToolRegistry {
       signal?: AbortSignal;
       sessionId?: string;
       onProgress?: (news: ToolProgress) => void;
+      /** Lets calls that only look run side by side with their neighbours that only look. */
+      parallelReads?: boolean;
     },
   ): Promise<TurnResults[Format]>;
 
@@ -569,7 +920,18 @@ export declare class ToolRegistry {
   /** `mcp__<server>__<tool>` of every tool that is not disabled, for `allowedTools` of an agent host. */
   getAllowedToolNames(): string[];
 
-  /** Ends every running call; later ones are refused. */
+  /** The tasks that run, and those that ended last (up to 256), in the order in which they started. */
+  tasks(): TaskInfo[];
+  /** Has a function hear of every event of tasks, each once. It keeps no process alive. */
+  on(event: "task", listener: (event: TaskEvent) => void, options?: TaskEventOptions): this;
+  off(event: "task", listener: (event: TaskEvent) => void): this;
+  /** The events of tasks one after the other; ends when the registry is closed. */
+  taskEvents(options?: TaskEventOptions): AsyncIterableIterator<TaskEvent>;
+
+  /**
+   * Ends every running call and task, and removes the files of their output; later calls are refused.
+   * Kept when every process is gone.
+   */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

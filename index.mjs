@@ -1,3 +1,12 @@
 import toolwright from "./index.js";
 
-export const { ToolError, ToolRegistry, createSdkMcpServer, createToolRegistry, tool } = toolwright;
+export const {
+  MessageBus,
+  OutputFormatter,
+  PolicyEngine,
+  ToolError,
+  ToolRegistry,
+  createSdkMcpServer,
+  createToolRegistry,
+  tool,
+} = toolwright;

@@ -5,7 +5,7 @@ import { query } from "@anthropic-ai/claude-agent-sdk";
 import type { Options, SDKMessage, SpawnedProcess } from "@anthropic-ai/claude-agent-sdk";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createSdkMcpServer, createToolRegistry, tool } from "../index.js";
+import { createSdkMcpServer, createToolRegistry, tool } from "./support/unasked";
 import type { McpSdkServerConfig, ToolContext } from "../index.js";
 import { LoopbackMessagesApi } from "./support/loopback-messages-api.js";
 import type { Turn } from "./support/loopback-messages-api.js";

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type ToolContext, ToolRegistry, createToolRegistry, tool } from "../index.js";
+import { type ToolContext, ToolRegistry, createToolRegistry, tool } from "./support/unasked";
 import { texts } from "./support/results.js";
 import { runScript, runtimes } from "./support/runtimes.js";
 import { useWorkspace } from "./support/workspace.js";
@@ -15,7 +15,7 @@ describe("much progress", () => {
   test.each(runtimes)("5,000 pieces are all heard before the result on $name", async ({ path }) => {
     const script = `
       const { ToolRegistry, tool } = require("./index.js");
-      const registry = new ToolRegistry();
+      const registry = new ToolRegistry({ permissionMode: "bypassPermissions" });
       registry.register(tool({ name: "chatty", handler: (_, { updateOutput }) => {
         for (let i = 0; i < 5000; i++) updateOutput("x");
         return "done";

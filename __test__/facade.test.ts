@@ -9,7 +9,7 @@ import {
   type HandlerAnswer,
   type ToolContext,
   type ToolProgress,
-} from "../index.js";
+} from "./support/unasked";
 import { failure, texts } from "./support/results.js";
 import { root, runScript, runtimes } from "./support/runtimes.js";
 import { useWorkspace } from "./support/workspace.js";
@@ -646,7 +646,7 @@ describe("progress", () => {
 describe("processes", () => {
   const workspace = useWorkspace();
   const body = `
-    const registry = createToolRegistry({ toolsets: ["claude", "classic", "diagnostic"] });
+    const registry = createToolRegistry({ permissionMode: "bypassPermissions", toolsets: ["claude", "classic", "diagnostic"] });
     registry.register(tool({ name: "mine", handler: async () => "mine" }));
     registry.toMcpServerConfig();
     const controller = new AbortController();
@@ -689,7 +689,7 @@ describe("processes", () => {
       const file = workspace.write(
         "waits.cjs",
         `const { createToolRegistry, tool } = require(${JSON.stringify(root)});
-        const registry = createToolRegistry({ toolsets: ["diagnostic"] });
+        const registry = createToolRegistry({ permissionMode: "bypassPermissions", toolsets: ["diagnostic"] });
         registry.register(tool({ name: "mine", handler: () => registry.call("diagnostic_sleep", { ms: 50 }) }));
         registry.call("mine", {}).then((result) => console.log(result.content[0].text));`,
       );
@@ -705,7 +705,7 @@ describe("processes", () => {
       const file = workspace.write(
         "exits.cjs",
         `const { createToolRegistry, tool } = require(${JSON.stringify(root)});
-        const registry = createToolRegistry({ toolsets: ["diagnostic"] });
+        const registry = createToolRegistry({ permissionMode: "bypassPermissions", toolsets: ["diagnostic"] });
         registry.register(tool({ name: "mine", handler: () => new Promise(() => {}) }));
         for (let n = 0; n < 20; n += 1) {
           registry.call("diagnostic_sleep", { ms: 600000 });
@@ -722,7 +722,7 @@ describe("worker threads", () => {
   const script = (work: string) => `
     const { parentPort } = require("node:worker_threads");
     const { createToolRegistry, tool } = require(${JSON.stringify(root)});
-    const registry = createToolRegistry({ toolsets: ["diagnostic"] });
+    const registry = createToolRegistry({ permissionMode: "bypassPermissions", toolsets: ["diagnostic"] });
     registry.register(tool({ name: "mine", handler: async () => "mine" }));
     registry.register(tool({ name: "never", handler: () => new Promise(() => {}) }));
     ${work}`;

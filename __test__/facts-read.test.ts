@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createToolRegistry } from "../index.js";
+import { createToolRegistry } from "./support/unasked";
 import { make } from "./fixtures/facts/fixture.mjs";
 import { rows } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { ToolError, createToolRegistry, type CallResult, type ToolRegistry } from "../index.js";
+import {
+  ToolError,
+  createToolRegistry,
+  type CallResult,
+  type ToolRegistry,
+} from "./support/unasked";
 import { errorTypes } from "../native/binding.js";
 import { texts } from "./support/results.js";
 import { workingCalls } from "./support/working-calls.js";

@@ -2,7 +2,7 @@
 // server's config is done here by hand.
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createSdkMcpServer, createToolRegistry, tool } from "../index.js";
+import { createSdkMcpServer, createToolRegistry, tool } from "./support/unasked";
 import type { CallResult, McpSdkServerConfig, ToolContext, ToolRegistry } from "../index.js";
 import { aborted, deferred, rejection } from "./support/mcp-clients.js";
 import { useWorkspace } from "./support/workspace.js";

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { ErrorCode } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createSdkMcpServer, createToolRegistry, tool } from "../index.js";
+import { createSdkMcpServer, createToolRegistry, tool } from "./support/unasked";
 import type { SdkTool, ToolContext, ToolRegistry, ToolRegistryOptions } from "../index.js";
 import {
   RawClient,
@@ -634,7 +634,7 @@ describe("garbage", () => {
 /** A script with a connected client that prints what the server answers. */
 const scriptThat = (talk: string) => `
   import { createToolRegistry, tool } from ${JSON.stringify(pathToFileURL(join(root, "index.mjs")).href)};
-  const registry = createToolRegistry({ toolsets: ["diagnostic"] });
+  const registry = createToolRegistry({ permissionMode: "bypassPermissions", toolsets: ["diagnostic"] });
   registry.register(tool({ name: "hang", handler: () => new Promise(() => started()) }));
   const answers = new Map();
   const transport = {

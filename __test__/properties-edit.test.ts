@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createToolRegistry } from "../index.js";
+import { createToolRegistry } from "./support/unasked";
 import { useWorkspace } from "./support/workspace.js";
 
 const RUNS = { numRuns: 100 };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ToolError, createToolRegistry, tool, type ToolResult } from "../index.js";
+import { ToolError, createToolRegistry, tool, type ToolResult } from "./support/unasked";
 import { errorTypes } from "../native/binding.js";
 import { workingCalls } from "./support/working-calls.js";
 import { useWorkspace } from "./support/workspace.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createToolRegistry } from "../index.js";
+import { createToolRegistry } from "./support/unasked";
 import { rows } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ToolRegistry, tool } from "../index.js";
+import { ToolRegistry, tool } from "./support/unasked";
 import { failure } from "./support/results.js";
 
 const RUNS = { numRuns: 200 };

@@ -12,7 +12,12 @@ import {
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { ToolError, createToolRegistry, type CallResult, type ToolRegistry } from "../index.js";
+import {
+  ToolError,
+  createToolRegistry,
+  type CallResult,
+  type ToolRegistry,
+} from "./support/unasked";
 import { make, pdf } from "./fixtures/facts/fixture.mjs";
 import { failure, rows, texts } from "./support/results.js";
 import { root as repository, runScript } from "./support/runtimes.js";
@@ -768,11 +773,12 @@ describe("paths", () => {
   });
 
   test.each([
-    ["", "it is empty"],
-    ["a\0b", "it has a NUL character"],
-  ])("the path %j is refused", async (path, cause) => {
+    ["", "ValidationError", "it is empty"],
+    ["a\0b", "PathOutsideWorkspace", "has a NUL character"],
+    ["new/../../x", "PathOutsideWorkspace", "goes up from a directory that does not exist"],
+  ])("the path %j is refused", async (path, type, cause) => {
     const { error } = await readRaw(path);
-    expect(error?.type).toBe("ValidationError");
+    expect(error?.type).toBe(type);
     expect(error?.message).toContain(cause);
   });
 

@@ -9,7 +9,7 @@ import {
   type DefinitionFormat,
   type ToolProgress,
   type ToolRegistryOptions,
-} from "../index.js";
+} from "./support/unasked";
 import { failure, texts } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";
 
@@ -683,7 +683,17 @@ describe("allowed and disabled tools", () => {
     const registry = registryHere({ allowedTools: ["diagnostic_echo"] });
     registry.register(greeter());
     const allowed = () => registry.names().filter((name) => registry.isAllowed(name));
-    expect(allowed()).toEqual(["diagnostic_echo", "Read", "read_file", "read_many_files"]);
+    expect(allowed()).toEqual([
+      "diagnostic_echo",
+      "glob",
+      "Glob",
+      "grep",
+      "Grep",
+      "ls",
+      "Read",
+      "read_file",
+      "read_many_files",
+    ]);
     expect(registry.withAllowed("greet", "later")).toBe(registry);
     expect(registry.isAllowed("greet")).toBe(true);
     expect(registry.isAllowed("later")).toBe(true);
@@ -1234,9 +1244,9 @@ describe("close", () => {
 
 describe("options", () => {
   test.each<[string, object, string]>([
-    ["an option that is not there yet", { policy: {} }, "unknown option `policy`"],
+    ["an option that is not there yet", { mcpServers: {} }, "unknown option `mcpServers`"],
     ["a misspelt option", { projectpath: "/" }, "unknown option `projectpath`"],
-    ["an unknown option that is a function", { hooks: () => {} }, "unknown option `hooks`"],
+    ["an unknown option that is a function", { plugins: () => {} }, "unknown option `plugins`"],
     ["an unknown limit", { limits: { depth: 1 } }, "unknown option `depth`"],
     [
       "an unknown tool set",

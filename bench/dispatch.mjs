@@ -13,7 +13,10 @@ const WIDTH = 100;
 
 export const dispatch = new Suite("dispatch");
 
-const registry = createToolRegistry({ toolsets: ["diagnostic"] });
+const registry = createToolRegistry({
+  permissionMode: "bypassPermissions",
+  toolsets: ["diagnostic"],
+});
 const jsonSchema = {
   type: "object",
   properties: { text: { type: "string" } },

@@ -52,6 +52,7 @@ export class Suite {
    * @param {string} task.baseline the contender that the others are measured against
    * @param {Record<string, (times: number) => unknown>} task.contenders
    * @param {{ contender: string, atMost: number }[]} [task.budgets] the most a ratio may be
+   * @param {number} [task.rounds] how often each contender is measured, where 31 times take too long
    * @param {number} [task.width] operations that start together: a sample holds a multiple of it
    * @param {() => unknown} [task.cleanUp]
    */
@@ -75,13 +76,15 @@ export class Suite {
   }
 }
 
-async function measure({ title, baseline, contenders, budgets = [], width = 1, cleanUp }, pace) {
+async function measure(task, pace) {
+  const { title, baseline, contenders, budgets = [], width = 1, cleanUp } = task;
+  const rounds = Math.min(task.rounds ?? ROUNDS[pace], ROUNDS[pace]);
   const runners = [];
   for (const [name, run] of Object.entries(contenders)) {
     const times = await calibrate(run, width, pace);
     runners.push({ name, run, times, samples: [] });
   }
-  for (let round = 0; round < ROUNDS[pace]; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     for (const runner of runners) {
       runner.samples.push(await sample(runner.run, runner.times));
     }
@@ -104,7 +107,7 @@ async function measure({ title, baseline, contenders, budgets = [], width = 1, c
       withinBudget: budget && ratio <= budget.atMost,
     };
   });
-  return { title, baseline, rounds: ROUNDS[pace], contenders: rows };
+  return { title, baseline, rounds, contenders: rows };
 }
 
 /** Warms a contender up and finds how many operations make a sample of the wanted length. */

@@ -13,6 +13,8 @@ const ADDON_BUDGET_MB = 12;
 const SUITES = {
   dispatch: async () => (await import("./dispatch.mjs")).dispatch,
   results: async () => (await import("./results.mjs")).results,
+  edit: async () => (await import("./edit.mjs")).edit,
+  bash: async () => (await import("./bash.mjs")).bash,
 };
 
 const HELP = `Usage: node bench/index.mjs [suite…] [options]     (bun bench/index.mjs works the same)

@@ -14,7 +14,11 @@ const LINE = "The quick brown fox jumps over the lazy dog, and back it comes.\n"
 const LONG_LINE = LINE.trimEnd().padEnd(2 * LINE.length - 1, " and") + "\n";
 const projectPath = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
 process.once("exit", () => rmSync(projectPath, { recursive: true, force: true }));
-const registry = createToolRegistry({ projectPath, toolsets: ["claude", "diagnostic"] });
+const registry = createToolRegistry({
+  projectPath,
+  permissionMode: "bypassPermissions",
+  toolsets: ["claude", "diagnostic"],
+});
 
 for (const [size, bytes] of [
   ["10 KB", 10_000],

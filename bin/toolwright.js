@@ -32,6 +32,8 @@ async function main() {
   // Loaded late: help and version must work where the addon does not.
   const { createToolRegistry } = require("../index.js");
   const registry = createToolRegistry({
+    // Whoever types a call wants it; rules that deny, from the user's policy file, hold all the same.
+    permissionMode: "bypassPermissions",
     projectPath: values.project,
     toolsets: values.toolsets.split(",").filter(Boolean),
   });

@@ -42,4 +42,14 @@ function shown(value) {
     : `${typeof value} \`${String(value).slice(0, 60)}\``;
 }
 
-module.exports = { ToolError, abortError, shown, unwrap };
+/** The constructors of the addon can only throw; their message is the same envelope others return. */
+function asToolError(error) {
+  try {
+    unwrap(error.message);
+  } catch (thrown) {
+    if (thrown instanceof ToolError) return thrown;
+  }
+  return error;
+}
+
+module.exports = { ToolError, abortError, asToolError, shown, unwrap };

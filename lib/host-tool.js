@@ -51,17 +51,33 @@ class RunningHandlers {
     else abort(new ToolError("Cancelled", "the call ended before its handler did"));
   }
 
-  /** The function the addon calls: never throws, answers through `hostAnswer` whatever happens. */
+  /** The function the addon calls for a tool: never throws, answers whatever happens. */
   wrap(handler, native) {
+    return this.#serve(
+      (input, context) => answerOf(() => handler(input, context)),
+      () => native,
+    );
+  }
+
+  /** The function the addon calls for hooks, which are known by their numbers. */
+  wrapHooks(callbacks, nativeOf) {
+    return this.#serve(
+      (event, context) => hookAnswerOf(() => runHook(callbacks, event, context)),
+      nativeOf,
+    );
+  }
+
+  /** `answer` gives JSON and never throws; it goes back through `hostAnswer`. */
+  #serve(answer, nativeOf) {
     const serve = async (key, inputJson, context) => {
-      const answer = await answerOf(() => handler(JSON.parse(inputJson), context));
+      const json = await answer(JSON.parse(inputJson), context);
       // An answer nobody waits for means that the abort is on its way.
-      if (native.hostAnswer(key, answer)) this.#aborts.delete(key);
+      if (nativeOf().hostAnswer(key, json)) this.#aborts.delete(key);
     };
     return (key, inputJson, contextJson) => {
       if (this.#endedEarly.delete(key)) return;
       const { context, abort } = handlerCall(JSON.parse(contextJson), (news) =>
-        native.hostProgress(key, JSON.stringify(news)),
+        nativeOf().hostProgress(key, JSON.stringify(news)),
       );
       this.#aborts.set(key, abort);
       serve(key, inputJson, context);
@@ -70,10 +86,11 @@ class RunningHandlers {
 }
 
 /** What a handler gets beside its input, and the means to tell it that its call has ended. */
-function handlerCall({ toolUseId, sessionId, watched }, send) {
+function handlerCall({ toolUseId, sessionId, watched, callback }, send) {
   let controller;
   let ended;
   const context = {
+    callback,
     toolUseId,
     sessionId,
     // Made when it is asked for: few handlers do, and a controller costs more than the rest of this.
@@ -103,6 +120,20 @@ async function answerOf(run) {
     return encodeAnswer(resultOf(await run()));
   } catch (error) {
     return encodeAnswer(resultOfThrown(error));
+  }
+}
+
+/** A hook is called as the Claude Agent SDK calls one. */
+async function runHook(callbacks, event, context) {
+  const { signal, toolUseId } = context;
+  return callbacks[context.callback](event, toolUseId, { signal });
+}
+
+async function hookAnswerOf(run) {
+  try {
+    return encodeAnswer({ answer: (await run()) ?? null });
+  } catch (error) {
+    return encodeAnswer({ failure: resultOfThrown(error).error.message });
   }
 }
 

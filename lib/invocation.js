@@ -37,7 +37,7 @@ class ToolInvocation {
     return {
       toolName: name,
       description: this.getDescription(),
-      risk: riskForPeople(risk),
+      risk,
       locations: this.toolLocations(),
     };
   }
@@ -54,12 +54,6 @@ class ToolInvocation {
   #look() {
     return unwrap(this.#preview());
   }
-}
-
-/** The seeds show three levels. */
-function riskForPeople(risk) {
-  if (risk === "none") return "low";
-  return risk === "critical" ? "high" : risk;
 }
 
 module.exports = { ToolInvocation };

@@ -3,12 +3,16 @@
 const native = require("./native.js");
 const { version } = require("../package.json");
 const { checkSignal, withHandle, withSignal } = require("./abort.js");
-const { ToolError, shown, unwrap } = require("./errors.js");
+const { ToolError, asToolError, shown, unwrap } = require("./errors.js");
 const { RunningHandlers, isDeclarative, readHostTool } = require("./host-tool.js");
+const { readHooks } = require("./hooks.js");
 const { ToolInvocation } = require("./invocation.js");
 const { encodeInput } = require("./json.js");
 const { McpInstance } = require("./mcp-instance.js");
+const { MessageBus } = require("./message-bus.js");
+const { encodePolicy } = require("./policy-engine.js");
 const { listenTo } = require("./progress.js");
+const { TaskEvents } = require("./task-events.js");
 const { readBlock } = require("./tool-use-block.js");
 
 /** The two shapes of an answer, as the addon is asked for them. */
@@ -24,28 +28,48 @@ class ToolRegistry {
   /** name → { id, object }; the id tells whether the addon still means the same registration. */
   #objects = new Map();
   #instance;
+  #taskEvents;
   #closed = false;
 
   constructor(options = {}) {
     if (options === null || typeof options !== "object") {
       throw new ToolError("InvalidOptions", `options must be an object, got ${shown(options)}`);
     }
+    const { hooks, messageBus = new MessageBus(), ...plain } = options;
+    if (!MessageBus.isBus(messageBus)) {
+      throw new ToolError(
+        "InvalidOptions",
+        `\`messageBus\` must be a MessageBus, got ${shown(messageBus)}`,
+      );
+    }
+    const { specs, callbacks } = readHooks(hooks);
+    // In the addon an empty path means that no file is read.
+    if (plain.userPolicyFile === false) plain.userPolicyFile = "";
     const settings = {
-      ...options,
+      ...plain,
+      hooks: specs,
       toolsets: options.toolsets ?? [],
       projectPath: options.projectPath ?? process.cwd(),
       serverName: options.serverName ?? "toolwright",
       version: options.version ?? version,
+      processEnv: { ...process.env },
     };
     this.#serverName = settings.serverName;
     this.#version = settings.version;
+    this.messageBus = messageBus;
     const handlers = this.#handlers;
     const settingsJson = encodeOptions(settings);
     try {
-      this.#native = new native.NativeRegistry(settingsJson, (key) => handlers.abort(key));
+      this.#native = new native.NativeRegistry(
+        settingsJson,
+        (key) => handlers.abort(key),
+        handlers.wrapHooks(callbacks, () => this.#native),
+        MessageBus.nativeOf(messageBus),
+      );
     } catch (error) {
       throw asToolError(error);
     }
+    this.#taskEvents = new TaskEvents(this.#native);
   }
 
   async initialize() {
@@ -122,8 +146,32 @@ class ToolRegistry {
   }
 
   withAllowed(...names) {
-    this.#native.allow(names.flat().map(checkedName));
+    unwrap(this.#native.allow(names.flat().map(checkedName)));
     return this;
+  }
+
+  explain(name, input, { sessionId } = {}) {
+    factsOf({ sessionId });
+    return unwrap(this.#native.explain(checkedName(name), encodeInput(input ?? {}), sessionId));
+  }
+
+  setPolicy(policy) {
+    unwrap(this.#native.setPolicy(encodePolicy(policy)));
+    return this;
+  }
+
+  reloadPolicy() {
+    unwrap(this.#native.reloadPolicy());
+    return this;
+  }
+
+  setPermissionMode(mode) {
+    unwrap(this.#native.setPermissionMode(String(mode)));
+    return this;
+  }
+
+  lintPolicy() {
+    return JSON.parse(this.#native.lintPolicy());
   }
 
   registerMcpTool({ serverName, toolName, client, handler, ...rest } = {}) {
@@ -192,7 +240,19 @@ class ToolRegistry {
     return this.#run(name, inputJson, AS_RESULT, options);
   }
 
-  async executeTools(blocks, { format = "anthropic", signal, onProgress, sessionId } = {}) {
+  async undo(toolUseId, { sessionId } = {}) {
+    if (typeof toolUseId !== "string") {
+      throw new ToolError(
+        "InvalidOptions",
+        `undo() takes the toolUseId of a call, got ${shown(toolUseId)}`,
+      );
+    }
+    factsOf({ sessionId });
+    return unwrap(await this.#native.undo(toolUseId, sessionId));
+  }
+
+  async executeTools(blocks, options = {}) {
+    const { format = "anthropic", signal, onProgress, sessionId, parallelReads = false } = options;
     if (!Array.isArray(blocks)) {
       throw new ToolError(
         "InvalidOptions",
@@ -205,7 +265,14 @@ class ToolRegistry {
     const { listener, heard } = listenTo(onProgress);
     return withHandle(signal, async (handle) => {
       const [json] = await Promise.all([
-        this.#native.callAll(calls, String(format), facts, handle, listener),
+        this.#native.callAll(
+          calls,
+          String(format),
+          parallelReads === true,
+          facts,
+          handle,
+          listener,
+        ),
         heard,
       ]);
       return unwrap(json);
@@ -232,10 +299,30 @@ class ToolRegistry {
     return this.definitions("mcp").map(({ name }) => `mcp__${server}__${name}`);
   }
 
+  tasks() {
+    return JSON.parse(this.#native.tasks());
+  }
+
+  on(name, listener, options) {
+    this.#taskEvents.add(checkedEvent(name), listener, options);
+    return this;
+  }
+
+  off(name, listener) {
+    this.#taskEvents.remove(checkedEvent(name), listener);
+    return this;
+  }
+
+  taskEvents(options) {
+    return this.#taskEvents.iterate(options);
+  }
+
   async close() {
     this.#closed = true;
-    this.#native.close();
-    await this.#instance?.close();
+    await Promise.all([this.#native.close(), this.#instance?.close()]);
+    // What the tasks' end had to tell is on its way.
+    await new Promise(setImmediate);
+    this.#taskEvents.close();
   }
 
   #forgetRemoved() {
@@ -311,6 +398,11 @@ function ownInvocation(declarative, params) {
   }
 }
 
+function checkedEvent(name) {
+  if (name === "task") return name;
+  throw new ToolError("InvalidOptions", `the only event is \`"task"\`, got ${shown(name)}`);
+}
+
 function checkedName(name) {
   if (typeof name !== "string") {
     throw new ToolError("InvalidOptions", `a tool's name must be a string, got ${shown(name)}`);
@@ -353,16 +445,6 @@ function encodeSpec(spec) {
       `tool \`${spec.name}\`: inputSchema cannot be written as JSON: ${error.message.split("\n", 1)[0]}`,
     );
   }
-}
-
-/** The constructor of the addon can only throw; its message is the same envelope others return. */
-function asToolError(error) {
-  try {
-    unwrap(error.message);
-  } catch (thrown) {
-    if (thrown instanceof ToolError) return thrown;
-  }
-  return error;
 }
 
 function callFailure({ type, message }) {

@@ -25,16 +25,56 @@ export declare class McpLine {
   close(): void
 }
 
+/** Carries requests to JavaScript's listeners and their answers back. */
+export declare class NativeMessageBus {
+  /** A bus; `notify` takes each event as JSON. */
+  constructor(notify: (event: string) => void)
+  /** Asks; promises `{ approved }` as JSON. */
+  request(details: string, timeoutMs: number, cancel?: CancelHandle | undefined | null): Promise<string>
+  /** Hands on an answer; false when no request waits for it. */
+  respond(id: string, answer: string): boolean
+  /** Ends a request as cancelled; false when there is none. */
+  cancel(id: string): boolean
+  /** Ends a request that nobody could be shown. */
+  fail(id: string, reason: string): boolean
+}
+
+/** A policy engine that stands alone. */
+export declare class NativePolicyEngine {
+  /** Compiles a policy, or throws the text of an error envelope. */
+  constructor(policy: string, projectPath: string, mode?: string | undefined | null)
+  /** What the policy says of a call, as JSON. */
+  evaluate(tool: string, params: string): string
+  /** `low`, `medium` or `high`. */
+  riskLevel(tool: string): string
+  /** Rules that do not do what they look like, as JSON. */
+  lint(): string
+}
+
 /** The registry and all that stands behind it. */
 export declare class NativeRegistry {
   /** Runs a call; promises MCP's result as JSON, or `llmContent` and `returnDisplay` for an invocation. */
   call(name: string, input: string, isInvocation: boolean, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
   /** Runs the calls of one model turn; promises their results as a JSON array. */
-  callAll(calls: string, format: string, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
+  callAll(calls: string, format: string, parallelReads: boolean, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
+  /** Takes back what a call did to files; promises `[{ path, action }]` as JSON. */
+  undo(toolUseId: string, sessionId?: string | undefined | null): Promise<string>
   /** What a call would do: `{ description, locations, decision, … }`, or the error it would end in. */
   preview(name: string, input: string, facts?: string | undefined | null): string
+  /** What policy says of a call and why, as JSON. */
+  explain(name: string, input: string, sessionId?: string | undefined | null): string
+  /** Puts another policy in the place of the host's; one that is wrong changes nothing. */
+  setPolicy(policy: string): string
+  /** Reads the policy files again. */
+  reloadPolicy(): string
+  /** Lets tools run without asking. */
+  allow(rules: Array<string>): string
+  /** Changes what happens to calls that no rule decides. */
+  setPermissionMode(mode: string): string
+  /** Rules that do not do what they look like, as JSON. */
+  lintPolicy(): string
   /** Builds a registry, or throws the text of an error envelope. */
-  constructor(options: string, aborter: (key: number) => void)
+  constructor(options: string, aborter: (key: number) => void, hook: (key: number, event: string, context: string) => void, bus: NativeMessageBus)
   /** Registers a host's tool. Gives `{ id, name }`. */
   register(spec: string, handler: (key: number, input: string, context: string) => void): string
   /** Takes the answer of a host tool's handler; false when nobody waits for it any more. */
@@ -61,19 +101,35 @@ export declare class NativeRegistry {
   isAllowed(name: string): boolean
   /** True when the tool is switched off. */
   isDisabled(name: string): boolean
-  /** Lets tools run without asking. */
-  allow(names: Array<string>): void
   /** Opens a line for an in-process MCP client; `send` takes the server's messages. */
   openMcpLine(send: (message: string) => void): McpLine
-  /** Ends every running call; later ones are refused. */
-  close(): void
+  /** Every task that runs or is remembered, as JSON. */
+  tasks(): string
+  /** How many tasks run. */
+  runningTasks(): number
+  /** Hands every event of tasks to a listener: those that are kept, then those that come. */
+  onTaskEvent(listener: (event: string) => void): void
+  /** Ends every running call; later ones are refused. Kept when every command is gone. */
+  close(): Promise<void>
 }
 
 /** Every error type there is. */
 export declare function errorTypes(): Array<string>
 
+/** Output as a person can safely be shown it. */
+export declare function formatForDisplay(output: string): string
+
+/** Output as a model reads it best. */
+export declare function formatForModel(output: string): string
+
+/** The JSON Schema of the policy file. */
+export declare function policySchema(): string
+
 /** Every tool that comes with the package, as JSON: what types and snapshots are made from. */
 export declare function toolSpecs(): string
+
+/** Cuts an output; gives `{ content, truncated, omitted? }` as JSON. Zero is no limit. */
+export declare function truncateOutput(output: string, maxChars: number, maxLines: number): string
 
 /** Does nothing, on the async runtime. */
 export declare function yardstick(): Promise<void>

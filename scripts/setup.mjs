@@ -9,6 +9,7 @@ import {
   readFileSync,
   readdirSync,
   renameSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { join, relative } from "node:path";
@@ -21,6 +22,9 @@ const stampPath = join(targetDir, "toolwright-stamp.json");
 
 /** Everything napi wrote in the last build: the addon, `binding.js`, `binding.d.ts`. */
 export const buildDir = join(targetDir, "out");
+
+/** The program that the addon starts beside itself; napi builds it too, and leaves it where cargo does. */
+const SUPERVISOR = process.platform === "linux" ? "toolwright-supervisor" : undefined;
 
 /**
  * Profile "release" is what is published; "any" is for the edit-test loop: it takes an up-to-date
@@ -105,6 +109,7 @@ function addonIsCurrent(sources, profile) {
     stamp.sources === sources &&
     (profile === "any" || stamp.profile === profile) &&
     existsSync(join(root, "native", stamp.addon)) &&
+    (SUPERVISOR === undefined || existsSync(join(root, "native", SUPERVISOR))) &&
     existsSync(join(buildDir, stamp.addon))
   );
 }
@@ -119,17 +124,29 @@ async function buildAddon(sources, profile) {
   const addon = readdirSync(buildDir).find((name) => name.endsWith(".node"));
   if (!addon)
     throw new Error(`napi wrote no .node file to \`${buildDir}\`; its output above says why`);
-  publishAddon(addon);
+  publish(join(buildDir, addon), addon);
+  if (SUPERVISOR) publish(builtSupervisor(profile), SUPERVISOR);
   writeFileSync(stampPath, JSON.stringify({ sources, profile, addon }));
 }
 
+/** napi builds for a named target, or for this machine; the place differs. */
+function builtSupervisor(profile) {
+  const places = ["", ...readdirSync(targetDir)].map((folder) =>
+    join(targetDir, folder, profile, SUPERVISOR),
+  );
+  const built = places.filter(existsSync).map((path) => ({ path, at: statSync(path).mtimeMs }));
+  const [newest] = built.sort((one, other) => other.at - one.at);
+  if (!newest) throw new Error(`cargo built no \`${SUPERVISOR}\` below \`${targetDir}\``);
+  return newest.path;
+}
+
 /** Renames into place: overwriting a library that a running process has mapped crashes it. */
-function publishAddon(addon) {
+function publish(built, name) {
   const native = join(root, "native");
   mkdirSync(native, { recursive: true });
-  const temporary = join(native, `${addon}.${process.pid}.tmp.node`);
-  copyFileSync(join(buildDir, addon), temporary);
-  renameSync(temporary, join(native, addon));
+  const temporary = join(native, `${name}.${process.pid}.tmp.node`);
+  copyFileSync(built, temporary);
+  renameSync(temporary, join(native, name));
 }
 
 function requireCargo() {

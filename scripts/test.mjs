@@ -57,6 +57,12 @@ const STEPS = [
   },
 ];
 const QUICK = ["cargo-core", "node"];
+/** The suite runs shorter forms of these. */
+const LONG = {
+  name: "long",
+  about: "tasks that last, on Node",
+  run: () => runTool("vitest", ["run", "tasks"], { env: { TOOLWRIGHT_LONG_TESTS: "1" } }),
+};
 
 async function types() {
   await runTool("typescript", ["-p", "tsconfig.json"], { command: "tsc" });
@@ -85,6 +91,7 @@ const HELP = `Usage: npm test -- [options]
 
   --only <step,…>   run only these steps
   --skip <step,…>   leave these steps out
+  --long            the tests that take minutes: a task idle for a minute
   --quick           the edit-test loop: debug addon, generated files rewritten, ${QUICK.join(" and ")}
   --list            list the steps
   --help            show this text`;
@@ -95,6 +102,7 @@ async function main() {
       only: { type: "string" },
       skip: { type: "string" },
       quick: { type: "boolean" },
+      long: { type: "boolean" },
       list: { type: "boolean" },
       help: { type: "boolean" },
     },
@@ -111,7 +119,8 @@ async function main() {
   summarize(results);
 }
 
-function selected({ only, skip, quick }) {
+function selected({ only, skip, quick, long }) {
+  if (long) return [LONG];
   const wanted = only ? stepNames(only) : quick ? QUICK : STEPS.map(({ name }) => name);
   const unwanted = skip ? stepNames(skip) : [];
   return STEPS.filter(({ name }) => wanted.includes(name) && !unwanted.includes(name));

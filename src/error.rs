@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use crate::terminal::{acts_on_a_terminal, escaped};
+
 macro_rules! error_kinds {
     ($($(#[doc = $doc:literal])+ $variant:ident => $name:literal,)+) => {
         /// Why a call failed; [`ErrorKind::as_str`] is the stable name a host sees as `error.type`.
@@ -76,6 +78,8 @@ error_kinds! {
     EditTargetNotFound => "EditTargetNotFound",
     /// The text to replace is in the file more than once.
     EditTargetAmbiguous => "EditTargetAmbiguous",
+    /// No change of that call is kept that could be taken back.
+    NothingToUndo => "NothingToUndo",
     /// An edit could not be applied.
     FileEdit => "FileEditError",
     /// A glob could not be evaluated.
@@ -88,6 +92,8 @@ error_kinds! {
     ShellTimeout => "ShellTimeoutError",
     /// A command could not be run, or ended with an error.
     ShellExecution => "ShellExecutionError",
+    /// No task has the id, or none has it any more.
+    TaskNotFound => "TaskNotFoundError",
     /// A server answered with an error status.
     Http => "HttpError",
     /// A request could not be made.
@@ -130,6 +136,10 @@ impl ToolError {
     /// An error of a kind with its message, which is cut when a long value made it long.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let mut message = message.into();
+        // Paths and values come as they are; a terminal must not obey them.
+        if message.contains(acts_on_a_terminal) {
+            message = escaped(&message, acts_on_a_terminal);
+        }
         if message.len() > MAX_MESSAGE_BYTES {
             let left_out = message.len() - MAX_MESSAGE_BYTES;
             message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));

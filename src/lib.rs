@@ -13,6 +13,7 @@
 //!    The tool itself is one file in [`tools`], a thin layer over an engine in [`workspace`].
 //! 8. [`hooks`] see the answer; it is bounded and goes back as one [`tool::ToolOutput`].
 //!
+//! Commands run in [`process`], where what they start is found and ended with them.
 //! [`session`] is what lasts between calls; [`provider`] knows the wire formats of model providers.
 
 #[cfg(feature = "binding")]
@@ -23,9 +24,11 @@ pub mod hooks;
 pub mod mcp;
 pub mod pipeline;
 pub mod policy;
+pub mod process;
 pub mod provider;
 pub mod registry;
 pub mod session;
+mod terminal;
 pub mod tool;
 pub mod tools;
 pub mod workspace;

@@ -11,7 +11,10 @@ assert.equal(required.ToolRegistry, ToolRegistry, "import and require give one p
 assert.equal(required.ToolError, ToolError);
 assert.equal(required.createSdkMcpServer, createSdkMcpServer);
 
-const registry = createToolRegistry({ projectPath: dirname(file) });
+const registry = createToolRegistry({
+  permissionMode: "bypassPermissions",
+  projectPath: dirname(file),
+});
 registry.register(
   tool({ name: "greet", inputSchema: { name: "string" }, handler: ({ name }) => `hello ${name}` }),
 );

@@ -3,7 +3,10 @@ const assert = require("node:assert/strict");
 const { version } = require("../../package.json");
 const { ToolError, createToolRegistry, tool } = require("../../index.js");
 
-const registry = createToolRegistry({ projectPath: __dirname });
+const registry = createToolRegistry({
+  permissionMode: "bypassPermissions",
+  projectPath: __dirname,
+});
 registry.register(
   tool({ name: "add", inputSchema: { a: "number", b: "number" }, handler: ({ a, b }) => a + b }),
 );

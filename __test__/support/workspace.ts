@@ -25,6 +25,10 @@ export class Workspace {
     return file;
   }
 
+  delete(name: string): void {
+    rmSync(this.path(name), { recursive: true, force: true });
+  }
+
   create(): void {
     this.#root = realpathSync(mkdtempSync(join(tmpdir(), "toolwright-test-")));
   }

@@ -2,6 +2,10 @@
 import { z } from "zod";
 import { z as z3 } from "zod/v3";
 import {
+  MessageBus,
+  PolicyEngine,
+  type PolicyCondition,
+  type UndoneChange,
   ToolError,
   ToolRegistry,
   createSdkMcpServer,
@@ -213,6 +217,34 @@ holds<Equal<typeof error.code, ErrorType>>();
 void new ToolError("Oops", "");
 // @ts-expect-error types do not change
 error.type = "HttpError";
+
+// Who may do what.
+const guarded = createToolRegistry({
+  permissionMode: "acceptEdits",
+  policy: {
+    deny: ["Read(**/.env)"],
+    rules: [{ tool: "Bash", action: "ask", conditions: [{ commandPrefix: ["git push", "npm"] }] }],
+  },
+  hooks: {
+    PreToolUse: [
+      { matcher: "Bash", hooks: [async ({ tool_input }) => ({ updatedInput: tool_input })] },
+    ],
+  },
+});
+// @ts-expect-error there is no such mode
+createToolRegistry({ permissionMode: "yolo" });
+// @ts-expect-error a condition is one of those
+const wrong: PolicyCondition = { path: "b" };
+void wrong;
+holds<Equal<ReturnType<typeof guarded.explain>["action"], "allow" | "ask" | "deny">>();
+holds<Equal<ReturnType<PolicyEngine["evaluate"]>, "allow" | "ask" | "deny">>();
+holds<Equal<ReturnType<MessageBus["requestConfirmation"]>, Promise<boolean>>>();
+guarded.messageBus.on("request", ({ id, details }) => {
+  holds<Equal<typeof details.risk, "low" | "medium" | "high">>();
+  guarded.messageBus.respondToConfirmation({ id, approved: true, alwaysAllow: true });
+});
+const undone = guarded.undo("toolu_1");
+holds<Equal<typeof undone, Promise<UndoneChange[]>>>();
 
 export async function disposes(): Promise<void> {
   await using scoped = new ToolRegistry();

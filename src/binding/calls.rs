@@ -20,10 +20,10 @@ use super::{
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    pipeline::{CallOptions, ToolCall},
+    pipeline::{CallOptions, Order, ToolCall, TurnCall},
     policy::Decision,
     provider::{ResultFormat, result_json},
-    tool::{Access, ProgressSink, ToolOutput},
+    tool::{Access, Backlog, Progress, ProgressSink, ToolOutput},
 };
 
 #[napi]
@@ -45,21 +45,30 @@ impl NativeRegistry {
         let pipeline = Arc::clone(&self.pipeline);
         let watcher = Watcher::new(progress);
         let options = call_options(facts.as_deref(), cancel, &watcher);
+        // Here and not in the future: this is the thread the calls come from, in their order.
+        let place = pipeline.place(&name);
         env.spawn_future(async move {
             let _watcher = watcher;
             let options = match options {
                 Ok(options) => options,
                 Err(error) => return Ok(misuse(&error)),
             };
-            if pipeline.closed.is_cancelled() {
-                return Ok(misuse(&closed()));
+            if let Err(error) = pipeline.refuse_when_closed() {
+                return Ok(misuse(&error));
             }
             let cancel = options.cancel.clone();
-            let output = match serde_json::from_str(&input) {
-                Ok(input) => pipeline.call(ToolCall { name, input }, options).await,
-                Err(err) => {
-                    ToolOutput::failure(ToolError::new(ErrorKind::Validation, plain_cause(&err)))
+            let call = async {
+                match serde_json::from_str(&input) {
+                    Ok(input) => pipeline.call(ToolCall { name, input }, options).await,
+                    Err(err) => ToolOutput::failure(ToolError::new(
+                        ErrorKind::Validation,
+                        plain_cause(&err),
+                    )),
                 }
+            };
+            let output = match place {
+                Some(place) => place.run(call).await,
+                None => call.await,
             };
             Ok(match &output.error {
                 Some(error) if error.kind == ErrorKind::Cancelled && cancel.is_cancelled() => {
@@ -78,6 +87,7 @@ impl NativeRegistry {
         env: &'env Env,
         calls: String,
         format: String,
+        parallel_reads: bool,
         options: Option<String>,
         cancel: Option<&CancelHandle>,
         #[napi(ts_arg_type = "((news: string) => void) | undefined | null")] progress: Option<
@@ -99,13 +109,14 @@ impl NativeRegistry {
                 Ok(prepared) => prepared,
                 Err(error) => return Ok(misuse(&error)),
             };
-            if pipeline.closed.is_cancelled() {
-                return Ok(misuse(&closed()));
+            if let Err(error) = pipeline.refuse_when_closed() {
+                return Ok(misuse(&error));
             }
             let asked: Vec<(String, String)> =
                 calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
             let calls = calls.into_iter().map(BatchCall::read).collect();
-            let outputs = pipeline.call_all(calls, options).await;
+            let order = if parallel_reads { Order::ReadsInParallel } else { Order::Serial };
+            let outputs = pipeline.call_all(calls, options, order).await;
             let results: Vec<String> = outputs
                 .iter()
                 .zip(&asked)
@@ -115,22 +126,40 @@ impl NativeRegistry {
         })
     }
 
+    /// Takes back what a call did to files; promises `[{ path, action }]` as JSON.
+    #[napi(catch_unwind, ts_return_type = "Promise<string>")]
+    pub fn undo<'env>(
+        &self,
+        env: &'env Env,
+        tool_use_id: String,
+        session_id: Option<String>,
+    ) -> Result<PromiseRaw<'env, String>> {
+        let pipeline = Arc::clone(&self.pipeline);
+        env.spawn_future(async move {
+            let undone = pipeline.undo(tool_use_id, session_id).await;
+            Ok(sealed(undone.map(|it| json!(it).to_string())))
+        })
+    }
+
     /// What a call would do: `{ description, locations, decision, … }`, or the error it would end in.
     #[napi(catch_unwind)]
     pub fn preview(&self, name: String, input: String, facts: Option<String>) -> String {
         sealed((|| {
-            if self.pipeline.closed.is_cancelled() {
-                return Err(closed());
-            }
+            self.pipeline.refuse_when_closed()?;
             let options = call_options(facts.as_deref(), None, &Watcher::new(None))?;
             let tools = self.pipeline.registry.snapshot();
             let judged = parsed::<Value>(&input, ErrorKind::Validation).and_then(|input| {
                 self.pipeline.preview(ToolCall { name: name.clone(), input }, options)
             });
             let Some(entry) = tools.find_called(&name) else {
-                return Err(judged.err().unwrap_or_else(closed));
+                // Only a tool that was unregistered this instant can be judged and not found.
+                return Err(judged.err().unwrap_or_else(ToolError::cancelled));
             };
             let spec = entry.tool.spec();
+            let risk = match &judged {
+                Ok(Some((_, Decision::Ask(asking)))) => asking.risk,
+                _ => spec.side_effect.risk(),
+            };
             let (description, locations, decision, error) = match &judged {
                 Ok(Some((prepared, decision))) => (
                     prepared.description(),
@@ -143,7 +172,7 @@ impl NativeRegistry {
             };
             Ok(json!({
                 "name": spec.name,
-                "risk": spec.side_effect.risk(),
+                "risk": risk.for_people(),
                 "description": description,
                 "locations": locations,
                 "decision": decision,
@@ -152,10 +181,6 @@ impl NativeRegistry {
             .to_string())
         })())
     }
-}
-
-fn closed() -> ToolError {
-    ToolError::new(ErrorKind::RegistryClosed, "the registry is closed; create a new one")
 }
 
 /// One call of a turn. Its input is JSON text of its own, so that what is wrong with it fails it alone.
@@ -171,7 +196,7 @@ struct BatchCall {
 }
 
 impl BatchCall {
-    fn read(self) -> (Option<String>, std::result::Result<ToolCall, ToolError>) {
+    fn read(self) -> TurnCall {
         let Self { id, name, input, problem } = self;
         let call = match problem {
             Some(problem) => Err(ToolError::new(ErrorKind::Validation, problem)),
@@ -216,11 +241,22 @@ impl Watcher {
 
     fn sink(&self) -> ProgressSink {
         self.0.clone().map_or_else(ProgressSink::default, |listener| {
-            ProgressSink::new(move |news| {
-                if let Ok(text) = serde_json::to_string(&news) {
-                    listener.call(text, ThreadsafeFunctionCallMode::NonBlocking);
-                }
-            })
+            let backlog = Arc::new(Backlog::default());
+            let heard = Arc::clone(&backlog);
+            let tell = move |news: Progress| {
+                let Ok(text) = serde_json::to_string(&news) else { return };
+                let heard = Arc::clone(&heard);
+                heard.sent();
+                listener.call_with_return_value(
+                    text,
+                    ThreadsafeFunctionCallMode::NonBlocking,
+                    move |_, _| {
+                        heard.heard();
+                        Ok(())
+                    },
+                );
+            };
+            ProgressSink::queued(tell, backlog)
         })
     }
 }

@@ -250,7 +250,7 @@ fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolError> {
         structured: answer.structured_content,
         display: answer.display,
         meta: answer.meta,
-        error: None,
+        ..ToolOutput::default()
     };
     output.error = match answer.error {
         Some(AnswerError { kind, message }) => {

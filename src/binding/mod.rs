@@ -7,15 +7,19 @@
 #![allow(clippy::too_many_arguments, reason = "one object would be read property by property")]
 #![allow(clippy::needless_pass_by_value, reason = "napi hands over owned values")]
 
+pub mod bus;
 mod callbacks;
 pub mod calls;
 pub mod cancel;
 mod envelope;
+pub mod format;
+mod hook;
 mod host_calls;
 mod host_tool;
 mod listing;
 pub mod mcp;
 mod options;
+pub mod policy;
 pub mod registry;
 mod wire;
 pub mod yardstick;

@@ -1,19 +1,27 @@
 //! What `createToolRegistry` is given, after the facade took its callbacks out.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
 
-use super::envelope::{parsed, plain_cause};
+use super::{
+    envelope::{parsed, plain_cause},
+    hook::{HookCallbacks, HookSpec},
+    policy::{PolicySetup, mode_of},
+};
 use crate::{
+    confirm::SharedBus,
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
     pipeline::{Limits, Pipeline},
+    policy::{AUTO_ALLOWED, PermissionMode},
+    process::{OnTimeout, ProcessSettings, TaskManager, supervisor_beside_this_library},
     registry::ToolSource,
-    session::Sessions,
+    session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions},
     tool::{InputValidator, derived_schema},
-    tools::{AUTO_ALLOWED, AUTO_ALLOWED_KIN, ToolSet},
+    tools::ToolSet,
     workspace::Roots,
 };
 
@@ -31,11 +39,75 @@ pub(super) struct Options {
     #[serde(default)]
     instructions: Option<String>,
     #[serde(default)]
+    policy: Option<Value>,
+    #[serde(default)]
+    permission_mode: Option<String>,
+    #[serde(default)]
     allowed_tools: Vec<String>,
     #[serde(default)]
     disallowed_tools: Vec<String>,
     #[serde(default)]
+    trust_project: Option<bool>,
+    /// Empty for none.
+    #[serde(default)]
+    user_policy_file: Option<String>,
+    #[serde(default)]
+    read_before_write: Option<bool>,
+    #[serde(default)]
+    hooks: Vec<HookSpec>,
+    #[serde(default)]
     limits: Limits,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// `process.env` as the facade found it.
+    process_env: BTreeMap<String, String>,
+    #[serde(default)]
+    shell: ShellOptions,
+}
+
+/// How commands are run.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct ShellOptions {
+    path: Option<PathBuf>,
+    allow_env: Vec<String>,
+    on_timeout: OnTimeout,
+    #[schemars(range(max = 60_000))]
+    grace_ms: Option<u32>,
+    #[schemars(range(min = 1, max = 2_147_483_647))]
+    idle_timeout_ms: Option<u32>,
+    #[schemars(range(min = 65_536, max = 1_099_511_627_776_u64))]
+    max_output_file_bytes: Option<u64>,
+}
+
+impl ShellOptions {
+    fn settings(
+        self,
+        host: BTreeMap<String, String>,
+        set: BTreeMap<String, String>,
+    ) -> ProcessSettings {
+        let environment = Environment::of_host(host);
+        let rules = EnvironmentRules { allowed: self.allow_env, set };
+        let mut settings = ProcessSettings::new(
+            self.path.unwrap_or_else(|| environment.shell()),
+            environment.for_commands(&rules),
+            environment.temporary_directory().to_owned(),
+        );
+        let milliseconds = |it: u32| Duration::from_millis(it.into());
+        settings.supervisor = supervisor_beside_this_library();
+        settings.on_timeout = self.on_timeout;
+        settings.idle_timeout = self.idle_timeout_ms.map(milliseconds);
+        settings.grace = self.grace_ms.map_or(settings.grace, milliseconds);
+        settings.max_file_bytes = self.max_output_file_bytes.unwrap_or(settings.max_file_bytes);
+        settings
+    }
+}
+
+/// What options make.
+pub(super) struct Built {
+    pub(super) pipeline: Pipeline,
+    pub(super) identity: ServerIdentity,
+    pub(super) setup: PolicySetup,
 }
 
 /// Parses what a host gave, with messages that name the field at fault.
@@ -53,9 +125,30 @@ pub(super) fn read<T: DeserializeOwned + JsonSchema>(
 }
 
 impl Options {
-    pub(super) fn build(self) -> Result<(Pipeline, ServerIdentity), ToolError> {
+    pub(super) fn build(
+        self,
+        bus: SharedBus,
+        callbacks: &HookCallbacks,
+    ) -> Result<Built, ToolError> {
         let roots = Roots::new(&self.project_path, &self.additional_directories)?;
-        let pipeline = Pipeline::new(Sessions::new(Arc::new(roots)), self.limits);
+        let read_before_write = match self.read_before_write {
+            None | Some(true) => ReadBeforeWrite::Required,
+            Some(false) => ReadBeforeWrite::NotRequired,
+        };
+        let setup = PolicySetup::new(
+            self.policy,
+            (self.allowed_tools.clone(), self.disallowed_tools.clone()),
+            self.user_policy_file.as_deref(),
+            self.trust_project.unwrap_or_default().then(|| roots.first()),
+        );
+        let mode = self.permission_mode.as_deref().map_or(Ok(PermissionMode::Default), mode_of)?;
+        let engine = setup.engine(mode, &roots)?;
+        let tasks = TaskManager::new(self.shell.settings(self.process_env, self.env));
+        let sessions = Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks);
+        let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
+        for hook in self.hooks {
+            pipeline.hooks.push(hook.build(callbacks)?);
+        }
         for name in &self.toolsets {
             let set: ToolSet = name
                 .parse()
@@ -64,14 +157,15 @@ impl Options {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str()))?;
             }
         }
-        let auto_allowed = AUTO_ALLOWED.iter().chain(&AUTO_ALLOWED_KIN).map(|it| (*it).to_owned());
-        pipeline.registry.allow(auto_allowed.chain(self.allowed_tools));
-        pipeline.registry.disable(self.disallowed_tools);
+        let auto_allowed = AUTO_ALLOWED.map(str::to_owned).into_iter();
+        let bare = |it: &String| !it.contains('(');
+        pipeline.registry.allow(auto_allowed.chain(self.allowed_tools.into_iter().filter(bare)));
+        pipeline.registry.disable(self.disallowed_tools.into_iter().filter(bare));
         let identity = ServerIdentity {
             name: self.server_name,
             version: self.version,
             instructions: self.instructions,
         };
-        Ok((pipeline, identity))
+        Ok(Built { pipeline, identity, setup })
     }
 }

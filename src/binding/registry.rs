@@ -1,27 +1,35 @@
 //! The registry as JavaScript holds it.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicU64, Ordering},
 };
 
-use napi::{bindgen_prelude::Result, threadsafe_function::ThreadsafeFunctionCallMode};
+use napi::{
+    Env,
+    bindgen_prelude::{PromiseRaw, Result},
+    threadsafe_function::ThreadsafeFunctionCallMode,
+};
 use napi_derive::napi;
 use serde_json::{Value, json};
 
 use super::{
+    bus::NativeMessageBus,
     callbacks::{Aborter, Handler, Listener},
     envelope::{misuse, sealed},
+    hook::HookCallbacks,
     host_calls::HostCalls,
     host_tool::{HostTool, HostToolSpec},
     listing::{builtin_specs, tool_info},
     mcp::McpLine,
-    options::{Options, read},
+    options::{Built, Options, read},
+    policy::PolicySetup,
 };
 use crate::{
     error::{ErrorKind, ToolError},
     mcp::{Connection, McpServer, ServerIdentity},
     pipeline::Pipeline,
+    process::TaskInfo,
     provider::{DefinitionFormat, Strictness, definitions},
 };
 
@@ -30,6 +38,7 @@ use crate::{
 pub struct NativeRegistry {
     pub(super) pipeline: Arc<Pipeline>,
     identity: ServerIdentity,
+    setup: Mutex<PolicySetup>,
     host_calls: Arc<HostCalls>,
     lines: AtomicU64,
 }
@@ -41,16 +50,18 @@ impl NativeRegistry {
     pub fn new(
         options: String,
         #[napi(ts_arg_type = "(key: number) => void")] aborter: Aborter,
+        #[napi(ts_arg_type = "(key: number, event: string, context: string) => void")]
+        hook: Handler,
+        bus: &NativeMessageBus,
     ) -> Result<Self> {
-        let (pipeline, identity) = read::<Options>(&options, "option", ErrorKind::InvalidOptions)
-            .and_then(Options::build)
-            .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
-        Ok(Self {
-            pipeline: Arc::new(pipeline),
-            identity,
-            host_calls: Arc::new(HostCalls::new(aborter)),
-            lines: AtomicU64::new(1),
-        })
+        let host_calls = Arc::new(HostCalls::new(aborter));
+        let callbacks = HookCallbacks::new(hook, Arc::clone(&host_calls));
+        let Built { pipeline, identity, setup } =
+            read::<Options>(&options, "option", ErrorKind::InvalidOptions)
+                .and_then(|options| options.build(Arc::clone(&bus.0), &callbacks))
+                .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
+        let (pipeline, setup) = (Arc::new(pipeline), Mutex::new(setup));
+        Ok(Self { pipeline, identity, setup, host_calls, lines: AtomicU64::new(1) })
     }
 
     /// Registers a host's tool. Gives `{ id, name }`.
@@ -156,12 +167,6 @@ impl NativeRegistry {
         self.pipeline.registry.snapshot().is_disabled(&name)
     }
 
-    /// Lets tools run without asking.
-    #[napi(catch_unwind)]
-    pub fn allow(&self, names: Vec<String>) {
-        self.pipeline.registry.allow(names);
-    }
-
     /// Opens a line for an in-process MCP client; `send` takes the server's messages.
     #[napi(catch_unwind)]
     pub fn open_mcp_line(
@@ -181,10 +186,48 @@ impl NativeRegistry {
         McpLine(line)
     }
 
-    /// Ends every running call; later ones are refused.
+    /// Every task that runs or is remembered, as JSON.
     #[napi(catch_unwind)]
-    pub fn close(&self) {
+    pub fn tasks(&self) -> String {
+        let tasks = self.pipeline.sessions.tasks().list();
+        let infos: Vec<TaskInfo> = tasks.iter().map(|it| TaskInfo::of(it)).collect();
+        serde_json::to_string(&infos).unwrap_or_else(|_| "[]".to_owned())
+    }
+
+    /// How many tasks run.
+    #[napi(catch_unwind)]
+    pub fn running_tasks(&self) -> u32 {
+        u32::try_from(self.pipeline.sessions.tasks().running()).unwrap_or(u32::MAX)
+    }
+
+    /// Hands every event of tasks to a listener: those that are kept, then those that come.
+    #[napi(catch_unwind)]
+    pub fn on_task_event(
+        &self,
+        #[napi(ts_arg_type = "(event: string) => void")] listener: Listener,
+    ) {
+        self.pipeline.sessions.tasks().on_event(move |event| {
+            if let Ok(text) = serde_json::to_string(event) {
+                listener.call(text, ThreadsafeFunctionCallMode::NonBlocking);
+            }
+        });
+    }
+
+    /// Ends every running call; later ones are refused. Kept when every command is gone.
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn close<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, ()>> {
         self.pipeline.closed.cancel();
+        let tasks = Arc::clone(self.pipeline.sessions.tasks());
+        env.spawn_future(async move {
+            tasks.shut_down().await;
+            Ok(())
+        })
+    }
+}
+
+impl NativeRegistry {
+    pub(super) fn setup(&self) -> MutexGuard<'_, PolicySetup> {
+        self.setup.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,69 +1,206 @@
 //! The host's say before and after a call.
+//!
+//! A hook is a function of the host or a shell command. One that fails, answers nonsense or takes too
+//! long blocks the call it was asked about; after a call it can only add a remark.
+
+mod command;
+mod matcher;
+mod output;
+
+use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::tool::{ToolContext, ToolOutput};
+pub use command::CommandHook;
+pub use matcher::Matcher;
+pub use output::Verdict;
 
-/// What a hook says before a call.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Before {
-    /// Go on.
-    Proceed,
-    /// Go on with this input, which is then prepared and judged anew.
-    Rewrite(Value),
-    /// Stop, for this reason.
-    Block(String),
+use crate::tool::{Content, ToolContext, ToolOutput};
+use output::HookAnswer;
+
+/// When a hook is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookEvent {
+    /// Before a call runs, after policy did not deny it.
+    PreToolUse,
+    /// After a call succeeded.
+    PostToolUse,
+    /// After a call failed.
+    PostToolUseFailure,
 }
 
-/// A look at every call.
-#[async_trait]
-pub trait Hook: Send + Sync {
-    /// Before the call runs, after policy did not deny it.
-    async fn before(&self, _tool: &str, _input: &Value, _cx: &ToolContext) -> Before {
-        Before::Proceed
-    }
+impl HookEvent {
+    /// Every event.
+    pub const ALL: [Self; 3] = [Self::PreToolUse, Self::PostToolUse, Self::PostToolUseFailure];
 
-    /// After the call ran, also when it failed.
-    async fn after(&self, _tool: &str, _cx: &ToolContext, output: ToolOutput) -> ToolOutput {
-        output
+    /// The name hook authors know.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PreToolUse => "PreToolUse",
+            Self::PostToolUse => "PostToolUse",
+            Self::PostToolUseFailure => "PostToolUseFailure",
+        }
     }
+}
+
+/// Whoever does a hook's work.
+#[async_trait]
+pub trait HookRunner: Send + Sync {
+    /// Takes the event as JSON and gives the answer as JSON, or what went wrong in words.
+    async fn run(&self, event: &Value, cx: &ToolContext) -> Result<Value, String>;
+}
+
+/// One hook.
+pub struct Hook {
+    /// When it is asked.
+    pub event: HookEvent,
+    /// For which tools.
+    pub matcher: Matcher,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Who does the work.
+    pub runner: Box<dyn HookRunner>,
+}
+
+/// What all hooks together say before a call.
+#[derive(Debug, Default)]
+pub(crate) struct Before {
+    pub(crate) verdict: Verdict,
+    /// The input the call is to have instead, to be prepared and judged anew.
+    pub(crate) input: Option<Value>,
+    /// What the model is told with the answer.
+    pub(crate) context: Vec<String>,
+    /// Why the whole turn ends.
+    pub(crate) stop: Option<String>,
 }
 
 /// The hooks of one registry, in order.
 #[derive(Default)]
-pub struct Hooks(Vec<Box<dyn Hook>>);
+pub struct Hooks(Vec<Hook>);
 
 impl Hooks {
     /// Adds a hook behind those there are.
-    pub fn push(&mut self, hook: Box<dyn Hook>) {
+    pub fn push(&mut self, hook: Hook) {
         self.0.push(hook);
+    }
+
+    fn of<'a>(&'a self, event: HookEvent, tool: &'a str) -> impl Iterator<Item = &'a Hook> {
+        self.0.iter().filter(move |it| it.event == event && it.matcher.matches(tool))
     }
 
     /// Asks each hook in turn; a later one sees what an earlier one rewrote.
     pub(crate) async fn before(&self, tool: &str, input: &Value, cx: &ToolContext) -> Before {
-        let mut rewritten: Option<Value> = None;
-        for hook in &self.0 {
-            match hook.before(tool, rewritten.as_ref().unwrap_or(input), cx).await {
-                Before::Proceed => {}
-                Before::Rewrite(input) => rewritten = Some(input),
-                block @ Before::Block(_) => return block,
+        let mut before = Before::default();
+        for hook in self.of(HookEvent::PreToolUse, tool) {
+            let input = before.input.as_ref().unwrap_or(input);
+            let event = event_json(hook.event, tool, input, cx);
+            let answer = match hook.ask(&event, cx).await {
+                Ok(answer) => answer,
+                Err(cause) => {
+                    before.verdict = Verdict::Block(format!("a PreToolUse hook failed: {cause}"));
+                    return before;
+                }
+            };
+            before.context.extend(answer.context);
+            before.input = answer.updated_input.or(before.input);
+            if let Some(stop) = answer.stop {
+                before.verdict = Verdict::Block(stop.clone());
+                before.stop = Some(stop);
+                return before;
             }
+            before.verdict = match (before.verdict, answer.verdict) {
+                (_, block @ Verdict::Block(_)) => {
+                    before.verdict = block;
+                    return before;
+                }
+                (earlier, Verdict::Silent) => earlier,
+                (ask @ Verdict::Ask(_), _) => ask,
+                (_, later) => later,
+            };
         }
-        rewritten.map_or(Before::Proceed, Before::Rewrite)
+        before
     }
 
-    /// Lets each hook see and change the answer.
+    /// Lets each hook see the answer and add to it, or keep it from the model.
     pub(crate) async fn after(
         &self,
         tool: &str,
+        input: &Value,
         cx: &ToolContext,
-        output: ToolOutput,
+        mut output: ToolOutput,
     ) -> ToolOutput {
-        let mut output = output;
-        for hook in &self.0 {
-            output = hook.after(tool, cx, output).await;
+        let event = match output.error {
+            None => HookEvent::PostToolUse,
+            Some(_) => HookEvent::PostToolUseFailure,
+        };
+        for hook in self.of(event, tool) {
+            let mut event = event_json(hook.event, tool, input, cx);
+            if let Value::Object(event) = &mut event {
+                event.insert("tool_response".to_owned(), json!(output.result_view()));
+                if let Some(error) = &output.error {
+                    event.insert("error".to_owned(), json!(error.message));
+                    event.insert("error_type".to_owned(), json!(error.kind));
+                }
+            }
+            match hook.ask(&event, cx).await {
+                Ok(answer) => apply(answer, &mut output),
+                Err(cause) => {
+                    let remark = format!("a {} hook failed: {cause}", hook.event.as_str());
+                    output.meta.insert("toolwright/hookFailure".to_owned(), json!(remark));
+                }
+            }
         }
         output
     }
+
+    /// True when somebody wants to see the answers of a tool.
+    pub(crate) fn watch(&self, tool: &str) -> bool {
+        self.0.iter().any(|it| it.event != HookEvent::PreToolUse && it.matcher.matches(tool))
+    }
+}
+
+impl Hook {
+    async fn ask(&self, event: &Value, cx: &ToolContext) -> Result<HookAnswer, String> {
+        let answer = tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => return Err("the call was cancelled".to_owned()),
+            answer = self.runner.run(event, cx) => answer?,
+            () = tokio::time::sleep(self.timeout) => {
+                return Err(format!("no answer within {} ms", self.timeout.as_millis()));
+            }
+        };
+        HookAnswer::read(answer)
+    }
+}
+
+fn event_json(event: HookEvent, tool: &str, input: &Value, cx: &ToolContext) -> Value {
+    json!({
+        "hook_event_name": event.as_str(),
+        "session_id": cx.session.id,
+        "cwd": cx.session.roots.first(),
+        "tool_name": tool,
+        "tool_use_id": &*cx.tool_use_id,
+        "tool_input": input,
+    })
+}
+
+fn apply(answer: HookAnswer, output: &mut ToolOutput) {
+    if answer.suppress_output {
+        output.content = vec![Content::text("[a hook keeps this output from you]")];
+        output.structured = None;
+        output.display = None;
+    }
+    if let Verdict::Block(reason) = answer.verdict {
+        output.content.push(Content::text(format!("[a hook objects: {reason}]")));
+    }
+    add_context(output, answer.context);
+    if let Some(reason) = answer.stop {
+        output.interrupt = Some(reason);
+    }
+}
+
+/// Adds what hooks want the model to know.
+pub(crate) fn add_context(output: &mut ToolOutput, context: impl IntoIterator<Item = String>) {
+    output.content.extend(context.into_iter().filter(|it| !it.is_empty()).map(Content::text));
 }

@@ -1,24 +1,83 @@
-//! Several calls of one model turn, one after the other, answers in order.
+//! Several calls of one model turn, answers in order.
+
+use futures_util::future::join_all;
 
 use super::{CallOptions, Pipeline, ToolCall};
-use crate::{error::ToolError, tool::ToolOutput};
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::ToolOutput,
+};
+
+/// One call of a turn: its id, and what it asks for or why that could not be read.
+pub type TurnCall = (Option<String>, Result<ToolCall, ToolError>);
+
+/// How the calls of a turn are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// One after the other.
+    #[default]
+    Serial,
+    /// Calls that only look run side by side with their neighbours that only look.
+    ReadsInParallel,
+}
+
+/// How many calls run side by side.
+const MAX_SIDE_BY_SIDE: usize = 16;
 
 impl Pipeline {
-    /// Runs calls in order; one that could not even be read fails alone. Once cancelled, those that remain are answered with errors, so that every
-    /// call of the turn has an answer.
+    /// Runs the calls of a turn; one that could not even be read fails alone. Once cancelled or
+    /// interrupted, those that remain are answered with errors, so that every call has an answer.
     pub async fn call_all(
         &self,
-        calls: Vec<(Option<String>, Result<ToolCall, ToolError>)>,
+        calls: Vec<TurnCall>,
         options: CallOptions,
+        order: Order,
     ) -> Vec<ToolOutput> {
-        let mut outputs = Vec::with_capacity(calls.len());
-        for (tool_use_id, call) in calls {
-            outputs.push(match call {
-                _ if options.cancel.is_cancelled() => ToolOutput::failure(ToolError::cancelled()),
-                Err(error) => ToolOutput::failure(error),
-                Ok(call) => self.call(call, CallOptions { tool_use_id, ..options.clone() }).await,
-            });
+        let mut outputs: Vec<ToolOutput> = Vec::with_capacity(calls.len());
+        let mut interrupted: Option<String> = None;
+        let mut calls = calls.into_iter().peekable();
+        while let Some(first) = calls.next() {
+            let mut group = vec![first];
+            while order == Order::ReadsInParallel
+                && group.len() < MAX_SIDE_BY_SIDE
+                && group.iter().all(|it| self.only_looks(it))
+                && let Some(next) = calls.next_if(|it| self.only_looks(it))
+            {
+                group.push(next);
+            }
+            let answers =
+                group.into_iter().map(|it| self.turn_call(it, &options, interrupted.as_deref()));
+            let answers = join_all(answers).await;
+            interrupted =
+                interrupted.or_else(|| answers.iter().find_map(|it| it.interrupt.clone()));
+            outputs.extend(answers);
         }
         outputs
+    }
+
+    async fn turn_call(
+        &self,
+        (tool_use_id, call): TurnCall,
+        options: &CallOptions,
+        interrupted: Option<&str>,
+    ) -> ToolOutput {
+        if options.cancel.is_cancelled() {
+            return ToolOutput::failure(ToolError::cancelled());
+        }
+        if let Some(reason) = interrupted {
+            let message =
+                format!("not run: an earlier call of the turn was interrupted ({reason})");
+            return ToolOutput::failure(ToolError::new(ErrorKind::Cancelled, message));
+        }
+        match call {
+            Err(error) => ToolOutput::failure(error),
+            Ok(call) => self.call(call, CallOptions { tool_use_id, ..options.clone() }).await,
+        }
+    }
+
+    fn only_looks(&self, (_, call): &TurnCall) -> bool {
+        let Ok(call) = call else { return false };
+        let tools = self.registry.snapshot();
+        tools.find_called(&call.name).is_some_and(|it| it.tool.spec().side_effect.is_read_only())
     }
 }

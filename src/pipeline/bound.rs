@@ -2,13 +2,15 @@
 
 use serde_json::Value;
 
-use crate::tool::{Content, ToolOutput, whole_lines_within};
+use crate::tool::{Content, ToolOutput, for_display, whole_lines_within};
 
 /// How many bytes of base64 the pictures of one answer may have together.
 const MAX_PICTURE_BYTES: usize = 20 * 1024 * 1024;
 
-/// Cuts what is beyond the limits, over all blocks, and says what was cut.
+/// Cuts what is beyond the limits, over all blocks, and says what was cut. What a person is shown cannot
+/// act on a terminal.
 pub(super) fn bounded(mut output: ToolOutput, max_bytes: usize) -> ToolOutput {
+    output.display = output.display.map(|it| for_display(&it));
     let mut notes = Vec::new();
     bound_text(&mut output.content, max_bytes, &mut notes);
     bound_pictures(&mut output.content, &mut notes);

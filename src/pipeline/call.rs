@@ -11,15 +11,19 @@ use std::{
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Limits, bound::bounded, execute::Within, panic_fence::fenced};
+use super::{
+    Limits, Place, bound::bounded, execute::Within, panic_fence::fenced, start_order::StartOrder,
+};
 use crate::{
-    confirm::{Confirmations, Permitted},
+    confirm::{Confirmations, Permitted, Refusal, Settled, SharedBus},
     error::{ErrorKind, ToolError},
-    hooks::{Before, Hooks},
-    policy::{Decision, Policy},
-    registry::{Entry, Registry, Snapshot},
+    hooks::{Hooks, Verdict, add_context},
+    policy,
+    policy::{CurrentPolicy, Decision, Origin, PolicyEngine, Question},
+    registry::{Entry, Registry, Snapshot, ToolSource},
     session::Sessions,
-    tool::{Prepared, Progress, ProgressSink, ToolContext, ToolOutput},
+    tool::{Prepared, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
+    workspace::{real_place, walk::Visibility},
 };
 
 /// How often hooks may rewrite one input before the call is given up.
@@ -57,7 +61,7 @@ pub struct Pipeline {
     /// The tools.
     pub registry: Registry,
     /// The judge.
-    pub policy: Policy,
+    pub policy: CurrentPolicy,
     /// The host's hooks.
     pub hooks: Hooks,
     /// The people who are asked.
@@ -69,26 +73,42 @@ pub struct Pipeline {
     /// Cancelled when the registry is closed, and every running call with it.
     pub closed: CancellationToken,
     calls: AtomicU64,
+    start_order: StartOrder,
 }
 
 impl Pipeline {
     /// A pipeline without tools.
-    pub fn new(sessions: Sessions, limits: Limits) -> Self {
+    pub fn new(sessions: Sessions, limits: Limits, bus: SharedBus, policy: PolicyEngine) -> Self {
+        let timeout = Duration::from_millis(u64::from(limits.confirmation_timeout_ms));
         Self {
+            confirmations: Confirmations::new(bus, timeout),
             registry: Registry::default(),
-            policy: Policy,
+            policy: CurrentPolicy::new(policy),
             hooks: Hooks::default(),
-            confirmations: Confirmations,
             sessions,
             limits,
             closed: CancellationToken::new(),
             calls: AtomicU64::new(0),
+            start_order: StartOrder::default(),
         }
+    }
+
+    /// Takes a place for a call that is about to be made, where the order of such calls matters: whoever
+    /// makes calls on several threads asks before it leaves the thread they come from.
+    pub fn place(&self, name: &str) -> Option<Place> {
+        let tools = self.registry.snapshot();
+        let entry = tools.find_called(name)?;
+        (entry.tool.spec().side_effect == SideEffect::Mutating).then(|| self.start_order.take())
     }
 
     /// Runs one call. Every failure is an answer; a cancelled call answers with `Cancelled`.
     pub async fn call(&self, call: ToolCall, options: CallOptions) -> ToolOutput {
-        let output = self.checked_call(call, options).await.unwrap_or_else(ToolOutput::failure);
+        let output = match self.checked_call(call, options).await {
+            Ok(output) => output,
+            Err(Refusal { error, interrupt }) => {
+                ToolOutput { interrupt, ..ToolOutput::failure(error) }
+            }
+        };
         bounded(output, self.limits.max_result_bytes)
     }
 
@@ -96,18 +116,20 @@ impl Pipeline {
         &self,
         call: ToolCall,
         options: CallOptions,
-    ) -> Result<ToolOutput, ToolError> {
+    ) -> Result<ToolOutput, Refusal> {
         let tools = self.registry.snapshot();
         let entry = self.find(&tools, &call.name, options.registration)?;
         let name = &entry.tool.spec().name;
         // Ending the call, however it ends, ends the work it started on other threads.
-        let cx = self.context(options);
+        let mut cx = self.context(options);
+        cx.visibility = self.visibility(name, &cx);
         let _ended = cx.cancel.clone().drop_guard();
         if cx.cancel.is_cancelled() {
-            return Err(ToolError::cancelled());
+            return Err(ToolError::cancelled().into());
         }
 
-        let permitted = self.permit(&tools, entry, call.input, &cx).await?;
+        let (permitted, context) = self.permit(&tools, entry, call.input, &cx).await?;
+        let watched_input = self.hooks.watch(name).then(|| permitted.prepared().input().clone());
 
         let started = Instant::now();
         if cx.progress.is_watched() {
@@ -118,7 +140,7 @@ impl Pipeline {
         }
         let within =
             Within { cancel: &cx.cancel, closed: &self.closed, timeout: self.timeout(entry) };
-        let output = ToolOutput::from(within.run(permitted.into_prepared().run(&cx)).await);
+        let mut output = ToolOutput::from(within.run(permitted.into_prepared().run(&cx)).await);
         if cx.progress.is_watched() {
             cx.progress.send(Progress::End {
                 tool: name.clone(),
@@ -127,40 +149,56 @@ impl Pipeline {
                 is_error: output.error.is_some(),
             });
         }
-        Ok(self.hooks.after(name, &cx, output).await)
+        add_context(&mut output, context);
+        Ok(match watched_input {
+            Some(input) => self.hooks.after(name, &input, &cx, output).await,
+            None => output,
+        })
     }
 
-    /// From raw input to a call that may run: whatever a hook rewrites is prepared and judged again.
+    /// From raw input to a call that may run, and what hooks want the model to know. Whatever a hook or a
+    /// person rewrites is prepared, judged and shown to the hooks again.
     async fn permit(
         &self,
         tools: &Snapshot,
         entry: &Entry,
         input: Value,
         cx: &ToolContext,
-    ) -> Result<Permitted, ToolError> {
+    ) -> Result<(Permitted, Vec<String>), Refusal> {
         let spec = entry.tool.spec();
         let (mut prepared, mut decision) = self.judge(tools, entry, input, cx).await?;
+        // The input a person wrote: agreeing to it once is enough.
+        let mut agreed: Option<Value> = None;
         for _ in 0..MAX_REWRITES {
-            match self.hooks.before(&spec.name, prepared.input(), cx).await {
-                Before::Proceed => return self.confirmations.settle(decision, prepared).await,
-                Before::Block(reason) => {
-                    return Err(ToolError::new(ErrorKind::HookBlocked, reason));
-                }
-                Before::Rewrite(input) if input == *prepared.input() => {
-                    return self.confirmations.settle(decision, prepared).await;
-                }
-                Before::Rewrite(input) => {
+            let before = self.hooks.before(&spec.name, prepared.input(), cx).await;
+            if let Verdict::Block(reason) = before.verdict {
+                let error = ToolError::new(ErrorKind::HookBlocked, reason);
+                return Err(Refusal { error, interrupt: before.stop });
+            }
+            if let Some(input) = before.input.filter(|it| it != prepared.input()) {
+                (prepared, decision) = self.judge(tools, entry, input, cx).await?;
+                continue;
+            }
+            decision = match before.verdict {
+                _ if agreed.as_ref() == Some(prepared.input()) => Decision::Allow,
+                Verdict::Silent => decision,
+                said => self.heed(decision, said, entry, prepared.as_ref(), cx),
+            };
+            match self.confirmations.settle(decision, prepared, spec, cx).await? {
+                Settled::Permitted(permitted) => return Ok((permitted, before.context)),
+                Settled::Edited(input) => {
                     (prepared, decision) = self.judge(tools, entry, input, cx).await?;
+                    agreed = Some(prepared.input().clone());
                 }
             }
         }
-        Err(ToolError::new(
+        Err(Refusal::from(ToolError::new(
             ErrorKind::HookBlocked,
             format!(
-                "hooks rewrote the input of `{}` {MAX_REWRITES} times and never agreed on it",
+                "the input of `{}` was rewritten {MAX_REWRITES} times and never agreed on",
                 spec.name
             ),
-        ))
+        )))
     }
 
     /// Prepares and decides; a denied call ends here, before any hook sees it.
@@ -180,7 +218,7 @@ impl Pipeline {
         } else {
             fenced(|| tool.prepare(input, cx))?
         };
-        self.decide(tools, entry, prepared)
+        self.decide(tools, entry, prepared, cx)
     }
 
     /// Prepares a call without running it, for a host that wants to show it first. A tool that prepares
@@ -197,7 +235,7 @@ impl Pipeline {
         }
         let cx = self.context(options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
-        self.decide(&tools, entry, prepared).map(Some)
+        self.decide(&tools, entry, prepared, &cx).map(Some)
     }
 
     fn decide(
@@ -205,11 +243,62 @@ impl Pipeline {
         tools: &Snapshot,
         entry: &Entry,
         prepared: Box<dyn Prepared>,
+        cx: &ToolContext,
     ) -> Result<Judged, ToolError> {
-        match self.policy.decide(tools, entry.tool.spec(), prepared.as_ref()) {
-            Decision::Deny(error) => Err(error),
-            decision @ (Decision::Allow | Decision::Ask { .. }) => Ok((prepared, decision)),
+        let name = &entry.tool.spec().name;
+        if tools.is_disabled(name) {
+            return Err(ToolError::new(
+                ErrorKind::ToolDisabled,
+                format!("the host has disabled `{name}` (`disallowedTools`); use another tool"),
+            ));
         }
+        let engine = self.engine(cx);
+        match ask(entry, prepared.as_ref(), cx, |question| Decision::of(&engine, question)) {
+            Decision::Deny(error) => Err(error),
+            decision @ (Decision::Allow | Decision::Ask(_)) => Ok((prepared, decision)),
+        }
+    }
+
+    fn heed(
+        &self,
+        decision: Decision,
+        said: Verdict,
+        entry: &Entry,
+        prepared: &dyn Prepared,
+        cx: &ToolContext,
+    ) -> Decision {
+        let engine = self.engine(cx);
+        ask(entry, prepared, cx, |question| decision.after_hooks(said, &engine, question))
+    }
+
+    /// What policy says of a call, with its reasons. Nothing runs.
+    pub fn explain(
+        &self,
+        call: ToolCall,
+        options: CallOptions,
+    ) -> Result<policy::Verdict, ToolError> {
+        let tools = self.registry.snapshot();
+        let entry = self.find(&tools, &call.name, None)?;
+        let cx = self.context(options);
+        let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
+        let engine = self.engine(&cx);
+        Ok(ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question)))
+    }
+
+    /// The policy of the call's session.
+    fn engine(&self, cx: &ToolContext) -> Arc<PolicyEngine> {
+        cx.session.grants.engine(self.policy.get())
+    }
+
+    /// What a tool that walks over files may know of them: what policy denies, or would ask for, is
+    /// neither opened nor listed.
+    fn visibility(&self, tool: &str, cx: &ToolContext) -> Visibility {
+        let engine = self.engine(cx);
+        if !engine.has_path_limits() {
+            return Visibility::everything();
+        }
+        let tool = tool.to_owned();
+        Visibility::judged_by(move |path, _subject| !engine.hides(&tool, path))
     }
 
     fn timeout(&self, entry: &Entry) -> Duration {
@@ -222,19 +311,23 @@ impl Pipeline {
         name: &str,
         registration: Option<u64>,
     ) -> Result<&'a Entry, ToolError> {
-        if self.closed.is_cancelled() {
-            return Err(ToolError::new(
-                ErrorKind::RegistryClosed,
-                "the registry is closed; create a new one",
-            ));
-        }
+        self.refuse_when_closed()?;
         registration
             .and_then(|id| tools.find_replaced(id))
             .or_else(|| tools.find_called(name))
             .ok_or_else(|| unknown_tool(tools, name))
     }
 
-    fn context(&self, options: CallOptions) -> ToolContext {
+    /// Nothing begins after the end.
+    pub fn refuse_when_closed(&self) -> Result<(), ToolError> {
+        if self.closed.is_cancelled() {
+            let message = "the registry is closed; create a new one";
+            return Err(ToolError::new(ErrorKind::RegistryClosed, message));
+        }
+        Ok(())
+    }
+
+    pub(super) fn context(&self, options: CallOptions) -> ToolContext {
         let tool_use_id = options
             .tool_use_id
             .unwrap_or_else(|| format!("call_{}", self.calls.fetch_add(1, Ordering::Relaxed) + 1));
@@ -243,8 +336,33 @@ impl Pipeline {
             session: self.sessions.get_or_start(options.session_id.as_deref().unwrap_or("default")),
             cancel: options.cancel.child_token(),
             progress: options.progress,
+            visibility: Visibility::everything(),
         }
     }
+}
+
+/// Puts a prepared call before the judge.
+fn ask<T>(
+    entry: &Entry,
+    prepared: &dyn Prepared,
+    cx: &ToolContext,
+    judge: impl FnOnce(&Question) -> T,
+) -> T {
+    let spec = entry.tool.spec();
+    judge(&Question {
+        tool: &spec.name,
+        origin: match entry.source {
+            ToolSource::Builtin(_) => Origin::Builtin,
+            ToolSource::Host => Origin::Host,
+            ToolSource::Mcp { .. } => Origin::Mcp,
+        },
+        side_effect: spec.side_effect,
+        annotations: &spec.annotations,
+        input: prepared.input(),
+        accesses: prepared.accesses(),
+        directory: prepared.directory().unwrap_or_else(|| cx.session.roots.first()),
+        follow_links: Some(&|path| real_place(path)),
+    })
 }
 
 fn unknown_tool(tools: &Snapshot, name: &str) -> ToolError {

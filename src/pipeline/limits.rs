@@ -12,6 +12,9 @@ pub struct Limits {
     /// How long a call may run, in milliseconds, where the tool has no limit of its own.
     #[schemars(range(min = 1, max = 2_147_483_647))]
     pub call_timeout_ms: u32,
+    /// How long a person has to answer a confirmation request, in milliseconds.
+    #[schemars(range(min = 1, max = 2_147_483_647))]
+    pub confirmation_timeout_ms: u32,
     /// How many bytes of text one answer may hold.
     #[schemars(range(min = 1_000, max = 1_000_000_000))]
     pub max_result_bytes: usize,
@@ -19,7 +22,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { call_timeout_ms: 600_000, max_result_bytes: 4 * 1024 * 1024 }
+        Self {
+            call_timeout_ms: 600_000,
+            confirmation_timeout_ms: 60_000,
+            max_result_bytes: 4 * 1024 * 1024,
+        }
     }
 }
 

@@ -1,54 +1,53 @@
 //! May this call run? Pure: no I/O, no waiting, the same question gives the same answer.
 //!
-//! For now there are two answers: a tool the host switched off is denied, every other is allowed.
+//! A call is a [`Question`]: a tool, its input, and everything it will touch. The [`PolicyEngine`]
+//! answers with a [`Verdict`]. Every part of the call (each path, host and simple command of a command
+//! line) is judged, and the strictest answer counts:
+//!
+//! 1. A rule that denies, whichever layer it comes from.
+//! 2. A rule that asks, or a limit that may apply to what is only known while a command runs.
+//! 3. A rule that allows. It has to be certain: what is not understood is never allowed by rule.
+//! 4. The default action, or else the permission mode.
+//!
+//! The order of rules does not matter. A rule for `*` steps back behind a rule for the tool. A rule
+//! object names one tool; a rule string names what people call by that name: `Bash` is also `shell`,
+//! `Edit(src/**)` is about every tool that edits, `Read(.env)` as a limit about every door to the file.
+//!
+//! The pipeline asks the [`CurrentPolicy`], with the [`Grants`] of the session, and acts on a [`Decision`].
 
-use crate::{
-    error::{ErrorKind, ToolError},
-    registry::Snapshot,
-    tool::{Prepared, ToolSpec},
+mod action;
+pub mod command;
+mod command_pattern;
+mod condition;
+mod config;
+mod current;
+mod decision;
+mod engine;
+mod facts;
+mod grant;
+mod host_pattern;
+mod judge;
+mod judge_command;
+mod lint;
+mod path_pattern;
+mod places;
+mod question;
+mod risk;
+mod rule;
+mod rule_text;
+mod tool_names;
+mod verdict;
+
+pub use action::{Action, Layer, PermissionMode};
+pub use config::{
+    ConditionConfig, Operator, PolicyConfig, PolicyError, RiskLevel, RuleConfig, Values,
 };
-
-/// What policy says of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// It may run.
-    Allow,
-    /// Somebody has to agree first.
-    Ask {
-        /// Why.
-        reason: String,
-    },
-    /// It must not run.
-    Deny(ToolError),
-}
-
-impl Decision {
-    /// The word for it.
-    pub const fn as_str(&self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask { .. } => "ask",
-            Self::Deny(_) => "deny",
-        }
-    }
-}
-
-/// Judges calls.
-#[derive(Debug, Default)]
-pub struct Policy;
-
-impl Policy {
-    /// Judges a prepared call by what it declares, never by guessing at its JSON.
-    pub fn decide(&self, tools: &Snapshot, spec: &ToolSpec, _call: &dyn Prepared) -> Decision {
-        if tools.is_disabled(&spec.name) {
-            return Decision::Deny(ToolError::new(
-                ErrorKind::ToolDisabled,
-                format!(
-                    "the host has disabled `{}` (`disallowedTools`); use another tool",
-                    spec.name
-                ),
-            ));
-        }
-        Decision::Allow
-    }
-}
+pub use current::{CurrentPolicy, Grants};
+pub use decision::{Asking, Decision};
+pub use engine::{PolicyEngine, PolicySources};
+pub use lint::{Lint, LintKind};
+pub use places::Places;
+pub use question::{FollowLinks, Origin, Question};
+pub use rule::RuleRef;
+pub use tool_names::AUTO_ALLOWED;
+pub use verdict::{Basis, PartVerdict, Verdict};

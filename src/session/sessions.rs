@@ -2,14 +2,29 @@
 
 use std::{
     collections::HashMap,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{ReadLedger, UndoLog};
-use crate::workspace::{FileLocks, Roots};
+use super::{Environment, EnvironmentRules, ReadLedger, SeenTexts, ShellState, UndoLog};
+use crate::{
+    policy::Grants,
+    process::{ProcessSettings, TaskManager},
+    workspace::{FileLocks, PathError, RelativePaths, Roots, WorkspacePath, walk::SearchThreads},
+};
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
 const CAPACITY: usize = 1_000;
+
+/// Whether a file has to be read, and still be what was read, before it is changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadBeforeWrite {
+    /// It has.
+    #[default]
+    Required,
+    /// Every file may be changed; a host that keeps watch itself asks for it.
+    NotRequired,
+}
 
 /// One conversation with a model.
 #[derive(Debug)]
@@ -20,10 +35,40 @@ pub struct Session {
     pub roots: Arc<Roots>,
     /// What it has read.
     pub ledger: ReadLedger,
-    /// What it has changed.
-    pub undo: UndoLog,
+    /// Whether it has to have read a file before it changes it.
+    pub read_before_write: ReadBeforeWrite,
+    /// What all sessions of the registry have read, as far as it is remembered.
+    pub seen_texts: Arc<SeenTexts>,
+    /// What all sessions of the registry have changed.
+    pub undo: Arc<UndoLog>,
+    /// What people have granted it.
+    pub grants: Grants,
     /// The queues of those who change files.
     pub locks: FileLocks,
+    /// The threads that searches share.
+    pub search_threads: SearchThreads,
+    /// The file of the user's own ignore rules, if git knows one.
+    pub global_excludes: Option<Arc<PathBuf>>,
+    /// The commands of the registry.
+    pub tasks: Arc<TaskManager>,
+    /// Where its commands run, and what it has seen of their output.
+    pub shell: ShellState,
+}
+
+impl Session {
+    /// Finds the place a path means, for reading: beside the workspace, the output files of commands.
+    pub fn resolve_for_reading(
+        &self,
+        asked: &str,
+        relative: RelativePaths,
+    ) -> Result<WorkspacePath, PathError> {
+        self.roots.resolve(asked, relative).or_else(|refused| match refused {
+            PathError::Outside { .. } => Roots::new(self.tasks.files(), &[])
+                .and_then(|files| files.resolve(asked, RelativePaths::Refused))
+                .map_err(|_| refused),
+            refused => Err(refused),
+        })
+    }
 }
 
 /// Finds or starts conversations.
@@ -31,6 +76,12 @@ pub struct Session {
 pub struct Sessions {
     roots: Arc<Roots>,
     locks: FileLocks,
+    read_before_write: ReadBeforeWrite,
+    seen_texts: Arc<SeenTexts>,
+    undo: Arc<UndoLog>,
+    search_threads: SearchThreads,
+    global_excludes: Option<Arc<PathBuf>>,
+    tasks: Arc<TaskManager>,
     known: Mutex<Known>,
 }
 
@@ -41,9 +92,43 @@ struct Known {
 }
 
 impl Sessions {
-    /// No conversations yet, in a workspace.
+    /// No conversations yet, in a workspace. Commands run in this process's own environment.
     pub fn new(roots: Arc<Roots>) -> Self {
-        Self { roots, locks: FileLocks::default(), known: Mutex::default() }
+        let environment = Environment::of_process();
+        let settings = ProcessSettings::new(
+            environment.shell(),
+            environment.for_commands(&EnvironmentRules::default()),
+            environment.temporary_directory().to_owned(),
+        );
+        Self {
+            roots,
+            locks: FileLocks::default(),
+            tasks: TaskManager::new(settings),
+            read_before_write: ReadBeforeWrite::default(),
+            seen_texts: Arc::default(),
+            undo: Arc::default(),
+            search_threads: SearchThreads::of_this_machine(),
+            global_excludes: ignore::gitignore::gitconfig_excludes_path().map(Arc::new),
+            known: Mutex::default(),
+        }
+    }
+
+    /// Says whether files have to be read before they are changed.
+    #[must_use]
+    pub fn with(mut self, read_before_write: ReadBeforeWrite) -> Self {
+        self.read_before_write = read_before_write;
+        self
+    }
+
+    /// The same, with commands run in a way of their own.
+    #[must_use]
+    pub fn with_tasks(self, tasks: Arc<TaskManager>) -> Self {
+        Self { tasks, ..self }
+    }
+
+    /// The commands of all conversations.
+    pub fn tasks(&self) -> &Arc<TaskManager> {
+        &self.tasks
     }
 
     /// The conversation of that id.
@@ -59,8 +144,15 @@ impl Sessions {
             id: id.to_owned(),
             roots: Arc::clone(&self.roots),
             ledger: ReadLedger::default(),
-            undo: UndoLog::default(),
+            read_before_write: self.read_before_write,
+            seen_texts: Arc::clone(&self.seen_texts),
+            undo: Arc::clone(&self.undo),
+            grants: Grants::default(),
             locks: self.locks.clone(),
+            search_threads: self.search_threads.clone(),
+            global_excludes: self.global_excludes.clone(),
+            tasks: Arc::clone(&self.tasks),
+            shell: ShellState::new(self.roots.first()),
         });
         known.by_id.insert(id.to_owned(), (Arc::clone(&session), now));
         if known.by_id.len() > CAPACITY

@@ -2,24 +2,27 @@
 
 use std::{
     collections::VecDeque,
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use super::ContentHash;
+use crate::workspace::WorkspacePath;
 
-/// How many bytes of before-images one session keeps; the oldest go first.
-const MAX_BYTES: usize = 64 * 1024 * 1024;
-/// How many changes one session keeps.
-const MAX_CHANGES: usize = 1_000;
+/// How many bytes of before-images one registry keeps; the oldest go first.
+const MAX_BYTES: usize = 128 * 1024 * 1024;
+/// How many changes one registry keeps.
+const MAX_CHANGES: usize = 10_000;
 
 /// One change of one file.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Change {
+    /// The conversation it was made in.
+    pub session_id: String,
     /// The call that made it.
     pub tool_use_id: String,
     /// The file.
-    pub path: PathBuf,
+    pub place: WorkspacePath,
     /// What it held before; nothing for a file that was created.
     pub before: Option<Vec<u8>>,
     /// What it held after.
@@ -32,13 +35,13 @@ impl Change {
     }
 }
 
-/// The changes of a session, oldest first.
+/// The changes of all sessions of a registry, oldest first.
 #[derive(Debug, Default)]
 pub struct UndoLog(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    changes: VecDeque<Change>,
+    changes: VecDeque<Arc<Change>>,
     bytes: usize,
 }
 
@@ -51,23 +54,33 @@ impl UndoLog {
         }
         let mut kept = self.lock();
         kept.bytes += size;
-        kept.changes.push_back(change);
+        kept.changes.push_back(Arc::new(change));
         while kept.bytes > MAX_BYTES || kept.changes.len() > MAX_CHANGES {
             let Some(oldest) = kept.changes.pop_front() else { return };
             kept.bytes -= oldest.bytes();
         }
     }
 
-    /// Takes the changes of a call out, the last one first.
-    pub fn take(&self, tool_use_id: &str) -> Vec<Change> {
+    /// The changes of a call, the last one first.
+    pub fn of_call(&self, session_id: &str, tool_use_id: &str) -> Vec<Arc<Change>> {
+        let of_call =
+            |it: &&Arc<Change>| it.tool_use_id == tool_use_id && it.session_id == session_id;
+        self.lock().changes.iter().rev().filter(of_call).map(Arc::clone).collect()
+    }
+
+    /// The last change of a file.
+    pub fn last_of(&self, path: &Path) -> Option<Arc<Change>> {
+        let of_file = |it: &&Arc<Change>| it.place.absolute() == path;
+        self.lock().changes.iter().rev().find(of_file).map(Arc::clone)
+    }
+
+    /// Drops a change that has been taken back.
+    pub fn forget(&self, change: &Arc<Change>) {
         let mut kept = self.lock();
-        let all = std::mem::take(&mut kept.changes);
-        let (mut taken, rest): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|change| change.tool_use_id == tool_use_id);
-        kept.changes = rest.into();
-        kept.bytes -= taken.iter().map(Change::bytes).sum::<usize>();
-        taken.reverse();
-        taken
+        if let Some(index) = kept.changes.iter().position(|it| Arc::ptr_eq(it, change)) {
+            kept.changes.remove(index);
+            kept.bytes -= change.bytes();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
@@ -76,26 +89,36 @@ impl UndoLog {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-
-    fn change(tool_use_id: &str, size: usize) -> Change {
-        Change {
-            tool_use_id: tool_use_id.to_owned(),
-            path: PathBuf::from("/a"),
-            before: Some(vec![0; size]),
-            after: blake3::hash(b""),
-        }
-    }
+    use crate::workspace::{RelativePaths, Roots};
 
     #[test]
     fn the_oldest_changes_go_when_there_are_too_many_bytes() {
+        let root = tempfile::TempDir::new().unwrap();
+        let place = Roots::new(root.path(), &[])
+            .unwrap()
+            .resolve("a", RelativePaths::FromFirstRoot)
+            .unwrap();
+        let change = |tool_use_id: &str, size: usize| Change {
+            session_id: "s".to_owned(),
+            tool_use_id: tool_use_id.to_owned(),
+            place: place.clone(),
+            before: Some(vec![0; size]),
+            after: blake3::hash(b""),
+        };
         let log = UndoLog::default();
         for id in ["a", "b", "c"] {
             log.keep(change(id, MAX_BYTES / 2));
         }
         log.keep(change("too large", MAX_BYTES + 1));
-        assert_eq!(["a", "b", "c", "too large"].map(|id| log.take(id).len()), [0, 1, 1, 0]);
+        let kept = |id: &str| log.of_call("s", id).len();
+        assert_eq!(["a", "b", "c", "too large"].map(kept), [0, 1, 1, 0]);
+        assert_eq!(log.of_call("another session", "b").len(), 0);
+        for id in ["b", "c"] {
+            log.of_call("s", id).iter().for_each(|it| log.forget(it));
+        }
         assert_eq!(log.lock().bytes, 0);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::terminal::escaped;
+
 /// One thing a call will touch, resolved: the very path that will be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -20,19 +22,17 @@ impl Access {
     pub fn location(&self) -> String {
         match self {
             Self::Read(path) | Self::Write(path) => shown_path(path),
-            Self::Run(target) | Self::Connect(target) => target.clone(),
+            Self::Run(target) | Self::Connect(target) => shown_text(target),
         }
     }
 }
 
 /// A path as a person is shown it: control characters, which could act on a terminal, are escaped.
 pub fn shown_path(path: &Path) -> String {
-    let text = path.display().to_string();
-    if !text.contains(char::is_control) {
-        return text;
-    }
-    let escaped = |it: char| {
-        if it.is_control() { it.escape_default().to_string() } else { it.to_string() }
-    };
-    text.chars().map(escaped).collect()
+    escaped(&path.display().to_string(), char::is_control)
+}
+
+/// A command or another text of several lines as a person is shown it.
+pub fn shown_text(text: &str) -> String {
+    escaped(text, |it| it.is_control() && !matches!(it, '\n' | '\t'))
 }

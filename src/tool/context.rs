@@ -5,7 +5,7 @@ use std::{panic::resume_unwind, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 use super::{Progress, ProgressSink};
-use crate::{error::ToolError, session::Session};
+use crate::{error::ToolError, session::Session, workspace::walk::Visibility};
 
 /// The surroundings of one call.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct ToolContext {
     pub cancel: CancellationToken,
     /// Where news of a running call go.
     pub progress: ProgressSink,
+    /// Which files a search may know of.
+    pub visibility: Visibility,
 }
 
 impl ToolContext {

@@ -1,6 +1,6 @@
 //! The two faces of a tool: typed for its author, erased for the registry.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -28,6 +28,8 @@ pub trait Tool: Send + Sync + 'static {
     const SIDE_EFFECT: SideEffect;
     /// Other names it answers to.
     const ALIASES: &'static [&'static str] = &[];
+    /// The time limit of one call, where it differs from the registry's.
+    const TIMEOUT: Option<Duration> = None;
 
     /// Checks what a schema cannot say and resolves what the call will touch, without touching it.
     fn plan(&self, input: Self::Input, cx: &ToolContext) -> Result<Self::Plan, ToolError>;
@@ -35,8 +37,19 @@ pub trait Tool: Send + Sync + 'static {
     /// What this very call will touch.
     fn accesses(&self, plan: &Self::Plan) -> Vec<Access>;
 
+    /// The directory a command line of this call starts in.
+    fn directory<'p>(&self, _plan: &'p Self::Plan) -> Option<&'p Path> {
+        None
+    }
+
     /// One line for a person: what this call is about to do.
     fn describe(&self, plan: &Self::Plan) -> String;
+
+    /// What a person who is asked is shown of the call's effect, such as a diff. May look at files, and
+    /// changes nothing.
+    fn preview(&self, _plan: &Self::Plan, _cx: &ToolContext) -> Option<String> {
+        None
+    }
 
     /// Does the work.
     fn run(
@@ -85,8 +98,18 @@ pub trait Prepared: Send + Sync {
     /// What the call will touch.
     fn accesses(&self) -> &[Access];
 
+    /// The directory its command line starts in, if it has one.
+    fn directory(&self) -> Option<&Path> {
+        None
+    }
+
     /// One line for a person.
     fn description(&self) -> String;
+
+    /// What a person who is asked is shown of its effect. May look at files, so it may block.
+    fn preview(&self, _cx: &ToolContext) -> Option<String> {
+        None
+    }
 
     /// Does the work; reached through [`crate::confirm::Permitted`] only.
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError>;

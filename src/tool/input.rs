@@ -240,7 +240,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// The JSON type of a value.
-pub(super) fn kind_of(value: &Value) -> &'static str {
+pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -7,7 +7,7 @@ mod access;
 mod coerce;
 mod context;
 mod contract;
-mod cut;
+mod format;
 mod input;
 mod output;
 mod progress;
@@ -15,13 +15,16 @@ mod schema;
 mod spec;
 mod typed;
 
-pub use access::{Access, shown_path};
+pub use access::{Access, shown_path, shown_text};
 pub use context::ToolContext;
 pub use contract::{DynTool, Prepared, Tool};
-pub use cut::whole_lines_within;
+pub use format::{
+    Truncated, TruncationLimits, for_display, for_model, truncate, whole_lines_within,
+};
 pub use input::InputValidator;
+pub(crate) use input::kind_of;
 pub use output::{Content, InvocationView, ResultView, ToolOutput};
-pub use progress::{Progress, ProgressSink};
+pub use progress::{Backlog, Progress, ProgressSink};
 pub use schema::{SchemaError, check_foreign_schema, derived_schema, strict_schema};
 pub use spec::{Annotations, NAME_RULE, Risk, SideEffect, ToolSpec, is_valid_name};
 pub use typed::Typed;

@@ -50,6 +50,8 @@ pub struct ToolOutput {
     pub meta: Map<String, Value>,
     /// Set when the call failed; the content then explains it or carries what there was.
     pub error: Option<ToolError>,
+    /// Why the calls that follow in the turn are not to be made.
+    pub interrupt: Option<String>,
 }
 
 impl ToolOutput {

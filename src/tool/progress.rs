@@ -1,8 +1,15 @@
 //! News of a running call, on their way to the host.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 
 /// One piece of news.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,14 +51,68 @@ pub enum Progress {
     },
 }
 
+/// How many pieces may be on their way to a listener before whoever has more to tell waits.
+const MAX_ON_THE_WAY: usize = 8;
+
+/// The pieces that a listener has been sent and has not heard yet.
+#[derive(Debug, Default)]
+pub struct Backlog {
+    on_the_way: AtomicUsize,
+    heard: Notify,
+}
+
+impl Backlog {
+    /// Notes that a piece was sent.
+    pub fn sent(&self) {
+        self.on_the_way.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Notes that a piece was heard.
+    pub fn heard(&self) {
+        self.on_the_way.fetch_sub(1, Ordering::AcqRel);
+        self.heard.notify_waiters();
+    }
+
+    async fn caught_up(&self) {
+        loop {
+            let heard = self.heard.notified();
+            if self.on_the_way.load(Ordering::Acquire) < MAX_ON_THE_WAY {
+                return;
+            }
+            heard.await;
+        }
+    }
+}
+
 /// Takes progress; one that nobody listens to costs nothing.
 #[derive(Clone, Default)]
-pub struct ProgressSink(Option<Arc<dyn Fn(Progress) + Send + Sync>>);
+pub struct ProgressSink(Option<Listener>);
+
+#[derive(Clone)]
+struct Listener {
+    tell: Arc<dyn Fn(Progress) + Send + Sync>,
+    backlog: Option<Arc<Backlog>>,
+}
 
 impl ProgressSink {
     /// A sink that hands each piece to a function, which must not block.
     pub fn new(listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(listener)))
+        Self(Some(Listener { tell: Arc::new(listener), backlog: None }))
+    }
+
+    /// The same for a listener that is reached through a queue; it notes in the backlog what it has heard.
+    pub fn queued(
+        listener: impl Fn(Progress) + Send + Sync + 'static,
+        backlog: Arc<Backlog>,
+    ) -> Self {
+        Self(Some(Listener { tell: Arc::new(listener), backlog: Some(backlog) }))
+    }
+
+    /// Waits for a listener that is behind: whoever tells much must not fill the memory.
+    pub async fn caught_up(&self) {
+        if let Some(Listener { backlog: Some(backlog), .. }) = &self.0 {
+            backlog.caught_up().await;
+        }
     }
 
     /// True when somebody listens.
@@ -62,7 +123,7 @@ impl ProgressSink {
     /// Hands on one piece.
     pub fn send(&self, progress: Progress) {
         if let Some(listener) = &self.0 {
-            listener(progress);
+            (listener.tell)(progress);
         }
     }
 }

@@ -56,6 +56,17 @@ pub enum Risk {
     Critical,
 }
 
+impl Risk {
+    /// The three levels that people are shown.
+    pub const fn for_people(self) -> &'static str {
+        match self {
+            Self::None | Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High | Self::Critical => "high",
+        }
+    }
+}
+
 /// MCP's hints about a tool; absent means not said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]

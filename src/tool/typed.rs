@@ -1,6 +1,6 @@
 //! Carries a typed [`Tool`] into the registry.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde::Deserialize as _;
@@ -55,6 +55,10 @@ impl<T: Tool> DynTool for Typed<T> {
         T::ALIASES
     }
 
+    fn timeout(&self) -> Option<Duration> {
+        T::TIMEOUT
+    }
+
     fn prepare(
         self: Arc<Self>,
         input: Value,
@@ -86,8 +90,16 @@ impl<T: Tool> Prepared for TypedCall<T> {
         &self.accesses
     }
 
+    fn directory(&self) -> Option<&Path> {
+        self.tool.tool.directory(&self.plan)
+    }
+
     fn description(&self) -> String {
         self.tool.tool.describe(&self.plan)
+    }
+
+    fn preview(&self, cx: &ToolContext) -> Option<String> {
+        self.tool.tool.preview(&self.plan, cx)
     }
 
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::{
     error::{ErrorKind, ToolError},
-    session::{Change, ContentHash},
+    session::{Change, ReadBeforeWrite, Session},
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
-        Diff, DiffLimits, Expected, ForEdit, InPlace, NotKept, WorkspacePath, WriteError, Written,
-        read_for_edit, unified_diff, write_atomically,
+        Diff, DiffLimits, Expected, ForEdit, InPlace, NotKept, RelativePaths, Stamp, WorkspacePath,
+        WriteError, Written, read_for_edit, unified_diff, write_atomically,
     },
 };
 
@@ -24,6 +24,48 @@ pub(super) struct Current {
     /// Whether the session has seen them.
     pub(super) seen: Seen,
     pub(super) path: String,
+    /// What the session saw, if it is still remembered.
+    seen_text: Option<Arc<str>>,
+}
+
+impl Current {
+    /// What was found at a place, and the stamp a write needs to tell that it is still there.
+    fn of(
+        place: &WorkspacePath,
+        found: Option<ForEdit>,
+        session: &Session,
+    ) -> (Self, Option<Stamp>) {
+        let (bytes, stamp) =
+            found.map_or((None, None), |ForEdit { bytes, stamp }| (Some(bytes), Some(stamp)));
+        let now = stamp.as_ref().map(Stamp::content_hash);
+        let seen_hash = session.ledger.seen(place.absolute());
+        let seen = match seen_hash {
+            _ if session.read_before_write == ReadBeforeWrite::NotRequired => Seen::AsItIs,
+            None => Seen::Never,
+            Some(_) if seen_hash == now => Seen::AsItIs,
+            Some(_) => Seen::Otherwise,
+        };
+        let seen_text = seen_hash
+            .filter(|_| seen == Seen::Otherwise)
+            .and_then(|hash| session.seen_texts.get(&hash));
+        (Self { bytes, seen, path: shown_path(place.absolute()), seen_text }, stamp)
+    }
+
+    /// How the file differs from what the session has seen; empty when that is what it holds.
+    pub(super) fn drift(&self, now: &str) -> String {
+        if self.seen != Seen::Otherwise {
+            return String::new();
+        }
+        let Some(seen) = &self.seen_text else {
+            return "; what it held then is no longer remembered".to_owned();
+        };
+        let limits = DiffLimits { max_lines: 20, max_bytes: 2_000, max_line_chars: 200 };
+        let diff = unified_diff(seen, now, &self.path, &limits).text;
+        if diff.is_empty() {
+            return "; its text is the same, but not its bytes".to_owned();
+        }
+        format!(" (- as read, + as it is):\n{}", diff.trim_end())
+    }
 }
 
 /// What a session knows of a file.
@@ -39,11 +81,37 @@ pub(super) struct Next {
     pub(super) bytes: Vec<u8>,
     /// What the model is told.
     pub(super) summary: String,
+    /// What the model should know besides; may be several lines.
+    pub(super) remark: Option<String>,
     /// The change as a person sees it: the text before and after.
     pub(super) before: String,
     pub(super) after: String,
     /// Facts for programs.
-    pub(super) facts: serde_json::Map<String, serde_json::Value>,
+    pub(super) facts: Map<String, Value>,
+}
+
+/// The place of a file that is to be changed.
+pub(super) fn resolve(
+    asked: &str,
+    relative: RelativePaths,
+    cx: &ToolContext,
+) -> Result<WorkspacePath, ToolError> {
+    if asked.ends_with('/') {
+        let message = format!("`{asked}` names a directory; give the path of a file");
+        return Err(ToolError::new(ErrorKind::Validation, message));
+    }
+    Ok(cx.session.roots.resolve(asked, relative)?)
+}
+
+/// The diff that a change would make, from what the file holds now; nothing where it would fail.
+pub(super) fn preview<F>(place: &WorkspacePath, cx: &ToolContext, compute: F) -> Option<String>
+where
+    F: FnOnce(&Current) -> Result<Next, ToolError>,
+{
+    let (current, _) = Current::of(place, read_current(place).ok()?, &cx.session);
+    let next = compute(&current).ok()?;
+    let diff = unified_diff(&next.before, &next.after, &current.path, &DiffLimits::default());
+    (!diff.text.is_empty()).then_some(diff.text)
 }
 
 /// Changes one file: in its turn, from what it holds now, all or nothing.
@@ -61,27 +129,31 @@ where
     let tool_use_id = cx.tool_use_id.to_string();
     cx.blocking(move |cancel| {
         let _turn = turn.wait(&|| cancel.is_cancelled())?;
-        let path = place.absolute().to_owned();
-        let before = read_current(&place)?;
-        let hash = before.as_ref().map(|it| blake3::hash(&it.bytes));
-        let seen = match (session.ledger.seen(&path), hash) {
-            (None, _) => Seen::Never,
-            (Some(seen), Some(now)) if seen == now => Seen::AsItIs,
-            (Some(_), _) => Seen::Otherwise,
-        };
-        let (bytes, stamp) =
-            before.map_or((None, None), |ForEdit { bytes, stamp }| (Some(bytes), Some(stamp)));
-        let current = Current { bytes, seen, path: shown_path(&path) };
+        let (current, stamp) = Current::of(&place, read_current(&place)?, &session);
         let next = compute(&current)?;
         if cancel.is_cancelled() {
             return Err(ToolError::cancelled());
         }
-        let expected = stamp.as_ref().map_or(Expected::Absent, Expected::Unchanged);
-        let written = write_atomically(&place, &next.bytes, expected)?;
-        let after: ContentHash = blake3::hash(&next.bytes);
-        session.ledger.record(path.clone(), after);
-        session.undo.keep(Change { tool_use_id, path, before: current.bytes, after });
-        Ok(present(next, &current.path, &written))
+        let written = if current.bytes.as_ref() == Some(&next.bytes) {
+            None
+        } else {
+            let expected = stamp.as_ref().map_or(Expected::Absent, Expected::Unchanged);
+            Some(write_atomically(&place, &next.bytes, expected)?)
+        };
+        let after = match &written {
+            Some(written) => written.stamp.content_hash(),
+            None => blake3::hash(&next.bytes),
+        };
+        session.ledger.record(place.absolute().to_owned(), after);
+        session.seen_texts.remember(after, next.after.as_str().into());
+        let output = present(next, &current.path, written.as_ref());
+        if written.is_none() {
+            return Ok(output);
+        }
+        let session_id = session.id.clone();
+        let before = current.bytes;
+        session.undo.keep(Change { session_id, tool_use_id, place, before, after });
+        Ok(output)
     })
     .await
 }
@@ -104,29 +176,40 @@ fn read_current(place: &WorkspacePath) -> Result<Option<ForEdit>, ToolError> {
     }
 }
 
-fn present(next: Next, path: &str, written: &Written) -> ToolOutput {
+/// The answer; nothing was written where the file held that already.
+fn present(next: Next, path: &str, written: Option<&Written>) -> ToolOutput {
     let Diff { text, added, removed, .. } =
         unified_diff(&next.before, &next.after, path, &DiffLimits::default());
-    let mut facts = next.facts;
-    facts.insert("path".to_owned(), json!(path));
-    facts.insert("created".to_owned(), json!(written.created));
-    facts.insert("linesAdded".to_owned(), json!(added));
-    facts.insert("linesRemoved".to_owned(), json!(removed));
     let mut notes = vec![next.summary];
-    let why_in_place = written.in_place.map(|why| match why {
+    if memchr::memchr(0, next.after.as_bytes()).is_some() {
+        notes.push("it has a NUL character, so it counts as binary now".to_owned());
+    }
+    let why_in_place = written.and_then(|it| it.in_place).map(|why| match why {
         InPlace::HardLinked => "the file has other names",
         InPlace::NotRenamable => "nothing can be renamed onto the file",
     });
     notes.extend(why_in_place.map(|why| format!("{why}, so it was written in place")));
-    if !written.not_kept.is_empty() {
-        let lost: Vec<String> = written.not_kept.iter().map(words).collect();
+    let lost: Vec<String> =
+        written.map(|it| it.not_kept.iter().map(words).collect()).unwrap_or_default();
+    if !lost.is_empty() {
         notes.push(format!("the file could not keep {}", lost.join(", ")));
     }
-    let mut output =
-        ToolOutput { content: vec![Content::text(notes.join("; "))], ..ToolOutput::default() };
-    output.display = Some(if text.is_empty() { notes.join("; ") } else { text });
-    output.meta.insert("toolwright/change".to_owned(), serde_json::Value::Object(facts));
-    output
+    notes.extend(next.remark);
+    let message = notes.join("; ");
+    // Hosts that show a model the data instead of the text must show it the message too.
+    let mut facts = Map::new();
+    facts.insert("message".to_owned(), json!(message));
+    facts.insert("path".to_owned(), json!(path));
+    facts.insert("created".to_owned(), json!(written.is_some_and(|it| it.created)));
+    facts.extend(next.facts);
+    facts.insert("linesAdded".to_owned(), json!(added));
+    facts.insert("linesRemoved".to_owned(), json!(removed));
+    ToolOutput {
+        display: Some(if text.is_empty() { message.clone() } else { text }),
+        content: vec![Content::text(message)],
+        structured: Some(Value::Object(facts)),
+        ..ToolOutput::default()
+    }
 }
 
 fn words(lost: &NotKept) -> String {

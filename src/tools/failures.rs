@@ -6,6 +6,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     workspace::{
         LockError, PathError, ReadError, TextFileError, WriteError, notebook::NotebookEditError,
+        search::SearchError,
     },
 };
 
@@ -13,7 +14,10 @@ impl From<PathError> for ToolError {
     fn from(error: PathError) -> Self {
         let kind = match &error {
             PathError::Relative { .. } | PathError::Malformed(..) => ErrorKind::Validation,
-            PathError::Outside { .. } | PathError::Dangling(_) => ErrorKind::PathOutsideWorkspace,
+            PathError::Outside { .. }
+            | PathError::Dangling(_)
+            | PathError::Nul(_)
+            | PathError::UpFromNothing(_) => ErrorKind::PathOutsideWorkspace,
             PathError::BadRoot(..) => ErrorKind::InvalidOptions,
             PathError::Unresolvable(_, cause) => match cause.kind() {
                 io::ErrorKind::NotFound => ErrorKind::FileNotFound,
@@ -85,4 +89,17 @@ impl From<NotebookEditError> for ToolError {
         };
         Self::new(kind, error.to_string())
     }
+}
+
+/// The public name of a failed search; what is special to a tool bears the tool's own kind.
+pub(super) fn search_failure(error: &SearchError, own: ErrorKind) -> ToolError {
+    let kind = match error {
+        SearchError::Cancelled(_) => return ToolError::cancelled(),
+        SearchError::NotFound { .. } => ErrorKind::FileNotFound,
+        SearchError::Io(_, cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
+            ErrorKind::Permission
+        }
+        SearchError::NotSearchable(_) | SearchError::NotAFolder(_) | SearchError::Io(..) => own,
+    };
+    ToolError::new(kind, error.to_string())
 }

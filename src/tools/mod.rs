@@ -4,11 +4,15 @@
 
 mod classic;
 mod claude;
+mod command_answer;
+mod command_text;
+mod commands;
 mod diagnostic;
 mod editing;
 mod failures;
 mod reading;
 mod replacing;
+mod searching;
 mod writing;
 
 use std::{str::FromStr, sync::Arc};
@@ -59,18 +63,3 @@ impl FromStr for ToolSet {
         })
     }
 }
-
-/// The tools that run without asking unless a host says otherwise: they only look.
-pub const AUTO_ALLOWED: [&str; 5] = ["Read", "Glob", "Grep", "ListMcpResources", "ReadMcpResource"];
-/// The same in the other sets.
-pub const AUTO_ALLOWED_KIN: [&str; 9] = [
-    "read_file",
-    "read_many_files",
-    "glob",
-    "grep",
-    "ls",
-    "git-status",
-    "git-diff-summary",
-    "workspace-info",
-    "file-reader",
-];

@@ -1,13 +1,16 @@
 //! What the tools that read files share: the caps, the notes, the ledger.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use crate::{
     error::ToolError,
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
-        Document, LineWindow, PageRange, PdfText, Piece, ReadRequest, Reading, TextEncoding,
-        WindowStyle, WindowText, WorkspacePath, read_document, render_cells,
+        Document, LineWindow, PageRange, PdfText, Piece, ReadError, ReadRequest, Reading,
+        TextEncoding, WindowStyle, WindowText, WorkspacePath, hash_content, read_document,
+        render_cells,
     },
 };
 
@@ -47,7 +50,8 @@ pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutpu
     let ledger_path = file.path.absolute().to_owned();
     let wording = file.wording;
     let (first, last) = (file.first, file.last);
-    let reading = cx
+    let session = Arc::clone(&cx.session);
+    let mut reading = cx
         .blocking(move |cancel| {
             let request = ReadRequest {
                 window: LineWindow {
@@ -60,10 +64,21 @@ pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutpu
                 },
                 pages: file.pages,
             };
-            Ok(read_document(&file.path, &request, &|| cancel.is_cancelled())?)
+            let cancelled = || cancel.is_cancelled();
+            let read = read_document(&file.path, &request, &cancelled);
+            // Told what it is, the model may write over it.
+            if read.as_ref().is_err_and(ReadError::shows_all_there_is)
+                && let Ok(hash) = hash_content(&file.path, &cancelled)
+            {
+                session.ledger.record(file.path.absolute().to_owned(), hash);
+            }
+            Ok(read?)
         })
         .await?;
     cx.session.ledger.record(ledger_path.clone(), reading.hash);
+    if let Some(text) = reading.text.take() {
+        cx.session.seen_texts.remember(reading.hash, text.into());
+    }
     let shown = shown_path(&ledger_path);
     Ok(present(reading, &shown, wording, first.unwrap_or(1).max(1)))
 }

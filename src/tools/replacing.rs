@@ -33,6 +33,8 @@ pub(super) enum Occurrences {
 
 /// A replacement that was made.
 pub(super) struct Replaced {
+    /// The file as it is to be.
+    pub(super) file: TextFile,
     pub(super) bytes: Vec<u8>,
     pub(super) strategy: &'static str,
     pub(super) lines: Vec<(usize, usize)>,
@@ -81,8 +83,17 @@ pub(super) fn replace(
     let replacement = Replacement::new(text, matches.strategy, wanted.replacement);
     let edits: Vec<_> =
         chosen.iter().map(|hit| (hit.range.clone(), replacement.for_hit(hit))).collect();
+    if edits.iter().all(|(range, new_text)| text.get(range.clone()) == Some(new_text.as_ref())) {
+        return Err(ToolError::new(
+            ErrorKind::FileEdit,
+            format!(
+                "the replacement of {name} is what the file has already, once it takes the file's line endings and indentation; nothing was changed"
+            ),
+        ));
+    }
     let bytes = file.splice(&edits)?;
     Ok(Replaced {
+        file: file.changed_to(bytes.clone()),
         bytes,
         strategy: matches.strategy.name(),
         lines: chosen.iter().map(|hit| (hit.first_line, hit.last_line)).collect(),
@@ -98,23 +109,27 @@ fn choose<'a>(
     match occurrences {
         Occurrences::All => Ok(matches.hits.iter().collect()),
         Occurrences::One if !several => Ok(matches.hits.iter().collect()),
-        Occurrences::One => Err(ambiguous(matches, name)),
+        Occurrences::One => Err(ambiguous(matches, name, None)),
         Occurrences::Nearest(line) => {
             let line = usize::try_from(line).unwrap_or(usize::MAX);
             let index = unique_by_line_hint(&matches.hits, line);
             let hit = index.and_then(|index| matches.hits.get(index));
-            hit.map(|hit| vec![hit]).ok_or_else(|| ambiguous(matches, name))
+            hit.map(|hit| vec![hit]).ok_or_else(|| ambiguous(matches, name, Some(line)))
         }
     }
 }
 
-fn ambiguous(matches: &Matches, name: &str) -> ToolError {
+fn ambiguous(matches: &Matches, name: &str, hint: Option<usize>) -> ToolError {
     let mut lines: Vec<usize> = matches.hits.iter().map(|hit| hit.first_line).collect();
     lines.extend(matches.overlapping_line);
     lines.sort_unstable();
     let shown: Vec<String> = lines.iter().take(20).map(ToString::to_string).collect();
     let more = if lines.len() > 20 { ", …" } else { "" };
-    let way_out = if name == "old_string" { "set replace_all" } else { "give lineHint" };
+    let way_out = match hint {
+        _ if name == "old_string" => "set replace_all".to_owned(),
+        None => "give lineHint".to_owned(),
+        Some(line) => format!("give another lineHint: two of them are equally near to line {line}"),
+    };
     ToolError::new(
         ErrorKind::EditTargetAmbiguous,
         format!(
@@ -145,6 +160,35 @@ fn not_found(text: &str, target: &str, name: &str) -> ToolError {
             "{name} is not in the file; nearest are lines {}-{}, which differ so (- {name}, + file):\n{}",
             region.first_line, region.last_line, diff.text
         ),
+    )
+}
+
+/// What a model should know after an edit: that the file was not what it had read, and that the file's
+/// encoding, which was a guess, may be guessed differently from now on.
+pub(super) fn remark(current: &Current, before: &TextFile, bytes: &[u8]) -> Option<String> {
+    let mut remarks = Vec::new();
+    if !before.keeps_its_encoding(bytes) {
+        remarks.push(format!(
+            "the file was written as {}, but without a byte order mark its bytes now look like another encoding and may be shown as that",
+            before.encoding().label()
+        ));
+    }
+    if current.seen == Seen::Otherwise {
+        let drift = current.drift(before.text());
+        remarks.push(format!("the file had changed since it was read{drift}"));
+    }
+    (!remarks.is_empty()).then(|| remarks.join("; "))
+}
+
+/// Adds to a refusal that the file is not what the model had read, which may be why.
+pub(super) fn explain_drift(error: ToolError, current: &Current, now: &TextFile) -> ToolError {
+    if current.seen != Seen::Otherwise {
+        return error;
+    }
+    let drift = current.drift(now.text());
+    ToolError::new(
+        error.kind,
+        format!("{}\n`{}` had changed since it was read{drift}", error.message, current.path),
     )
 }
 

@@ -11,9 +11,11 @@ mod path;
 pub mod pdf;
 mod reader;
 mod replace;
+pub mod search;
 mod suggest;
 mod text;
 mod text_file;
+pub mod walk;
 
 pub use atomic::{
     Expected, ForEdit, InPlace, NotKept, Stamp, WriteError, Written, read_for_edit,
@@ -25,9 +27,9 @@ pub use image::{ImageBlock, ImageError, load_image};
 pub use line_ending::{LineEnding, LineEndings};
 pub use lines::{LineWindow, WindowStyle, WindowText};
 pub use notebook::{Notebook, NotebookError, Piece, read_notebook, render_cells};
-pub use path::{PathError, RelativePaths, Roots, WorkspacePath};
+pub use path::{PathError, RelativePaths, Roots, WorkspacePath, real_place};
 pub use pdf::{PageRange, PdfError, PdfText, read_pdf};
-pub use reader::{Document, ReadError, ReadRequest, Reading, read_document};
+pub use reader::{Document, ReadError, ReadRequest, Reading, hash_content, read_document};
 pub use replace::{
     Hit, IndentationShift, MatchStrategy, Matches, NearestRegion, Replacement, find_target,
     nearest_region, unique_by_line_hint,

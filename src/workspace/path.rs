@@ -10,6 +10,20 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+#[cfg(target_os = "linux")]
+use rustix::fs::ResolveFlags;
+#[cfg(unix)]
+use {rustix::fs::OFlags, std::os::fd::OwnedFd};
+
+// Search permission is enough to pass through a directory, where the system can say so.
+#[cfg(target_os = "linux")]
+pub(super) const PASS: OFlags = OFlags::PATH;
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(super) const PASS: OFlags = OFlags::RDONLY;
+
+#[cfg(target_os = "linux")]
+const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+
 /// Why a path was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
@@ -21,9 +35,17 @@ pub enum PathError {
         /// Where it would be in the workspace.
         example: String,
     },
-    /// The path is empty or has a NUL in it.
+    /// The path is empty or too long.
     #[error("`{0}` is not a path: {1}")]
     Malformed(String, &'static str),
+    /// The path has a NUL in it, where systems end a path.
+    #[error("`{0}` has a NUL character, so it names nothing inside the workspace")]
+    Nul(String),
+    /// The path goes up from something that does not exist, which could mean anywhere once it does.
+    #[error(
+        "`{0}` goes up from a directory that does not exist, so where it leads cannot be checked"
+    )]
+    UpFromNothing(String),
     /// The path leads out of every root.
     #[error(
         "`{asked}` is outside the workspace ({roots}); a host can allow more with `additionalDirectories`"
@@ -88,6 +110,11 @@ impl Roots {
         self.0.first().map_or(Path::new("/"), PathBuf::as_path)
     }
 
+    /// Every root, the project's directory first.
+    pub fn all(&self) -> &[PathBuf] {
+        &self.0
+    }
+
     /// Finds the place a path means, following links as the system would.
     pub fn resolve(
         &self,
@@ -98,7 +125,7 @@ impl Roots {
             return Err(PathError::Malformed(asked.to_owned(), "it is empty"));
         }
         if asked.contains('\0') {
-            return Err(PathError::Malformed(asked.replace('\0', "\\0"), "it has a NUL character"));
+            return Err(PathError::Nul(asked.replace('\0', "\\0")));
         }
         if asked.len() > MAX_PATH_BYTES {
             let shown: String = asked.chars().take(80).collect();
@@ -139,6 +166,11 @@ impl Roots {
     }
 }
 
+/// Where a path leads, as far as it can be told: links are followed, what does not exist is kept.
+pub fn real_place(path: &Path) -> PathBuf {
+    resolve_links(path, "").unwrap_or_else(|_| path.to_owned())
+}
+
 /// Follows every link of a path; what does not exist yet is joined on as it is.
 fn resolve_links(path: &Path, asked: &str) -> Result<PathBuf, PathError> {
     let mut missing = Vec::new();
@@ -154,11 +186,14 @@ fn resolve_links(path: &Path, asked: &str) -> Result<PathBuf, PathError> {
                 if existing.symlink_metadata().is_ok_and(|it| it.is_symlink()) {
                     return Err(PathError::Dangling(asked.to_owned()));
                 }
-                // `..` below something that does not exist could mean anywhere once it does.
-                let Some(Component::Normal(name)) = existing.components().next_back() else {
-                    return Err(PathError::Unresolvable(asked.to_owned(), err));
+                let name = match existing.components().next_back() {
+                    Some(Component::Normal(name)) => name.to_owned(),
+                    Some(Component::ParentDir) => {
+                        return Err(PathError::UpFromNothing(asked.to_owned()));
+                    }
+                    _ => return Err(PathError::Unresolvable(asked.to_owned(), err)),
                 };
-                missing.push(name.to_owned());
+                missing.push(name);
                 if !existing.pop() {
                     return Err(PathError::Unresolvable(asked.to_owned(), err));
                 }
@@ -174,9 +209,30 @@ impl WorkspacePath {
         &self.absolute
     }
 
-    /// The root that holds the place, for opening what is below it step by step.
+    /// Opens the root that holds the place, to pass through. Its path had no link in it when the
+    /// workspace was set up, and none is followed now.
     #[cfg(unix)]
-    pub(super) fn root(&self) -> &Path {
+    pub(super) fn open_root(&self) -> Result<OwnedFd, rustix::io::Errno> {
+        use rustix::fs::{CWD, Mode, openat};
+        use rustix::io::Errno;
+
+        let flags = PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        #[cfg(target_os = "linux")]
+        match rustix::fs::openat2(CWD, &self.root, flags, Mode::empty(), NO_LINKS) {
+            // Kernels before 5.6, and sandboxes that filter the call.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            opened => return opened,
+        }
+        let opened = openat(CWD, &self.root, flags, Mode::empty())?;
+        if self.root.canonicalize().is_ok_and(|it| it == self.root) {
+            Ok(opened)
+        } else {
+            Err(Errno::LOOP)
+        }
+    }
+
+    /// The root that holds the place.
+    pub fn root(&self) -> &Path {
         &self.root
     }
 
@@ -200,18 +256,12 @@ impl WorkspacePath {
 
     #[cfg(target_os = "linux")]
     fn open_beneath(&self) -> Result<File, rustix::io::Errno> {
-        use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+        use rustix::fs::{Mode, openat2};
 
-        let root = openat(
-            CWD,
-            &self.root,
-            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?;
+        let root = self.open_root()?;
         let below = if self.below.as_os_str().is_empty() { Path::new(".") } else { &self.below };
-        let confined =
-            ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let confined = ResolveFlags::BENEATH.union(NO_LINKS);
         openat2(&root, below, flags, Mode::empty(), confined).map(File::from)
     }
 
@@ -222,9 +272,7 @@ impl WorkspacePath {
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt as _;
-            let flags = rustix::fs::OFlags::NONBLOCK
-                | rustix::fs::OFlags::NOCTTY
-                | rustix::fs::OFlags::NOFOLLOW;
+            let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
             options.custom_flags(flags.bits().cast_signed());
         }
         let file = options.open(&self.absolute)?;
@@ -302,16 +350,18 @@ mod tests {
     fn dots_below_a_directory_that_does_not_exist_are_refused() {
         let (_dir, _repo, roots) = workspace();
         let refused = roots.resolve("new/../../x", RelativePaths::FromFirstRoot);
-        assert!(matches!(refused, Err(PathError::Unresolvable(..))), "{refused:?}");
+        assert!(matches!(refused, Err(PathError::UpFromNothing(..))), "{refused:?}");
     }
 
     #[test]
     fn nul_and_nothing_are_refused_and_relative_ones_where_the_tool_says_so() {
         let (_dir, _repo, roots) = workspace();
-        for asked in ["", "a\0b", &"a/".repeat(5_000)] {
+        for asked in ["", &"a/".repeat(5_000)] {
             let refused = roots.resolve(asked, RelativePaths::FromFirstRoot);
             assert!(matches!(refused, Err(PathError::Malformed(..))), "{refused:?}");
         }
+        let refused = roots.resolve("a\0b", RelativePaths::FromFirstRoot);
+        assert!(matches!(refused, Err(PathError::Nul(..))), "{refused:?}");
         let refused = roots.resolve("src/a.txt", RelativePaths::Refused);
         assert!(matches!(refused, Err(PathError::Relative { .. })), "{refused:?}");
     }
@@ -325,5 +375,19 @@ mod tests {
         symlink(dir.path().join("repo-evil"), repo.join("src")).unwrap();
         assert!(place.open().is_err());
         assert!(place.open_checked().is_err());
+    }
+
+    #[test]
+    fn a_root_swapped_for_a_link_opens_nothing_and_one_made_anew_is_used() {
+        let (dir, repo, roots) = workspace();
+        let place = resolve(&roots, &repo.join("src/a.txt")).unwrap();
+        fs::rename(&repo, dir.path().join("moved")).unwrap();
+        symlink(dir.path().join("moved"), &repo).unwrap();
+        assert!(place.open().is_err());
+        assert!(place.open_checked().is_err());
+        fs::remove_file(&repo).unwrap();
+        fs::create_dir_all(repo.join("src")).unwrap();
+        fs::write(repo.join("src/a.txt"), "anew").unwrap();
+        assert_eq!(io::read_to_string(place.open().unwrap()).unwrap(), "anew");
     }
 }

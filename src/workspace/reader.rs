@@ -14,6 +14,8 @@ use super::{
 
 /// The largest PDF that is taken apart.
 const MAX_PDF_BYTES: u64 = 64 * 1024 * 1024;
+/// The largest file whose text is handed on as a whole.
+const MAX_REMEMBERED_BYTES: u64 = 256 * 1024;
 /// The largest notebook that is taken apart.
 const MAX_NOTEBOOK_BYTES: u64 = 32 * 1024 * 1024;
 
@@ -33,6 +35,8 @@ pub struct Reading {
     pub document: Document,
     /// The hash of all bytes of the file.
     pub hash: blake3::Hash,
+    /// The whole text, where it is short enough to be remembered.
+    pub text: Option<String>,
     /// The size of the file.
     pub bytes: u64,
 }
@@ -125,7 +129,7 @@ pub enum ReadError {
     Io(String, io::Error),
 }
 
-fn did_you_mean(suggestions: &[String]) -> String {
+pub(super) fn did_you_mean(suggestions: &[String]) -> String {
     if suggestions.is_empty() {
         return String::new();
     }
@@ -167,6 +171,39 @@ pub fn read_document(
         Kind::Binary(kind) => Err(ReadError::Binary { path: shown, kind, bytes: metadata.len() }),
         Kind::Text => source.text(request, cancelled).map_err(failed),
     }
+}
+
+impl ReadError {
+    /// True when the content was looked at and cannot be shown: there is no more to learn about it.
+    pub fn shows_all_there_is(&self) -> bool {
+        matches!(
+            self,
+            Self::Binary { .. }
+                | Self::Mislabelled { .. }
+                | Self::Image(..)
+                | Self::Pdf(..)
+                | Self::Notebook(..)
+        )
+    }
+}
+
+/// The hash of a file's content, for content that cannot be shown.
+pub fn hash_content(
+    path: &WorkspacePath,
+    cancelled: &dyn Fn() -> bool,
+) -> io::Result<blake3::Hash> {
+    let mut file = path.open()?;
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; 64 * 1024];
+    while !cancelled() {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hasher.finalize()),
+            count => {
+                hasher.update(buffer.get(..count).unwrap_or_default());
+            }
+        }
+    }
+    Err(io::ErrorKind::Interrupted.into())
 }
 
 fn refuse_other_kinds(file_type: FileType, path: &str) -> Result<(), ReadError> {
@@ -243,7 +280,8 @@ impl Source<'_> {
         let shown = self.shown;
         let (bytes, hash) = self.load("images", MAX_IMAGE_BYTES as u64)?;
         let image = load_image(&bytes).map_err(|err| ReadError::Image(shown.to_owned(), err))?;
-        Ok(Reading { document: Document::Image(image), hash, bytes: bytes.len() as u64 })
+        let (document, bytes) = (Document::Image(image), bytes.len() as u64);
+        Ok(Reading { document, hash, text: None, bytes })
     }
 
     fn pdf(
@@ -255,7 +293,8 @@ impl Source<'_> {
         let (bytes, hash) = self.load("PDFs", MAX_PDF_BYTES)?;
         let pdf = read_pdf(&bytes, request.pages, cancelled)
             .map_err(|err| ReadError::Pdf(shown.to_owned(), err))?;
-        Ok(Reading { document: Document::Pdf(pdf), hash, bytes: bytes.len() as u64 })
+        let (document, bytes) = (Document::Pdf(pdf), bytes.len() as u64);
+        Ok(Reading { document, hash, text: None, bytes })
     }
 
     fn notebook(self) -> Result<Reading, ReadError> {
@@ -265,20 +304,33 @@ impl Source<'_> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let notebook =
             read_notebook(text).map_err(|err| ReadError::Notebook(shown.to_owned(), err))?;
-        Ok(Reading { document: Document::Notebook(notebook), hash, bytes: bytes.len() as u64 })
+        let text = (bytes.len() as u64 <= MAX_REMEMBERED_BYTES).then(|| text.to_owned());
+        let document = Document::Notebook(notebook);
+        Ok(Reading { document, hash, text, bytes: bytes.len() as u64 })
     }
 
     fn text(mut self, request: &ReadRequest, cancelled: &dyn Fn() -> bool) -> io::Result<Reading> {
-        let builder = std::cell::RefCell::new(WindowBuilder::new(request.window));
+        let keeps = self.bytes <= MAX_REMEMBERED_BYTES;
+        let begun = || (WindowBuilder::new(request.window), String::new());
+        let state = std::cell::RefCell::new(begun());
         let pass = text::decode_file(
             &mut self.file,
             &self.head,
-            &mut |piece| builder.borrow_mut().push(piece),
-            &mut || drop(builder.replace(WindowBuilder::new(request.window))),
+            &mut |piece| {
+                let (builder, text) = &mut *state.borrow_mut();
+                builder.push(piece);
+                if keeps {
+                    text.push_str(piece);
+                }
+            },
+            &mut || drop(state.replace(begun())),
             cancelled,
         )?;
-        let document = Document::Text(builder.into_inner().finish(), pass.encoding);
-        Ok(Reading { document, hash: pass.hash, bytes: pass.bytes })
+        let (builder, text) = state.into_inner();
+        let document = Document::Text(builder.finish(), pass.encoding);
+        // A file that grew meanwhile is more than was bargained for.
+        let text = (keeps && pass.bytes <= MAX_REMEMBERED_BYTES).then_some(text);
+        Ok(Reading { document, hash: pass.hash, text, bytes: pass.bytes })
     }
 
     /// All bytes, unless there are too many; a file that grows meanwhile is cut off, not followed.

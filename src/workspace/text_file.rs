@@ -138,6 +138,11 @@ impl TextFile {
         &self.text
     }
 
+    /// The text alone.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
     /// How the text is written down.
     pub fn encoding(&self) -> TextEncoding {
         self.encoding
@@ -200,6 +205,15 @@ impl TextFile {
         let new_text = given_mark.unwrap_or(new_text);
         bytes.extend_from_slice(&self.encode(new_text)?);
         Ok(bytes)
+    }
+
+    /// The same file with the bytes of [`splice`](Self::splice), read in the encoding it had: a guess made
+    /// anew could be another one.
+    #[must_use]
+    pub fn changed_to(&self, mut bytes: Vec<u8>) -> Self {
+        bytes.drain(..self.mark().len().min(bytes.len()));
+        let mark = if self.encoding.bom { Mark::Present } else { Mark::Absent };
+        Self::decode(bytes, self.encoding.encoding, mark)
     }
 
     /// True when `changed` would be read again in this file's encoding.

@@ -1,19 +1,14 @@
-//! The life of a call: judged before hooks, judged again after a rewrite, fenced, timed, cancellable.
+//! The life of a call: found, fenced, timed, cancellable.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
 use pretty_assertions::assert_eq;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolwright::{
     error::ErrorKind,
-    hooks::{Before, Hook},
-    pipeline::{CallOptions, Limits, ToolCall},
-    tool::{Progress, ProgressSink, ToolContext, ToolOutput},
+    pipeline::{CallOptions, Limits, Order, ToolCall},
+    tool::{Progress, ProgressSink, ToolOutput},
 };
 
 use crate::test_bed::TestBed;
@@ -87,80 +82,6 @@ async fn closing_ends_running_calls_and_refuses_new_ones() {
 }
 
 #[tokio::test]
-async fn a_disabled_tool_is_refused_before_any_hook_sees_it() {
-    let mut bed = TestBed::new();
-    let seen = Arc::new(AtomicUsize::new(0));
-    bed.pipeline.hooks.push(Box::new(Counting(Arc::clone(&seen))));
-    bed.pipeline.registry.disable(["diagnostic_echo".to_owned()]);
-    assert_eq!(
-        error_kind(&bed.call("diagnostic_echo", json!({})).await),
-        Some(ErrorKind::ToolDisabled)
-    );
-    assert_eq!(seen.load(Ordering::Relaxed), 0);
-    bed.call("diagnostic_sleep", json!({ "ms": 0 })).await;
-    assert_eq!(seen.load(Ordering::Relaxed), 1);
-}
-
-struct Counting(Arc<AtomicUsize>);
-
-#[async_trait]
-impl Hook for Counting {
-    async fn before(&self, _tool: &str, _input: &Value, _cx: &ToolContext) -> Before {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Before::Proceed
-    }
-}
-
-struct Rewriting(Value);
-
-#[async_trait]
-impl Hook for Rewriting {
-    async fn before(&self, _tool: &str, _input: &Value, _cx: &ToolContext) -> Before {
-        Before::Rewrite(self.0.clone())
-    }
-
-    async fn after(&self, _tool: &str, _cx: &ToolContext, output: ToolOutput) -> ToolOutput {
-        output.with_display("seen")
-    }
-}
-
-#[tokio::test]
-async fn input_that_a_hook_rewrote_is_prepared_again_and_is_what_runs() {
-    let mut bed = TestBed::new();
-    bed.pipeline.hooks.push(Box::new(Rewriting(json!({ "text": "rewritten" }))));
-    let output = bed.call("diagnostic_echo", json!({ "text": "original" })).await;
-    assert_eq!(output, ToolOutput::text("rewritten").with_display("seen"));
-}
-
-#[tokio::test]
-async fn a_rewrite_that_leaves_the_workspace_is_refused_like_any_other_input() {
-    let mut bed = TestBed::new();
-    let path = bed.write("a.txt", "a");
-    bed.pipeline.hooks.push(Box::new(Rewriting(json!({ "file_path": "/etc/passwd" }))));
-    let output = bed.call("Read", json!({ "file_path": path })).await;
-    assert_eq!(error_kind(&output), Some(ErrorKind::PathOutsideWorkspace));
-}
-
-struct Restless(AtomicUsize);
-
-#[async_trait]
-impl Hook for Restless {
-    async fn before(&self, _tool: &str, _input: &Value, _cx: &ToolContext) -> Before {
-        Before::Rewrite(json!({ "text": self.0.fetch_add(1, Ordering::Relaxed).to_string() }))
-    }
-}
-
-#[tokio::test]
-async fn hooks_that_never_agree_block_the_call() {
-    let mut bed = TestBed::new();
-    bed.pipeline.hooks.push(Box::new(Restless(AtomicUsize::new(0))));
-    assert_eq!(
-        error_kind(&bed.call("diagnostic_echo", json!({})).await),
-        Some(ErrorKind::HookBlocked)
-    );
-}
-
-#[tokio::test]
 async fn a_watched_call_tells_when_it_starts_and_ends() {
     let bed = TestBed::new();
     let news = Arc::new(Mutex::new(Vec::new()));
@@ -209,7 +130,7 @@ async fn once_cancelled_the_rest_of_a_turn_gets_errors() {
     });
     let outputs = bed
         .pipeline
-        .call_all(calls, CallOptions { cancel, progress, ..CallOptions::default() })
+        .call_all(calls, CallOptions { cancel, progress, ..CallOptions::default() }, Order::Serial)
         .await;
     let kinds: Vec<_> = outputs.iter().map(error_kind).collect();
     assert_eq!(kinds, [None, None, Some(ErrorKind::Cancelled)]);

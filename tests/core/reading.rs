@@ -20,12 +20,14 @@ async fn what_was_read_is_in_the_ledger_of_its_session_alone() {
 }
 
 #[tokio::test]
-async fn a_read_that_fails_leaves_no_trace_in_the_ledger() {
+async fn what_cannot_be_shown_counts_as_seen_and_can_be_written_over() {
     let bed = TestBed::new();
     let path = bed.write("a.bin", [0, 1, 2]);
     let output = bed.call("Read", json!({ "file_path": path })).await;
     assert_eq!(output.error.unwrap().kind, ErrorKind::FileRead);
-    assert_eq!(bed.pipeline.sessions.get_or_start("default").ledger.seen(&path), None);
+    let write = json!({ "file_path": path, "content": "text" });
+    assert_eq!(bed.call("Write", write).await.error, None);
+    assert_eq!(std::fs::read(&path).unwrap(), b"text");
 }
 
 #[tokio::test]

@@ -1,13 +1,19 @@
 //! A workspace in a temporary directory and a pipeline over it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde_json::Value;
 use tempfile::TempDir;
 use toolwright::{
+    confirm::MessageBus,
     pipeline::{CallOptions, Limits, Pipeline, ToolCall},
+    policy::{PermissionMode, Places, PolicyEngine, PolicySources},
+    process::{ProcessSettings, TaskManager},
     registry::ToolSource,
-    session::Sessions,
+    session::{Environment, EnvironmentRules, Sessions},
     tool::ToolOutput,
     tools::ToolSet,
     workspace::Roots,
@@ -15,6 +21,8 @@ use toolwright::{
 
 pub(crate) struct TestBed {
     dir: TempDir,
+    /// Where output files go; outside the workspace, as in a host.
+    temporary: TempDir,
     pub(crate) pipeline: Pipeline,
 }
 
@@ -24,19 +32,49 @@ impl TestBed {
     }
 
     pub(crate) fn with_limits(limits: Limits) -> Self {
+        Self::with(limits, |_| {})
+    }
+
+    /// A bed whose commands are run in another way than usual.
+    pub(crate) fn with_processes(change: impl FnOnce(&mut ProcessSettings)) -> Self {
+        Self::with(Limits::default(), change)
+    }
+
+    fn with(limits: Limits, change: impl FnOnce(&mut ProcessSettings)) -> Self {
         let dir = TempDir::new().unwrap();
+        let temporary = TempDir::new().unwrap();
+        let environment = Environment::of_process();
+        let mut settings = ProcessSettings::new(
+            environment.shell(),
+            environment.for_commands(&EnvironmentRules::default()),
+            temporary.path().to_owned(),
+        );
+        settings.supervisor = Some(env!("CARGO_BIN_EXE_toolwright-supervisor").into());
+        change(&mut settings);
         let roots = Roots::new(dir.path(), &[]).unwrap();
-        let pipeline = Pipeline::new(Sessions::new(roots.into()), limits);
+        let bus = Arc::new(MessageBus::deaf());
+        let sources = PolicySources {
+            mode: PermissionMode::BypassPermissions,
+            places: Places::of_project(roots.first()),
+            ..PolicySources::default()
+        };
+        let policy = PolicyEngine::new(sources).unwrap();
+        let sessions = Sessions::new(roots.into()).with_tasks(TaskManager::new(settings));
+        let pipeline = Pipeline::new(sessions, limits, bus, policy);
         for set in ToolSet::ALL {
             for tool in set.tools() {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str())).unwrap();
             }
         }
-        Self { dir, pipeline }
+        Self { dir, temporary, pipeline }
     }
 
     pub(crate) fn root(&self) -> PathBuf {
         self.dir.path().canonicalize().unwrap()
+    }
+
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.temporary.path().canonicalize().unwrap()
     }
 
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {

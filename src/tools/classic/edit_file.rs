@@ -8,10 +8,12 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
     tools::{
-        editing::{self, Current, Next, Seen},
-        replacing::{Occurrences, Wanted, refuse_notebook, replace, text_to_edit},
+        editing::{self, Current, Next},
+        replacing::{
+            Occurrences, Wanted, explain_drift, refuse_notebook, remark, replace, text_to_edit,
+        },
     },
-    workspace::{RelativePaths, TextFile, WorkspacePath},
+    workspace::{RelativePaths, WorkspacePath},
 };
 
 pub(super) struct EditFile;
@@ -55,7 +57,7 @@ impl Tool for EditFile {
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = cx.session.roots.resolve(&input.path, RelativePaths::FromFirstRoot)?;
+        let place = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
         refuse_notebook(&place)?;
         for (index, edit) in input.edits.iter().enumerate() {
             if edit.target == edit.replacement {
@@ -76,6 +78,10 @@ impl Tool for EditFile {
         format!("Edit {} ({} edits)", shown_path(plan.place.absolute()), plan.edits.len())
     }
 
+    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<String> {
+        editing::preview(&plan.place, cx, |current| edited(current, &plan.edits))
+    }
+
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Plan { place, edits } = plan;
         editing::change(place, cx, move |current| edited(current, &edits)).await
@@ -92,28 +98,25 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
             if edits.len() == 1 { "target".to_owned() } else { format!("edits[{index}].target") };
         let occurrences = edit.line_hint.map_or(Occurrences::One, Occurrences::Nearest);
         let wanted = Wanted { target: &edit.target, replacement: &edit.replacement, occurrences };
-        let replaced = replace(&file, &wanted, &name)?;
+        let replaced = replace(&file, &wanted, &name)
+            .map_err(|error| explain_drift(error, current, &original))?;
         certificates.push(Value::Object(replaced.facts()));
-        bytes = replaced.bytes;
-        file = TextFile::from_bytes(bytes.clone())?;
+        (file, bytes) = (replaced.file, replaced.bytes);
     }
     let count = edits.len();
-    let mut summary = format!(
+    let summary = format!(
         "applied {count} {} to `{}`",
         if count == 1 { "edit" } else { "edits" },
         current.path
     );
-    if current.seen == Seen::Otherwise {
-        summary
-            .push_str("; the file had changed since it was read, and the targets were still there");
-    }
     let mut facts = Map::new();
     facts.insert("edits".to_owned(), Value::Array(certificates));
     Ok(Next {
+        remark: remark(current, &original, &bytes),
         bytes,
         summary,
-        before: original.text().to_owned(),
-        after: file.text().to_owned(),
+        before: original.into_text(),
+        after: file.into_text(),
         facts,
     })
 }

@@ -48,7 +48,7 @@ impl Tool for ReadFile {
             ));
         }
         Ok(FileToRead {
-            path: cx.session.roots.resolve(&input.path, RelativePaths::FromFirstRoot)?,
+            path: cx.session.resolve_for_reading(&input.path, RelativePaths::FromFirstRoot)?,
             first: input.start_line,
             last: input.end_line,
             pages: None,

@@ -34,7 +34,7 @@ impl Tool for ReadManyFiles {
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let resolve = |path: String| {
-            let place = cx.session.roots.resolve(&path, RelativePaths::FromFirstRoot);
+            let place = cx.session.resolve_for_reading(&path, RelativePaths::FromFirstRoot);
             (path, place.map_err(ToolError::from))
         };
         Ok(Plan(input.paths.into_iter().map(resolve).collect()))

@@ -40,7 +40,7 @@ impl Tool for WriteFile {
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = cx.session.roots.resolve(&input.path, RelativePaths::FromFirstRoot)?;
+        let place = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
         Ok(Plan { place, content: input.content, overwrite: input.overwrite })
     }
 
@@ -50,6 +50,10 @@ impl Tool for WriteFile {
 
     fn describe(&self, plan: &Plan) -> String {
         format!("Write {} ({} bytes)", shown_path(plan.place.absolute()), plan.content.len())
+    }
+
+    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<String> {
+        editing::preview(&plan.place, cx, |current| written(current, &plan.content))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {

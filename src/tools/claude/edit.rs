@@ -7,8 +7,10 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
     tools::{
-        editing::{self, Current, Next, Seen},
-        replacing::{Occurrences, Wanted, refuse_notebook, replace, text_to_edit},
+        editing::{self, Current, Next},
+        replacing::{
+            Occurrences, Wanted, explain_drift, refuse_notebook, remark, replace, text_to_edit,
+        },
     },
     workspace::{RelativePaths, TextFile, WorkspacePath, encode_new_file},
 };
@@ -45,7 +47,7 @@ impl Tool for Edit {
     const ALIASES: &'static [&'static str] = &["FileEdit"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = cx.session.roots.resolve(&input.file_path, RelativePaths::Refused)?;
+        let place = editing::resolve(&input.file_path, RelativePaths::Refused, cx)?;
         if input.old_string == input.new_string {
             let message = "parameter `new_string`: expected another text than old_string; there is nothing to change";
             return Err(ToolError::new(ErrorKind::Validation, message));
@@ -62,6 +64,10 @@ impl Tool for Edit {
         format!("Edit {}", shown_path(plan.place.absolute()))
     }
 
+    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<String> {
+        editing::preview(&plan.place, cx, |current| edited(current, &plan.input))
+    }
+
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Plan { place, input } = plan;
         editing::change(place, cx, move |current| edited(current, &input)).await
@@ -75,34 +81,39 @@ fn edited(current: &Current, input: &Input) -> Result<Next, ToolError> {
     let file = text_to_edit(current)?;
     let occurrences = if input.replace_all { Occurrences::All } else { Occurrences::One };
     let wanted = Wanted { target: &input.old_string, replacement: &input.new_string, occurrences };
-    let replaced = replace(&file, &wanted, "old_string")?;
-    let mut summary = format!("edited `{}`: {}", current.path, replaced.summary());
-    if current.seen == Seen::Otherwise {
-        summary.push_str(
-            "; the file had changed since it was read, and the text to replace was still there",
-        );
-    }
-    let after = TextFile::from_bytes(replaced.bytes.clone())?.text().to_owned();
+    let replaced = replace(&file, &wanted, "old_string")
+        .map_err(|error| explain_drift(error, current, &file))?;
     Ok(Next {
+        summary: format!("edited `{}`: {}", current.path, replaced.summary()),
+        remark: remark(current, &file, &replaced.bytes),
         facts: replaced.facts(),
         bytes: replaced.bytes,
-        summary,
-        before: file.text().to_owned(),
-        after,
+        before: file.into_text(),
+        after: replaced.file.into_text(),
     })
 }
 
 /// An empty text to replace asks for a new file.
 fn created(current: &Current, content: &str) -> Result<Next, ToolError> {
-    if current.bytes.as_ref().is_some_and(|it| !it.is_empty()) {
-        return Err(ToolError::new(
-            ErrorKind::FileEdit,
-            format!("`{}` exists and is not empty; old_string must be text of it", current.path),
-        ));
-    }
+    let bytes = match current.bytes.clone().map(TextFile::from_bytes) {
+        None => encode_new_file(content),
+        // Not a byte of text, but maybe a byte order mark.
+        Some(Ok(file)) if file.text().is_empty() => file.encode_whole(content)?,
+        Some(_) => {
+            return Err(ToolError::new(
+                ErrorKind::FileEdit,
+                format!(
+                    "`{}` exists and is not empty; old_string must be text of it",
+                    current.path
+                ),
+            ));
+        }
+    };
+    let done = if current.bytes.is_none() { "created" } else { "filled the empty file" };
     Ok(Next {
-        bytes: encode_new_file(content),
-        summary: format!("created `{}`", current.path),
+        bytes,
+        summary: format!("{done} `{}`", current.path),
+        remark: None,
         before: String::new(),
         after: content.to_owned(),
         facts: serde_json::Map::new(),

@@ -8,8 +8,8 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
     tools::{
-        editing::{self, Current, Next, Seen},
-        replacing::text_to_edit,
+        editing::{self, Current, Next},
+        replacing::{explain_drift, remark, text_to_edit},
     },
     workspace::{
         RelativePaths, WorkspacePath,
@@ -78,7 +78,7 @@ impl Tool for NotebookEdit {
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = cx.session.roots.resolve(&input.notebook_path, RelativePaths::Refused)?;
+        let place = editing::resolve(&input.notebook_path, RelativePaths::Refused, cx)?;
         let missing = |what: &str| {
             ToolError::new(ErrorKind::Validation, format!("missing required parameter {what}"))
         };
@@ -110,6 +110,10 @@ impl Tool for NotebookEdit {
         format!("Edit a cell of {}", shown_path(plan.place.absolute()))
     }
 
+    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<String> {
+        editing::preview(&plan.place, cx, |current| edited(current, &plan.edit))
+    }
+
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Plan { place, edit } = plan;
         editing::change(place, cx, move |current| edited(current, &edit)).await
@@ -118,19 +122,18 @@ impl Tool for NotebookEdit {
 
 fn edited(current: &Current, edit: &CellEdit) -> Result<Next, ToolError> {
     let file = text_to_edit(current)?;
-    let notebook = edit_notebook(file.text(), edit)?;
+    let notebook = edit_notebook(file.text(), edit)
+        .map_err(|error| explain_drift(error.into(), current, &file))?;
     let done = match edit {
         CellEdit::Replace { .. } => "replaced",
         CellEdit::Insert { .. } => "inserted",
         CellEdit::Delete { .. } => "deleted",
     };
-    let mut summary = format!("{done} cell `{}` of `{}`", notebook.cell_id, current.path);
-    if current.seen == Seen::Otherwise {
-        summary.push_str("; the notebook had changed since it was read");
-    }
+    let summary = format!("{done} cell `{}` of `{}`", notebook.cell_id, current.path);
     let mut facts = Map::new();
     facts.insert("cellId".to_owned(), json!(notebook.cell_id));
     facts.insert("cellIndex".to_owned(), json!(notebook.index));
     let bytes = file.encode_whole(&notebook.text)?;
-    Ok(Next { bytes, summary, before: file.text().to_owned(), after: notebook.text, facts })
+    let remark = remark(current, &file, &bytes);
+    Ok(Next { bytes, summary, remark, before: file.into_text(), after: notebook.text, facts })
 }

@@ -37,7 +37,7 @@ impl Tool for Write {
     const ALIASES: &'static [&'static str] = &["FileWrite"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = cx.session.roots.resolve(&input.file_path, RelativePaths::Refused)?;
+        let place = editing::resolve(&input.file_path, RelativePaths::Refused, cx)?;
         Ok(Plan { place, content: input.content })
     }
 
@@ -47,6 +47,10 @@ impl Tool for Write {
 
     fn describe(&self, plan: &Plan) -> String {
         format!("Write {} ({} bytes)", shown_path(plan.place.absolute()), plan.content.len())
+    }
+
+    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<String> {
+        editing::preview(&plan.place, cx, |current| written(current, &plan.content))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -81,7 +81,7 @@ fn plays_its_role_when_started_as_a_child() {
         }
         "increment" => {
             let locks = FileLocks::in_directory(&root.join("../locks"));
-            (0..200).for_each(|_| increment(&locks, &target));
+            (0..500).for_each(|_| increment(&locks, &target));
         }
         "hold the lock" => {
             let locks = FileLocks::in_directory(&root.join("../locks"));
@@ -120,7 +120,7 @@ fn a_writer_killed_at_any_instant_leaves_the_old_or_the_new_file_and_no_lasting_
     let bed = Bed::new();
     fs::write(bed.root.join("file"), vec![b'a'; LARGE]).unwrap();
     let mut strays = 0;
-    for round in 0..200_u64 {
+    for round in 0..1_000_u64 {
         let mut writer = child("write forever", &bed.root).spawn().unwrap();
         let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap().ends_with("said: ready")));
@@ -146,7 +146,7 @@ fn two_processes_that_increment_a_number_lose_none() {
     for child in children {
         assert!(child.wait_with_output().unwrap().status.success());
     }
-    assert_eq!(fs::read_to_string(bed.root.join("file")).unwrap(), "400");
+    assert_eq!(fs::read_to_string(bed.root.join("file")).unwrap(), "1000");
     assert_eq!(bed.names(), ["file"]);
     assert_eq!(fs::read_dir(bed.root.join("../locks")).unwrap().count(), 0);
 }

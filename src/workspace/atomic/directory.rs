@@ -13,7 +13,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, CWD, Mode, OFlags, Stat, mkdirat, openat, statat, unlinkat},
+    fs::{AtFlags, Mode, OFlags, Stat, mkdirat, openat, statat, unlinkat},
     io::Errno,
 };
 
@@ -21,13 +21,7 @@ use super::{
     WriteError,
     stamp::{Identity, Kind},
 };
-use crate::workspace::path::WorkspacePath;
-
-// Search permission is enough to pass through a directory, where the system can say so.
-#[cfg(target_os = "linux")]
-const PASS: OFlags = OFlags::PATH;
-#[cfg(not(target_os = "linux"))]
-const PASS: OFlags = OFlags::RDONLY;
+use crate::workspace::path::{PASS, WorkspacePath};
 
 /// The open directory that holds, or will hold, a file.
 pub(super) struct Directory {
@@ -41,8 +35,7 @@ impl Directory {
     pub(super) fn of(place: &WorkspacePath) -> Result<(Self, &OsStr), WriteError> {
         let path = place.absolute();
         let failed = |err: Errno| WriteError::from_io(path, err.into());
-        let flags = PASS | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = openat(CWD, place.root(), flags, Mode::empty()).map_err(failed)?;
+        let root = place.open_root().map_err(failed)?;
         let Some(name) = place.below().file_name() else {
             return Err(WriteError::NotAFile {
                 path: path.display().to_string(),

@@ -1,0 +1,224 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, test } from "vitest";
+import { createToolRegistry, type CallResult, type ToolRegistry } from "./support/unasked";
+import { alive, childrenOf, eventually, isRunning, marker } from "./support/processes.js";
+import { texts } from "./support/results.js";
+import { useWorkspace } from "./support/workspace.js";
+
+const workspace = useWorkspace();
+const registries: ToolRegistry[] = [];
+
+function registryHere(options: object = {}) {
+  const registry = createToolRegistry({
+    projectPath: workspace.root,
+    toolsets: ["claude", "classic"],
+    ...options,
+  });
+  registries.push(registry);
+  return registry;
+}
+
+afterEach(async () => {
+  await Promise.all(registries.splice(0).map((registry) => registry.close()));
+});
+
+function facts(result: CallResult) {
+  return result._meta?.["toolwright/command"] as Record<string, unknown>;
+}
+
+describe("Bash", () => {
+  test("tells output, exit code and where it ran", async () => {
+    const result = await registryHere().call("Bash", { command: "echo out; echo err >&2; exit 2" });
+    expect(result).toEqual({
+      content: [{ type: "text", text: "out\nerr\n[exit code 2]" }],
+      isError: true,
+      error: { type: "ShellExecutionError", message: "Command exited with code 2" },
+      _meta: {
+        "toolwright/command": {
+          contained: true,
+          outputBytes: 8,
+          exitCode: 2,
+          stoppedProcesses: 0,
+          survivingProcesses: 0,
+          durationMs: expect.any(Number),
+          cwd: workspace.root,
+        },
+      },
+    });
+  });
+
+  test("is described before it runs, with nothing that acts on a terminal", () => {
+    const invocation = registryHere().createInvocation("Bash", { command: "echo \u001b[2J\na" });
+    expect(invocation.getDescription()).toBe("Execute: echo \\u{1b}[2J\na");
+    expect(invocation.toolLocations()).toEqual(["echo \\u{1b}[2J\na"]);
+  });
+
+  test("a shell of the host's choice runs the command", async () => {
+    const result = await registryHere({ shell: { path: "/bin/sh" } }).call("Bash", {
+      command: 'cd /; echo "$0"',
+    });
+    expect(texts(result)[0]).toMatch(/^sh\n\[exit code 0\]\n\[`\/` is outside the workspace/);
+  });
+
+  test("options that make no sense are refused with their names", () => {
+    expect(() => registryHere({ shell: { graceMs: -1 } })).toThrow(/graceMs/);
+    expect(() => registryHere({ shell: { onTimeout: "never" } })).toThrow(/onTimeout/);
+    expect(() => registryHere({ env: { A: 1 } })).toThrow(/env/);
+  });
+
+  test("the shell's environment is not kept", async () => {
+    const registry = registryHere();
+    await registry.call("Bash", { command: "export KEPT=1; KEPT2=2; f() { :; }" });
+    const result = await registry.call("Bash", { command: 'echo "<$KEPT$KEPT2>"; type f 2>&1' });
+    expect(texts(result)[0]).toContain("<>\n");
+    expect(texts(result)[0]).toContain("f: not found");
+  });
+
+  test("progress of a flood waits for its listener and is whole", async () => {
+    let bytes = 0;
+    const result = await registryHere().call(
+      "Bash",
+      { command: "yes | head -c 20000000" },
+      {
+        onProgress: (news) => {
+          if (news.type !== "output") return;
+          bytes += news.text.length;
+          // A slow listener: with no back-pressure all would be on its way at once.
+          const until = performance.now() + 2;
+          while (performance.now() < until);
+        },
+      },
+    );
+    expect([bytes, facts(result)["outputBytes"]]).toEqual([20_000_000, 20_000_000]);
+  });
+
+  test("an abort ends the command and what it started", async () => {
+    const registry = registryHere({ shell: { graceMs: 300 } });
+    const mark = marker();
+    const controller = new AbortController();
+    const call = registry.call(
+      "Bash",
+      { command: `setsid sleep ${mark} & trap '' TERM; echo go; sleep ${mark}; sleep ${mark}` },
+      {
+        signal: controller.signal,
+        onProgress: (news) => news.type === "output" && controller.abort(),
+      },
+    );
+    await expect(call).rejects.toMatchObject({ name: "AbortError", type: "Cancelled" });
+    expect(await eventually(() => alive(mark).length === 0, 1_300)).toBe(true);
+  });
+
+  test("10 GB of output are counted exactly in little memory", async () => {
+    const registry = registryHere();
+    await registry.call("Bash", { command: "yes | head -c 50000000" });
+    const before = process.memoryUsage().rss;
+    let highest = before;
+    const watch = setInterval(() => {
+      highest = Math.max(highest, process.memoryUsage().rss);
+    }, 20);
+    const result = await registry.call("Bash", {
+      command: "head -c 10000000000 /dev/zero",
+      timeout: 100_000,
+    });
+    clearInterval(watch);
+    expect(facts(result)).toMatchObject({
+      outputBytes: 10_000_000_000,
+      outputFileBytes: 128 * 1024 * 1024,
+      exitCode: 0,
+    });
+    expect(statSync(facts(result)["outputFile"] as string).size).toBe(128 * 1024 * 1024);
+    expect(texts(result)[0]).toContain(
+      "the output has 10000000000 bytes; the first 134217728 are in",
+    );
+    expect((highest - before) / 1e6).toBeLessThan(32);
+  }, 120_000);
+
+  test("carriage returns, escape codes and bytes that are no text are readable, the file exact", async () => {
+    const registry = registryHere();
+    const bytes = Buffer.from(
+      Array.from({ length: 100_000 }, (_, at) => (at * 7919 + (at >> 8)) & 255),
+    );
+    workspace.write("raw", bytes);
+    const result = await registry.call("Bash", { command: "cat raw" });
+    expect(readFileSync(facts(result)["outputFile"] as string).equals(bytes)).toBe(true);
+    // oxlint-disable-next-line no-control-regex -- none may be left
+    expect(texts(result)[0]).not.toMatch(/[\0-\x08\x0b-\x1f\x7f-\x9f]/);
+    const lines = await registry.call("Bash", {
+      command: String.raw`printf '1%%\r2%%\r\e[K3%%\n\e[1mbold\e[0m\n'`,
+    });
+    expect(texts(lines)[0]).toBe("3%\nbold\n[exit code 0]");
+  });
+
+  test("the file of a large output is for Read and gone when the registry is closed", async () => {
+    const registry = registryHere();
+    const result = await registry.call("Bash", { command: "seq 100000" });
+    const file = facts(result)["outputFile"] as string;
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const read = await registry.call("Read", { file_path: file, offset: 99_999, limit: 1 });
+    expect(texts(read)[0]).toMatch(/^99999\t99999/);
+    await registry.close();
+    expect(existsSync(file)).toBe(false);
+  });
+});
+
+describe("a host's own children", () => {
+  test("are neither reaped nor signalled, and their exits are right", async () => {
+    const registry = registryHere({ shell: { graceMs: 100 } });
+    const run = promisify(execFile);
+    const codes = Array.from({ length: 40 }, (_, index) => index);
+    const own = codes.map((code) =>
+      run("bash", ["-c", `sleep 0.${code % 10}; exit ${code}`]).then(
+        () => 0,
+        (error: { code: number }) => error.code,
+      ),
+    );
+    const mark = marker();
+    const commands = codes.map((code) =>
+      registry.call("Bash", {
+        command: code % 2 ? `exit ${code}` : `setsid sleep ${mark} & sleep ${mark}`,
+        timeout: 500,
+      }),
+    );
+    expect(await Promise.all(own)).toEqual(codes);
+    const results = await Promise.all(commands);
+    expect(results.map((it) => facts(it)["exitCode"] ?? "none")).toEqual(
+      codes.map((code) => (code % 2 ? code : "none")),
+    );
+    expect(alive(mark)).toEqual([]);
+  });
+
+  test("the supervisor is the only child, and no zombie is left by it", async () => {
+    const supervisors = () =>
+      childrenOf(process.pid).filter(({ name }) => name.startsWith("toolwright-supe"));
+    const before = supervisors().length;
+    const registry = registryHere();
+    await Promise.all(
+      Array.from({ length: 20 }, () => registry.call("Bash", { command: "sleep 0.1" })),
+    );
+    expect(supervisors().length).toBe(before + 1);
+    await registry.close();
+    expect(await eventually(() => supervisors().length === before, 3_000)).toBe(true);
+  });
+
+  test("a supervisor that is killed is replaced, and its commands are still ended", async () => {
+    const registry = registryHere({ shell: { graceMs: 100 } });
+    const mark = marker();
+    const before = new Set(childrenOf(process.pid).map(({ pid }) => pid));
+    await registry.call("Bash", { command: `sleep ${mark}`, run_in_background: true });
+    const supervisor = childrenOf(process.pid).find(({ pid }) => !before.has(pid));
+    expect(await eventually(() => alive(mark).length === 1, 3_000)).toBe(true);
+    // The supervisor first, which would replace the others. The one with the task has children.
+    const waiting = childrenOf(supervisor?.pid ?? 0).filter(
+      ({ pid }) => childrenOf(pid).length === 0,
+    );
+    const killed = [supervisor?.pid ?? 0, ...waiting.map(({ pid }) => pid)];
+    for (const pid of killed) process.kill(pid, "SIGKILL");
+    expect(await eventually(() => !killed.some(isRunning), 3_000)).toBe(true);
+    const result = await registry.call("Bash", { command: "echo again" });
+    expect(texts(result)[0]).toBe("again\n[exit code 0]");
+    await registry.call("TaskStop", { task_id: "task_1" });
+    expect(alive(mark)).toEqual([]);
+  });
+});

@@ -1,0 +1,234 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type CallResult, createToolRegistry } from "./support/unasked";
+import { Random } from "./support/random.js";
+import { countsOf, filesOf, ripgrep, rowsOf } from "./support/ripgrep.js";
+import { type Tree, plantTree } from "./support/search-trees.js";
+import { useWorkspace } from "./support/workspace.js";
+
+// A longer run: TOOLWRIGHT_SEARCH_CASES=2000 npx vitest run differential-grep
+const CASES = Number(process.env.TOOLWRIGHT_SEARCH_CASES ?? 200);
+const SEED = Number(process.env.TOOLWRIGHT_SEARCH_SEED ?? Date.now() % 1_000_000);
+const CASES_PER_TREE = 10;
+
+const PATTERNS = [
+  "needle",
+  "foo",
+  "Foo",
+  "foo|bar",
+  "\\bfoo\\b",
+  "^foo",
+  "bar$",
+  "^$",
+  "x*",
+  ".",
+  "o+",
+  "\\w+\\s\\w+",
+  "[a-c]\\.b",
+  "\\(\\)",
+  "naïve",
+  "日本",
+  "\\d{2}",
+  "(?i)FOO",
+  "foo.*bar",
+  "[^o]o",
+  "filler",
+  "\\s+$",
+  "tail $",
+  "nothing matches this",
+  "(foo|needle)(?: |_)bar",
+  "\\x{65e5}",
+  "e\\b.",
+];
+const SPANNING = [
+  "foo[\\s\\S]*?bar",
+  "\\n\\n",
+  "foo\\n",
+  "(?-s)a.b",
+  "needle.bar",
+  "^bar$\\n^foo",
+  "o\\s+f",
+];
+const GLOBS = [
+  "*.ts",
+  "*.{ts,js}",
+  "!*.md",
+  "src/**",
+  "**/*.py",
+  "/a*",
+  "build/**/*.log",
+  "lib/*",
+  "!build",
+  ".hid/**",
+  "d*/**",
+  "*.log",
+  "**/deep/**",
+  "été/*",
+];
+const TYPES = ["js", "py", "rust", "md", "ts", "txt", "c"];
+
+interface Input {
+  pattern: string;
+  path?: string;
+  glob?: string;
+  type?: string;
+  output_mode: "content" | "files_with_matches" | "count";
+  "-A"?: number;
+  "-B"?: number;
+  "-C"?: number;
+  "-i"?: boolean;
+  "-o"?: boolean;
+  multiline?: boolean;
+  head_limit: 0;
+}
+
+function someInput(random: Random, tree: Tree): Input {
+  const multiline = random.chance(0.2);
+  const input: Input = {
+    pattern: multiline && random.chance(0.7) ? random.pick(SPANNING) : random.pick(PATTERNS),
+    output_mode: random.pick(["content", "content", "files_with_matches", "count"]),
+    head_limit: 0,
+  };
+  if (multiline) input.multiline = true;
+  if (random.chance(0.2)) input["-i"] = true;
+  if (random.chance(0.15)) input["-o"] = true;
+  if (random.chance(0.15)) input["-A"] = random.below(3);
+  if (random.chance(0.15)) input["-B"] = random.below(3);
+  if (random.chance(0.1)) input["-C"] = random.below(3);
+  if (random.chance(0.35)) input.glob = random.several(GLOBS, 1, 2).join(random.pick([" ", ","]));
+  if (random.chance(0.15)) input.type = random.pick(TYPES);
+  if (random.chance(0.25)) input.path = random.pick([...tree.folders, ...tree.files]);
+  return input;
+}
+
+/** A glob that spells out a directory searches it even if it is ignored: ripgrep has to be told so. */
+function spelledOut(glob: string): string[] {
+  if (glob.startsWith("!") || !glob.replace(/^\//, "").includes("/")) return [];
+  const parts = glob.replace(/^\//, "").split("/");
+  const literal = parts.slice(
+    0,
+    parts.findIndex((part) => part === "" || /[*?[{\\]/.test(part)),
+  );
+  return literal.map((_, index) => `/${literal.slice(0, index + 1).join("/")}/`);
+}
+
+function ripgrepArguments(input: Input, tree: Tree): string[] {
+  const args = ["--hidden", "--sort", "path", "-g", "!.git"];
+  if (!tree.repository) args.push("--no-require-git");
+  for (const glob of input.glob?.split(/[ ,](?![^{]*})/) ?? []) {
+    for (const named of [...spelledOut(glob), glob]) args.push("-g", named);
+  }
+  if (input.type) args.push("--type", input.type);
+  if (input["-i"]) args.push("-i");
+  if (input.multiline) args.push("-U", "--multiline-dotall");
+  // Who names a file wants it searched, whatever it holds.
+  if (input.path !== undefined && tree.files.includes(input.path)) args.push("-a");
+  switch (input.output_mode) {
+    case "content":
+      args.push("-n", "--with-filename", "--null", "--no-heading");
+      if (input["-o"]) args.push("-o");
+      if (input["-C"] !== undefined) args.push("-C", String(input["-C"]));
+      else {
+        if (input["-A"] !== undefined) args.push("-A", String(input["-A"]));
+        if (input["-B"] !== undefined) args.push("-B", String(input["-B"]));
+      }
+      break;
+    case "files_with_matches":
+      args.push("-l", "--null");
+      break;
+    case "count":
+      args.push("-c", "--with-filename", "--null");
+      break;
+  }
+  return [...args, "-e", input.pattern, "--", `./${input.path ?? ""}`];
+}
+
+interface Answer {
+  complete: boolean;
+  files?: unknown[];
+  counts?: { file: string; count: number }[];
+}
+
+interface FileLines {
+  file: string;
+  lines: { line: number; text?: string; characters?: number; context?: boolean }[];
+}
+
+/** What was found, one text for each row; of a line too long to show, its length. */
+function ours(input: Input, answer: Answer): string[] {
+  switch (input.output_mode) {
+    case "files_with_matches":
+      return (answer.files as string[]).toSorted();
+    case "count":
+      return (answer.counts ?? []).map(({ file, count }) => JSON.stringify([file, count]));
+    case "content":
+      return (answer.files as FileLines[]).flatMap(({ file, lines }) =>
+        lines.map(({ line, text, characters, context }) =>
+          JSON.stringify([file, line, characters ?? text, context === true]),
+        ),
+      );
+  }
+}
+
+function theirs(input: Input, output: Buffer): string[] {
+  switch (input.output_mode) {
+    case "files_with_matches":
+      return filesOf(output).toSorted();
+    case "count":
+      return countsOf(output).map(({ file, count }) => JSON.stringify([file, count]));
+    case "content":
+      return rowsOf(output).map(({ file, line, text, context }) => {
+        const length = [...text].length;
+        return JSON.stringify([file, line, length > 500 ? length : text, context]);
+      });
+  }
+}
+
+const SAME = { error: undefined, ours: [], theirs: [], more: 0 };
+
+/** The rows around the first difference: all of them would fill the screen. */
+function compared(input: Input, result: CallResult, expected: string[]) {
+  const { error } = result;
+  if (error) return { ...SAME, error };
+  const answer = result.structuredContent as unknown as Answer;
+  const found = ours(input, answer);
+  // An answer that would be too long shows the first rows, and there must be more.
+  const cut = !answer.complete && found.length < expected.length;
+  const wanted = cut ? expected.slice(0, found.length) : expected;
+  const at = found.findIndex((row, index) => row !== wanted[index]);
+  if (at < 0 && found.length === wanted.length && cut !== answer.complete) return SAME;
+  const from = at < 0 ? found.length : at;
+  return {
+    error,
+    ours: found.slice(from, from + 3),
+    theirs: wanted.slice(from, from + 3),
+    more: found.length - wanted.length,
+  };
+}
+
+const workspace = useWorkspace();
+
+describe("the same answers as ripgrep", () => {
+  test(
+    `${CASES} searches of generated trees, from seed ${SEED}`,
+    { timeout: 3_600_000 },
+    async () => {
+      const random = new Random(SEED);
+      for (let done = 0; done < CASES;) {
+        const root = join(workspace.root, "tree");
+        const tree = plantTree(root, random);
+        const registry = createToolRegistry({ projectPath: root });
+        for (let count = 0; count < CASES_PER_TREE && done < CASES; count += 1, done += 1) {
+          const input = someInput(random, tree);
+          const output = ripgrep(root, ripgrepArguments(input, tree));
+          const result = await registry.call("Grep", input);
+          // What was asked for is part of what is compared, so that a failure says it.
+          const about = { case: done, input, repository: tree.repository };
+          const seen = { ...about, ...compared(input, result, theirs(input, output)) };
+          expect(seen).toEqual({ ...about, ...SAME });
+        }
+        await registry.close();
+      }
+    },
+  );
+});

@@ -1,0 +1,107 @@
+import { describe, expect, test, vi } from "vitest";
+import { MessageBus, ToolError } from "../index.mjs";
+import type { ConfirmationResponse, ConfirmationSettled } from "../index.js";
+
+const details = { toolName: "Bash", description: "ls", risk: "high" as const };
+
+async function refusal(promise: Promise<unknown>): Promise<ToolError> {
+  const error = await promise.then(
+    (value) => new Error(`resolved with ${value}`),
+    (reason) => reason,
+  );
+  expect(error).toBeInstanceOf(ToolError);
+  return error as ToolError;
+}
+
+describe("a message bus", () => {
+  test("asks its listeners and gives back their answer", async () => {
+    const bus = new MessageBus();
+    const settled: ConfirmationSettled[] = [];
+    bus.on("settled", (event) => settled.push(event));
+    let id = "";
+    bus.once("request", (request) => {
+      ({ id } = request);
+      expect(request).toEqual({ id, details, timeout: 60_000 });
+      bus.respondToConfirmation({ id, approved: true });
+    });
+    expect(await bus.requestConfirmation(details)).toBe(true);
+    await vi.waitFor(() => expect(settled).toEqual([{ id, outcome: "approved" }]));
+  });
+
+  test("refuses at once when nobody listens", async () => {
+    const bus = new MessageBus();
+    const listener = () => {};
+    bus.on("request", listener);
+    bus.off("request", listener);
+    const error = await refusal(bus.requestConfirmation(details));
+    expect(error.type).toBe("PolicyDenied");
+    expect(error.message).toContain("nobody listens");
+  });
+
+  test.each([
+    [
+      "throws",
+      () => {
+        throw new Error("no screen");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("no screen"))],
+  ])("refuses when its listener %s", async (_how, listener) => {
+    const bus = new MessageBus();
+    bus.on("request", listener);
+    const error = await refusal(bus.requestConfirmation(details));
+    expect(error.type).toBe("PolicyDenied");
+    expect(error.message).toContain("the listener failed: no screen");
+  });
+
+  test.each([["true"], [1], [{}], [[true]], [undefined], [null], [NaN]])(
+    "takes approved: %j for a no",
+    async (approved) => {
+      const bus = new MessageBus();
+      bus.on("request", ({ id }) =>
+        bus.respondToConfirmation({ id, approved } as unknown as ConfirmationResponse),
+      );
+      expect(await bus.requestConfirmation(details)).toBe(false);
+    },
+  );
+
+  test("counts the first answer alone", async () => {
+    const bus = new MessageBus();
+    const heard: boolean[] = [];
+    bus.on("request", ({ id }) => {
+      heard.push(bus.respondToConfirmation({ id, approved: false }));
+      heard.push(bus.respondToConfirmation({ id, approved: true }));
+    });
+    expect(await bus.requestConfirmation(details)).toBe(false);
+    expect(heard).toEqual([true, false]);
+    expect(bus.respondToConfirmation({ id: "unknown", approved: true })).toBe(false);
+  });
+
+  test("a cancelled request is refused, and cancelled once", async () => {
+    const bus = new MessageBus();
+    const heard: boolean[] = [];
+    bus.on("request", ({ id }) => heard.push(bus.cancelRequest(id), bus.cancelRequest(id)));
+    expect((await refusal(bus.requestConfirmation(details))).type).toBe("Cancelled");
+    expect(heard).toEqual([true, false]);
+  });
+
+  test("what is no request, no timeout and no answer is refused", async () => {
+    const bus = new MessageBus();
+    // @ts-expect-error details are an object
+    expect((await refusal(bus.requestConfirmation("Bash"))).type).toBe("InvalidOptions");
+    for (const timeout of [0, -1, NaN, Infinity, 2 ** 31]) {
+      const refused = refusal(bus.requestConfirmation(details, undefined, timeout));
+      expect((await refused).type).toBe("InvalidOptions");
+    }
+    // @ts-expect-error an answer needs an id
+    expect(() => bus.respondToConfirmation({ approved: true })).toThrow("the request's `id`");
+  });
+
+  test("a thousand requests at once are all settled", async () => {
+    const bus = new MessageBus();
+    bus.on("request", ({ id }) => queueMicrotask(() => bus.cancelRequest(id)));
+    const requests = Array.from({ length: 1000 }, () => bus.requestConfirmation(details));
+    const settled = await Promise.allSettled(requests);
+    expect(settled.every(({ status }) => status === "rejected")).toBe(true);
+  });
+});

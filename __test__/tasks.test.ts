@@ -1,0 +1,258 @@
+import { existsSync, readFileSync } from "node:fs";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  createToolRegistry,
+  type CallResult,
+  type TaskEvent,
+  type ToolRegistry,
+} from "./support/unasked";
+import { alive, childrenOf, eventually, marker, openDescriptors } from "./support/processes.js";
+import { texts } from "./support/results.js";
+import { useWorkspace } from "./support/workspace.js";
+
+const workspace = useWorkspace();
+const registries: ToolRegistry[] = [];
+
+/** The suite waits two seconds where a minute is asked for; `npm run test:long` waits the minute. */
+const isLong = process.env["TOOLWRIGHT_LONG_TESTS"] === "1";
+
+function registryHere(options: object = {}) {
+  const registry = createToolRegistry({ projectPath: workspace.root, ...options });
+  registries.push(registry);
+  return registry;
+}
+
+afterEach(async () => {
+  await Promise.all(registries.splice(0).map((registry) => registry.close()));
+});
+
+async function start(registry: ToolRegistry, command: string): Promise<string> {
+  const result = await registry.call("Bash", { command, run_in_background: true });
+  expect(result.isError).toBeUndefined();
+  const { taskId } = (result._meta ?? {})["toolwright/command"] as { taskId: string };
+  return taskId;
+}
+
+function facts(result: CallResult) {
+  return result._meta?.["toolwright/task"] as Record<string, unknown>;
+}
+
+describe("a task", () => {
+  test("runs on after the call, is told of, read from and remembered", async () => {
+    const registry = registryHere();
+    const id = await start(
+      registry,
+      "echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; exit 3",
+    );
+    expect(registry.tasks()).toMatchObject([{ id, state: "running", contained: true }]);
+    expect(await eventually(() => registry.tasks()[0]?.outputBytes === 4, 5_000)).toBe(true);
+    const first = await registry.call("TaskOutput", { task_id: id, block: false });
+    expect(texts(first)[0]).toBe(
+      `task \`${id}\` is running\n\none\n[output from byte 0 to 4, which is all so far]`,
+    );
+    const nothing = await registry.call("TaskOutput", { task_id: id, block: false });
+    expect(texts(nothing)[0]).toBe(`task \`${id}\` is running\n[no output beyond byte 4]`);
+    workspace.write("go", "");
+    const last = await registry.call("TaskOutput", { task_id: id });
+    expect(texts(last)[0]).toBe(
+      `task \`${id}\` failed with exit code 3\n\ntwo\n[output from byte 4 to 8, which is all so far]`,
+    );
+    expect(last.isError).toBeUndefined();
+    const again = await registry.call("TaskOutput", { task_id: id, offset: 0 });
+    expect(facts(again)).toMatchObject({ state: "failed", exitCode: 3, offset: 0, nextOffset: 8 });
+    const [{ outputFile = "" } = {}] = registry.tasks();
+    expect(readFileSync(outputFile, "utf8")).toBe("one\ntwo\n");
+  });
+
+  test("is read in parts by several readers, and nothing is repeated or missed", async () => {
+    const registry = registryHere();
+    const id = await start(registry, "for i in $(seq 1 40000); do echo line $i äöü; done");
+    const expected = Array.from({ length: 40_000 }, (_, at) => `line ${at + 1} äöü`).join("\n");
+    const reader = async (sessionId: string, byOffset: boolean) => {
+      let heard = "";
+      let offset = 0;
+      for (;;) {
+        const result = await registry.call(
+          "TaskOutput",
+          { task_id: id, block: false, ...(byOffset ? { offset } : {}) },
+          { sessionId },
+        );
+        const { state, nextOffset, outputBytes } = facts(result);
+        heard += /^task .*?\n\n(.*)\n\[output from/s.exec(texts(result)[0] ?? "")?.[1] ?? "";
+        offset = nextOffset as number;
+        if (state !== "running" && nextOffset === outputBytes) return heard;
+      }
+    };
+    const heard = await Promise.all([reader("a", false), reader("b", false), reader("c", true)]);
+    // Answers end where output ended at that moment, which may be inside a line.
+    for (const text of heard) expect(text.replaceAll("\n", "")).toBe(expected.replaceAll("\n", ""));
+  });
+
+  test("is stopped with all it started, and only once", async () => {
+    const registry = registryHere();
+    const mark = marker();
+    const id = await start(registry, `setsid sleep ${mark} & sleep ${mark}`);
+    expect(await eventually(() => alive(mark).length === 2, 5_000)).toBe(true);
+    const stopped = await registry.call("TaskStop", { task_id: id });
+    expect(texts(stopped)[0]).toBe(
+      `task \`${id}\` stopped, ended by SIGTERM; nothing of it is left`,
+    );
+    expect(alive(mark)).toEqual([]);
+    const again = await registry.call("TaskStop", { task_id: id });
+    expect(again.isError).toBeUndefined();
+    expect(registry.tasks()).toMatchObject([{ id, state: "stopped", signal: "SIGTERM" }]);
+  });
+
+  test("that does not exist is an error that names those that do", async () => {
+    const registry = registryHere();
+    for (const name of ["TaskOutput", "TaskStop"] as const) {
+      const none = await registry.call(name, { task_id: "task_9" });
+      expect(none.error).toEqual({
+        type: "TaskNotFoundError",
+        message: "no task has the id `task_9`; no task has been started",
+      });
+    }
+    await start(registry, "true");
+    const other = await registry.call("TaskOutput", { task_id: "x" });
+    expect(other.error?.message).toBe("no task has the id `x`; the latest are `task_1`");
+  });
+
+  test(`that says nothing for ${isLong ? "a minute" : "two seconds"} is alive`, async () => {
+    const registry = registryHere({ shell: { idleTimeoutMs: 500 } });
+    const mark = marker();
+    const id = await start(registry, `echo up; sleep ${mark}`);
+    const waited = await registry.call("TaskOutput", {
+      task_id: id,
+      timeout: isLong ? 60_000 : 2_000,
+    });
+    expect(facts(waited)["state"]).toBe("running");
+    expect(alive(mark).length).toBe(1);
+  }, 90_000);
+
+  test("ends with the registry, and its files too", async () => {
+    const registry = registryHere();
+    const mark = marker();
+    await start(
+      registry,
+      `trap '' TERM; (setsid sleep ${mark} &); while :; do sleep ${mark}; done`,
+    );
+    expect(await eventually(() => alive(mark).length === 2, 5_000)).toBe(true);
+    const [{ outputFile = "" } = {}] = registry.tasks();
+    expect(existsSync(outputFile)).toBe(true);
+    await registry.close();
+    expect([alive(mark), existsSync(outputFile)]).toEqual([[], false]);
+    await expect(registry.call("Bash", { command: "true" })).rejects.toThrow(/closed/);
+  });
+});
+
+describe("many tasks", () => {
+  test("256 run at once, one more is refused, and all end", async () => {
+    const registry = registryHere();
+    const mark = marker();
+    const ids = await Promise.all(
+      Array.from({ length: 256 }, () => start(registry, `echo hi; sleep ${mark}`)),
+    );
+    expect(new Set(ids).size).toBe(256);
+    const refused = await registry.call("Bash", { command: "true", run_in_background: true });
+    expect(refused.error?.message).toMatch(/^256 tasks are running already/);
+    expect(await eventually(() => alive(mark).length === 256, 20_000)).toBe(true);
+    const results = await Promise.all(
+      ids.map((task_id) => registry.call("TaskOutput", { task_id, block: false })),
+    );
+    expect(results.every((it) => texts(it)[0]?.includes("\n\nhi\n"))).toBe(true);
+    await Promise.all(ids.map((task_id) => registry.call("TaskStop", { task_id })));
+    expect(alive(mark)).toEqual([]);
+    expect(new Set(registry.tasks().map(({ state }) => state))).toEqual(new Set(["stopped"]));
+  }, 60_000);
+
+  test("5,000 commands in a row leave no zombie, no descriptor and no memory", async () => {
+    const registry = registryHere();
+    const run = async (count: number) => {
+      for (let done = 0; done < count; done += 20) {
+        await Promise.all(
+          Array.from({ length: 20 }, (_, at) =>
+            at < 10
+              ? registry.call("Bash", { command: "echo hi" })
+              : registry.call("Bash", { command: "echo hi", run_in_background: true }),
+          ),
+        );
+        await eventually(() => registry.tasks().every(({ state }) => state !== "running"), 10_000);
+      }
+    };
+    // As many as are remembered, so that what is remembered does not count as growth.
+    await run(560);
+    globalThis.gc?.();
+    const before = { descriptors: openDescriptors(), memory: process.memoryUsage().rss };
+    await run(5_000);
+    const zombies = childrenOf(process.pid).filter(({ state }) => state === "Z");
+    expect(zombies).toEqual([]);
+    expect(openDescriptors() - before.descriptors).toBeLessThan(10);
+    expect((process.memoryUsage().rss - before.memory) / 1e6).toBeLessThan(40);
+    expect(registry.tasks().length).toBeLessThanOrEqual(256);
+  }, 120_000);
+});
+
+describe("events of tasks", () => {
+  test("come once each, in order and numbered, to every listener", async () => {
+    const registry = registryHere();
+    const heard: TaskEvent[] = [];
+    const late: TaskEvent[] = [];
+    registry.on("task", (event) => heard.push(event));
+    const ids = await Promise.all(
+      Array.from({ length: 30 }, (_, at) => start(registry, `exit ${at % 3}`)),
+    );
+    expect(await eventually(() => heard.length === 60, 10_000)).toBe(true);
+    registry.on("task", (event) => late.push(event));
+    expect(await eventually(() => late.length === 60, 5_000)).toBe(true);
+    expect(late).toEqual(heard);
+    expect(heard.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 60 }, (_, at) => at + 1),
+    );
+    for (const [at, id] of ids.entries()) {
+      const own = heard.filter(({ task }) => task.id === id);
+      expect(own.map(({ type, task }) => [type, task.state, task.exitCode])).toEqual([
+        ["started", "running", undefined],
+        ["ended", at % 3 === 0 ? "completed" : "failed", at % 3],
+      ]);
+    }
+  });
+
+  test("can be waited for, from behind a number, until the registry is closed", async () => {
+    const registry = registryHere();
+    await start(registry, "true");
+    const seen: [number, string][] = [];
+    const reading = (async () => {
+      for await (const { sequence, type } of registry.taskEvents({ after: 1 }))
+        seen.push([sequence, type]);
+    })();
+    expect(await eventually(() => seen.length === 1, 5_000)).toBe(true);
+    await start(registry, "sleep 100");
+    await registry.close();
+    await reading;
+    expect(seen).toEqual([
+      [2, "ended"],
+      [3, "started"],
+      [4, "ended"],
+    ]);
+  });
+
+  test("a listener that was taken away hears nothing, and one that throws harms nobody", async () => {
+    const registry = registryHere();
+    const heard: string[] = [];
+    const gone = () => heard.push("gone");
+    registry.on("task", gone).off("task", gone);
+    registry.on("task", () => {
+      throw new Error("on purpose");
+    });
+    registry.on("task", ({ type }) => heard.push(type));
+    const warnings: string[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning.message);
+    process.on("warning", onWarning);
+    await start(registry, "true");
+    expect(await eventually(() => heard.length === 2 && warnings.length === 2, 5_000)).toBe(true);
+    process.off("warning", onWarning);
+    expect(heard).toEqual(["started", "ended"]);
+    expect(() => registry.on("other" as "task", gone)).toThrow(/only event/);
+    expect(() => registry.on("task", 1 as never)).toThrow(/function/);
+  });
+});

@@ -1,0 +1,132 @@
+import { chmodSync, existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { ToolError, createToolRegistry } from "./support/unasked";
+import { texts } from "./support/results";
+import { useWorkspace } from "./support/workspace";
+
+const workspace = useWorkspace();
+
+function registryOf(options = {}) {
+  return createToolRegistry({
+    projectPath: workspace.root,
+    toolsets: ["claude", "classic"],
+    ...options,
+  });
+}
+
+/** How a promise was refused: the type of its error and its message. */
+async function refusal(promise: Promise<unknown>): Promise<{ type: string; message: string }> {
+  const error = await promise.then(
+    () => new Error("it was not refused"),
+    (reason) => reason,
+  );
+  expect(error).toBeInstanceOf(ToolError);
+  const { type, message } = error as ToolError;
+  return { type, message };
+}
+
+describe("undo", () => {
+  test("a changed file gets its old bytes back, its mode included", async () => {
+    const registry = registryOf();
+    const bytes = Buffer.from("\ufeffone\r\ntwo\n", "utf16le");
+    const path = workspace.write("a.sh", bytes);
+    chmodSync(path, 0o755);
+    await registry.call("Read", { file_path: path });
+    const edit = { file_path: path, old_string: "two", new_string: "2" };
+    const edited = await registry.call("Edit", edit, { toolUseId: "toolu_1" });
+    expect(edited.isError).toBeUndefined();
+    expect(readFileSync(path)).not.toEqual(bytes);
+    expect(await registry.undo("toolu_1")).toEqual([{ path, action: "restored" }]);
+    expect(readFileSync(path)).toEqual(bytes);
+    expect(statSync(path).mode & 0o777).toBe(0o755);
+    expect(readdirSync(workspace.root)).toEqual(["a.sh"]);
+  });
+
+  test("a created file is removed", async () => {
+    const registry = registryOf();
+    const path = workspace.path("new.txt");
+    await registry.call("Write", { file_path: path, content: "x" }, { toolUseId: "w" });
+    expect(await registry.undo("w")).toEqual([{ path, action: "removed" }]);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("a file that has moved on is left as it is, and the message says what to do", async () => {
+    const registry = registryOf();
+    const path = workspace.write("a.txt", "one");
+    await registry.call("Read", { file_path: path });
+    for (const [toolUseId, content] of [
+      ["first", "two"],
+      ["second", "three"],
+    ] as const) {
+      await registry.call("Write", { file_path: path, content }, { toolUseId });
+    }
+    expect(await refusal(registry.undo("first"))).toEqual({
+      type: "StaleFileError",
+      message: `\`${path}\` has changed since call \`first\` wrote it, and was left as it is; undo call \`second\` first`,
+    });
+    expect(readFileSync(path, "utf8")).toBe("three");
+    await registry.undo("second");
+    await registry.undo("first");
+    expect(readFileSync(path, "utf8")).toBe("one");
+
+    await registry.call("Read", { file_path: path });
+    await registry.call("Write", { file_path: path, content: "ours" }, { toolUseId: "third" });
+    writeFileSync(path, "theirs");
+    expect((await refusal(registry.undo("third"))).type).toBe("StaleFileError");
+    expect(readFileSync(path, "utf8")).toBe("theirs");
+    // Refused is not forgotten.
+    writeFileSync(path, "ours");
+    expect(await registry.undo("third")).toEqual([{ path, action: "restored" }]);
+  });
+
+  test("after an undo the model has to learn that the file changed", async () => {
+    const registry = registryOf();
+    const path = workspace.write("a.txt", "one\n");
+    await registry.call("Read", { file_path: path });
+    await registry.call("Write", { file_path: path, content: "two\n" }, { toolUseId: "w" });
+    await registry.undo("w");
+    const refused = await registry.call("Write", { file_path: path, content: "three\n" });
+    expect(refused.error?.type).toBe("StaleFileError");
+    expect(texts(refused)[0]).toContain("-two\n+one");
+  });
+
+  test("sessions keep to themselves, and a call is undone once", async () => {
+    const registry = registryOf();
+    const write = (name: string, sessionId: string) =>
+      registry.call("write_file", { path: name, content: "x" }, { toolUseId: "id", sessionId });
+    await write("a", "one");
+    await write("b", "two");
+    expect((await refusal(registry.undo("id"))).type).toBe("NothingToUndo");
+    await registry.undo("id", { sessionId: "two" });
+    expect(readdirSync(workspace.root)).toEqual(["a"]);
+    expect((await refusal(registry.undo("id", { sessionId: "two" }))).type).toBe("NothingToUndo");
+  });
+
+  test("the calls of a turn are undone by the ids of their blocks", async () => {
+    const registry = registryOf();
+    const input = { file_path: workspace.path("a"), content: "x" };
+    await registry.executeTools([{ type: "tool_use", id: "toolu_9", name: "Write", input }]);
+    await registry.undo("toolu_9");
+    expect(readdirSync(workspace.root)).toEqual([]);
+  });
+
+  test("what is no id, and a closed registry, are refused", async () => {
+    const registry = registryOf();
+    // @ts-expect-error an id is a string
+    expect((await refusal(registry.undo(1))).type).toBe("InvalidOptions");
+    // @ts-expect-error so is a session's
+    expect((await refusal(registry.undo("a", { sessionId: 1 }))).type).toBe("InvalidOptions");
+    await registry.close();
+    expect((await refusal(registry.undo("a"))).type).toBe("RegistryClosed");
+  });
+
+  test("two undos of one call at once restore the file once", async () => {
+    const registry = registryOf();
+    const path = workspace.write("a.txt", "one");
+    await registry.call("Read", { file_path: path });
+    await registry.call("Write", { file_path: path, content: "two" }, { toolUseId: "w" });
+    const settled = await Promise.allSettled([registry.undo("w"), registry.undo("w")]);
+    expect(settled.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(readFileSync(path, "utf8")).toBe("one");
+  });
+});

@@ -1,0 +1,76 @@
+// What a command costs, against what a host would write with child_process.
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createToolRegistry } from "../index.mjs";
+import { Suite, concurrent, sequential } from "./harness.mjs";
+
+export const bash = new Suite("bash");
+
+const WIDTH = 64;
+const FLOOD = "head -c 1G /dev/zero | base64";
+
+const projectPath = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
+process.once("exit", () => rmSync(projectPath, { recursive: true, force: true }));
+const registry = createToolRegistry({ projectPath, permissionMode: "bypassPermissions" });
+process.once("beforeExit", () => registry.close());
+
+const run = promisify(execFile);
+const inNode = () => run("bash", ["-c", "true"], { cwd: projectPath });
+const throughBash = () => registry.call("Bash", { command: "true" });
+
+bash.task({
+  title: "`true`, one after the other",
+  baseline: 'Node: execFile("bash")',
+  budgets: [{ contender: "toolwright: Bash", atMost: 1 }],
+  contenders: {
+    'Node: execFile("bash")': sequential(inNode),
+    "toolwright: Bash": sequential(throughBash),
+  },
+});
+
+bash.task({
+  title: `\`true\`, ${WIDTH} at once`,
+  baseline: 'Node: execFile("bash")',
+  budgets: [{ contender: "toolwright: Bash", atMost: 0.9 }],
+  width: WIDTH,
+  contenders: {
+    'Node: execFile("bash")': concurrent(WIDTH, inNode),
+    "toolwright: Bash": concurrent(WIDTH, throughBash),
+  },
+});
+
+bash.task({
+  title: `\`${FLOOD}\``,
+  baseline: "Node: spawn, read the pipe",
+  budgets: [{ contender: "toolwright: Bash", atMost: 0.8 }],
+  rounds: 7,
+  contenders: {
+    "Node: spawn, read the pipe": sequential(readFlood),
+    "toolwright: Bash": sequential(floodThroughBash),
+  },
+});
+
+/** The least a reader can do: count, and keep nothing. */
+function readFlood() {
+  return new Promise((resolve, reject) => {
+    const child = spawn("bash", ["-c", FLOOD], { stdio: ["ignore", "pipe", "inherit"] });
+    let bytes = 0;
+    child.stdout.on("data", (chunk) => {
+      bytes += chunk.length;
+    });
+    child.on("error", reject);
+    child.on("close", () => resolve(checked(bytes)));
+  });
+}
+
+async function floodThroughBash() {
+  const { _meta } = await registry.call("Bash", { command: FLOOD });
+  return checked(_meta["toolwright/command"].outputBytes);
+}
+
+function checked(bytes) {
+  if (bytes !== 1_450_493_344) throw new Error(`the flood had ${bytes} bytes`);
+}

@@ -1,0 +1,119 @@
+// What one small change of a file costs, for a small and for a large one.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { open, readFile, rename, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createToolRegistry } from "../index.mjs";
+import { Suite, sequential } from "./harness.mjs";
+
+export const edit = new Suite("edit");
+
+const projectPath = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
+process.once("exit", () => rmSync(projectPath, { recursive: true, force: true }));
+const registry = createToolRegistry({ projectPath, permissionMode: "bypassPermissions" });
+
+/** Source text of about that size with one place in its middle that occurs once. */
+function source(bytes) {
+  const lines = [];
+  for (let size = 0, n = 0; size < bytes; n += 1) {
+    const line = `    const value${n} = compute(${n}, "some text to make it a usual line");`;
+    lines.push(line);
+    size += line.length + 1;
+  }
+  lines.splice(lines.length >> 1, 0, ...PLACE.split("\n"));
+  return `${lines.join("\n")}\n`;
+}
+
+const PLACE = `    function theOnlyOne(argument) {\n        return argument + 1;\n    }`;
+const CHANGED = `    function theOnlyOne(argument) {\n        return argument + 2;\n    }`;
+const asItIs = (text) => text;
+/** As a model gives it that has lost the indentation. */
+const unindented = (text) => text.replaceAll(/^ {4}/gm, "");
+
+async function replaceInJs(file, from, to) {
+  const text = await readFile(file, "utf8");
+  if (text.indexOf(from) !== text.lastIndexOf(from)) throw new Error("not the only place");
+  await writeFile(
+    file,
+    text.replace(from, () => to),
+  );
+}
+
+/** The same, but so that a crash leaves the old or the new file. */
+async function replaceAtomicallyInJs(file, from, to) {
+  const text = await readFile(file, "utf8");
+  if (text.indexOf(from) !== text.lastIndexOf(from)) throw new Error("not the only place");
+  const handle = await open(`${file}.tmp`, "w");
+  await handle.writeFile(text.replace(from, () => to));
+  await handle.sync();
+  await handle.close();
+  await rename(`${file}.tmp`, file);
+}
+
+const indentation = (line) => line.slice(0, line.length - line.trimStart().length);
+
+/** Compares trimmed lines, as several agents do, and indents the new text as the place is. */
+async function replaceLinesInJs(file, from, to) {
+  const lines = (await readFile(file, "utf8")).split("\n");
+  const wanted = from.split("\n").map((line) => line.trim());
+  const places = [];
+  for (let at = 0; at + wanted.length <= lines.length; at += 1) {
+    if (wanted.every((line, index) => lines[at + index].trim() === line)) places.push(at);
+  }
+  if (places.length !== 1) throw new Error(`${places.length} places`);
+  const missing = indentation(lines[places[0]]).slice(indentation(from).length);
+  lines.splice(places[0], wanted.length, ...to.split("\n").map((line) => missing + line));
+  await writeFile(file, lines.join("\n"));
+}
+
+async function replaceNatively(file_path, old_string, new_string) {
+  const result = await registry.call("Edit", { file_path, old_string, new_string });
+  if (result.isError) throw new Error(result.error.message);
+}
+
+/** Changes a file of its own there and back again. */
+async function contender(name, text, given, replace) {
+  const file = join(projectPath, `${edit.tasks.length}-${name.replaceAll(/\W+/g, "-")}.ts`);
+  writeFileSync(file, text);
+  await registry.call("Read", { file_path: file, limit: 1 });
+  const both = [given(PLACE), given(CHANGED)];
+  const operation = async () => {
+    await replace(file, both[0], both[1]);
+    both.reverse();
+  };
+  await operation();
+  if (readFileSync(file, "utf8") !== text.replace(PLACE, CHANGED)) {
+    throw new Error(`${name} gives another file than the others; they cannot be compared`);
+  }
+  return [name, sequential(operation)];
+}
+
+for (const [size, bytes] of [
+  ["10 KB", 10_000],
+  ["10 MB", 10_000_000],
+]) {
+  const text = source(bytes);
+  edit.task({
+    title: `one small change of a file of ${size}`,
+    baseline: "JS: readFile, String.replace, writeFile",
+    contenders: Object.fromEntries([
+      await contender("JS: readFile, String.replace, writeFile", text, asItIs, replaceInJs),
+      await contender(
+        "JS: the same with temp file, fsync, rename",
+        text,
+        asItIs,
+        replaceAtomicallyInJs,
+      ),
+      await contender("JS: trimmed lines compared", text, asItIs, replaceLinesInJs),
+      await contender("toolwright: Edit", text, asItIs, replaceNatively),
+    ]),
+  });
+  edit.task({
+    title: `the same, given without its indentation`,
+    baseline: "JS: trimmed lines compared",
+    contenders: Object.fromEntries([
+      await contender("JS: trimmed lines compared", text, unindented, replaceLinesInJs),
+      await contender("toolwright: Edit", text, unindented, replaceNatively),
+    ]),
+  });
+}

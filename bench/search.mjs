@@ -1,0 +1,207 @@
+// `node bench/search.mjs [--tree DIR] [--peers DIR]`: searching, against ripgrep spawned from Node and
+// against native and JavaScript peers. See README.md for how to get the tree that the goals are about.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { createToolRegistry } from "../index.mjs";
+import { Suite, sequential, table } from "./harness.mjs";
+import { loadPeers } from "./search-peers.mjs";
+
+const RARE = "EXPORT_SYMBOL_NS_GPL";
+const REGEX = "\\b(kmalloc|kzalloc|kcalloc)\\([^,]+, GFP_\\w+\\)";
+const COMMON = "return";
+const GLOB = "**/*.{c,rs}";
+const MEMORY_LIMIT_MB = 64;
+const DELAY_LIMIT_MS = 20;
+
+const { values: options } = parseArgs({
+  options: {
+    tree: { type: "string" },
+    small: { type: "string" },
+    peers: { type: "string" },
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    probe: { type: "string" },
+  },
+});
+
+/** What is measured of ours, by name. */
+function searches(root) {
+  const registry = createToolRegistry({
+    projectPath: root,
+    userPolicyFile: false,
+    toolsets: ["claude", "classic"],
+  });
+  const grep = (input) => () => registry.call("Grep", input);
+  return {
+    rare: grep({ pattern: RARE }),
+    regex: grep({ pattern: REGEX, output_mode: "count", head_limit: 0 }),
+    common: grep({ pattern: COMMON, output_mode: "content", head_limit: 250 }),
+    glob: () => registry.call("glob", { pattern: GLOB, maxResults: 1_000_000 }),
+    newest: () => registry.call("Glob", { pattern: GLOB }),
+  };
+}
+
+/** In a process of its own: how much memory one search takes beyond what the process had. */
+async function probe(name) {
+  const search = searches(resolve(options.tree))[name];
+  // Not `maxRSS`: a process begins with the peak of the one it was started from.
+  writeFileSync("/proc/self/clear_refs", "5");
+  const before = peakMegabytes();
+  await search();
+  console.log(peakMegabytes() - before);
+}
+
+function peakMegabytes() {
+  const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"));
+  return (Number(kilobytes) * 1024) / 1e6;
+}
+
+function memoryOf(name, tree) {
+  const script = fileURLToPath(import.meta.url);
+  const output = execFileSync(process.execPath, [script, "--probe", name, "--tree", tree]);
+  return Number(output);
+}
+
+/** How long the event loop was late while something ran. */
+async function delayOf(run) {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  await run();
+  delay.disable();
+  return { longest: delay.max / 1e6, mean: delay.mean / 1e6, p99: delay.percentile(99) / 1e6 };
+}
+
+function files(count, folders, text) {
+  const root = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
+  process.once("exit", () => rmSync(root, { recursive: true, force: true }));
+  for (let index = 0; index < count; index += 1) {
+    const folder = join(root, `d${index % folders}`);
+    mkdirSync(folder, { recursive: true });
+    const name = `f${index}.${["c", "rs", "txt", "md"][index % 4]}`;
+    writeFileSync(join(folder, name), `${text.repeat(20 + (index % 50))}${index}\n`);
+  }
+  return root;
+}
+
+const LINES =
+  "static int probe(struct device *dev)\n{\n\treturn kzalloc(sizeof(*x), GFP_KERNEL);\n}\n";
+
+function contenders(all) {
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, operation]) =>
+      operation ? [[name, sequential(operation)]] : [],
+    ),
+  );
+}
+
+/** fff scans once and watches; what is measured of it is a question to its index. */
+function indexed(FileFinder, basePath) {
+  if (!FileFinder) return undefined;
+  const created = FileFinder.create({ basePath });
+  if (!created.ok) return undefined;
+  process.once("exit", () => created.value.destroy());
+  return created.value.waitForScan(60_000).then(() => created.value);
+}
+
+function tasks(suite, tree, small, peers) {
+  const ours = searches(tree);
+  const { rg, pi, fastGlob, tinyglobby } = peers;
+  const rounds = 11;
+  const baseline = "rg spawned";
+  const add = (title, atMost, all) =>
+    suite.task({
+      title,
+      baseline,
+      rounds,
+      contenders: contenders(all),
+      budgets: [{ contender: "toolwright", atMost }],
+    });
+  const fff = indexed(peers.fff, tree);
+  const piGrep = (root, more) => pi && (() => pi.grep({ path: root, hidden: true, ...more }));
+  add(`rare literal, files_with_matches: ${RARE}`, 0.75, {
+    [baseline]: () => rg(tree, ["-l", RARE]),
+    toolwright: ours.rare,
+    "pi-natives": piGrep(tree, { pattern: RARE, mode: "filesWithMatches" }),
+  });
+  add(`regex, count of all: ${REGEX}`, 0.62, {
+    [baseline]: () => rg(tree, ["-c", REGEX]),
+    toolwright: ours.regex,
+    "pi-natives": piGrep(tree, { pattern: REGEX, mode: "count" }),
+  });
+  add(`common literal, content, the first 250 lines: ${COMMON}`, 0.5, {
+    [baseline]: () => rg(tree, ["-n", COMMON]),
+    toolwright: ours.common,
+    "pi-natives": piGrep(tree, { pattern: COMMON, mode: "content", maxCount: 250 }),
+    "fff (keeps an index)":
+      fff && (async () => (await fff).grep(COMMON, { mode: "plain", pageSize: 250 })),
+  });
+  add(`all files of a glob: ${GLOB}`, 0.6, {
+    [baseline]: async () => (await rg(tree, ["--files", "-g", GLOB])).split("\n"),
+    toolwright: ours.glob,
+    "toolwright, the newest 100": ours.newest,
+    "pi-natives": pi && (() => pi.glob({ pattern: GLOB, path: tree, hidden: true })),
+    "fff (keeps an index)": fff && (async () => (await fff).glob(GLOB, { pageSize: 1_000_000 })),
+    "fast-glob": fastGlob && (() => fastGlob(GLOB, { cwd: tree, dot: true })),
+    tinyglobby: tinyglobby && (() => tinyglobby.glob(GLOB, { cwd: tree, dot: true })),
+  });
+  const few = createToolRegistry({ projectPath: small, userPolicyFile: false });
+  suite.task({
+    title: "grep in a directory of 60 files",
+    baseline,
+    rounds: 31,
+    contenders: contenders({
+      [baseline]: () => rg(small, ["-n", "probe"]),
+      toolwright: () => few.call("Grep", { pattern: "probe", output_mode: "content" }),
+      "pi-natives": piGrep(small, { pattern: "probe", mode: "content", maxCount: 250 }),
+    }),
+    budgets: [{ contender: "toolwright", atMost: 0.08 }],
+  });
+  return ours;
+}
+
+const within = (is) => (is ? "ok" : "OVER");
+
+async function main() {
+  if (options.probe) return probe(options.probe);
+  const say = (text) => options.json || console.log(text);
+  const peers = await loadPeers(options.peers, say);
+  if (!peers.rg) throw new Error("there is no ripgrep to compare with; run `npm install`");
+  if (!options.tree) {
+    say("no --tree is given: 4,000 small files are made up, which says little about the goals");
+  }
+  const tree = options.tree ? resolve(options.tree) : files(4_000, 200, LINES);
+  const small = options.small ? resolve(options.small) : files(60, 1, LINES);
+  const suite = new Suite("search");
+  const ours = tasks(suite, tree, small, peers);
+  const onTask = (task) => say(`\n${table(task)}`);
+  const result = await suite.run({ quick: options.quick, onTask });
+
+  const memory = Object.keys(ours).map((name) => ({ name, megabytes: memoryOf(name, tree) }));
+  say("\npeak memory beyond what the process had");
+  for (const { name, megabytes } of memory) {
+    const verdict = within(megabytes < MEMORY_LIMIT_MB);
+    say(`  ${name.padEnd(8)} ${megabytes.toFixed(1)} MB, ${verdict}: less than ${MEMORY_LIMIT_MB}`);
+  }
+  // A busy machine delays the event loop by itself, so both are shown.
+  const idle = await delayOf(() => new Promise((resolve) => setTimeout(resolve, 1_000)));
+  const delay = await delayOf(() =>
+    Promise.all([1, 2, 3, 4].flatMap(() => [ours.rare(), ours.regex()])),
+  );
+  const verdict = within(delay.longest < DELAY_LIMIT_MS);
+  say(
+    `\nevent loop delay while eight searches run: longest ${delay.longest.toFixed(1)} ms ` +
+      `(99 %: ${delay.p99.toFixed(1)}; with none: longest ${idle.longest.toFixed(1)}), ` +
+      `${verdict}: less than ${DELAY_LIMIT_MS}`,
+  );
+  if (options.json) console.log(JSON.stringify({ tree, ...result, memory, delay, idle }, null, 2));
+}
+
+await main().catch((error) => {
+  console.error(`bench failed: ${error.message}`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,82 @@
+"use strict";
+
+const { ToolError, shown } = require("./errors.js");
+
+/** In seconds, as for the Claude Agent SDK. */
+const DEFAULT_TIMEOUT = 60;
+
+/**
+ * The host's hooks as the addon takes them: a list of specs, and the functions they name by number.
+ * Each event has a list of `{ matcher?, timeout?, hooks: [function | { type: "command", command }] }`;
+ * a function or a command may also stand there by itself.
+ */
+function readHooks(hooks) {
+  const specs = [];
+  const callbacks = [];
+  if (hooks === undefined || hooks === null) return { specs, callbacks };
+  if (typeof hooks !== "object") throw wrong(`\`hooks\` must be an object, got ${shown(hooks)}`);
+  for (const [event, entries] of Object.entries(hooks)) {
+    if (entries === undefined) continue;
+    if (!Array.isArray(entries)) {
+      throw wrong(`\`hooks.${event}\` must be an array, got ${shown(entries)}`);
+    }
+    for (const [index, entry] of entries.entries()) {
+      const place = `hooks.${event}[${index}]`;
+      const { matcher, timeout, hooks: group } = groupOf(entry, place);
+      for (const hook of group) {
+        specs.push(specOf(event, hook, { matcher, timeout, place }, callbacks));
+      }
+    }
+  }
+  return { specs, callbacks };
+}
+
+function groupOf(entry, place) {
+  if (Array.isArray(entry?.hooks)) {
+    const { matcher, timeout, hooks, ...rest } = entry;
+    const [unknown] = Object.keys(rest);
+    if (unknown !== undefined) {
+      throw wrong(
+        `\`${place}\` has an unknown field \`${unknown}\`; known: matcher, timeout, hooks`,
+      );
+    }
+    return { matcher, timeout, hooks };
+  }
+  return { hooks: [entry] };
+}
+
+function specOf(event, hook, { matcher, timeout, place }, callbacks) {
+  if (matcher !== undefined && matcher !== null && typeof matcher !== "string") {
+    throw wrong(`\`${place}.matcher\` must be a string, got ${shown(matcher)}`);
+  }
+  const spec = { event, matcher: matcher ?? "" };
+  if (typeof hook === "function") {
+    spec.callback = callbacks.push(hook) - 1;
+    spec.timeoutMs = milliseconds(timeout, place);
+    return spec;
+  }
+  if (hook?.type === "command" && typeof hook.command === "string") {
+    return {
+      ...spec,
+      command: hook.command,
+      timeoutMs: milliseconds(hook.timeout ?? timeout, place),
+    };
+  }
+  throw wrong(
+    `\`${place}\` must be a function or { type: "command", command }, got ${shown(hook)}`,
+  );
+}
+
+function milliseconds(seconds = DEFAULT_TIMEOUT, place) {
+  const ms = Math.ceil(seconds * 1000);
+  if (typeof seconds !== "number" || !(ms >= 1 && ms < 2 ** 31)) {
+    throw wrong(`\`${place}.timeout\` must be a number of seconds, got ${shown(seconds)}`);
+  }
+  return ms;
+}
+
+function wrong(message) {
+  return new ToolError("InvalidOptions", message);
+}
+
+module.exports = { readHooks };

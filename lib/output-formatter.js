@@ -1,0 +1,42 @@
+"use strict";
+
+const native = require("./native.js");
+const { ToolError, shown } = require("./errors.js");
+
+/** Brings output into the shape that a model or a person reads. */
+class OutputFormatter {
+  static truncate(output, { maxChars, maxLines } = {}) {
+    const text = checkedText(output);
+    const limits = [limit("maxChars", maxChars), limit("maxLines", maxLines)];
+    return JSON.parse(native.truncateOutput(text, ...limits));
+  }
+
+  static formatForLLM(output) {
+    return native.formatForModel(checkedText(output));
+  }
+
+  static formatForDisplay(output) {
+    return native.formatForDisplay(checkedText(output));
+  }
+}
+
+function checkedText(output) {
+  if (typeof output !== "string") {
+    throw new ToolError("InvalidOptions", `the output must be a string, got ${shown(output)}`);
+  }
+  return output;
+}
+
+/** A limit as the addon takes it: zero for none. */
+function limit(name, value) {
+  if (value === undefined || value === null || value === Infinity) return 0;
+  if (!Number.isInteger(value) || value < 0 || value > 2 ** 32 - 1) {
+    throw new ToolError(
+      "InvalidOptions",
+      `\`${name}\` must be a whole number, 0 for no limit, got ${shown(value)}`,
+    );
+  }
+  return value;
+}
+
+module.exports = { OutputFormatter };

@@ -1,0 +1,212 @@
+//! Policy as a host gives it: options, files, and an engine that stands alone.
+
+use std::path::{Path, PathBuf};
+
+use napi::bindgen_prelude::Result;
+use napi_derive::napi;
+use serde_json::{Value, json};
+
+use super::{
+    envelope::{misuse, parsed, sealed},
+    registry::NativeRegistry,
+};
+use crate::{
+    error::{ErrorKind, ToolError},
+    pipeline::{CallOptions, ToolCall},
+    policy::{
+        Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicyError, PolicySources,
+    },
+    session::{home_directory, project_policy_file, read_policy_file, user_policy_file},
+    workspace::Roots,
+};
+
+type Checked<T> = std::result::Result<T, ToolError>;
+
+/// Where the rules of a registry come from; kept so that files can be read again.
+#[derive(Clone, Debug)]
+pub(super) struct PolicySetup {
+    pub(super) policy: Option<Value>,
+    pub(super) allowed: Vec<String>,
+    pub(super) disallowed: Vec<String>,
+    pub(super) user_file: Option<PathBuf>,
+    pub(super) project_file: Option<PathBuf>,
+}
+
+impl PolicySetup {
+    /// The user's file is read unless the host names another one or none (an empty path); the project's
+    /// only when the host trusts the project.
+    pub(super) fn new(
+        policy: Option<Value>,
+        lists: (Vec<String>, Vec<String>),
+        user_file: Option<&str>,
+        trusted_project: Option<&Path>,
+    ) -> Self {
+        let user_file = match user_file {
+            None => user_policy_file(),
+            Some("") => None,
+            Some(path) => Some(PathBuf::from(path)),
+        };
+        let (allowed, disallowed) = lists;
+        let project_file = trusted_project.map(project_policy_file);
+        Self { policy, allowed, disallowed, user_file, project_file }
+    }
+
+    pub(super) fn layers(&self) -> Checked<Vec<(Layer, PolicyConfig)>> {
+        let mut layers = Vec::new();
+        let files = [(Layer::Project, &self.project_file), (Layer::User, &self.user_file)];
+        for (layer, path) in files {
+            if let Some(path) = path
+                && let Some(config) = read_policy_file(path, layer)?
+            {
+                layers.push((layer, config));
+            }
+        }
+        if let Some(policy) = &self.policy {
+            let config = PolicyConfig::from_json(policy, Layer::Options).map_err(refused)?;
+            layers.push((Layer::Options, config));
+        }
+        // A tool named alone is switched off already; as a rule, `Edit` would deny every tool that edits.
+        let denied = self.disallowed.iter().filter(|it| *it != "Edit").cloned().collect();
+        let lists = PolicyConfig::from_lists(self.allowed.clone(), denied);
+        layers.push((Layer::Options, lists));
+        Ok(layers)
+    }
+
+    /// The engine of these rules in a workspace.
+    pub(super) fn engine(&self, mode: PermissionMode, roots: &Roots) -> Checked<PolicyEngine> {
+        let protected = self.user_file.iter().chain(&self.project_file).cloned().collect();
+        let places = Places {
+            project: roots.first().to_owned(),
+            roots: roots.all().to_vec(),
+            home: home_directory(),
+            protected,
+        };
+        PolicyEngine::new(PolicySources { layers: self.layers()?, mode, places }).map_err(refused)
+    }
+}
+
+fn refused(error: PolicyError) -> ToolError {
+    ToolError::new(ErrorKind::InvalidOptions, error.to_string())
+}
+
+/// A permission mode by its name.
+pub(super) fn mode_of(name: &str) -> Checked<PermissionMode> {
+    let modes = PermissionMode::ALL;
+    modes.into_iter().find(|it| it.as_str() == name).ok_or_else(|| {
+        let known = modes.map(|it| format!("`{}`", it.as_str())).join(", ");
+        let message = format!("no permission mode is named `{name}`; there are {known}");
+        ToolError::new(ErrorKind::InvalidOptions, message)
+    })
+}
+
+#[napi]
+impl NativeRegistry {
+    /// What policy says of a call and why, as JSON.
+    #[napi(catch_unwind)]
+    pub fn explain(&self, name: String, input: String, session_id: Option<String>) -> String {
+        sealed((|| {
+            let input = parsed::<Value>(&input, ErrorKind::Validation)?;
+            let options = CallOptions { session_id, ..CallOptions::default() };
+            let verdict = self.pipeline.explain(ToolCall { name, input }, options)?;
+            Ok(json!(verdict).to_string())
+        })())
+    }
+
+    /// Puts another policy in the place of the host's; one that is wrong changes nothing.
+    #[napi(catch_unwind)]
+    pub fn set_policy(&self, policy: String) -> String {
+        sealed((|| {
+            let policy = parsed::<Option<Value>>(&policy, ErrorKind::InvalidOptions)?;
+            self.change_policy(|setup| setup.policy = policy)
+        })())
+    }
+
+    /// Reads the policy files again.
+    #[napi(catch_unwind)]
+    pub fn reload_policy(&self) -> String {
+        sealed(self.change_policy(|_| ()))
+    }
+
+    /// Lets tools run without asking.
+    #[napi(catch_unwind)]
+    pub fn allow(&self, rules: Vec<String>) -> String {
+        self.pipeline.registry.allow(rules.iter().filter(|it| !it.contains('(')).cloned());
+        sealed(self.change_policy(|setup| setup.allowed.extend(rules)))
+    }
+
+    /// Changes what happens to calls that no rule decides.
+    #[napi(catch_unwind)]
+    pub fn set_permission_mode(&self, mode: String) -> String {
+        sealed((|| {
+            let mode = mode_of(&mode)?;
+            self.pipeline.policy.change(|sources| sources.mode = mode).map_err(refused)?;
+            Ok("{}".to_owned())
+        })())
+    }
+
+    /// Rules that do not do what they look like, as JSON.
+    #[napi(catch_unwind)]
+    pub fn lint_policy(&self) -> String {
+        json!(self.pipeline.policy.get().lint()).to_string()
+    }
+}
+
+impl NativeRegistry {
+    fn change_policy(&self, change: impl FnOnce(&mut PolicySetup)) -> Checked<String> {
+        let mut kept = self.setup();
+        let mut setup = kept.clone();
+        change(&mut setup);
+        let layers = setup.layers()?;
+        self.pipeline.policy.change(|sources| sources.layers = layers).map_err(refused)?;
+        *kept = setup;
+        Ok("{}".to_owned())
+    }
+}
+
+/// A policy engine that stands alone.
+#[napi]
+pub struct NativePolicyEngine(PolicyEngine);
+
+#[napi]
+impl NativePolicyEngine {
+    /// Compiles a policy, or throws the text of an error envelope.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(policy: String, project_path: String, mode: Option<String>) -> Result<Self> {
+        (|| {
+            let policy = parsed::<Value>(&policy, ErrorKind::InvalidOptions)?;
+            let config = PolicyConfig::from_json(&policy, Layer::Options).map_err(refused)?;
+            let mode = mode.as_deref().map_or(Ok(PermissionMode::Default), mode_of)?;
+            let places = Places { home: home_directory(), ..Places::of_project(project_path) };
+            let sources = PolicySources { layers: vec![(Layer::Options, config)], mode, places };
+            PolicyEngine::new(sources).map(Self).map_err(refused)
+        })()
+        .map_err(|error: ToolError| napi::Error::from_reason(misuse(&error)))
+    }
+
+    /// What the policy says of a call, as JSON.
+    #[napi(catch_unwind)]
+    pub fn evaluate(&self, tool: String, params: String) -> String {
+        sealed((|| {
+            let params = parsed::<Value>(&params, ErrorKind::Validation)?;
+            Ok(json!(self.0.evaluate(&tool, &params)).to_string())
+        })())
+    }
+
+    /// `low`, `medium` or `high`.
+    #[napi(catch_unwind)]
+    pub fn risk_level(&self, tool: String) -> String {
+        self.0.risk_level(&tool).for_people().to_owned()
+    }
+
+    /// Rules that do not do what they look like, as JSON.
+    #[napi(catch_unwind)]
+    pub fn lint(&self) -> String {
+        json!(self.0.lint()).to_string()
+    }
+}
+
+/// The JSON Schema of the policy file.
+#[napi(catch_unwind)]
+pub fn policy_schema() -> String {
+    json!(PolicyConfig::schema()).to_string()
+}

@@ -1,0 +1,293 @@
+//! The line to the people who are asked: requests go out with an id, answers come back by it.
+//!
+//! It knows nothing of tools. Whatever goes wrong on the line, the answer is never a yes.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher as _, RandomState},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+/// How long a request waits for its answer unless it is told otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// News for whoever shows requests to people.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum BusEvent {
+    /// Somebody has to answer.
+    Request {
+        /// What the answer has to name.
+        id: String,
+        /// What it is about.
+        details: Value,
+        /// How long it waits, in milliseconds.
+        timeout: u64,
+    },
+    /// No answer is needed any more.
+    Settled {
+        /// The request.
+        id: String,
+        /// How it ended.
+        outcome: Outcome,
+    },
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Somebody said yes.
+    Approved,
+    /// Somebody said no.
+    Denied,
+    /// Nobody answered in time.
+    Timeout,
+    /// Whoever asked is no longer interested.
+    Cancelled,
+}
+
+/// What somebody answered. Only `approved: true` is a yes.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Answer {
+    /// The word.
+    #[serde(deserialize_with = "exactly_true")]
+    pub approved: bool,
+    /// Why not, in words for the model.
+    pub message: Option<String>,
+    /// Run with this input instead.
+    pub updated_input: Option<Value>,
+    /// Do not ask again for calls like this one.
+    #[serde(deserialize_with = "exactly_true")]
+    pub always_allow: bool,
+    /// Stop the whole turn, not this call alone.
+    #[serde(deserialize_with = "exactly_true")]
+    pub interrupt: bool,
+}
+
+/// `"true"`, `1` and the like are no `true`.
+fn exactly_true<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Value::deserialize(deserializer)? == Value::Bool(true))
+}
+
+/// Why a request has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unanswered {
+    /// Nobody listens, or the one who did failed.
+    NoListener(String),
+    /// The time is up.
+    Timeout(Duration),
+    /// Whoever asked cancelled it.
+    Cancelled,
+}
+
+type Notify = Box<dyn Fn(&BusEvent) -> bool + Send + Sync>;
+
+/// The requests that wait for an answer.
+pub struct MessageBus {
+    /// Takes news to the listeners; false when there is no way to them.
+    notify: Notify,
+    pending: Mutex<HashMap<String, oneshot::Sender<Result<Answer, Unanswered>>>>,
+    seed: RandomState,
+    asked: AtomicU64,
+}
+
+impl MessageBus {
+    /// A bus whose news go to a function, which must not block.
+    pub fn new(notify: impl Fn(&BusEvent) -> bool + Send + Sync + 'static) -> Self {
+        Self {
+            notify: Box::new(notify),
+            pending: Mutex::default(),
+            seed: RandomState::new(),
+            asked: AtomicU64::new(0),
+        }
+    }
+
+    /// A bus that reaches nobody: every request is refused.
+    pub fn deaf() -> Self {
+        Self::new(|_| false)
+    }
+
+    /// Asks and waits.
+    pub async fn request(
+        &self,
+        details: Value,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, Unanswered> {
+        if cancel.is_cancelled() {
+            return Err(Unanswered::Cancelled);
+        }
+        let id = self.next_id();
+        let (sender, answered) = oneshot::channel();
+        self.lock().insert(id.clone(), sender);
+        // Also when this future is dropped: a request nobody waits for must not stay.
+        let _pending = Pending { bus: self, id: &id };
+        let milliseconds = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        let request = BusEvent::Request { id: id.clone(), details, timeout: milliseconds };
+        if !(self.notify)(&request) {
+            return Err(Unanswered::NoListener("nobody listens".to_owned()));
+        }
+        let (answer, outcome) = tokio::select! {
+            biased;
+            () = cancel.cancelled() => (Err(Unanswered::Cancelled), Outcome::Cancelled),
+            answer = answered => match answer {
+                Ok(Ok(answer)) if answer.approved => (Ok(answer), Outcome::Approved),
+                Ok(Ok(answer)) => (Ok(answer), Outcome::Denied),
+                Ok(Err(unanswered)) => (Err(unanswered), Outcome::Cancelled),
+                Err(_) => (Err(Unanswered::Cancelled), Outcome::Cancelled),
+            },
+            () = tokio::time::sleep(timeout) => (Err(Unanswered::Timeout(timeout)), Outcome::Timeout),
+        };
+        (self.notify)(&BusEvent::Settled { id: id.clone(), outcome });
+        answer
+    }
+
+    /// Hands an answer to the request it names. False when none waits for it: it was answered before, ran
+    /// out of time or never was.
+    pub fn respond(&self, id: &str, answer: Answer) -> bool {
+        self.settle(id, Ok(answer))
+    }
+
+    /// Ends a request as cancelled.
+    pub fn cancel(&self, id: &str) -> bool {
+        self.settle(id, Err(Unanswered::Cancelled))
+    }
+
+    /// Ends a request because whoever should have shown it could not.
+    pub fn fail(&self, id: &str, reason: String) -> bool {
+        self.settle(id, Err(Unanswered::NoListener(reason)))
+    }
+
+    fn settle(&self, id: &str, answer: Result<Answer, Unanswered>) -> bool {
+        let waiting = self.lock().remove(id);
+        waiting.is_some_and(|waiting| waiting.send(answer).is_ok())
+    }
+
+    /// Unique, and not to be guessed by whoever sees another one.
+    fn next_id(&self) -> String {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let halves = [0_u8, 1].map(|half| self.seed.hash_one((number, half)));
+        format!("confirm-{number}-{:016x}{:016x}", halves[0], halves[1])
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Result<Answer, Unanswered>>>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Pending<'a> {
+    bus: &'a MessageBus,
+    id: &'a str,
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        self.bus.lock().remove(self.id);
+    }
+}
+
+impl std::fmt::Debug for MessageBus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MessageBus").field("pending", &self.lock().len()).finish_non_exhaustive()
+    }
+}
+
+/// A bus that several share.
+pub type SharedBus = Arc<MessageBus>;
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A bus and the ids of its requests, in order.
+    fn bus() -> (SharedBus, Arc<Mutex<Vec<String>>>) {
+        let ids = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&ids);
+        let bus = MessageBus::new(move |event| {
+            if let BusEvent::Request { id, .. } = event {
+                seen.lock().unwrap().push(id.clone());
+            }
+            true
+        });
+        (Arc::new(bus), ids)
+    }
+
+    fn yes() -> Answer {
+        Answer { approved: true, ..Answer::default() }
+    }
+
+    async fn ask(bus: &MessageBus) -> Result<Answer, Unanswered> {
+        bus.request(json!({}), DEFAULT_TIMEOUT, &CancellationToken::new()).await
+    }
+
+    #[test]
+    fn only_true_itself_is_a_yes() {
+        for approved in [json!("true"), json!(1), json!(null), json!({}), json!(false)] {
+            let answer: Answer = serde_json::from_value(json!({ "approved": approved })).unwrap();
+            assert!(!answer.approved);
+        }
+        assert!(serde_json::from_value::<Answer>(json!({ "approved": true })).unwrap().approved);
+        assert!(!serde_json::from_value::<Answer>(json!({})).unwrap().approved);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_reaches_its_own_request_and_counts_once() {
+        let (bus, ids) = bus();
+        let (first, second, ()) = tokio::join!(ask(&bus), ask(&bus), async {
+            tokio::task::yield_now().await;
+            let ids = ids.lock().unwrap().clone();
+            assert!(bus.respond(&ids[1], Answer::default()));
+            assert!(bus.respond(&ids[0], yes()));
+            assert!(!bus.respond(&ids[1], yes()));
+            assert!(!bus.respond("confirm-7-0", yes()));
+        });
+        assert_eq!((first, second), (Ok(yes()), Ok(Answer::default())));
+        assert!(bus.lock().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_answer_in_time_no_listener_and_a_cancelled_request_are_no_yes() {
+        let (bus, ids) = bus();
+        assert_eq!(ask(&bus).await, Err(Unanswered::Timeout(DEFAULT_TIMEOUT)));
+        assert!(!bus.respond(&ids.lock().unwrap()[0], yes()));
+        let cancel = CancellationToken::new();
+        let (cancelled, ()) =
+            tokio::join!(bus.request(json!({}), DEFAULT_TIMEOUT, &cancel), async {
+                cancel.cancel();
+            });
+        assert_eq!(cancelled, Err(Unanswered::Cancelled));
+        assert!(matches!(ask(&MessageBus::deaf()).await, Err(Unanswered::NoListener(_))));
+        let (failed, ()) = tokio::join!(ask(&bus), async {
+            tokio::task::yield_now().await;
+            let id = ids.lock().unwrap().last().unwrap().clone();
+            assert!(bus.fail(&id, "the listener threw".to_owned()));
+        });
+        assert_eq!(failed, Err(Unanswered::NoListener("the listener threw".to_owned())));
+        assert!(bus.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_dropped_does_not_stay() {
+        let (bus, _ids) = bus();
+        tokio::select! {
+            biased;
+            _ = ask(&bus) => unreachable!("nobody answered"),
+            () = std::future::ready(()) => {}
+        }
+        assert!(bus.lock().is_empty());
+    }
+}

@@ -1,0 +1,44 @@
+//! Which tools a hook looks at.
+
+use regex::{Regex, RegexBuilder};
+
+/// The longest compiled pattern; real ones are a few names.
+const MAX_BYTES: usize = 1 << 20;
+
+/// A hook's matcher: nothing or `*` for every tool, a name, names joined by `|`, or a regular expression
+/// that the whole name has to match.
+#[derive(Clone, Debug, Default)]
+pub struct Matcher(Option<Regex>);
+
+impl Matcher {
+    /// Reads a matcher, or says what is wrong with it.
+    pub fn new(pattern: &str) -> Result<Self, String> {
+        if matches!(pattern.trim(), "" | "*") {
+            return Ok(Self(None));
+        }
+        RegexBuilder::new(&format!("^(?:{pattern})$"))
+            .size_limit(MAX_BYTES)
+            .build()
+            .map(|regex| Self(Some(regex)))
+            .map_err(|err| format!("the matcher `{pattern}` is no regular expression: {err}"))
+    }
+
+    pub(super) fn matches(&self, tool: &str) -> bool {
+        self.0.as_ref().is_none_or(|regex| regex.is_match(tool))
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matcher_takes_whole_names() {
+        let matches = |pattern: &str, tool: &str| Matcher::new(pattern).unwrap().matches(tool);
+        assert!(matches("", "Bash") && matches("*", "Bash"));
+        assert!(matches("Edit|Write", "Write") && !matches("Edit|Write", "NotebookEdit"));
+        assert!(matches("mcp__.*", "mcp__a__b") && !matches("Read", "read_file"));
+        assert!(Matcher::new("(").is_err() && Matcher::new("(a{1000}){1000}").is_err());
+    }
+}

@@ -1,0 +1,112 @@
+//! Lets calls that change files start in the order they were made.
+//!
+//! A runtime with several threads starts tasks in any order. What a call does to a file is decided
+//! when it queues for the file's lock, in its first step; so each such call takes that step after the
+//! one made before it has taken its own.
+
+use std::{
+    collections::BTreeMap,
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
+};
+
+use tokio::sync::Notify;
+
+/// The calls that change files, in the order they were made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StartOrder(Arc<Mutex<Line>>);
+
+#[derive(Debug, Default)]
+struct Line {
+    next: u64,
+    /// Those that have not started, each with the way to wake it.
+    waiting: BTreeMap<u64, Arc<Notify>>,
+}
+
+/// A place in the order. A call that is dropped gives its place up, and the others keep theirs.
+#[derive(Debug)]
+pub struct Place {
+    order: StartOrder,
+    number: u64,
+    turn: Arc<Notify>,
+}
+
+impl StartOrder {
+    /// Takes the next place.
+    pub(super) fn take(&self) -> Place {
+        let turn = Arc::new(Notify::new());
+        let mut line = self.lock();
+        let number = line.next;
+        line.next += 1;
+        line.waiting.insert(number, Arc::clone(&turn));
+        Place { order: self.clone(), number, turn }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Line> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Runs a call: its first step in its turn, the rest as it comes.
+    pub async fn run<T>(self, call: impl Future<Output = T>) -> T {
+        while !self.is_first() {
+            self.turn.notified().await;
+        }
+        let mut call = pin!(call);
+        let first = poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx))).await;
+        drop(self);
+        match first {
+            Poll::Ready(ended) => ended,
+            Poll::Pending => call.await,
+        }
+    }
+
+    fn is_first(&self) -> bool {
+        self.order.lock().waiting.first_key_value().is_some_and(|(first, _)| *first == self.number)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut line = self.order.lock();
+        line.waiting.remove(&self.number);
+        if let Some((_, next)) = line.waiting.first_key_value() {
+            next.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn first_steps_are_taken_in_the_order_of_places_and_a_dropped_place_holds_nobody() {
+        let order = StartOrder::default();
+        let steps = Arc::new(Mutex::new(Vec::new()));
+        let places: Vec<Place> = (0..500).map(|_| order.take()).collect();
+        let calls: Vec<_> = places
+            .into_iter()
+            .enumerate()
+            .filter(|(number, _)| number % 50 != 7)
+            .map(|(number, place)| {
+                let steps = Arc::clone(&steps);
+                tokio::spawn(place.run(async move {
+                    steps.lock().unwrap().push(number);
+                    tokio::task::yield_now().await;
+                }))
+            })
+            .collect();
+        for call in calls {
+            call.await.unwrap();
+        }
+        assert!(steps.lock().unwrap().is_sorted());
+        assert_eq!(steps.lock().unwrap().len(), 490);
+    }
+}

@@ -1,0 +1,115 @@
+//! Takes back what a call did to files, unless somebody has changed them since.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{CallOptions, Pipeline, execute::Within};
+use crate::{
+    error::{ErrorKind, ToolError},
+    session::{Change, Session},
+    tool::shown_path,
+    workspace::{
+        Expected, ForEdit, Turn, WriteError, read_for_edit, remove_unchanged, write_atomically,
+    },
+};
+
+/// One file that is as it was before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Undone {
+    /// The file.
+    pub path: String,
+    /// What was done to it.
+    pub action: UndoAction,
+}
+
+/// How a change was taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UndoAction {
+    /// The file has its old content again.
+    Restored,
+    /// The file had been created, and is gone.
+    Removed,
+}
+
+impl Pipeline {
+    /// Takes back the changes of one call, the last one first. Stops at the first it cannot take back.
+    ///
+    /// The read ledger is left alone: what the model believes to be in the file is the content that was
+    /// taken back, so its next write has to learn that the file changed.
+    pub async fn undo(
+        &self,
+        tool_use_id: String,
+        session_id: Option<String>,
+    ) -> Result<Vec<Undone>, ToolError> {
+        self.refuse_when_closed()?;
+        let options =
+            CallOptions { tool_use_id: Some(tool_use_id), session_id, ..CallOptions::default() };
+        let cx = self.context(options);
+        let _ended = cx.cancel.clone().drop_guard();
+        let changes = cx.session.undo.of_call(&cx.session.id, &cx.tool_use_id);
+        if changes.is_empty() {
+            return Err(ToolError::new(
+                ErrorKind::NothingToUndo,
+                format!(
+                    "no change of call `{}` is kept in session `{}`: it changed no file, was undone already, or its before-image made room for later ones",
+                    cx.tool_use_id, cx.session.id
+                ),
+            ));
+        }
+        let mut undone = Vec::new();
+        for change in changes {
+            let turn = cx.session.locks.queue_up(change.place.absolute());
+            let session = Arc::clone(&cx.session);
+            let work = cx.blocking(move |cancel| {
+                take_back(&change, turn, &session, &|| cancel.is_cancelled())
+            });
+            let timeout = self.limits.call_timeout();
+            let within = Within { cancel: &cx.cancel, closed: &self.closed, timeout };
+            undone.push(within.run(work).await?);
+        }
+        Ok(undone)
+    }
+}
+
+fn take_back(
+    change: &Arc<Change>,
+    turn: Turn,
+    session: &Session,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Undone, ToolError> {
+    let _turn = turn.wait(cancelled)?;
+    let place = &change.place;
+    let path = shown_path(place.absolute());
+    let stamp = match read_for_edit(place) {
+        Ok(ForEdit { stamp, .. }) if stamp.content_hash() == change.after => stamp,
+        Ok(_) => return Err(moved_on(change, session, &path, "has changed")),
+        Err(WriteError::Missing(_)) => return Err(moved_on(change, session, &path, "is gone")),
+        Err(error) => return Err(error.into()),
+    };
+    let action = if let Some(before) = &change.before {
+        write_atomically(place, before, Expected::Unchanged(&stamp))?;
+        UndoAction::Restored
+    } else {
+        remove_unchanged(place, &stamp)?;
+        UndoAction::Removed
+    };
+    session.undo.forget(change);
+    Ok(Undone { path, action })
+}
+
+fn moved_on(change: &Arc<Change>, session: &Session, path: &str, how: &str) -> ToolError {
+    let later = session.undo.last_of(change.place.absolute());
+    let next_step = match later.filter(|it| !Arc::ptr_eq(it, change)) {
+        Some(later) => format!("undo call `{}` first", later.tool_use_id),
+        None => "restoring the old content would lose that".to_owned(),
+    };
+    ToolError::new(
+        ErrorKind::StaleFile,
+        format!(
+            "`{path}` {how} since call `{}` wrote it, and was left as it is; {next_step}",
+            change.tool_use_id
+        ),
+    )
+}

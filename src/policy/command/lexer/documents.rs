@@ -1,0 +1,66 @@
+//! Here-documents: where they begin, and how far their bodies go.
+
+use super::{GaveUp, Lexer, Span};
+
+/// A here-document whose body begins on the next line.
+pub(super) struct Document {
+    delimiter: String,
+    strip_tabs: bool,
+    quoted: bool,
+}
+
+impl Lexer<'_> {
+    pub(super) fn document_start(&mut self, strip_tabs: bool) -> Result<(), GaveUp> {
+        let start = self.at;
+        let quote = self.peek(0).filter(|it| matches!(it, b'\'' | b'"'));
+        self.at += usize::from(quote.is_some());
+        let name_start = self.at;
+        while self.peek(0).is_some_and(|it| it.is_ascii_alphanumeric() || it == b'_') {
+            self.at += 1;
+        }
+        let delimiter = Span { start: name_start, end: self.at }.of(self.line).to_owned();
+        if let Some(quote) = quote {
+            if self.peek(0) != Some(quote) {
+                return Err("has an unusual here-document delimiter");
+            }
+            self.at += 1;
+        }
+        let ended = self.peek(0).is_none_or(|it| b" \t\n;&|<>)".contains(&it));
+        if delimiter.is_empty() || !ended || self.at == start {
+            return Err("has an unusual here-document delimiter");
+        }
+        self.documents.push(Document { delimiter, strip_tabs, quoted: quote.is_some() });
+        Ok(())
+    }
+
+    /// Passes over the bodies that begin on this line.
+    pub(super) fn document_bodies(&mut self) -> Result<(), GaveUp> {
+        for document in std::mem::take(&mut self.documents) {
+            loop {
+                let rest = self.line.get(self.at..).unwrap_or_default();
+                if rest.is_empty() {
+                    return Err("has a here-document without an end");
+                }
+                let line = rest.split('\n').next().unwrap_or_default();
+                self.at += line.len();
+                let compared =
+                    if document.strip_tabs { line.trim_start_matches('\t') } else { line };
+                if compared == document.delimiter {
+                    break;
+                }
+                // Some versions of bash end a document there, others do not.
+                if compared.starts_with(&document.delimiter) {
+                    return Err("has a here-document whose end is in doubt");
+                }
+                if !document.quoted && line.contains(['$', '`', '\\']) {
+                    return Err("has a here-document with expansions");
+                }
+                self.at += 1;
+            }
+            if self.peek(0) == Some(b'\n') {
+                self.at += 1;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,237 @@
+//! What a command line runs, as far as its text tells.
+//!
+//! Pure and total: every text gets an answer, and the answer to what is not understood is that it is
+//! not understood. Two readings are made, a broad one by grammar and a strict one by hand; only where
+//! they agree is a line free of doubt.
+
+mod builtin;
+mod lexer;
+mod reading;
+mod syntax;
+mod variable;
+mod word;
+mod wrapper;
+
+pub use reading::Direction;
+use reading::Reading;
+pub use word::Word;
+use wrapper::{Wrapped, Wrapper};
+
+/// Longer lines are not looked into.
+const MAX_BYTES: usize = 8_192;
+/// How deep scripts in scripts and wrappers in wrappers are followed.
+const MAX_DEPTH: usize = 8;
+/// A line of more commands than a person would read.
+const MAX_SEGMENTS: usize = 512;
+
+/// What a line runs and touches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Analysis {
+    /// Every simple command, wherever it stands.
+    pub segments: Vec<Segment>,
+    /// Every file that a redirection names.
+    pub redirections: Vec<Redirection>,
+    /// Why the line may do more than its segments say; empty when it cannot.
+    pub doubts: Vec<String>,
+    /// True when the line changes its directory, so that relative paths mean other places.
+    pub moves: bool,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The command as it is written, or as a wrapper would run it.
+    pub text: String,
+    /// The program and its arguments.
+    pub words: Vec<Word>,
+    /// What it takes to allow it.
+    pub role: Role,
+    /// The wrapper that runs it.
+    pub within: Option<Within>,
+    /// True when the program runs something that its words do not tell.
+    pub hides_command: bool,
+}
+
+/// What a segment is to the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It needs a permission.
+    Command,
+    /// It only runs another segment, which needs the permission: `timeout 5 …`.
+    Wrapper,
+    /// It does nothing: `true`, `:`.
+    Neutral,
+}
+
+/// Where a wrapped command stands in its wrapper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// The wrapper's place among the segments.
+    pub segment: usize,
+    /// The place of the program among the wrapper's words.
+    pub word: usize,
+}
+
+/// A file that is opened by the shell itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirection {
+    /// The file.
+    pub target: Word,
+    /// What is done with it.
+    pub direction: Direction,
+}
+
+/// Takes a command line apart. `home` is what `~` stands for.
+pub fn analyse(line: &str, home: Option<&str>) -> Analysis {
+    let mut analysis = Analysis::default();
+    analysis.read(line, home, Nesting { depth: 0, within: None });
+    analysis.doubts.dedup();
+    analysis
+}
+
+#[derive(Clone, Copy)]
+struct Nesting {
+    depth: usize,
+    within: Option<Within>,
+}
+
+impl Analysis {
+    fn doubt(&mut self, why: impl Into<String>) {
+        self.doubts.push(why.into());
+    }
+
+    fn read(&mut self, line: &str, home: Option<&str>, nesting: Nesting) {
+        if line.len() > MAX_BYTES {
+            return self.doubt("is too long to be looked into");
+        }
+        if let Some(character) = line.chars().find(|it| is_confusing(*it)) {
+            self.doubt(format!("contains the character U+{:04X}", u32::from(character)));
+        }
+        let Some(parsed) = syntax::parse(line) else {
+            return self.doubt("is too tangled to be parsed");
+        };
+        for hazard in &parsed.hazards {
+            self.doubt(*hazard);
+        }
+        match lexer::lex(line) {
+            Err(why) => self.doubt(why),
+            Ok(lexed) if lexed.reading != parsed.reading => {
+                // Whatever either reading sees can be denied.
+                self.doubt("can be read in more than one way");
+                self.take(&lexed.reading, line, home, nesting);
+            }
+            Ok(lexed) => {
+                for variable in lexed.loop_variables {
+                    self.check_variable(variable.of(line), variable::is_local);
+                }
+            }
+        }
+        self.take(&parsed.reading, line, home, nesting);
+    }
+
+    fn take(&mut self, reading: &Reading, line: &str, home: Option<&str>, nesting: Nesting) {
+        for assignment in &reading.environment {
+            let name = lexer::variable_of(assignment.of(line)).unwrap_or_default();
+            self.check_variable(name, variable::is_harmless);
+        }
+        for assignment in &reading.assignments {
+            let name = lexer::variable_of(assignment.of(line)).unwrap_or_default();
+            self.check_variable(name, |it| variable::is_local(it) || variable::is_harmless(it));
+        }
+        for (target, direction) in &reading.redirections {
+            let target = Word::read(target.of(line), home);
+            self.redirections.push(Redirection { target, direction: *direction });
+        }
+        for command in &reading.commands {
+            let text = match (command.first(), command.last()) {
+                (Some(first), Some(last)) => line.get(first.start..last.end).unwrap_or_default(),
+                _ => "",
+            };
+            let words = command.iter().map(|it| Word::read(it.of(line), home)).collect();
+            self.segment(text.to_owned(), words, home, nesting);
+        }
+    }
+
+    fn check_variable(&mut self, name: &str, is_fine: impl Fn(&str) -> bool) {
+        if !is_fine(name) {
+            self.doubt(format!("sets `{name}`, which other commands may see"));
+        }
+    }
+
+    fn segment(&mut self, text: String, words: Vec<Word>, home: Option<&str>, nesting: Nesting) {
+        if self.segments.len() >= MAX_SEGMENTS || nesting.depth > MAX_DEPTH {
+            return self.doubt("runs more commands than are looked into");
+        }
+        if let Some(hazard) = builtin::hazard(&words) {
+            let name = words.first().and_then(Word::literal).unwrap_or_default();
+            self.doubt(format!("uses `{name}`, which {hazard}"));
+        }
+        self.moves |= builtin::moves(&words);
+        let place = self.segments.len();
+        let role = if builtin::is_neutral(&words) { Role::Neutral } else { Role::Command };
+        let inner = wrapper::unwrap(&words);
+        self.segments.push(Segment {
+            text,
+            words,
+            role,
+            within: nesting.within,
+            hides_command: inner == Wrapped::Hidden,
+        });
+        let mut is_transparent = |wrapper: Wrapper| {
+            if wrapper == Wrapper::Transparent
+                && let Some(segment) = self.segments.get_mut(place)
+            {
+                segment.role = Role::Wrapper;
+            }
+        };
+        let inside = |word| Nesting {
+            depth: nesting.depth + 1,
+            within: Some(Within { segment: place, word }),
+        };
+        match inner {
+            Wrapped::Nothing | Wrapped::Hidden => {}
+            Wrapped::Command(commands, wrapper) => {
+                is_transparent(wrapper);
+                for command in commands {
+                    let text = shown(&command.words);
+                    self.segment(text, command.words, home, inside(command.at));
+                }
+            }
+            Wrapped::Script(script, wrapper) => {
+                is_transparent(wrapper);
+                self.read(&script, home, inside(usize::MAX));
+            }
+        }
+    }
+}
+
+/// The words as one line for a person.
+fn shown(words: &[Word]) -> String {
+    let texts: Vec<&str> = words
+        .iter()
+        .map(|it| match it {
+            Word::Literal(text) | Word::Unknown { text, .. } => text.as_str(),
+        })
+        .collect();
+    texts.join(" ")
+}
+
+/// Characters that a person does not see as what the shell takes them for.
+pub(super) fn is_confusing(character: char) -> bool {
+    match character {
+        '\n' | '\t' | ' ' => false,
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{e0000}'..='\u{e0fff}' => true,
+        other => other.is_control() || other.is_whitespace(),
+    }
+}

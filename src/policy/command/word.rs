@@ -1,0 +1,140 @@
+//! The value of one word, where it can be known before the shell runs.
+//!
+//! A word is literal only when the shell can make nothing else of it. Variables, globs, braces and
+//! substitutions are unknown, and an unknown word may become any number of arguments.
+
+use std::{iter::Peekable, str::Chars};
+
+/// One argument as far as it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// Exactly this text.
+    Literal(String),
+    /// Decided while the command runs.
+    Unknown {
+        /// The word as it is written.
+        text: String,
+        /// What makes it unknown.
+        why: &'static str,
+    },
+}
+
+impl Word {
+    /// The text, if it is certain.
+    pub fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Literal(text) => Some(text),
+            Self::Unknown { .. } => None,
+        }
+    }
+
+    /// An argument that only the running command knows.
+    pub(super) fn unknown(text: &str, why: &'static str) -> Self {
+        Self::Unknown { text: text.to_owned(), why }
+    }
+
+    /// The value of a word as the shell would find it after quoting and expansion.
+    pub(super) fn read(written: &str, home: Option<&str>) -> Self {
+        match Reader::new(written, home).value() {
+            Ok(text) => Self::Literal(text),
+            Err(why) => Self::unknown(written, why),
+        }
+    }
+}
+
+struct Reader<'a> {
+    written: &'a str,
+    rest: Peekable<Chars<'a>>,
+    home: Option<&'a str>,
+    value: String,
+}
+
+impl<'a> Reader<'a> {
+    fn new(written: &'a str, home: Option<&'a str>) -> Self {
+        Self { written, rest: written.chars().peekable(), home, value: String::new() }
+    }
+
+    fn value(mut self) -> Result<String, &'static str> {
+        self.leading_tilde()?;
+        while let Some(next) = self.rest.next() {
+            match next {
+                '\'' => self.single_quoted()?,
+                '"' => self.double_quoted()?,
+                '\\' => match self.rest.next() {
+                    Some('\n') => {}
+                    Some(escaped) => self.value.push(escaped),
+                    None => return Err("ends in a backslash"),
+                },
+                '$' => self.dollar()?,
+                '`' => return Err("holds a command substitution"),
+                '[' if self.written == "[" => self.value.push('['),
+                '*' | '?' | '[' => return Err("is a file name pattern"),
+                // `find` and `xargs` users write `{}`; the shell leaves it alone.
+                '{' if self.written == "{}" => self.value.push('{'),
+                '{' => return Err("may be a brace expansion"),
+                '<' | '>' | '(' | ')' => return Err("holds a process substitution"),
+                // The shell expands `~` after `=` and `:` in words that look like assignments.
+                '~' if self.value.contains('=') => return Err("holds a `~`"),
+                other => self.value.push(other),
+            }
+        }
+        Ok(self.value)
+    }
+
+    fn leading_tilde(&mut self) -> Result<(), &'static str> {
+        if self.rest.peek() != Some(&'~') {
+            return Ok(());
+        }
+        self.rest.next();
+        match (self.rest.peek(), self.home) {
+            (None | Some('/'), Some(home)) => {
+                self.value.push_str(home);
+                Ok(())
+            }
+            _ => Err("starts with `~`"),
+        }
+    }
+
+    fn single_quoted(&mut self) -> Result<(), &'static str> {
+        for next in self.rest.by_ref() {
+            if next == '\'' {
+                return Ok(());
+            }
+            self.value.push(next);
+        }
+        Err("has an open quote")
+    }
+
+    fn double_quoted(&mut self) -> Result<(), &'static str> {
+        while let Some(next) = self.rest.next() {
+            match next {
+                '"' => return Ok(()),
+                '`' => return Err("holds a command substitution"),
+                '$' => self.dollar()?,
+                '\\' => match self.rest.next() {
+                    Some('\n') => {}
+                    Some(escaped @ ('$' | '`' | '"' | '\\')) => self.value.push(escaped),
+                    Some(other) => self.value.extend(['\\', other]),
+                    None => return Err("has an open quote"),
+                },
+                other => self.value.push(other),
+            }
+        }
+        Err("has an open quote")
+    }
+
+    /// A `$` that starts nothing stands for itself.
+    fn dollar(&mut self) -> Result<(), &'static str> {
+        match self.rest.peek() {
+            Some('(') => Err("holds a command substitution"),
+            Some('\'' | '"') => Err("holds a `$` quote"),
+            Some(next) if next.is_alphanumeric() || "_{[@*#?-$!".contains(*next) => {
+                Err("holds a variable")
+            }
+            _ => {
+                self.value.push('$');
+                Ok(())
+            }
+        }
+    }
+}

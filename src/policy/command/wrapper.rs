@@ -1,0 +1,308 @@
+//! Programs whose arguments are a command of their own: `env`, `timeout`, `xargs`, `sh -c`…
+//!
+//! The tables are short on purpose. An option that is not listed makes the wrapped command unknown.
+
+use super::{Word, lexer::variable_of, variable::is_harmless};
+
+/// What a command line runs besides its own program.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Wrapped {
+    /// Nothing that can be seen.
+    Nothing,
+    /// Commands of their own.
+    Command(Vec<Inner>, Wrapper),
+    /// The text is run by a shell.
+    Script(String, Wrapper),
+    /// It runs something that its words do not tell.
+    Hidden,
+}
+
+/// A wrapped command: its words, and the place of the first of them in the wrapper's.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Inner {
+    pub(super) at: usize,
+    pub(super) words: Vec<Word>,
+}
+
+/// Whether the wrapper needs a permission of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrapper {
+    /// It does nothing but run the command: whoever allows the command allows this.
+    Transparent,
+    /// It does more.
+    OfItsOwn,
+}
+
+/// The options of a wrapper that are understood.
+struct Options {
+    /// Without a value; letters may be joined.
+    flags: &'static [&'static str],
+    /// With a value, joined or in the next word.
+    valued: &'static [&'static str],
+    /// How many words stand between the options and the command.
+    operands: usize,
+}
+
+const TIMEOUT: Options = Options {
+    flags: &["--preserve-status", "--foreground", "-v", "--verbose"],
+    valued: &["-k", "--kill-after", "-s", "--signal"],
+    operands: 1,
+};
+const NICE: Options = Options { flags: &[], valued: &["-n", "--adjustment"], operands: 0 };
+const NOHUP: Options = Options { flags: &[], valued: &[], operands: 0 };
+const SETSID: Options =
+    Options { flags: &["-f", "--fork", "-w", "--wait"], valued: &[], operands: 0 };
+const STDBUF: Options = Options {
+    flags: &[],
+    valued: &["-i", "-o", "-e", "--input", "--output", "--error"],
+    operands: 0,
+};
+const XARGS: Options = Options {
+    flags: &["-0", "--null", "-r", "--no-run-if-empty", "-t", "--verbose", "-x", "--exit"],
+    valued: &["-n", "-L", "-P", "-s", "-d", "--max-args", "--max-procs", "--delimiter"],
+    operands: 0,
+};
+const SUDO: Options = Options {
+    flags: &["-n", "--non-interactive", "-E", "-H", "-k", "-S"],
+    valued: &["-u", "--user", "-g", "--group"],
+    operands: 0,
+};
+
+/// Programs that run what their arguments name, in ways that are not looked into.
+const RUNNERS: [&str; 32] = [
+    "busybox",
+    "chroot",
+    "chrt",
+    "docker",
+    "doas",
+    "entr",
+    "fish",
+    "flock",
+    "gdb",
+    "ionice",
+    "ksh",
+    "ltrace",
+    "nsenter",
+    "parallel",
+    "pkexec",
+    "podman",
+    "rbash",
+    "run-parts",
+    "runuser",
+    "script",
+    "ssh",
+    "start-stop-daemon",
+    "strace",
+    "su",
+    "systemd-run",
+    "taskset",
+    "time",
+    "toybox",
+    "unshare",
+    "watch",
+    "xvfb-run",
+    "zsh",
+];
+
+/// Looks for a command in the words of another.
+pub(super) fn unwrap(words: &[Word]) -> Wrapped {
+    let Some(program) = words.first().and_then(Word::literal) else { return Wrapped::Hidden };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    match by_name(name, words) {
+        // `./timeout` is whatever somebody put there.
+        Wrapped::Command(inner, Wrapper::Transparent) if name != program => {
+            Wrapped::Command(inner, Wrapper::OfItsOwn)
+        }
+        Wrapped::Script(script, Wrapper::Transparent) if name != program => {
+            Wrapped::Script(script, Wrapper::OfItsOwn)
+        }
+        other => other,
+    }
+}
+
+fn by_name(name: &str, words: &[Word]) -> Wrapped {
+    match name {
+        "env" => env(words),
+        "timeout" => plain(words, &TIMEOUT),
+        "nice" => plain(words, &NICE),
+        "setsid" => plain(words, &SETSID),
+        "stdbuf" => plain(words, &STDBUF),
+        "command" => command(words),
+        "nohup" | "builtin" | "exec" => plain(words, &NOHUP),
+        "sudo" => sudo(words),
+        "xargs" => xargs(words),
+        "eval" => eval(words),
+        "sh" | "bash" | "dash" => shell(words),
+        "find" => find(words),
+        _ if RUNNERS.contains(&name) => Wrapped::Hidden,
+        _ => Wrapped::Nothing,
+    }
+}
+
+fn transparent(words: &[Word], at: usize) -> Wrapped {
+    match words.get(at..) {
+        None | Some([]) => Wrapped::Nothing,
+        Some(inner) => {
+            Wrapped::Command(vec![Inner { at, words: inner.to_vec() }], Wrapper::Transparent)
+        }
+    }
+}
+
+/// The place of the first word after the options, or `None` when one is not understood.
+fn after_options(words: &[Word], options: &Options) -> Option<usize> {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let text = word.literal()?;
+        if text == "--" {
+            return Some(at + 1 + options.operands);
+        }
+        if !text.starts_with('-') || text == "-" {
+            break;
+        }
+        let joined = |it: &&str| {
+            if it.starts_with("--") {
+                text.strip_prefix(*it).is_some_and(|rest| rest.starts_with('='))
+            } else {
+                text.starts_with(*it)
+            }
+        };
+        if options.flags.contains(&text)
+            || options.valued.iter().any(|it| *it != text && joined(it))
+        {
+            at += 1;
+        } else if options.valued.contains(&text) {
+            words.get(at + 1)?.literal()?;
+            at += 2;
+        } else {
+            return None;
+        }
+    }
+    for operand in words.get(at..)?.iter().take(options.operands) {
+        operand.literal()?;
+    }
+    Some(at + options.operands)
+}
+
+fn plain(words: &[Word], options: &Options) -> Wrapped {
+    after_options(words, options).map_or(Wrapped::Hidden, |at| transparent(words, at))
+}
+
+fn command(words: &[Word]) -> Wrapped {
+    match words.get(1).and_then(Word::literal) {
+        // Only tells where a command is.
+        Some("-v" | "-V") => Wrapped::Nothing,
+        _ => plain(words, &NOHUP),
+    }
+}
+
+/// Not transparent, and takes `NAME=value` words before the command.
+fn sudo(words: &[Word]) -> Wrapped {
+    let Some(mut at) = after_options(words, &SUDO) else { return Wrapped::Hidden };
+    while words.get(at).and_then(Word::literal).and_then(variable_of).is_some() {
+        at += 1;
+    }
+    match transparent(words, at) {
+        Wrapped::Command(inner, _) => Wrapped::Command(inner, Wrapper::OfItsOwn),
+        other => other,
+    }
+}
+
+fn env(words: &[Word]) -> Wrapped {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.literal() else { return Wrapped::Hidden };
+        match text {
+            "-i" | "-" | "--ignore-environment" | "-0" | "--null" => at += 1,
+            "-u" | "--unset" => at += 2,
+            "--" => {
+                at += 1;
+                break;
+            }
+            _ if text.starts_with('-') => return Wrapped::Hidden,
+            _ if text.contains('=') => {
+                if !variable_of(text).is_some_and(is_harmless) {
+                    return Wrapped::Hidden;
+                }
+                at += 1;
+            }
+            _ => break,
+        }
+    }
+    transparent(words, at)
+}
+
+fn xargs(words: &[Word]) -> Wrapped {
+    let Some(at) = after_options(words, &XARGS) else { return Wrapped::Hidden };
+    let mut inner = words.get(at..).unwrap_or_default().to_vec();
+    if inner.is_empty() {
+        return Wrapped::Nothing;
+    }
+    inner.push(Word::unknown("…", "comes from the input of `xargs`"));
+    Wrapped::Command(vec![Inner { at, words: inner }], Wrapper::Transparent)
+}
+
+fn eval(words: &[Word]) -> Wrapped {
+    let text: Option<Vec<&str>> = words.iter().skip(1).map(Word::literal).collect();
+    text.map_or(Wrapped::Hidden, |it| Wrapped::Script(it.join(" "), Wrapper::Transparent))
+}
+
+fn shell(words: &[Word]) -> Wrapped {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.literal() else { return Wrapped::Hidden };
+        if text.starts_with('+') {
+            return Wrapped::Hidden;
+        }
+        let Some(flags) = text.strip_prefix('-') else {
+            // A script file, judged as an argument.
+            return Wrapped::Nothing;
+        };
+        if flags.is_empty() || !flags.bytes().all(|it| b"ceu".contains(&it)) {
+            return Wrapped::Hidden;
+        }
+        at += 1;
+        if flags.contains('c') {
+            return match words.get(at).and_then(Word::literal) {
+                // What starts like an option is one, even here.
+                Some(script) if !script.starts_with(['-', '+']) => {
+                    Wrapped::Script(script.to_owned(), Wrapper::Transparent)
+                }
+                _ => Wrapped::Hidden,
+            };
+        }
+    }
+    // What it runs comes from its input.
+    Wrapped::Hidden
+}
+
+/// Every `-exec` of a `find`; a word with `{}` becomes file names.
+fn find(words: &[Word]) -> Wrapped {
+    let mut found = Vec::new();
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        if !matches!(word.literal(), Some("-exec" | "-execdir" | "-ok" | "-okdir")) {
+            continue;
+        }
+        let rest = words.get(at..).unwrap_or_default();
+        let inner: Vec<Word> = rest
+            .iter()
+            .take_while(|it| !matches!(it.literal(), Some(";" | "+")))
+            .map(|it| match it.literal() {
+                Some(text) if text.contains("{}") => Word::unknown(text, "becomes file names"),
+                _ => it.clone(),
+            })
+            .collect();
+        if inner.is_empty() {
+            return Wrapped::Hidden;
+        }
+        let after = at + inner.len();
+        found.push(Inner { at, words: inner });
+        at = after;
+    }
+    // An unknown word may become an `-exec` and the rest of one.
+    if let Some(unknown) = words.iter().find(|it| it.literal().is_none()) {
+        found.push(Inner { at: usize::MAX, words: vec![unknown.clone()] });
+    }
+    if found.is_empty() { Wrapped::Nothing } else { Wrapped::Command(found, Wrapper::OfItsOwn) }
+}

@@ -1,0 +1,257 @@
+//! Conditions of rules, compiled.
+//!
+//! A limit (deny, ask) is met when anything the call touches meets it; a permission only when
+//! everything does.
+
+use std::path::PathBuf;
+
+use regex::{Regex, RegexBuilder};
+use serde_json::Value;
+
+use crate::tool::{Access, Risk};
+
+use super::{
+    action::Action,
+    command::Role,
+    command_pattern::{CommandPattern, Match},
+    config::{ConditionConfig, Operator, RiskLevel, Values},
+    facts::Facts,
+    host_pattern::HostPattern,
+    path_pattern::{PathPatterns, PatternId, Reach},
+    places::Places,
+};
+
+/// An expression needs no more than this; the library's own limit is ten times higher.
+const MAX_REGEX_BYTES: usize = 1 << 20;
+
+/// One condition.
+#[derive(Debug)]
+pub(super) enum Condition {
+    Param { name: String, test: Test },
+    PathWithin(Vec<PathBuf>),
+    PathGlob(Vec<PatternId>),
+    Command(Vec<CommandPattern>),
+    Host(Vec<HostPattern>),
+    RiskAtLeast(Risk),
+}
+
+/// A comparison of text.
+#[derive(Debug)]
+pub(super) enum Test {
+    Equals(Vec<String>),
+    Contains(Vec<String>),
+    StartsWith(Vec<String>),
+    Matches(Vec<Regex>),
+}
+
+impl Test {
+    fn compile(operator: Operator, values: &Values) -> Result<Self, String> {
+        let texts = values.as_slice().to_vec();
+        if texts.is_empty() {
+            return Err("a condition without a value never holds".to_owned());
+        }
+        Ok(match operator {
+            Operator::Equals => Self::Equals(texts),
+            Operator::Contains => Self::Contains(texts),
+            Operator::StartsWith => Self::StartsWith(texts),
+            Operator::Matches => Self::Matches(
+                texts
+                    .iter()
+                    .map(|text| {
+                        RegexBuilder::new(text)
+                            .size_limit(MAX_REGEX_BYTES)
+                            .dfa_size_limit(MAX_REGEX_BYTES)
+                            .nest_limit(64)
+                            .build()
+                            .map_err(|it| format!("`{text}` is not a regular expression: {it}"))
+                    })
+                    .collect::<Result<_, _>>()?,
+            ),
+        })
+    }
+
+    fn holds(&self, text: &str) -> bool {
+        match self {
+            Self::Equals(values) => values.iter().any(|it| it == text),
+            Self::Contains(values) => values.iter().any(|it| text.contains(it.as_str())),
+            Self::StartsWith(values) => values.iter().any(|it| text.starts_with(it.as_str())),
+            Self::Matches(values) => values.iter().any(|it| it.is_match(text)),
+        }
+    }
+}
+
+impl Condition {
+    /// Checks and compiles a condition.
+    pub(super) fn compile(
+        config: &ConditionConfig,
+        reach: Reach,
+        places: &Places,
+        paths: &mut PathPatterns,
+    ) -> Result<Self, String> {
+        const FORMS: &str = "a condition is `param`, `operator` and `value`, or exactly one of \
+                             `pathWithin`, `pathGlob`, `commandPrefix`, `urlHost`, `riskAtLeast`";
+        let ConditionConfig {
+            param,
+            operator,
+            value,
+            path_within,
+            path_glob,
+            command_prefix,
+            url_host,
+            risk_at_least,
+        } = config;
+        let typed = [path_within, path_glob, command_prefix, url_host];
+        let count = typed.iter().filter(|it| it.is_some()).count()
+            + usize::from(risk_at_least.is_some())
+            + usize::from(param.is_some() || operator.is_some() || value.is_some());
+        if count != 1
+            || typed.iter().any(|it| it.as_ref().is_some_and(|it| it.as_slice().is_empty()))
+        {
+            return Err(FORMS.to_owned());
+        }
+        if let Some(level) = risk_at_least {
+            return Ok(Self::RiskAtLeast(level.risk()));
+        }
+        if let Some(values) = path_within {
+            let directories: Result<_, _> =
+                values.as_slice().iter().map(|it| places.directory(it)).collect();
+            return directories.map(Self::PathWithin);
+        }
+        if let Some(values) = path_glob {
+            let mut pattern = |it: &String| paths.add(it, reach, places);
+            let patterns: Result<_, _> = values.as_slice().iter().map(&mut pattern).collect();
+            return patterns.map(Self::PathGlob);
+        }
+        if let Some(values) = command_prefix {
+            let pattern =
+                |it: &String| CommandPattern::parse(&format!("{it}:*"), places.home_text());
+            let patterns: Result<_, _> = values.as_slice().iter().map(pattern).collect();
+            return patterns.map(Self::Command);
+        }
+        if let Some(values) = url_host {
+            let patterns: Result<_, _> =
+                values.as_slice().iter().map(|it| HostPattern::parse(it)).collect();
+            return patterns.map(Self::Host);
+        }
+        match (param, operator, value) {
+            (Some(name), Some(operator), Some(value)) => {
+                Ok(Self::Param { name: name.clone(), test: Test::compile(*operator, value)? })
+            }
+            _ => Err(FORMS.to_owned()),
+        }
+    }
+
+    /// True for conditions on paths.
+    pub(super) const fn is_about_paths(&self) -> bool {
+        matches!(self, Self::PathWithin(_) | Self::PathGlob(_))
+    }
+
+    /// Whether the condition of a rule with that action holds.
+    pub(super) fn holds(&self, facts: &Facts, action: Action) -> Match {
+        let permits = action == Action::Allow;
+        match self {
+            Self::RiskAtLeast(risk) => Match::certain_if(facts.risk >= *risk),
+            Self::Param { name, test } => {
+                Match::certain_if(param_holds(name, test, facts, permits))
+            }
+            Self::PathWithin(directories) => {
+                let within = |path: &super::facts::PathFact| {
+                    directories.iter().any(|it| path.path.starts_with(it))
+                };
+                Match::certain_if(quantified(permits, facts.paths.iter().map(within)))
+            }
+            Self::PathGlob(patterns) => {
+                let matched = |path: &super::facts::PathFact| {
+                    patterns.iter().any(|it| path.patterns.contains(it))
+                };
+                Match::certain_if(quantified(permits, facts.paths.iter().map(matched)))
+            }
+            Self::Host(patterns) => hosts_hold(patterns, facts, permits),
+            Self::Command(patterns) => commands_hold(patterns, facts, permits),
+        }
+    }
+}
+
+impl RiskLevel {
+    /// The same level in the table of risks.
+    pub const fn risk(self) -> Risk {
+        match self {
+            Self::Low => Risk::Low,
+            Self::Medium => Risk::Medium,
+            Self::High => Risk::High,
+            Self::Critical => Risk::Critical,
+        }
+    }
+}
+
+/// For a permission all have to hold, and there has to be one; for a limit one is enough.
+fn quantified(permits: bool, mut each: impl Iterator<Item = bool>) -> bool {
+    if !permits {
+        return each.any(|it| it);
+    }
+    let mut count = 0;
+    each.inspect(|_| count += 1).all(|it| it) && count > 0
+}
+
+fn param_holds(name: &str, test: &Test, facts: &Facts, permits: bool) -> bool {
+    let Some(value) = facts.question.input.get(name) else { return false };
+    if let Value::Array(items) = value {
+        return quantified(permits, items.iter().map(|it| test.holds(&text_of(it))))
+            || (!permits && test.holds(&text_of(value)));
+    }
+    let given = text_of(value);
+    if !test.holds(&given) {
+        return false;
+    }
+    let is_command = facts.question.accesses.iter().any(|it| *it == Access::Run(given.clone()));
+    if !permits || !is_command || matches!(test, Test::Equals(_)) {
+        return true;
+    }
+    // `startsWith: "git "` is meant for the command, not for what else stands in its line.
+    facts.commands.iter().all(|run| {
+        run.analysis.doubts.is_empty()
+            && run.redirected.iter().all(|it| it.is_harmless)
+            && run
+                .analysis
+                .segments
+                .iter()
+                .all(|it| it.role != Role::Command || test.holds(&it.text))
+    })
+}
+
+fn hosts_hold(patterns: &[HostPattern], facts: &Facts, permits: bool) -> Match {
+    let known = |host: &Option<String>| match host {
+        Some(host) if permits => patterns.iter().any(|it| it.matches(host)),
+        Some(host) => patterns.iter().any(|it| it.limits(host)),
+        None => false,
+    };
+    if quantified(permits, facts.hosts.iter().map(known)) {
+        return Match::Certain;
+    }
+    let is_possible = !permits && facts.hosts.iter().any(Option::is_none);
+    if is_possible { Match::Possible } else { Match::No }
+}
+
+fn commands_hold(patterns: &[CommandPattern], facts: &Facts, permits: bool) -> Match {
+    let segments = || facts.commands.iter().flat_map(|it| &it.analysis.segments);
+    let is_doubtful = facts.commands.iter().any(|it| !it.analysis.doubts.is_empty());
+    if permits {
+        let fits = segments()
+            .filter(|it| it.role == Role::Command)
+            .map(|segment| patterns.iter().any(|it| it.permits(segment).is_some()));
+        let writes = facts.commands.iter().any(|it| it.redirected.iter().any(|it| !it.is_harmless));
+        return Match::certain_if(quantified(permits, fits) && !is_doubtful && !writes);
+    }
+    let found = segments().flat_map(|segment| patterns.iter().map(|it| it.limits(segment)));
+    let found = found.max().unwrap_or(Match::No);
+    if is_doubtful { found.max(Match::Possible) } else { found }
+}
+
+/// The text of a parameter, as JavaScript's `String` would give it where that says anything.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(text_of).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,61 @@
+//! "Always allow": the narrowest rule that lets the same call through again.
+
+use crate::tool::Access;
+
+use super::{
+    command_pattern, host_pattern::host_of, path_pattern, places::Places, question::Question,
+    tool_names::Family,
+};
+
+/// The rules that allow this call and as little else as rules can say; `None` when no rule could.
+///
+/// A command is granted word by word, a file by its path, a fetch by its host; other tools by name.
+pub(super) fn narrowest(question: &Question, places: &Places) -> Option<Vec<String>> {
+    let Some(family) = question.family() else { return Some(vec![question.tool.to_owned()]) };
+    let mut rules = Vec::new();
+    for access in question.accesses {
+        let rule = match (family, access) {
+            (Family::Shell, Access::Run(line)) => {
+                format!("Bash({})", command_pattern::escaped(line))
+            }
+            (Family::Editing, Access::Write(path) | Access::Read(path)) => {
+                format!("Edit({})", path_text(path.to_str()?, places))
+            }
+            (Family::Reading, Access::Read(path)) => {
+                format!("Read({})", path_text(path.to_str()?, places))
+            }
+            (Family::Fetching, Access::Connect(url)) => {
+                format!("WebFetch(domain:{})", host_of(url)?)
+            }
+            // A rule about something else would not allow the call.
+            _ => return None,
+        };
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    if rules.is_empty() { Some(vec![question.tool.to_owned()]) } else { Some(rules) }
+}
+
+/// The path as a pattern of itself, from the project where it lies there.
+fn path_text(path: &str, places: &Places) -> String {
+    let project = places.project.to_str().unwrap_or("/");
+    let below =
+        path.strip_prefix(project.trim_end_matches('/')).and_then(|it| it.strip_prefix('/'));
+    match below {
+        Some(below) if !below.is_empty() => format!("./{}", path_pattern::escaped(below)),
+        _ => format!("/{}", path_pattern::escaped(path)),
+    }
+}
+
+/// What a model or a host is told when nobody is there to be asked.
+pub(super) fn ways_to_allow(question: &Question, places: &Places) -> String {
+    let rule = narrowest(question, places).and_then(|it| it.into_iter().next());
+    let rule = rule.unwrap_or_else(|| question.tool.to_owned());
+    let rule: String = rule.chars().take(200).collect();
+    format!(
+        "a host can allow it by a rule such as `{rule}` (`allowedTools` or the policy's `allow`), by \
+         listening for confirmation requests, or, if it asks by itself, by `permissionMode: \
+         \"bypassPermissions\"`"
+    )
+}

@@ -1,0 +1,63 @@
+//! The answer of policy, with its reasons.
+
+use serde::Serialize;
+
+use crate::tool::Risk;
+
+use super::{action::Action, rule::RuleRef};
+
+/// What a verdict rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// The default action or the permission mode, because no rule spoke. Only here a hook's allow
+    /// counts.
+    Default,
+    /// A rule that applies.
+    Rule,
+    /// A limit that may apply to what is only known while the call runs.
+    PossibleRule,
+    /// A place that other programs run or trust.
+    ProtectedPlace,
+    /// What the mode takes away, whatever is allowed.
+    Mode,
+}
+
+/// What policy says of a call, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verdict {
+    /// What is to be done.
+    pub action: Action,
+    /// Why, in words for a person or a model.
+    pub reason: String,
+    /// What the action rests on.
+    pub basis: Basis,
+    /// The rule that decided, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleRef>,
+    /// How much harm the call could do.
+    pub risk: Risk,
+    /// The rule's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The same for each command, redirection, path or host, where there are several.
+    pub parts: Vec<PartVerdict>,
+}
+
+/// What policy says of a part of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PartVerdict {
+    /// The command, path or host.
+    pub part: String,
+    /// What is to be done.
+    pub action: Action,
+    /// Why.
+    pub reason: String,
+    /// What the action rests on.
+    pub basis: Basis,
+    /// The rule that decided, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleRef>,
+}

@@ -1,0 +1,185 @@
+//! Commands without a supervisor: children of this process, in a group of their own.
+//!
+//! The group is what can be found and ended. A process that leaves its group and its session is found on
+//! Linux by a cookie in its environment, and elsewhere not at all; a host that is killed leaves its
+//! commands behind. Whoever gets the answer is told that nothing was contained.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    io::{self, Read as _, Write as _},
+    os::{
+        fd::OwnedFd,
+        unix::{ffi::OsStrExt as _, net::UnixStream, process::CommandExt as _},
+    },
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::{
+    protocol::{Ended, Request, STOP_BYTES, telling_cwd},
+    settings::ProcessSettings,
+};
+
+/// How often to look whether the shell has ended: without a supervisor nobody tells.
+const PACE: Duration = Duration::from_millis(10);
+/// How long killed processes may take to be gone.
+const KILL_PATIENCE: Duration = Duration::from_secs(2);
+/// The variable that holds the cookie.
+const COOKIE: &str = "TOOLWRIGHT_COMMAND";
+
+/// Starts a command and a thread that sees it to its end.
+pub(super) fn start(
+    request: Request,
+    output: OwnedFd,
+    line: UnixStream,
+    settings: &ProcessSettings,
+    files: &Path,
+) -> io::Result<()> {
+    let moment = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |it| it.as_nanos());
+    let cookie = format!("{}-{moment:x}", std::process::id());
+    // Beside the directory of output files, which may not exist yet.
+    let told = PathBuf::from(format!("{}.cwd-{moment:x}", files.display()));
+    let script = telling_cwd(&request.command, &told.to_string_lossy());
+    let child = Command::new(OsStr::from_bytes(&request.shell))
+        .arg0(Path::new(OsStr::from_bytes(&request.shell)).file_name().unwrap_or(OsStr::new("sh")))
+        .arg("-c")
+        .arg(OsStr::from_bytes(&script))
+        .current_dir(OsStr::from_bytes(&request.cwd))
+        .env_clear()
+        .envs(settings.environment.iter().map(|(name, value)| (name, value)))
+        .env(COOKIE, &cookie)
+        .stdin(Stdio::null())
+        .stdout(output.try_clone()?)
+        .stderr(output)
+        .process_group(0)
+        .spawn()?;
+    let shell = Pid::from_child(&child);
+    let command = DirectCommand { request, shell, cookie, told, line };
+    thread::Builder::new()
+        .name("toolwright-command".to_owned())
+        .stack_size(256 * 1024)
+        .spawn(move || command.oversee())
+        .map(|_| ())
+}
+
+struct DirectCommand {
+    request: Request,
+    shell: Pid,
+    cookie: String,
+    told: PathBuf,
+    line: UnixStream,
+}
+
+impl DirectCommand {
+    fn oversee(mut self) {
+        let mut ended = Ended::default();
+        let mut stop: Option<Duration> = None;
+        let _ = self.line.set_read_timeout(Some(PACE));
+        // The shell is not reaped before its group is gone: until then its id, which is the group's, is
+        // nobody else's.
+        while !self.shell_has_ended() && stop.is_none() {
+            stop = self.asked_to_stop();
+        }
+        if let Some(grace) = stop {
+            self.signal(Signal::TERM);
+            self.wait_until(Instant::now() + grace);
+        } else if self.others() > 0 {
+            self.wait_until(Instant::now() + milliseconds(self.request.linger_ms));
+            ended.stopped = u32::try_from(self.others()).unwrap_or(u32::MAX);
+            self.signal(Signal::TERM);
+            self.wait_until(Instant::now() + milliseconds(self.request.grace_ms));
+        }
+        self.signal(Signal::KILL);
+        self.wait_until(Instant::now() + KILL_PATIENCE);
+        ended.survivors = u32::try_from(self.others()).unwrap_or(u32::MAX);
+        if let Ok(Some(status)) = waitid(WaitId::Pid(self.shell), WaitIdOptions::EXITED) {
+            ended.exit_code = status.exit_status();
+            ended.signal = status.terminating_signal();
+        }
+        ended.cwd =
+            fs::read(&self.told).ok().and_then(|line| line.strip_suffix(b"\n").map(<[u8]>::to_vec));
+        let _ = fs::remove_file(&self.told);
+        let _ = self.line.write_all(&ended.encode());
+    }
+
+    fn shell_has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(self.shell), options), Ok(None))
+    }
+
+    /// The grace, once somebody asks for the end or has gone; waits a little for it.
+    fn asked_to_stop(&mut self) -> Option<Duration> {
+        let mut grace = [0; STOP_BYTES];
+        match self.line.read(&mut grace) {
+            Ok(STOP_BYTES) => Some(milliseconds(u32::from_le_bytes(grace))),
+            Err(error) if is_no_answer(&error) => None,
+            Ok(_) | Err(_) => Some(milliseconds(self.request.grace_ms)),
+        }
+    }
+
+    fn wait_until(&self, moment: Instant) {
+        while Instant::now() < moment && !(self.shell_has_ended() && self.others() == 0) {
+            thread::sleep(PACE);
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        let _ = kill_process_group(self.shell, signal);
+        #[cfg(target_os = "linux")]
+        for pid in self.by_cookie() {
+            use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+            let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
+            // Looked at again: between the look and the handle the id may have become another's.
+            if self.carries_cookie(pid) {
+                let _ = pidfd_send_signal(&handle, signal);
+            }
+        }
+    }
+
+    /// How many processes but the shell are known to be left.
+    fn others(&self) -> usize {
+        self.by_cookie().len()
+    }
+
+    /// Processes that carry the cookie: also those that left the group.
+    #[cfg(target_os = "linux")]
+    fn by_cookie(&self) -> Vec<Pid> {
+        let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+        entries
+            .filter_map(|entry| Pid::from_raw(entry.ok()?.file_name().to_str()?.parse().ok()?))
+            .filter(|pid| *pid != self.shell && self.carries_cookie(*pid))
+            .collect()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn carries_cookie(&self, pid: Pid) -> bool {
+        let cookie = format!("{COOKIE}={}", self.cookie);
+        fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()))
+            .is_ok_and(|it| it.split(|byte| *byte == 0).any(|it| it == cookie.as_bytes()))
+    }
+
+    /// Other systems show nobody's environment: the group is all there is, and it is signalled whole.
+    #[cfg(not(target_os = "linux"))]
+    fn by_cookie(&self) -> Vec<Pid> {
+        let _ = &self.cookie;
+        Vec::new()
+    }
+}
+
+fn is_no_answer(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+    )
+}
+
+fn milliseconds(number: u32) -> Duration {
+    Duration::from_millis(u64::from(number))
+}

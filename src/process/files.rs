@@ -1,0 +1,180 @@
+//! The directory that holds what did not fit into answers: private, and gone when the registry is.
+//!
+//! A host that was killed cannot clean up. Its supervisor does, and where there was none, the next
+//! registry: a directory that nobody holds the lock of has no owner.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+const PREFIX: &str = "toolwright-output-";
+const LOCK: &str = ".lock";
+
+/// Makes the directory when the first file is needed.
+#[derive(Debug)]
+pub struct OutputFiles {
+    planned: PathBuf,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+enum Held {
+    /// No file was needed yet.
+    #[default]
+    Nothing,
+    /// The lock, for as long as this host lives.
+    Directory(#[allow(dead_code, reason = "held, not read")] File),
+    /// The registry is closed.
+    Removed,
+}
+
+impl OutputFiles {
+    /// A place below the system's directory for temporary files; nothing is made yet.
+    pub fn below(temporary: &Path) -> Self {
+        // The moment tells registries of one process apart, and processes that had the same id.
+        let moment = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |it| it.as_nanos());
+        let name = format!("{PREFIX}{}-{moment:x}", std::process::id());
+        Self { planned: temporary.join(name), held: Mutex::default() }
+    }
+
+    /// Where the files are or would be.
+    pub fn directory(&self) -> &Path {
+        &self.planned
+    }
+
+    /// A new file of that name, and its path.
+    pub fn create(&self, name: &str) -> io::Result<(File, PathBuf)> {
+        self.make_directory()?;
+        let path = self.planned.join(name);
+        let file = private(File::options().read(true).write(true).create_new(true)).open(&path)?;
+        Ok((file, path))
+    }
+
+    /// Makes the directory, once, and takes away those of hosts that are gone.
+    fn make_directory(&self) -> io::Result<()> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match *held {
+            Held::Directory(_) => return Ok(()),
+            Held::Removed => return Err(io::Error::other("the registry is closed")),
+            Held::Nothing => {}
+        }
+        if let Some(temporary) = self.planned.parent() {
+            remove_strays(temporary);
+        }
+        make_private_directory(&self.planned)?;
+        let lock =
+            private(File::options().write(true).create_new(true)).open(self.planned.join(LOCK))?;
+        if !lock_now(&lock) {
+            return Err(io::Error::other("its lock cannot be taken"));
+        }
+        *held = Held::Directory(lock);
+        Ok(())
+    }
+
+    /// Removes the directory with all files; none can be made afterwards.
+    pub fn remove(&self) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Held::Directory(_) = std::mem::replace(&mut *held, Held::Removed) {
+            // What cannot be removed now is a stray, which the next registry removes.
+            let _ = fs::remove_dir_all(&self.planned);
+        }
+    }
+}
+
+impl Drop for OutputFiles {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+/// Removes directories whose owner is gone: their lock is free.
+fn remove_strays(temporary: &Path) {
+    let Ok(entries) = fs::read_dir(temporary) else { return };
+    for entry in entries.flatten() {
+        if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            continue;
+        }
+        let path = entry.path();
+        // One without a lock file may be in the making.
+        let Ok(lock) = File::options().write(true).open(path.join(LOCK)) else { continue };
+        if lock_now(&lock) {
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn lock_now(file: &File) -> bool {
+    rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+#[cfg(unix)]
+fn private(options: &mut fs::OpenOptions) -> &fs::OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    options.mode(0o600)
+}
+
+#[cfg(unix)]
+fn make_private_directory(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+#[cfg(not(unix))]
+fn lock_now(file: &File) -> bool {
+    file.try_lock().is_ok()
+}
+
+#[cfg(not(unix))]
+fn private(options: &mut fs::OpenOptions) -> &fs::OpenOptions {
+    options
+}
+
+#[cfg(not(unix))]
+fn make_private_directory(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
+}
+
+#[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn files_are_private_and_gone_with_their_owner() {
+        let temporary = TempDir::new().unwrap();
+        let files = OutputFiles::below(temporary.path());
+        assert!(!files.directory().exists());
+        let (_file, path) = files.create("a.txt").unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(files.directory()), mode(&path)), (0o700, 0o600));
+        drop(files);
+        assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_dead_host_left_is_removed_and_what_a_living_one_has_is_kept() {
+        let temporary = TempDir::new().unwrap();
+        let stray = temporary.path().join(format!("{PREFIX}1-0-0"));
+        fs::create_dir(&stray).unwrap();
+        fs::write(stray.join(LOCK), "").unwrap();
+        fs::write(stray.join("task_1.txt"), "x").unwrap();
+        let living = OutputFiles::below(temporary.path());
+        living.create("a.txt").unwrap();
+        assert!(!stray.exists());
+        let other = OutputFiles::below(temporary.path());
+        other.create("a.txt").unwrap();
+        assert!(living.directory().join("a.txt").exists());
+        living.remove();
+        assert!(living.create("b.txt").is_err());
+    }
+}

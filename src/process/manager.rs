@@ -1,0 +1,399 @@
+//! The commands of a registry: starts them, finds them by id, forgets old ones, ends all.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    io,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use super::{
+    events::{TaskEvent, TaskEventKind, TaskEvents},
+    files::OutputFiles,
+    info::TaskInfo,
+    output::SpillState,
+    settings::ProcessSettings,
+    task::{Ground, StopReason, Task},
+};
+#[cfg(unix)]
+use super::{
+    launcher::Launcher,
+    output::Output,
+    protocol::Request,
+    reactor::{Reactor, Watched},
+    task::Parts,
+};
+
+/// How many tasks may run at once.
+pub const MAX_RUNNING: usize = 256;
+/// How many ended commands are remembered for their output; the oldest are forgotten first.
+const MAX_ENDED: usize = 256;
+/// How many bytes their files may have together.
+const MAX_ENDED_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// The longest command: the system takes no argument of 128 KiB or more.
+pub const MAX_COMMAND_BYTES: usize = 120_000;
+/// How long processes that a shell leaves behind may take to end by themselves: long enough for the last
+/// words of a process substitution.
+#[cfg(unix)]
+const LINGER_MS: u32 = 200;
+
+/// Why a command was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Too many tasks run.
+    #[error(
+        "{MAX_RUNNING} tasks are running already; stop one with TaskStop, or wait for one to end"
+    )]
+    TooMany,
+    /// The registry is closed.
+    #[error("the registry is closed")]
+    Closed,
+    /// The system said no.
+    #[error("the command could not be started: {0}")]
+    Failed(#[from] io::Error),
+    /// Not on this system.
+    #[error("commands cannot be run on this system yet")]
+    Unsupported,
+}
+
+/// A command to start.
+#[derive(Clone, Debug)]
+pub struct CommandSpec {
+    /// What the shell runs.
+    pub command: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Where it starts.
+    pub cwd: PathBuf,
+    /// The conversation.
+    pub session_id: String,
+    /// Who waits for it.
+    pub ground: Ground,
+    /// True when somebody takes its output as it comes, with [`Task::take_waiting`].
+    pub is_heard: bool,
+}
+
+/// The commands of a registry.
+#[derive(Debug)]
+pub struct TaskManager {
+    /// How commands are run.
+    pub settings: ProcessSettings,
+    files: Arc<OutputFiles>,
+    #[cfg(unix)]
+    engine: Mutex<Option<Arc<Engine>>>,
+    tasks: Mutex<Tasks>,
+    events: TaskEvents,
+    me: Weak<Self>,
+}
+
+#[derive(Debug, Default)]
+struct Tasks {
+    /// Everything that runs, in the foreground too.
+    running: HashMap<String, Arc<Task>>,
+    /// What has ended and is remembered, oldest first.
+    ended: VecDeque<Arc<Task>>,
+    next_task: u64,
+    next_command: u64,
+    closed: bool,
+}
+
+/// What is started with the first command.
+#[cfg(unix)]
+struct Engine {
+    launcher: Launcher,
+    reactor: Reactor,
+}
+
+#[cfg(unix)]
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Engine")
+    }
+}
+
+impl TaskManager {
+    /// No commands yet; nothing is started before the first.
+    pub fn new(settings: ProcessSettings) -> Arc<Self> {
+        let files = Arc::new(OutputFiles::below(&settings.temporary));
+        Arc::new_cyclic(|me| Self {
+            settings,
+            files,
+            #[cfg(unix)]
+            engine: Mutex::default(),
+            tasks: Mutex::default(),
+            events: TaskEvents::default(),
+            me: Weak::clone(me),
+        })
+    }
+
+    /// The directory of output files, whether or not it exists yet.
+    pub fn files(&self) -> &std::path::Path {
+        self.files.directory()
+    }
+
+    /// Starts a command. The first one takes a few milliseconds, which block.
+    #[cfg(unix)]
+    pub fn start(&self, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
+        use std::os::unix::{ffi::OsStrExt as _, net::UnixStream};
+
+        let engine = self.engine()?;
+        let (read_end, write_end) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&read_end, true).map_err(io::Error::from)?;
+        let (line, theirs) = UnixStream::pair()?;
+        line.set_nonblocking(true)?;
+        let (id, file_name) = self.next_names(spec.ground)?;
+        let request = Request {
+            linger_ms: LINGER_MS,
+            grace_ms: self.settings.grace_ms(),
+            shell: self.settings.shell.as_os_str().as_bytes().to_vec(),
+            cwd: spec.cwd.as_os_str().as_bytes().to_vec(),
+            command: spec.command.as_bytes().to_vec(),
+        };
+        let contained = engine.launcher.launch(
+            request,
+            write_end.into(),
+            theirs,
+            &self.settings,
+            self.files(),
+        )?;
+        let mut output =
+            Output::new(Arc::clone(&self.files), file_name, self.settings.max_file_bytes);
+        if spec.is_heard {
+            output.listen();
+        }
+        if spec.ground == Ground::Back {
+            output.spill();
+        }
+        let line = Arc::new(line);
+        let task = Arc::new(Task::new(Parts {
+            id,
+            command: spec.command.into(),
+            description: spec.description.map(Into::into),
+            session_id: spec.session_id.into(),
+            contained,
+            ground: spec.ground,
+            output,
+            line: Arc::clone(&line),
+            manager: Weak::clone(&self.me),
+        }));
+        let mut tasks = self.lock();
+        tasks.running.insert(task.id.clone(), Arc::clone(&task));
+        if spec.ground == Ground::Back {
+            self.events.tell(TaskEventKind::Started, TaskInfo::of(&task));
+        }
+        let closed = tasks.closed;
+        drop(tasks);
+        engine.reactor.watch(Watched {
+            task: Arc::clone(&task),
+            line,
+            output: Some(read_end.into()),
+        });
+        if closed {
+            // Closed while it was being started; whoever closes may not have seen it.
+            task.stop(StopReason::Asked, Duration::ZERO);
+        }
+        Ok(task)
+    }
+
+    /// There is no way to run commands here yet.
+    #[cfg(not(unix))]
+    pub fn start(&self, _spec: CommandSpec) -> Result<Arc<Task>, StartError> {
+        Err(StartError::Unsupported)
+    }
+
+    #[cfg(unix)]
+    fn engine(&self) -> Result<Arc<Engine>, StartError> {
+        let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(engine) = &*engine {
+            return Ok(Arc::clone(engine));
+        }
+        if self.lock().closed {
+            return Err(StartError::Closed);
+        }
+        let launcher = Launcher::start(&self.settings, self.files());
+        let started = Arc::new(Engine { launcher, reactor: Reactor::start()? });
+        *engine = Some(Arc::clone(&started));
+        Ok(started)
+    }
+
+    /// Starts what the first command would start, which blocks for some milliseconds.
+    pub fn warm_up(&self) -> Result<(), StartError> {
+        #[cfg(unix)]
+        self.engine()?;
+        Ok(())
+    }
+
+    /// True when starting a command does not block any more.
+    pub fn is_warm(&self) -> bool {
+        #[cfg(unix)]
+        return self.engine.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        #[cfg(not(unix))]
+        true
+    }
+
+    #[cfg(unix)]
+    fn next_names(&self, ground: Ground) -> Result<(String, String), StartError> {
+        let mut tasks = self.lock();
+        if tasks.closed {
+            return Err(StartError::Closed);
+        }
+        Ok(match ground {
+            Ground::Back => {
+                if tasks.running_tasks() >= MAX_RUNNING {
+                    return Err(StartError::TooMany);
+                }
+                tasks.next_task += 1;
+                (format!("task_{}", tasks.next_task), format!("task_{}.txt", tasks.next_task))
+            }
+            Ground::Fore => {
+                tasks.next_command += 1;
+                let name = format!("command_{}", tasks.next_command);
+                (name.clone(), format!("{name}.txt"))
+            }
+        })
+    }
+
+    /// Lets a foreground command go on as a task; false when it has ended, or when too many run.
+    pub fn promote(&self, task: &Arc<Task>) -> bool {
+        let tasks = self.lock();
+        if !tasks.running.contains_key(&task.id)
+            || tasks.closed
+            || tasks.running_tasks() >= MAX_RUNNING
+        {
+            return false;
+        }
+        task.send_to_background();
+        self.events.tell(TaskEventKind::Started, TaskInfo::of(task));
+        true
+    }
+
+    /// The task of an id, running or remembered.
+    pub fn find(&self, id: &str) -> Option<Arc<Task>> {
+        let tasks = self.lock();
+        let found =
+            tasks.running.get(id).or_else(|| tasks.ended.iter().find(|it| it.id == id)).cloned();
+        found.filter(|it| it.ground() == Ground::Back)
+    }
+
+    /// Every task that runs or is remembered, in the order in which they started.
+    pub fn list(&self) -> Vec<Arc<Task>> {
+        let tasks = self.lock();
+        let mut all: Vec<_> = tasks
+            .running
+            .values()
+            .chain(&tasks.ended)
+            .filter(|it| it.ground() == Ground::Back)
+            .cloned()
+            .collect();
+        all.sort_by_key(|it| it.started_at);
+        all
+    }
+
+    /// How many tasks run.
+    pub fn running(&self) -> usize {
+        self.lock().running_tasks()
+    }
+
+    /// Makes a function hear every event that is kept, and then every one that comes.
+    pub fn on_event(&self, listener: impl Fn(&TaskEvent) + Send + Sync + 'static) {
+        self.events.listen(Box::new(listener));
+    }
+
+    /// Has the reading thread look at every command again.
+    pub(super) fn look_again(&self) {
+        #[cfg(unix)]
+        if let Some(engine) = &*self.engine.lock().unwrap_or_else(PoisonError::into_inner) {
+            engine.reactor.wake();
+        }
+    }
+
+    /// Takes note of a command's end.
+    pub(super) fn ended(&self, id: &str) {
+        let mut tasks = self.lock();
+        let Some(task) = tasks.running.remove(id) else { return };
+        let is_task = task.ground() == Ground::Back;
+        if is_task {
+            self.events.tell(TaskEventKind::Ended, TaskInfo::of(&task));
+        }
+        if is_task || task.spill_state() != SpillState::None {
+            tasks.ended.push_back(task);
+        }
+        let forgotten = tasks.forget_old();
+        drop(tasks);
+        for task in forgotten {
+            if let SpillState::File { path, .. } = task.spill_state() {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+
+    /// Remembers a foreground command whose output became a file after its end.
+    pub fn remember(&self, task: &Arc<Task>) {
+        let mut tasks = self.lock();
+        if !tasks.ended.iter().any(|it| it.id == task.id) {
+            tasks.ended.push_back(Arc::clone(task));
+        }
+    }
+
+    /// Ends every command and removes every file; gives when all are gone, or have had time to be.
+    pub async fn shut_down(&self) {
+        let running: Vec<_> = {
+            let mut tasks = self.lock();
+            tasks.closed = true;
+            tasks.running.values().cloned().collect()
+        };
+        for task in &running {
+            task.stop(StopReason::Asked, self.settings.grace);
+        }
+        let patience = self.settings.grace + Duration::from_secs(3);
+        let gone = async {
+            for task in &running {
+                task.ended().await;
+            }
+        };
+        let _ = tokio::time::timeout(patience, gone).await;
+        self.lock().ended.clear();
+        self.events.clear();
+        self.files.remove();
+        #[cfg(unix)]
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for TaskManager {
+    fn drop(&mut self) {
+        for task in self.lock().running.values() {
+            task.stop(StopReason::Abandoned, self.settings.grace);
+        }
+    }
+}
+
+impl Tasks {
+    fn running_tasks(&self) -> usize {
+        self.running.values().filter(|it| it.ground() == Ground::Back).count()
+    }
+
+    /// Takes out what is beyond the bounds, oldest first.
+    fn forget_old(&mut self) -> Vec<Arc<Task>> {
+        let mut bytes: u64 = self.ended.iter().map(|it| file_bytes(it)).sum();
+        let mut forgotten = Vec::new();
+        while self.ended.len() > MAX_ENDED || bytes > MAX_ENDED_BYTES && self.ended.len() > 1 {
+            let Some(oldest) = self.ended.pop_front() else { break };
+            bytes -= file_bytes(&oldest);
+            forgotten.push(oldest);
+        }
+        forgotten
+    }
+}
+
+fn file_bytes(task: &Task) -> u64 {
+    match task.spill_state() {
+        SpillState::File { bytes, .. } => bytes,
+        SpillState::None | SpillState::Failed(_) => 0,
+    }
+}

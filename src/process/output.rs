@@ -1,0 +1,367 @@
+//! The output of one command: its beginning and its end in memory, all of it in a file once it is large.
+
+use std::{
+    fs::File,
+    io::{self, Write as _},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use super::files::OutputFiles;
+
+/// How many bytes of the beginning, and of the end, stay in memory.
+pub(super) const KEPT: usize = 64 * 1024;
+/// How many bytes wait for a slow listener before the command has to.
+const MAX_WAITING: usize = 256 * 1024;
+
+/// Where a copy of everything goes.
+#[derive(Debug)]
+enum Spill {
+    /// All of it is in memory.
+    NotNeeded,
+    /// In the file, up to the cap; it is open while there may be more.
+    File { file: Option<File>, path: PathBuf, written: u64 },
+    /// The file could not be made or written.
+    Failed(String),
+}
+
+/// What of the output can be had beside head and tail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpillState {
+    /// There is no file: memory holds all.
+    None,
+    /// A file with this many of the bytes, from the first on.
+    File {
+        /// Where.
+        path: PathBuf,
+        /// How many.
+        bytes: u64,
+    },
+    /// There should be a file, and this is why there is none.
+    Failed(String),
+}
+
+/// A part of the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where it begins; later than asked where that was not kept.
+    pub offset: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Takes output as it comes.
+#[derive(Debug)]
+pub(super) struct Output {
+    head: Vec<u8>,
+    /// The last bytes, up to twice [`KEPT`] of them; empty while the head holds everything.
+    tail: Vec<u8>,
+    total: u64,
+    spill: Spill,
+    files: Arc<OutputFiles>,
+    file_name: String,
+    cap: u64,
+    /// What a listener has not taken yet, where there is a listener.
+    waiting: Option<Vec<u8>>,
+}
+
+impl Output {
+    pub(super) fn new(files: Arc<OutputFiles>, file_name: String, cap: u64) -> Self {
+        Self {
+            head: Vec::new(),
+            tail: Vec::new(),
+            total: 0,
+            spill: Spill::NotNeeded,
+            files,
+            file_name,
+            cap,
+            waiting: None,
+        }
+    }
+
+    /// Keeps output for a listener, who has to take it.
+    pub(super) fn listen(&mut self) {
+        self.waiting = Some(Vec::new());
+    }
+
+    /// What came since the listener last took something; gives back whether the command had to wait.
+    pub(super) fn take_waiting(&mut self) -> (Vec<u8>, bool) {
+        let was_full = self.is_full();
+        (self.waiting.as_mut().map(std::mem::take).unwrap_or_default(), was_full)
+    }
+
+    /// True when the command has to wait for its listener.
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting.as_ref().is_some_and(|it| it.len() >= MAX_WAITING)
+    }
+
+    /// Nobody listens any more.
+    pub(super) fn stop_listening(&mut self) {
+        self.waiting = None;
+    }
+
+    pub(super) fn append(&mut self, chunk: &[u8]) {
+        if let Some(waiting) = &mut self.waiting {
+            waiting.extend_from_slice(chunk);
+        }
+        let room = KEPT - self.head.len();
+        if chunk.len() > room && matches!(self.spill, Spill::NotNeeded) {
+            self.spill();
+        }
+        self.total += chunk.len() as u64;
+        let (beginning, rest) = chunk.split_at_checked(room).unwrap_or((chunk, &[]));
+        self.head.extend_from_slice(beginning);
+        if rest.len() >= KEPT {
+            self.tail.clear();
+            self.tail.extend_from_slice(last(rest, KEPT));
+        } else {
+            self.tail.extend_from_slice(rest);
+            if self.tail.len() > 2 * KEPT {
+                self.tail.drain(..self.tail.len() - KEPT);
+            }
+        }
+        self.write(chunk);
+    }
+
+    /// True when what comes is only counted, but for its end: the file is full, and nobody listens.
+    pub(super) fn only_counts(&self) -> bool {
+        let is_full = match &self.spill {
+            Spill::NotNeeded => false,
+            Spill::File { written, .. } => *written >= self.cap,
+            Spill::Failed(_) => true,
+        };
+        is_full && self.waiting.is_none()
+    }
+
+    /// Counts bytes that nobody will see. At least [`KEPT`] more have to follow.
+    pub(super) fn skip(&mut self, bytes: u64) {
+        self.total += bytes;
+        self.tail.clear();
+    }
+
+    /// Begins the file, with everything that has come so far.
+    pub(super) fn spill(&mut self) {
+        if !matches!(self.spill, Spill::NotNeeded) {
+            return;
+        }
+        self.spill = match self.files.create(&self.file_name) {
+            Ok((file, path)) => Spill::File { file: Some(file), path, written: 0 },
+            Err(error) => Spill::Failed(error.to_string()),
+        };
+        let head = std::mem::take(&mut self.head);
+        self.write(&head);
+        self.head = head;
+    }
+
+    fn write(&mut self, chunk: &[u8]) {
+        let Spill::File { file: Some(file), path, written } = &mut self.spill else { return };
+        let room = usize::try_from(self.cap.saturating_sub(*written)).unwrap_or(usize::MAX);
+        let within = chunk.get(..room.min(chunk.len())).unwrap_or_default();
+        match file.write_all(within) {
+            Ok(()) => *written += within.len() as u64,
+            Err(error) => {
+                // A file with a hole at its end would pass for the whole.
+                let _ = std::fs::remove_file(path);
+                self.spill = Spill::Failed(error.to_string());
+            }
+        }
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub(super) fn spill_state(&self) -> SpillState {
+        match &self.spill {
+            Spill::NotNeeded => SpillState::None,
+            Spill::File { path, written, .. } => {
+                SpillState::File { path: path.clone(), bytes: *written }
+            }
+            Spill::Failed(cause) => SpillState::Failed(cause.clone()),
+        }
+    }
+
+    /// The beginning and the end; the end is empty where the beginning is all.
+    pub(super) fn ends(&self) -> (Vec<u8>, Vec<u8>) {
+        (self.head.clone(), last(&self.tail, KEPT).to_vec())
+    }
+
+    /// At most so many bytes from an offset on. Bytes that nobody kept are left out, and the part begins
+    /// behind them.
+    pub(super) fn part(&self, offset: u64, max: usize) -> io::Result<Part> {
+        let offset = offset.min(self.total);
+        let tail_begins = self.total - self.tail.len() as u64;
+        if let Some(from_head) = slice_from(&self.head, offset, max) {
+            // Head and tail touch while there is little more than the head.
+            let mut bytes = from_head.to_vec();
+            if tail_begins == self.head.len() as u64 && bytes.len() < max {
+                bytes.extend_from_slice(self.tail.get(..max - bytes.len()).unwrap_or(&self.tail));
+            }
+            return Ok(Part { offset, bytes });
+        }
+        if offset >= tail_begins {
+            let bytes = slice_from(&self.tail, offset - tail_begins, max).unwrap_or_default();
+            return Ok(Part { offset, bytes: bytes.to_vec() });
+        }
+        if let Spill::File { file, path, written } = &self.spill
+            && offset < *written
+        {
+            let length = usize::try_from(*written - offset).unwrap_or(usize::MAX).min(max);
+            let mut bytes = vec![0; length];
+            match file {
+                Some(file) => read_exact_at(file, &mut bytes, offset)?,
+                None => read_exact_at(&File::open(path)?, &mut bytes, offset)?,
+            }
+            return Ok(Part { offset, bytes });
+        }
+        let bytes = self.tail.get(..max.min(self.tail.len())).unwrap_or_default().to_vec();
+        Ok(Part { offset: tail_begins, bytes })
+    }
+
+    /// Lets go of what is needed for more output only.
+    pub(super) fn settle(&mut self) {
+        if let Spill::File { file, .. } = &mut self.spill {
+            *file = None;
+        }
+        self.head.shrink_to_fit();
+        self.tail.drain(..self.tail.len().saturating_sub(KEPT));
+        self.tail.shrink_to_fit();
+    }
+}
+
+fn last(bytes: &[u8], count: usize) -> &[u8] {
+    bytes.get(bytes.len().saturating_sub(count)..).unwrap_or(bytes)
+}
+
+fn slice_from(bytes: &[u8], offset: u64, max: usize) -> Option<&[u8]> {
+    let from = usize::try_from(offset).ok().filter(|it| *it < bytes.len())?;
+    bytes.get(from..bytes.len().min(from.saturating_add(max)))
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::os::unix::fs::FileExt as _;
+    file.read_exact_at(bytes, offset)
+}
+
+#[cfg(not(unix))]
+fn read_exact_at(mut file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(bytes)?;
+    file.seek(SeekFrom::End(0)).map(|_| ())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use proptest::prelude::*;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn output(dir: &TempDir, cap: u64) -> Output {
+        Output::new(Arc::new(OutputFiles::below(dir.path())), "x.txt".to_owned(), cap)
+    }
+
+    fn file(output: &Output) -> (PathBuf, u64) {
+        match output.spill_state() {
+            SpillState::File { path, bytes } => Some((path, bytes)),
+            SpillState::None | SpillState::Failed(_) => None,
+        }
+        .unwrap()
+    }
+
+    fn all(output: &Output, max: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        loop {
+            let part = output.part(bytes.len() as u64, max).unwrap();
+            assert_eq!(part.offset, bytes.len() as u64);
+            if part.bytes.is_empty() {
+                return bytes;
+            }
+            bytes.extend(part.bytes);
+        }
+    }
+
+    #[test]
+    fn small_output_makes_no_file_and_large_output_is_in_it_from_the_first_byte() {
+        let dir = TempDir::new().unwrap();
+        let mut output = output(&dir, u64::MAX);
+        output.append(&vec![b'a'; KEPT]);
+        assert_eq!(output.spill_state(), SpillState::None);
+        output.append(b"b");
+        let (path, bytes) = file(&output);
+        let whole = [vec![b'a'; KEPT], b"b".to_vec()].concat();
+        assert_eq!((bytes, std::fs::read(path).unwrap()), (whole.len() as u64, whole.clone()));
+        assert_eq!(output.ends(), (vec![b'a'; KEPT], b"b".to_vec()));
+        assert_eq!(all(&output, 1_000), whole);
+    }
+
+    #[test]
+    fn a_file_ends_at_its_cap_and_what_follows_is_counted_and_its_end_kept() {
+        let dir = TempDir::new().unwrap();
+        let mut output = output(&dir, 100_000);
+        for _ in 0..10 {
+            output.append(&vec![b'x'; 50_000]);
+        }
+        output.append(b"end");
+        let (path, bytes) = file(&output);
+        assert_eq!((bytes, path.metadata().unwrap().len()), (100_000, 100_000));
+        assert_eq!(output.total(), 500_003);
+        assert!(output.ends().1.ends_with(b"xend"));
+        let part = output.part(200_000, 10).unwrap();
+        assert_eq!(part.offset, 500_003 - output.tail.len() as u64);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_is_told_and_loses_nothing_else() {
+        let mut output = Output::new(
+            Arc::new(OutputFiles::below(std::path::Path::new("/nonexistent/place"))),
+            "x.txt".to_owned(),
+            u64::MAX,
+        );
+        output.append(&vec![b'x'; 2 * KEPT]);
+        assert!(matches!(output.spill_state(), SpillState::Failed(_)));
+        assert_eq!(output.total(), 2 * KEPT as u64);
+        assert_eq!(all(&output, 100_000).len(), 2 * KEPT);
+    }
+
+    #[test]
+    fn bytes_that_are_only_counted_leave_no_hole_in_what_is_kept() {
+        let dir = TempDir::new().unwrap();
+        let mut output = output(&dir, 100_000);
+        output.append(&vec![b'x'; 90_000]);
+        assert!(!output.only_counts());
+        output.append(&vec![b'x'; 20_000]);
+        assert!(output.only_counts());
+        output.skip(1_000_000);
+        output.append(&[vec![b'y'; KEPT], b"end".to_vec()].concat());
+        assert_eq!(output.total(), 1_110_003 + KEPT as u64);
+        let (head, tail) = output.ends();
+        assert_eq!((head.len(), tail.len()), (KEPT, KEPT));
+        assert!(tail.ends_with(b"yend") && !tail.contains(&b'x'));
+        let part = output.part(500_000, 10).unwrap();
+        assert_eq!(part, Part { offset: 1_110_003, bytes: vec![b'y'; 10] });
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_in_whatever_pieces_can_be_read_back(
+            sizes in proptest::collection::vec(1_usize..90_000, 1..12),
+            step in 1_000_usize..100_000,
+        ) {
+            let dir = TempDir::new().unwrap();
+            let mut output = output(&dir, u64::MAX);
+            let mut whole = Vec::new();
+            for (index, size) in sizes.into_iter().enumerate() {
+                let chunk: Vec<u8> = (0..size).map(|at| ((at * 31 + index * 7) % 251).try_into().unwrap()).collect();
+                output.append(&chunk);
+                whole.extend(chunk);
+            }
+            prop_assert!(all(&output, step) == whole);
+            let (head, tail) = output.ends();
+            prop_assert!(whole.starts_with(&head) && whole.ends_with(&tail));
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What commands are told of the world: the host's environment, without what looks like a secret.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+};
+
+/// The host's environment, as it was when the registry was made.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    variables: Vec<(OsString, OsString)>,
+    temporary: PathBuf,
+}
+
+/// What a host says about the environment of commands.
+#[derive(Clone, Debug, Default)]
+pub struct EnvironmentRules {
+    /// Names that are kept although they look like secrets.
+    pub allowed: Vec<String>,
+    /// Variables that are set, whatever they look like.
+    pub set: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// The environment of this process.
+    pub fn of_process() -> Self {
+        Self { variables: env::vars_os().collect(), temporary: env::temp_dir() }
+    }
+
+    /// An environment that a host tells: in Bun and in workers, what `process.env` holds is not what the
+    /// process has, and reading that while JavaScript changes it would not be safe.
+    pub fn of_host(variables: BTreeMap<String, String>) -> Self {
+        let temporary = variables.get("TMPDIR").map_or_else(env::temp_dir, PathBuf::from);
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Self { variables: variables.collect(), temporary }
+    }
+
+    /// Where files go that nobody needs tomorrow.
+    pub fn temporary_directory(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Finds a program as a shell would.
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+        let path = self.variables.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value);
+        let usual = OsStr::new("/usr/local/bin:/usr/bin:/bin");
+        env::split_paths(path.map_or(usual, OsString::as_os_str))
+            .chain(env::split_paths(usual))
+            .map(|folder| folder.join(name))
+            .find(|program| program.is_absolute() && is_executable(program))
+    }
+
+    /// The shell that commands run in: bash, or what there is instead.
+    pub fn shell(&self) -> PathBuf {
+        self.find_program("bash")
+            .or_else(|| self.find_program("sh"))
+            .unwrap_or_else(|| PathBuf::from("/bin/sh"))
+    }
+
+    /// The variables that commands get.
+    pub fn for_commands(&self, rules: &EnvironmentRules) -> Vec<(OsString, OsString)> {
+        let is_set = |name: &OsStr| name.to_str().is_some_and(|it| rules.set.contains_key(it));
+        let is_kept = |name: &OsStr, value: &OsStr| {
+            rules.allowed.iter().any(|it| name == it.as_str())
+                || !(has_secret_name(&name.to_string_lossy())
+                    || has_password(&value.to_string_lossy()))
+        };
+        self.variables
+            .iter()
+            .filter(|(name, value)| {
+                !is_set(name) && !changes_the_shell(&name.to_string_lossy()) && is_kept(name, value)
+            })
+            .cloned()
+            .chain(rules.set.iter().map(|(name, value)| (name.into(), value.into())))
+            .collect()
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(program: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    program.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(program: &Path) -> bool {
+    program.is_file()
+}
+
+/// Words that make a name a secret's, where they are one of the words it is made of.
+const SECRET_WORDS: [&str; 26] = [
+    "KEY",
+    "KEYS",
+    "APIKEY",
+    "ACCESSKEY",
+    "PRIVATEKEY",
+    "TOKEN",
+    "TOKENS",
+    "SECRET",
+    "SECRETS",
+    "PASSWORD",
+    "PASSWORDS",
+    "PASSWD",
+    "PASSPHRASE",
+    "PASS",
+    "PWD",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "CREDS",
+    "AUTH",
+    "COOKIE",
+    "JWT",
+    "PAT",
+    "DSN",
+    "BEARER",
+    "WEBHOOK",
+    "SIGNATURE",
+];
+/// What makes a name a secret's wherever it stands in it.
+const SECRET_PARTS: [&str; 6] =
+    ["PASSWORD", "PASSWD", "SECRET", "TOKEN", "CREDENTIAL", "CONNECTION_STRING"];
+/// Beginnings of names that belong to providers' credentials as a whole.
+const SECRET_PREFIXES: [&str; 2] = ["AWS_", "AZURE_"];
+/// Names that look like secrets and are none: places, and settings that tools need.
+const HARMLESS: [&str; 7] = [
+    "PWD",
+    "OLDPWD",
+    "SSH_AUTH_SOCK",
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_PROFILE",
+    "AWS_PAGER",
+];
+
+/// True for names under which people keep secrets.
+fn has_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    !HARMLESS.contains(&name.as_str())
+        && (SECRET_PREFIXES.iter().any(|it| name.starts_with(it))
+            || SECRET_PARTS.iter().any(|it| name.contains(it))
+            || name.split(['_', '-', '.']).any(|word| SECRET_WORDS.contains(&word)))
+}
+
+/// True for variables that make bash run or mean something else than the command line says, which policy
+/// has judged: a start-up file, exported functions, options.
+fn changes_the_shell(name: &str) -> bool {
+    matches!(name, "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "PROMPT_COMMAND" | "CDPATH")
+        || name.starts_with("BASH_FUNC_")
+}
+
+/// True for values that are an address with a password in it.
+fn has_password(value: &str) -> bool {
+    value.split_once("://").is_some_and(|(_, rest)| {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        authority.rsplit_once('@').is_some_and(|(user, _)| {
+            user.split_once(':').is_some_and(|(_, password)| !password.is_empty())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets_are_told_from_names_that_only_look_alike() {
+        for name in [
+            "OPENAI_API_KEY",
+            "GITHUB_TOKEN",
+            "npm_config_token",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_ACCESS_KEY_ID",
+            "PGPASSWORD",
+            "MYSQL_PWD",
+            "client_secret",
+            "GH_PAT",
+            "SENTRY_DSN",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "SLACK_WEBHOOK",
+            "AZURE_CLIENT_ID",
+            "DJANGO_SECRETKEY",
+            "AuthToken",
+            "NPM_AUTH",
+            "STRIPE_APIKEY",
+            "SESSION_COOKIE",
+        ] {
+            assert!(has_secret_name(name), "{name}");
+        }
+        for name in [
+            "PATH",
+            "PWD",
+            "OLDPWD",
+            "HOME",
+            "LANG",
+            "TERM",
+            "SSH_AUTH_SOCK",
+            "KEYBOARD",
+            "AUTHOR",
+            "GIT_AUTHOR_NAME",
+            "XDG_SESSION_ID",
+            "AWS_REGION",
+            "COMPASS",
+            "MONKEY_PATCH_OFF",
+            "PATTERN",
+        ] {
+            assert!(!has_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_address_with_a_password_is_a_secret_whatever_its_name() {
+        for value in ["postgres://me:pw@db/x", "http://u:p@proxy:8080", "redis://:pw@host"] {
+            assert!(has_password(value), "{value}");
+        }
+        for value in
+            ["http://proxy:8080", "git@github.com:a/b", "https://x/?q=a:b@c", "ssh://git@host"]
+        {
+            assert!(!has_password(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn commands_get_what_is_no_secret_what_is_allowed_and_what_is_set() {
+        let variable = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        let environment = Environment {
+            variables: vec![
+                variable("HOME", "/root"),
+                variable("MY_TOKEN", "t"),
+                variable("OTHER_TOKEN", "o"),
+                variable("LANG", "C"),
+            ],
+            temporary: PathBuf::from("/tmp"),
+        };
+        let rules = EnvironmentRules {
+            allowed: vec!["MY_TOKEN".to_owned()],
+            set: BTreeMap::from([("LANG".to_owned(), "en".to_owned())]),
+        };
+        assert_eq!(
+            environment.for_commands(&rules),
+            [variable("HOME", "/root"), variable("MY_TOKEN", "t"), variable("LANG", "en")]
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! The policy files of the user and of the project.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    policy::{Layer, PolicyConfig},
+};
+
+/// The largest policy file that is read.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// Where the user keeps what holds for every project.
+pub fn user_policy_file() -> Option<PathBuf> {
+    let config = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .filter(|it| it.is_absolute())
+        .or_else(|| Some(home_directory()?.join(".config")))?;
+    Some(config.join("toolwright").join("policy.json"))
+}
+
+/// Where a project keeps its own.
+pub fn project_policy_file(project: &Path) -> PathBuf {
+    project.join(".toolwright").join("policy.json")
+}
+
+/// What `~` stands for.
+pub fn home_directory() -> Option<PathBuf> {
+    std::env::home_dir().filter(|it| it.is_absolute())
+}
+
+/// Reads a policy file; nothing where there is none.
+pub fn read_policy_file(path: &Path, layer: Layer) -> Result<Option<PolicyConfig>, ToolError> {
+    let wrong = |cause: String| {
+        let way_out = match layer {
+            Layer::User => "; `userPolicyFile: false` does without it",
+            _ => "",
+        };
+        let message =
+            format!("the policy file `{}` cannot be used: {cause}{way_out}", path.display());
+        ToolError::new(ErrorKind::InvalidOptions, message)
+    };
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(err) => return Err(wrong(err.to_string())),
+    };
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+        return Err(wrong(format!("it has to be a file of at most {MAX_BYTES} bytes")));
+    }
+    let text = fs::read_to_string(path).map_err(|err| wrong(err.to_string()))?;
+    let json = serde_json::from_str(&text).map_err(|err| wrong(err.to_string()))?;
+    PolicyConfig::from_json(&json, layer).map(Some).map_err(|err| wrong(err.to_string()))
+}

@@ -1,0 +1,156 @@
+//! Keeps processes ready that take a command each, until there is no host.
+
+use std::{
+    collections::HashSet,
+    env,
+    io::{self, IoSliceMut},
+    mem::MaybeUninit,
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    path::PathBuf,
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send},
+    pipe::{PipeFlags, pipe_with},
+    process::{WaitOptions, wait},
+};
+
+use crate::{
+    descendants::kill_strays,
+    protocol::{HELLO, MAX_REQUEST_BYTES, Request},
+    sys::{self, Forked},
+    task::{self, Asked},
+};
+
+/// How many processes wait for a command: forking one takes longer than a short command waits.
+const SPARES: usize = 6;
+/// From how few on more are made. Not after each command: it would compete with the command itself.
+const FEW: usize = 2;
+
+/// Serves the host on standard input. The only argument is the directory of the host's output files,
+/// which goes when the host goes.
+pub(crate) fn serve() -> io::Result<()> {
+    // The keys that stop the host must not stop this first; it notices by itself.
+    let _ = rustix::process::setsid();
+    let host = rustix::io::dup(io::stdin())?;
+    rustix::io::fcntl_setfd(&host, rustix::io::FdFlags::CLOEXEC)?;
+    // Commands must not find the socket where they look for their input.
+    rustix::stdio::dup2_stdin(&std::fs::File::open("/dev/null")?)?;
+    let exits = sys::child_exits()?;
+    let (taken, take) = pipe_with(PipeFlags::CLOEXEC)?;
+    send(&host, &HELLO, SendFlags::NOSIGNAL)?;
+    // If one that has taken a command is killed, what it watched over comes to us.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let mut spares = HashSet::new();
+    let mut busy = HashSet::new();
+    loop {
+        let wanted = if spares.len() > FEW { 0 } else { SPARES };
+        while spares.len() < wanted {
+            match sys::fork() {
+                Ok(Forked::Parent(child)) => {
+                    spares.insert(child);
+                }
+                Ok(Forked::Child) => {
+                    drop((exits, taken));
+                    return run_one(host, take);
+                }
+                // Too many processes; some will end.
+                Err(_) => break,
+            }
+        }
+        let patience = (spares.len() <= FEW).then_some(Timespec { tv_sec: 0, tv_nsec: 20_000_000 });
+        let mut ready = [
+            // Says only that the host is gone: what it asks for is for the spares.
+            PollFd::new(&host, PollFlags::empty()),
+            PollFd::new(&taken, PollFlags::IN),
+            PollFd::new(&exits, PollFlags::IN),
+        ];
+        match poll(&mut ready, patience.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [gone, used, ended] = ready.map(|it| !it.revents().is_empty());
+        if gone {
+            break;
+        }
+        if used {
+            note_used(&taken, &mut spares, &mut busy);
+        }
+        if ended {
+            note_ended(&exits, &mut spares, &mut busy);
+        }
+    }
+    if let Some(files) = env::args_os().nth(1).map(PathBuf::from) {
+        let _ = std::fs::remove_dir_all(files);
+    }
+    Ok(())
+}
+
+/// Takes note of spares that have taken a command.
+fn note_used(taken: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
+    let mut ids = [0; 64 * 4];
+    let length = rustix::io::read(taken, &mut ids).unwrap_or_default();
+    for id in ids.get(..length).unwrap_or_default().chunks_exact(4) {
+        if let Ok(id) = id.try_into() {
+            let id = i32::from_le_bytes(id);
+            // One that has ended already is in neither.
+            if spares.remove(&id) {
+                busy.insert(id);
+            }
+        }
+    }
+}
+
+/// Reaps. A spare that somebody killed is no spare any more, and what belonged to a killed one has to end.
+fn note_ended(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
+    let mut news = [0; 128];
+    let _ = rustix::io::read(exits, &mut news);
+    let mut was_killed = false;
+    while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+        let pid = pid.as_raw_nonzero().get();
+        let was_ours = spares.remove(&pid) | busy.remove(&pid);
+        was_killed |= was_ours && status.signaled();
+    }
+    if was_killed {
+        kill_strays(&spares.union(busy).copied().collect());
+    }
+}
+
+/// Waits for a command, runs it and sees to its end.
+fn run_one(host: OwnedFd, take: OwnedFd) -> io::Result<()> {
+    let Some(asked) = receive(&host)? else { return Ok(()) };
+    // Only those who wait keep this open: the host notices when they are gone.
+    drop(host);
+    task::oversee(asked, take);
+    Ok(())
+}
+
+/// Waits for the next request; there is none when there is no host any more.
+fn receive(host: &OwnedFd) -> io::Result<Option<Asked>> {
+    let mut message = vec![0; MAX_REQUEST_BYTES];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let received = loop {
+        let mut parts = [IoSliceMut::new(&mut message)];
+        match recvmsg(host, &mut parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+            Ok(received) => break received,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    };
+    let mut descriptors: Vec<OwnedFd> = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            descriptors.extend(rights);
+        }
+    }
+    let request = message.get(..received.bytes).and_then(Request::decode);
+    Ok(match (request, descriptors.pop(), descriptors.pop()) {
+        (Some(request), Some(line), Some(output)) => {
+            Some(Asked { request, output, line: UnixStream::from(line) })
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,200 @@
+//! Output brought into the shape that a model or a person reads: what every answer passes through, and
+//! what `OutputFormatter` gives to hosts.
+
+use serde::Serialize;
+
+use crate::terminal::{acts_on_a_terminal, escaped};
+
+/// How much of an output is kept; nothing said is no limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TruncationLimits {
+    /// How many characters, counted as JavaScript counts a string's length.
+    pub max_chars: Option<usize>,
+    /// How many lines.
+    pub max_lines: Option<usize>,
+}
+
+/// An output within its limits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Truncated {
+    /// What is shown, with a last line that says what is not.
+    pub content: String,
+    /// Whether something is not shown.
+    pub truncated: bool,
+    /// How much is not shown, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<String>,
+}
+
+/// Cuts an output to its limits and says how much is left out. Never splits a character.
+pub fn truncate(output: &str, limits: TruncationLimits) -> Truncated {
+    let by_lines = limits.max_lines.map_or(output, |max| first_lines(output, max));
+    let shown = limits.max_chars.map_or(by_lines, |max| first_chars(by_lines, max));
+    let mut omitted = Vec::new();
+    if by_lines.len() < output.len() {
+        let left_out = output.get(by_lines.len()..).unwrap_or_default();
+        omitted.push(counted(left_out.matches('\n').count(), "line"));
+    }
+    if shown.len() < by_lines.len() {
+        let left_out = by_lines.get(shown.len()..).unwrap_or_default();
+        omitted.push(counted(left_out.encode_utf16().count(), "character"));
+    }
+    if omitted.is_empty() {
+        return Truncated { content: output.to_owned(), truncated: false, omitted: None };
+    }
+    let omitted = omitted.join(" and ");
+    let content = format!("{shown}\n\n[Output truncated: {omitted} omitted]");
+    Truncated { content, truncated: true, omitted: Some(omitted) }
+}
+
+/// The longest beginning of a text within so many bytes that ends with a line; where the first line is
+/// longer, a part of it. Never splits a character.
+pub fn whole_lines_within(text: &str, max_bytes: usize) -> &str {
+    if text.len() <= max_bytes {
+        return text;
+    }
+    let beginning = text.get(..text.floor_char_boundary(max_bytes)).unwrap_or_default();
+    match beginning.rfind('\n') {
+        // A cut inside a line would look like the line's end.
+        Some(newline) => beginning.get(..=newline).unwrap_or_default(),
+        None => beginning,
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The first lines of a text, without the line end that follows them.
+fn first_lines(text: &str, max: usize) -> &str {
+    match text.match_indices('\n').nth(max.saturating_sub(1)) {
+        Some((newline, _)) => text.get(..newline).unwrap_or_default(),
+        None => text,
+    }
+}
+
+fn first_chars(text: &str, max: usize) -> &str {
+    // No character takes more units than bytes.
+    if text.len() <= max {
+        return text;
+    }
+    let mut units = 0;
+    for (at, character) in text.char_indices() {
+        units += character.len_utf16();
+        if units > max {
+            return text.get(..at).unwrap_or_default();
+        }
+    }
+    text
+}
+
+/// Output as a model reads it best: without what only a terminal understands, and no blank ends.
+pub fn for_model(output: &str) -> String {
+    without_escapes(output).trim().to_owned()
+}
+
+/// Output as a person can safely be shown it: control characters, which could act on a terminal, are
+/// escaped. Line ends and tabs stay.
+pub fn for_display(output: &str) -> String {
+    escaped(output, acts_on_a_terminal)
+}
+
+/// Removes escape sequences: colours, cursor movements, titles.
+fn without_escapes(output: &str) -> String {
+    let mut plain = String::with_capacity(output.len());
+    let mut rest = output.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '\u{1b}' => match rest.next() {
+                // CSI: parameters and intermediates, then one final character.
+                Some('[') => while rest.next().is_some_and(|it| !('@'..='~').contains(&it)) {},
+                // OSC, DCS and their kin: up to BEL or the string terminator.
+                Some(']' | 'P' | '_' | '^' | 'X') => {
+                    while let Some(it) = rest.next() {
+                        if it == '\u{7}' || (it == '\u{1b}' && rest.next_if_eq(&'\\').is_some()) {
+                            break;
+                        }
+                    }
+                }
+                Some(_) | None => {}
+            },
+            _ => plain.push(character),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn limits(max_chars: usize, max_lines: usize) -> TruncationLimits {
+        TruncationLimits { max_chars: Some(max_chars), max_lines: Some(max_lines) }
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let cut = truncate("one\ntwo\nthree\nfour", limits(5, 2));
+        assert_eq!(
+            cut,
+            Truncated {
+                content: "one\nt\n\n[Output truncated: 2 lines and 2 characters omitted]"
+                    .to_owned(),
+                truncated: true,
+                omitted: Some("2 lines and 2 characters".to_owned()),
+            }
+        );
+        assert_eq!(truncate("a\nb", limits(10, 1)).omitted.as_deref(), Some("1 line"));
+        assert!(!truncate("a\nb", limits(3, 2)).truncated);
+        // A character of two units does not fit where one is left.
+        assert_eq!(truncate("a😀b", limits(2, 9)).omitted.as_deref(), Some("3 characters"));
+    }
+
+    #[test]
+    fn cuts_fall_behind_a_line_and_never_inside_a_character() {
+        assert_eq!(whole_lines_within("ab\ncd\nef", 20), "ab\ncd\nef");
+        assert_eq!(whole_lines_within("ab\ncd\nef", 7), "ab\ncd\n");
+        assert_eq!(whole_lines_within("ab\ncd\nef", 5), "ab\n");
+        assert_eq!(whole_lines_within("äöü", 3), "ä");
+        assert_eq!(whole_lines_within("ä", 1), "");
+    }
+
+    #[test]
+    fn a_model_reads_no_escape_sequences_and_a_person_sees_them() {
+        assert_eq!(
+            for_model(" \u{1b}[31mred\u{1b}[0m\u{1b}]0;title\u{7} \u{1b}]8;;x\u{1b}\\!\n"),
+            "red !"
+        );
+        assert_eq!(for_display("a\u{1b}[2Jb\n\tc"), "a\\u{1b}[2Jb\n\tc");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_begins_the_output_and_keeps_the_limits(
+            output in "[a-c\\n😀é]{0,80}", max_chars in 1_usize..40, max_lines in 1_usize..10,
+        ) {
+            let cut = truncate(&output, limits(max_chars, max_lines));
+            let shown = match &cut.omitted {
+                Some(omitted) => {
+                    let note = format!("\n\n[Output truncated: {omitted} omitted]");
+                    cut.content.strip_suffix(&note).unwrap_or_default().to_owned()
+                }
+                None => cut.content.clone(),
+            };
+            prop_assert!(output.starts_with(&shown));
+            prop_assert!(shown.encode_utf16().count() <= max_chars);
+            prop_assert!(shown.split('\n').count() <= max_lines);
+            let over = output.encode_utf16().count() > max_chars || output.split('\n').count() > max_lines;
+            prop_assert_eq!(cut.truncated, over);
+        }
+
+        #[test]
+        fn any_text_can_be_formatted(output in any::<String>()) {
+            let escape = '\u{1b}';
+            prop_assert!(!for_model(&output).contains(escape));
+            prop_assert!(!for_display(&output).contains(escape));
+        }
+    }
+}

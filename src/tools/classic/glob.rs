@@ -1,0 +1,89 @@
+//! `glob`: finds files by path, newest first.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    error::ToolError,
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tools::searching::{self, NameStyle, bad_selection},
+    workspace::{
+        WorkspacePath,
+        walk::{Depth, HiddenFiles, PathPattern, Selection},
+    },
+};
+
+/// How many files are shown when nobody said how many.
+const DEFAULT_FILES: u64 = 1_000;
+
+pub(super) struct ClassicGlob;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// The glob that paths below the directory have to fit, for example `**/*.ts`. Without a slash it
+    /// fits at the top only.
+    pattern: String,
+    /// The directory to look in. Default: the workspace.
+    #[serde(default)]
+    directory: Option<String>,
+    /// How many files to show. Default: 1,000.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    max_results: Option<u64>,
+    /// Also find files whose name, or directory, begins with a dot.
+    #[serde(default)]
+    include_hidden: bool,
+}
+
+pub(super) struct Plan {
+    start: WorkspacePath,
+    selection: Selection,
+    style: NameStyle,
+    pattern: String,
+}
+
+impl Tool for ClassicGlob {
+    type Input = Input;
+    type Plan = Plan;
+
+    const NAME: &'static str = "glob";
+    const TITLE: &'static str = "Find files by pattern";
+    const DESCRIPTION: &'static str = include_str!("../description/classic_glob.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::None;
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        let start = searching::start(input.directory.as_deref(), cx)?;
+        let pattern = PathPattern::new(&input.pattern, Depth::Top)
+            .map_err(|error| bad_selection("pattern", &error.into()))?;
+        let limit = input.max_results.unwrap_or(DEFAULT_FILES);
+        Ok(Plan {
+            start,
+            selection: Selection::new(hidden(input.include_hidden)).with_pattern(pattern),
+            style: NameStyle {
+                absolute: false,
+                limit: usize::try_from(limit).unwrap_or(usize::MAX),
+                narrow: "raise maxResults or give a longer pattern to see others",
+                widen: "set includeHidden, or spell out the directory, to see them",
+            },
+            pattern: input.pattern,
+        })
+    }
+
+    fn accesses(&self, plan: &Plan) -> Vec<Access> {
+        vec![Access::Read(plan.start.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        let pattern: String = plan.pattern.escape_debug().take(200).collect();
+        format!("Find files matching {pattern} in {}", shown_path(plan.start.absolute()))
+    }
+
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        searching::find(plan.start, plan.selection, plan.style, cx).await
+    }
+}
+
+pub(super) fn hidden(included: bool) -> HiddenFiles {
+    if included { HiddenFiles::Seen } else { HiddenFiles::LeftOut }
+}

@@ -1,0 +1,90 @@
+//! `grep`: searches the content of files, with ripgrep's engine.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    error::ToolError,
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tools::searching::{self, LineStyle, Next, PlannedSearch, bad_selection},
+    workspace::{
+        search::{Case, Shape, Span},
+        walk::{Depth, HiddenFiles, PathPattern, Selection},
+    },
+};
+
+/// How many lines are shown when nobody said how many.
+const DEFAULT_LINES: u64 = 1_000;
+
+pub(super) struct ClassicGrep;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// The regular expression to search for.
+    pattern: String,
+    /// The directory, or the file, to search. Default: the workspace.
+    #[serde(default)]
+    directory: Option<String>,
+    /// Only search files whose path below the directory fits this glob, for example `**/*.ts`. Without
+    /// a slash it fits at the top only.
+    #[serde(default)]
+    file_pattern: Option<String>,
+    /// Tell upper from lower case. Default: false.
+    #[serde(default)]
+    case_sensitive: bool,
+    /// How many lines to show. Default: 1,000.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    max_results: Option<u64>,
+}
+
+impl Tool for ClassicGrep {
+    type Input = Input;
+    type Plan = PlannedSearch;
+
+    const NAME: &'static str = "grep";
+    const TITLE: &'static str = "Search file contents";
+    const DESCRIPTION: &'static str = include_str!("../description/classic_grep.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::None;
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<PlannedSearch, ToolError> {
+        let start = searching::start(input.directory.as_deref(), cx)?;
+        let mut selection = Selection::new(HiddenFiles::LeftOut);
+        if let Some(pattern) = input.file_pattern.as_deref().filter(|it| !it.is_empty()) {
+            let pattern = PathPattern::new(pattern, Depth::Top)
+                .map_err(|error| bad_selection("filePattern", &error.into()))?;
+            selection = selection.with_pattern(pattern);
+        }
+        let limit = input.max_results.unwrap_or(DEFAULT_LINES);
+        Ok(PlannedSearch {
+            start,
+            selection,
+            pattern: input.pattern,
+            case: if input.case_sensitive { Case::Sensitive } else { Case::Insensitive },
+            span: Span::Line,
+            shape: Shape::Lines { before: 0, after: 0, only_matching: false },
+            offset: 0,
+            limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
+            style: LineStyle {
+                numbers: true,
+                before_text: " ",
+                next: Next::Limit("maxResults"),
+                widen: "give such a path as directory to search it",
+            },
+        })
+    }
+
+    fn accesses(&self, plan: &PlannedSearch) -> Vec<Access> {
+        vec![Access::Read(plan.start.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &PlannedSearch) -> String {
+        let pattern: String = plan.pattern.escape_debug().take(200).collect();
+        format!("Search for \"{pattern}\" in {}", shown_path(plan.start.absolute()))
+    }
+
+    async fn run(&self, plan: PlannedSearch, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        searching::run(plan, cx).await
+    }
+}

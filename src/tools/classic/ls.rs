@@ -1,0 +1,154 @@
+//! `ls`: what is in a directory.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::glob::hidden;
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{Access, Content, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tools::{
+        failures::search_failure,
+        searching::{self, Surroundings},
+    },
+    workspace::{
+        WorkspacePath,
+        search::list,
+        walk::{EntryKind, HiddenFiles, Listing, ListingRequest},
+    },
+};
+
+/// How many entries are shown.
+const MAX_ENTRIES: usize = 2_000;
+/// How many levels are listed below the first when nobody said how many.
+const DEFAULT_DEPTH: u32 = 3;
+
+pub(super) struct Ls;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// The directory to list, absolute or relative to the workspace.
+    path: String,
+    /// List the directories in it too, three levels deep unless `maxDepth` says otherwise.
+    #[serde(default)]
+    recursive: bool,
+    /// Also list names that begin with a dot.
+    #[serde(default)]
+    include_hidden: bool,
+    /// How many levels to list below the first.
+    #[serde(default)]
+    #[schemars(range(max = 1_000))]
+    max_depth: Option<u32>,
+}
+
+pub(super) struct Plan {
+    start: WorkspacePath,
+    hidden: HiddenFiles,
+    max_depth: usize,
+}
+
+impl Tool for Ls {
+    type Input = Input;
+    type Plan = Plan;
+
+    const NAME: &'static str = "ls";
+    const TITLE: &'static str = "List a directory";
+    const DESCRIPTION: &'static str = include_str!("../description/ls.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::None;
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        let default = if input.recursive { DEFAULT_DEPTH } else { 0 };
+        Ok(Plan {
+            start: searching::start(Some(&input.path), cx)?,
+            hidden: hidden(input.include_hidden),
+            max_depth: input.max_depth.unwrap_or(default) as usize,
+        })
+    }
+
+    fn accesses(&self, plan: &Plan) -> Vec<Access> {
+        vec![Access::Read(plan.start.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        format!("List {}", shown_path(plan.start.absolute()))
+    }
+
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let around = Surroundings::of(cx);
+        let turn = around.turn().await;
+        cx.blocking(move |cancel| {
+            let _turn = turn;
+            let request = ListingRequest {
+                start: &plan.start,
+                hidden: plan.hidden,
+                max_depth: plan.max_depth,
+                max_entries: MAX_ENTRIES,
+                global_excludes: around.global_excludes(),
+                visibility: around.visibility(),
+            };
+            let listing = list(&request, &|| cancel.is_cancelled())
+                .map_err(|error| search_failure(&error, ErrorKind::Ls))?;
+            Ok(present(&listing, &around))
+        })
+        .await
+    }
+}
+
+fn present(listing: &Listing, around: &Surroundings) -> ToolOutput {
+    let name = |name: &std::ffi::OsStr| shown_path(name.as_ref());
+    let rows: Vec<String> = listing
+        .entries
+        .iter()
+        .map(|entry| {
+            let mark = if entry.kind == EntryKind::Folder { 'd' } else { '-' };
+            format!("{}{mark} {}", "  ".repeat(entry.depth), name(&entry.name))
+        })
+        .collect();
+    let mut notes = Vec::new();
+    let shown = listing.entries.len();
+    if shown < listing.total {
+        notes.push(format!(
+            "{shown} of {} entries are shown; list a directory below, or set a smaller maxDepth",
+            listing.total
+        ));
+    }
+    if listing.total == 0 {
+        notes.push(match listing.left_out {
+            0 => "the directory is empty".to_owned(),
+            count => format!("nothing to list: {count} entries are ignored or hidden"),
+        });
+    }
+    if let Some((path, cause)) = listing.unreadable.first() {
+        notes.push(format!("not listed: `{}` ({cause})", around.paths.shown(path)));
+    }
+    let entries: Vec<Value> = listing
+        .entries
+        .iter()
+        .map(|entry| {
+            let kind = match entry.kind {
+                EntryKind::File => "file",
+                EntryKind::Folder => "directory",
+                EntryKind::Link => "link",
+                EntryKind::Other => "other",
+            };
+            json!({ "name": name(&entry.name), "type": kind, "depth": entry.depth })
+        })
+        .collect();
+    let data = json!({
+        "entries": entries,
+        "total": listing.total,
+        "complete": shown == listing.total && listing.unreadable.is_empty(),
+        "ignoredOrHidden": listing.left_out,
+    });
+    let mut content = Vec::new();
+    if !rows.is_empty() {
+        content.push(Content::text(rows.join("\n")));
+    }
+    if !notes.is_empty() {
+        content.push(Content::text(format!("[{}]", notes.join("; "))));
+    }
+    let display = format!("Listed {shown} entries");
+    ToolOutput { content, structured: Some(data), ..ToolOutput::default() }.with_display(display)
+}

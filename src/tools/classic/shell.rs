@@ -1,0 +1,95 @@
+//! `shell`: a command in a shell, in a directory of the caller's choice.
+
+use std::{io, path::Path, time::Duration};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    error::ToolError,
+    process::Ground,
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
+    tools::commands::{
+        self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording, checked_command,
+        describe,
+    },
+    workspace::{PathError, RelativePaths},
+};
+
+pub(super) struct Shell;
+
+/// How long a command may run where the call does not say.
+const DEFAULT_TIMEOUT_MS: u32 = 30_000;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The command to run, in bash.
+    command: String,
+    /// The directory to run it in, absolute or relative to the workspace. Without it, the one in which
+    /// the last command without it ended up; at first, the workspace.
+    #[serde(default)]
+    cwd: Option<String>,
+    /// How long it may run, in milliseconds: at most 600000, by default 30000. Does not apply in the
+    /// background.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = MAX_TIMEOUT_MS))]
+    timeout: Option<u32>,
+    /// True to go on at once and let the command run; the answer says where its output goes.
+    #[serde(default)]
+    background: Option<bool>,
+}
+
+impl Tool for Shell {
+    type Input = Input;
+    type Plan = CommandToRun;
+
+    const NAME: &'static str = "shell";
+    const TITLE: &'static str = "Execute Shell Command";
+    const DESCRIPTION: &'static str = include_str!("../description/shell.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::Network;
+    const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<CommandToRun, ToolError> {
+        let timeout = input.timeout.unwrap_or(DEFAULT_TIMEOUT_MS);
+        let start = match &input.cwd {
+            Some(asked) => {
+                let place = cx.session.roots.resolve(asked, RelativePaths::FromFirstRoot)?;
+                let metadata = place
+                    .absolute()
+                    .metadata()
+                    .map_err(|cause| PathError::Unresolvable(asked.clone(), cause))?;
+                if !metadata.is_dir() {
+                    let cause = io::ErrorKind::NotADirectory.into();
+                    return Err(PathError::Unresolvable(asked.clone(), cause).into());
+                }
+                StartingPlace::own(place.absolute().to_owned())
+            }
+            None => StartingPlace::of_session(cx),
+        };
+        Ok(CommandToRun {
+            command: checked_command(input.command)?,
+            description: None,
+            start,
+            timeout: Duration::from_millis(timeout.into()),
+            ground: if input.background == Some(true) { Ground::Back } else { Ground::Fore },
+            wording: Wording::CodeFirst,
+        })
+    }
+
+    fn accesses(&self, plan: &CommandToRun) -> Vec<Access> {
+        vec![Access::Run(plan.command.clone())]
+    }
+
+    fn directory<'p>(&self, plan: &'p CommandToRun) -> Option<&'p Path> {
+        Some(&plan.start.path)
+    }
+
+    fn describe(&self, plan: &CommandToRun) -> String {
+        describe(plan)
+    }
+
+    async fn run(&self, plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        commands::run(plan, cx).await
+    }
+}

@@ -1,0 +1,76 @@
+//! `Glob`: finds files by path, newest first.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    error::ToolError,
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tools::searching::{self, NameStyle, bad_selection},
+    workspace::{
+        WorkspacePath,
+        walk::{Depth, HiddenFiles, PathPattern, Selection, split_absolute},
+    },
+};
+
+const STYLE: NameStyle = NameStyle {
+    absolute: true,
+    limit: 100,
+    narrow: "give a longer pattern or a path to see others",
+    widen: "spell out the directory in the pattern to see them",
+};
+
+pub(super) struct Glob;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The glob that paths have to fit, for example `*.ts`, `src/**/*.{c,h}` or `**/test_*.py`.
+    pattern: String,
+    /// The directory to look in, absolute or relative to the workspace. Default: the workspace.
+    #[serde(default)]
+    path: Option<String>,
+}
+
+pub(super) struct Plan {
+    start: WorkspacePath,
+    selection: Selection,
+    pattern: String,
+}
+
+impl Tool for Glob {
+    type Input = Input;
+    type Plan = Plan;
+
+    const NAME: &'static str = "Glob";
+    const TITLE: &'static str = "Find files by name";
+    const DESCRIPTION: &'static str = include_str!("../description/glob.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::None;
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        // Models write absolute patterns, whatever the schema says.
+        let absolute = split_absolute(&input.pattern);
+        let (folder, pattern, depth) = match &absolute {
+            Some((folder, below)) => (Some(folder.as_str()), below.as_str(), Depth::Top),
+            None => (input.path.as_deref(), input.pattern.as_str(), Depth::Any),
+        };
+        let start = searching::start(folder, cx)?;
+        let compiled = PathPattern::new(pattern, depth)
+            .map_err(|error| bad_selection("pattern", &error.into()))?;
+        let selection = Selection::new(HiddenFiles::Seen).with_pattern(compiled);
+        Ok(Plan { start, selection, pattern: input.pattern })
+    }
+
+    fn accesses(&self, plan: &Plan) -> Vec<Access> {
+        vec![Access::Read(plan.start.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        let pattern: String = plan.pattern.escape_debug().take(200).collect();
+        format!("Find files matching `{pattern}` in {}", shown_path(plan.start.absolute()))
+    }
+
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        searching::find(plan.start, plan.selection, STYLE, cx).await
+    }
+}

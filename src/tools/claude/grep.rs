@@ -1,0 +1,151 @@
+//! `Grep`: searches the content of files, with ripgrep's engine.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    error::ToolError,
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tools::searching::{self, LineStyle, Next, PlannedSearch, bad_selection, split_globs},
+    workspace::{
+        search::{Case, Shape, Span},
+        walk::{HiddenFiles, Selection},
+    },
+};
+
+/// How many rows an answer shows when nobody said how many.
+const DEFAULT_ROWS: u64 = 250;
+
+pub(super) struct Grep;
+
+/// What an answer shows.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OutputMode {
+    /// The matching lines.
+    Content,
+    /// The paths of matching files, newest first.
+    FilesWithMatches,
+    /// How many lines of each file match.
+    Count,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The regular expression to search for, in ripgrep's (Rust's) syntax.
+    pattern: String,
+    /// The file or directory to search, absolute or relative to the workspace. Default: the workspace.
+    #[serde(default)]
+    path: Option<String>,
+    /// Only search files that fit this glob, for example `*.ts` or `src/**/*.{c,h}`. Several are
+    /// separated by spaces or commas; `!` leaves files out. Relative to the workspace.
+    #[serde(default)]
+    glob: Option<String>,
+    /// Only search files of this type, as `rg --type` knows it: js, py, rust, go, java…
+    #[serde(default, rename = "type")]
+    file_type: Option<String>,
+    /// What to show. Default: `files_with_matches`.
+    #[serde(default)]
+    output_mode: Option<OutputMode>,
+    /// Lines to show before each match. Only with `content`.
+    #[serde(default, rename = "-B")]
+    #[schemars(range(max = 1_000))]
+    before: Option<u32>,
+    /// Lines to show after each match. Only with `content`.
+    #[serde(default, rename = "-A")]
+    #[schemars(range(max = 1_000))]
+    after: Option<u32>,
+    /// Lines to show before and after each match; goes before `-A` and `-B`. Only with `content`.
+    #[serde(default, rename = "-C")]
+    #[schemars(range(max = 1_000))]
+    around: Option<u32>,
+    /// The same as `-C`, and goes before it.
+    #[serde(default)]
+    #[schemars(range(max = 1_000))]
+    context: Option<u32>,
+    /// Show line numbers. Default: true. Only with `content`.
+    #[serde(default, rename = "-n")]
+    line_numbers: Option<bool>,
+    /// Take upper and lower case as the same.
+    #[serde(default, rename = "-i")]
+    ignore_case: bool,
+    /// Show only the part of a line that matches. Only with `content`.
+    #[serde(default, rename = "-o")]
+    only_matching: bool,
+    /// Let a match span lines; `.` then matches line ends too.
+    #[serde(default)]
+    multiline: bool,
+    /// How many rows (lines, files or counts) to show. Default: 250. 0 shows all that fit.
+    #[serde(default)]
+    #[schemars(range(max = 9_007_199_254_740_991_u64))]
+    head_limit: Option<u64>,
+    /// How many rows to pass over first.
+    #[serde(default)]
+    #[schemars(range(max = searching::MAX_OFFSET))]
+    offset: Option<u64>,
+}
+
+impl Tool for Grep {
+    type Input = Input;
+    type Plan = PlannedSearch;
+
+    const NAME: &'static str = "Grep";
+    const TITLE: &'static str = "Search file contents";
+    const DESCRIPTION: &'static str = include_str!("../description/grep.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::None;
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<PlannedSearch, ToolError> {
+        let start = searching::start(input.path.as_deref(), cx)?;
+        let mut selection = Selection::new(HiddenFiles::Seen);
+        if let Some(globs) = input.glob.as_deref().map(split_globs) {
+            selection = selection
+                .with_globs(&globs, start.root())
+                .map_err(|error| bad_selection("glob", &error))?;
+        }
+        if let Some(name) = input.file_type.as_deref().filter(|it| !it.is_empty()) {
+            selection = selection.with_type(name).map_err(|error| bad_selection("type", &error))?;
+        }
+        let around = input.context.or(input.around);
+        let lines = |side: Option<u32>| around.or(side).unwrap_or(0) as usize;
+        let shape = match input.output_mode.unwrap_or(OutputMode::FilesWithMatches) {
+            OutputMode::FilesWithMatches => Shape::Files,
+            OutputMode::Count => Shape::Counts,
+            OutputMode::Content => Shape::Lines {
+                before: lines(input.before),
+                after: lines(input.after),
+                only_matching: input.only_matching,
+            },
+        };
+        let limit = input.head_limit.unwrap_or(DEFAULT_ROWS);
+        Ok(PlannedSearch {
+            start,
+            selection,
+            pattern: input.pattern,
+            case: if input.ignore_case { Case::Insensitive } else { Case::Sensitive },
+            span: if input.multiline { Span::Lines } else { Span::Line },
+            shape,
+            offset: usize::try_from(input.offset.unwrap_or(0)).unwrap_or(usize::MAX),
+            limit: (limit > 0).then(|| usize::try_from(limit).unwrap_or(usize::MAX)),
+            style: LineStyle {
+                numbers: input.line_numbers.unwrap_or(true),
+                before_text: "",
+                next: Next::Offset("offset"),
+                widen: "name such a path to search it",
+            },
+        })
+    }
+
+    fn accesses(&self, plan: &PlannedSearch) -> Vec<Access> {
+        vec![Access::Read(plan.start.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &PlannedSearch) -> String {
+        let pattern: String = plan.pattern.escape_debug().take(200).collect();
+        format!("Search for `{pattern}` in {}", shown_path(plan.start.absolute()))
+    }
+
+    async fn run(&self, plan: PlannedSearch, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        searching::run(plan, cx).await
+    }
+}

@@ -1,0 +1,261 @@
+//! The answers of the tools for commands and tasks, in words and as facts.
+
+use std::{path::Path, sync::Arc};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    command_text::{Shown, file_note, shown_output},
+    commands::{CommandToRun, Wording},
+};
+use crate::{
+    error::{ErrorKind, ToolError},
+    process::{
+        Ending, Ground, SpillState, StopReason, Task, TaskManager, exit_meaning, signal_name,
+    },
+    tool::{Content, ToolContext, ToolOutput, shown_path, shown_text},
+};
+
+/// The answer for a task that runs.
+pub(super) fn started(task: &Task, wording: Wording, mut notes: Vec<String>) -> ToolOutput {
+    let mut text = format!("task `{}` runs in the background", task.id);
+    if let SpillState::File { path, .. } = task.spill_state() {
+        text.push_str(&format!("; its output goes to `{}`", shown_path(&path)));
+    }
+    text.push_str(&match wording {
+        Wording::OutputFirst => format!(
+            "\nTaskOutput with task_id `{0}` reads its output and tells when it has ended; TaskStop ends it",
+            task.id
+        ),
+        Wording::CodeFirst => "\nread that file for what it says".to_owned(),
+    });
+    notes.insert(0, text);
+    let mut output = ToolOutput::text(notes.join("\n"));
+    output.meta.insert("toolwright/command".to_owned(), facts(task, None, None));
+    output
+}
+
+pub(super) fn stuck(task: &Task, reason: StopReason) -> Ending {
+    Ending {
+        exit_code: None,
+        signal: None,
+        failure: None,
+        stopped_for: Some(reason),
+        leftovers: 0,
+        survivors: 1,
+        cwd: None,
+        duration: task.duration(),
+    }
+}
+
+/// The answer for a command that has ended.
+pub(super) fn ended(
+    plan: &CommandToRun,
+    task: &Arc<Task>,
+    ending: &Ending,
+    mut notes: Vec<String>,
+    cx: &ToolContext,
+) -> ToolOutput {
+    let Shown { text, notes: cuts } = shown_output(task);
+    if !cuts.is_empty() {
+        cx.session.tasks.remember(task);
+    }
+    notes.splice(..0, cuts);
+    match ending.leftovers {
+        0 => {}
+        1 => notes.push("1 process outlived the shell and was stopped; run in the background what should go on".to_owned()),
+        count => notes.push(format!("{count} processes outlived the shell and were stopped; run in the background what should go on")),
+    }
+    if ending.survivors > 0 {
+        notes.push(format!("{} processes could not be stopped", ending.survivors));
+    }
+    let verdict = Verdict::of(plan, ending, task.total() == 0);
+    let notes: Vec<String> = notes.iter().map(|note| format!("\n[{note}]")).collect();
+    let notes = notes.concat();
+    let answer = match plan.wording {
+        Wording::OutputFirst => {
+            let text = if text.is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
+            format!("{text}\n[{}]{notes}", verdict.words)
+        }
+        Wording::CodeFirst => {
+            let code = verdict.code.map_or_else(|| "none".to_owned(), |it| it.to_string());
+            let meaning = match (&verdict.error, verdict.code) {
+                (None, Some(0)) => String::new(),
+                _ => format!(" ({})", verdict.words),
+            };
+            format!("Exit code: {code}{meaning}\n\nOutput:\n{text}{notes}")
+        }
+    };
+    let mut output = ToolOutput { content: vec![Content::text(answer)], ..ToolOutput::default() };
+    if plan.wording == Wording::CodeFirst {
+        output.display = Some(text);
+    }
+    output.meta.insert(
+        "toolwright/command".to_owned(),
+        facts(task, Some(ending), Some(&cx.session.shell.cwd())),
+    );
+    output.error = verdict.error;
+    output
+}
+
+/// What an end means.
+struct Verdict {
+    code: Option<i32>,
+    words: String,
+    error: Option<ToolError>,
+}
+
+impl Verdict {
+    fn of(plan: &CommandToRun, ending: &Ending, said_nothing: bool) -> Self {
+        let limit = plan.timeout.as_millis();
+        let failed = |kind, words: String, message: String| Self {
+            code: ending.exit_code,
+            words,
+            error: Some(ToolError::new(kind, message)),
+        };
+        if let Some(cause) = &ending.failure {
+            let message = format!("Command could not be run: {cause}");
+            return failed(ErrorKind::ShellExecution, message.clone(), message);
+        }
+        match (ending.stopped_for, ending.exit_code, ending.signal) {
+            (Some(StopReason::Timeout), _, _) => failed(
+                ErrorKind::ShellTimeout,
+                format!("timed out after {limit} ms and was stopped"),
+                format!("Command timed out after {limit}ms"),
+            ),
+            (Some(StopReason::Idle), _, _) => failed(
+                ErrorKind::ShellTimeout,
+                "said nothing for too long and was stopped".to_owned(),
+                "Command said nothing for too long and was stopped".to_owned(),
+            ),
+            (Some(StopReason::Asked | StopReason::Abandoned), _, _) => failed(
+                ErrorKind::ShellExecution,
+                "was stopped".to_owned(),
+                "Command was stopped".to_owned(),
+            ),
+            (None, Some(0), _) => {
+                Self { code: Some(0), words: "exit code 0".to_owned(), error: None }
+            }
+            (None, Some(code), _) => match exit_meaning(&plan.command, code, said_nothing) {
+                Some(meaning) => Self {
+                    code: Some(code),
+                    words: match plan.wording {
+                        Wording::OutputFirst => format!("exit code {code}: {meaning}"),
+                        Wording::CodeFirst => meaning.to_owned(),
+                    },
+                    error: None,
+                },
+                None => failed(
+                    ErrorKind::ShellExecution,
+                    format!("exit code {code}"),
+                    format!("Command exited with code {code}"),
+                ),
+            },
+            (None, None, Some(signal)) => failed(
+                ErrorKind::ShellExecution,
+                format!("killed by {}", signal_name(signal)),
+                format!("Command was killed by {}", signal_name(signal)),
+            ),
+            (None, None, None) => failed(
+                ErrorKind::ShellExecution,
+                "its end was not seen".to_owned(),
+                "Command ended without an exit code".to_owned(),
+            ),
+        }
+    }
+}
+
+/// The facts of a command, for programs.
+fn facts(task: &Task, ending: Option<&Ending>, cwd: Option<&Path>) -> Value {
+    let mut facts = Map::new();
+    let mut note = |name: &str, value: Value| {
+        facts.insert(name.to_owned(), value);
+    };
+    if task.ground() == Ground::Back {
+        note("taskId", json!(task.id));
+    }
+    note("contained", json!(task.contained));
+    note("outputBytes", json!(task.total()));
+    if let SpillState::File { path, bytes } = task.spill_state() {
+        note("outputFile", json!(path.to_string_lossy()));
+        note("outputFileBytes", json!(bytes));
+    }
+    if let Some(ending) = ending {
+        note("exitCode", json!(ending.exit_code));
+        if let Some(signal) = ending.signal {
+            note("signal", json!(signal_name(signal)));
+        }
+        if let Some(reason) = ending.stopped_for {
+            note("stoppedFor", json!(stop_word(reason)));
+        }
+        note("stoppedProcesses", json!(ending.leftovers));
+        note("survivingProcesses", json!(ending.survivors));
+        note("durationMs", json!((ending.duration.as_secs_f64() * 1_000.0).round()));
+    }
+    if let Some(cwd) = cwd {
+        note("cwd", json!(cwd.to_string_lossy()));
+    }
+    Value::Object(facts)
+}
+
+const fn stop_word(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Asked => "asked",
+        StopReason::Timeout => "timeout",
+        StopReason::Idle => "idle",
+        StopReason::Abandoned => "abort",
+    }
+}
+
+/// The task of an id, or an error that names those there are.
+pub(super) fn task_of(id: &str, manager: &TaskManager) -> Result<Arc<Task>, ToolError> {
+    manager.find(id).ok_or_else(|| {
+        let known: Vec<String> =
+            manager.list().iter().rev().take(10).map(|it| format!("`{}`", it.id)).collect();
+        let hint = if known.is_empty() {
+            "no task has been started".to_owned()
+        } else {
+            format!("the latest are {}", known.join(", "))
+        };
+        let shown: String = shown_text(id).chars().take(80).collect();
+        ToolError::new(ErrorKind::TaskNotFound, format!("no task has the id `{shown}`; {hint}"))
+    })
+}
+
+/// What a task is at, in words.
+pub(super) fn state_words(task: &Task) -> String {
+    let state = task.state().as_str();
+    match task.ending() {
+        None => format!("task `{}` is {state}", task.id),
+        Some(Ending { failure: Some(cause), .. }) => format!("task `{}` {state}: {cause}", task.id),
+        Some(Ending { exit_code: Some(code), .. }) => {
+            format!("task `{}` {state} with exit code {code}", task.id)
+        }
+        Some(Ending { signal: Some(signal), .. }) => {
+            format!("task `{}` {state}, ended by {}", task.id, signal_name(*signal))
+        }
+        Some(_) => format!("task `{}` {state}", task.id),
+    }
+}
+
+/// Facts of a task, for programs.
+pub(super) fn task_facts(task: &Task) -> Value {
+    // The state first: whoever reads that a task has ended takes the byte count for its last.
+    let state = task.state();
+    let mut facts = facts(task, task.ending(), None);
+    if let Some(facts) = facts.as_object_mut() {
+        facts.insert("state".to_owned(), json!(state.as_str()));
+    }
+    facts
+}
+
+/// Where all of a task's output is.
+pub(super) fn output_place(task: &Task) -> Option<String> {
+    match task.spill_state() {
+        SpillState::File { path, bytes } => Some(file_note(&path, bytes, task.total())),
+        SpillState::None => None,
+        SpillState::Failed(cause) => {
+            Some(format!("the output could not be kept in a file: {cause}"))
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Shows the answer of a search, as text and as data.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    MAX_BYTES, PlannedSearch,
+    shown::{Paths, amount, unreadable_data, unreadable_note},
+};
+use crate::{
+    tool::{Content, ToolOutput},
+    workspace::search::{FileRows, Found, Row, RowKind, RowText, SearchAnswer, Shape, WouldMatch},
+};
+
+/// How a tool writes rows, and names the parameters that continue or widen a search.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tools) struct LineStyle {
+    /// Whether rows bear their line number.
+    pub(in crate::tools) numbers: bool,
+    /// What stands between the number and a matching line.
+    pub(in crate::tools) before_text: &'static str,
+    /// How the rest is asked for.
+    pub(in crate::tools) next: Next,
+    /// What to do about files that are left out.
+    pub(in crate::tools) widen: &'static str,
+}
+
+/// The way to what an answer does not show.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tools) enum Next {
+    /// A parameter that passes over what was shown.
+    Offset(&'static str),
+    /// A parameter that lets an answer show more.
+    Limit(&'static str),
+}
+
+impl Next {
+    fn words(self, shown: usize, offset: usize) -> String {
+        match self {
+            Self::Offset(name) => format!("continue with {name} {}", offset + shown),
+            Self::Limit(name) => format!("raise {name} or narrow the search"),
+        }
+    }
+}
+
+/// An answer without a search.
+pub(super) fn present_nothing(plan: &PlannedSearch, why: &str) -> ToolOutput {
+    let data = json!({ "mode": mode(plan.shape), "complete": true, "note": why });
+    let mut output = ToolOutput::text(format!("[no matches: {why}]"));
+    output.structured = Some(data);
+    output.with_display("Found no matches")
+}
+
+/// Shows an answer.
+pub(super) fn present_answer(
+    answer: &SearchAnswer,
+    plan: &PlannedSearch,
+    paths: &Paths,
+) -> ToolOutput {
+    let mut view = View { rows: Vec::new(), bytes: 0, cut: false };
+    let mut data = Map::new();
+    data.insert("mode".to_owned(), json!(mode(plan.shape)));
+    match &answer.found {
+        Found::Files(files) => {
+            let shown: Vec<String> = files.iter().map(|it| paths.shown(it)).collect();
+            let shown = view.take(shown, String::clone);
+            data.insert("files".to_owned(), json!(shown));
+        }
+        Found::Counts(counts) => {
+            let shown: Vec<(String, u64)> =
+                counts.iter().map(|(path, count)| (paths.shown(path), *count)).collect();
+            let shown = view.take(shown, |(path, count)| format!("{path}:{count}"));
+            let shown: Vec<Value> = shown
+                .into_iter()
+                .map(|(file, count)| json!({ "file": file, "count": count }))
+                .collect();
+            data.insert("counts".to_owned(), Value::Array(shown));
+        }
+        Found::Lines(files) => {
+            let names_files = !plan.start.absolute().is_file();
+            let mut shown = Vec::with_capacity(files.len());
+            for file in files {
+                let path = paths.shown(&file.path);
+                let prefix = if names_files { path.as_str() } else { "" };
+                view.rows.extend(file.rows.iter().map(|row| plan.style.row(prefix, row)));
+                shown.push(json!({ "file": path, "lines": lines_data(file) }));
+            }
+            data.insert("files".to_owned(), Value::Array(shown));
+        }
+    }
+    let more = answer.more || view.cut;
+    if let Some(totals) = answer.totals {
+        data.insert("totalFiles".to_owned(), json!(totals.files));
+        if plan.shape != Shape::Files {
+            data.insert("totalMatches".to_owned(), json!(totals.matches));
+        }
+    }
+    let mut notes = Vec::new();
+    let shown = view.rows.len();
+    if shown == 0 {
+        notes.push(nothing_shown(answer, plan, paths));
+    } else if more {
+        let what = match plan.shape {
+            Shape::Files | Shape::Counts => "file",
+            Shape::Lines { .. } => "line",
+        };
+        let total = match (plan.shape, answer.totals) {
+            (Shape::Files | Shape::Counts, Some(totals)) => format!(" of {}", totals.files),
+            _ => String::new(),
+        };
+        let next = plan.style.next.words(shown, plan.offset);
+        let (first, last) = (plan.offset + 1, plan.offset + shown);
+        notes.push(format!("{what}s {first}-{last}{total} are shown; {next}"));
+        if let Next::Offset(_) = plan.style.next {
+            data.insert("nextOffset".to_owned(), json!(last));
+        }
+    }
+    if let (Shape::Counts, Some(totals)) = (plan.shape, answer.totals)
+        && totals.files > 0
+    {
+        let (matches, files) = (amount(totals.matches, "match"), amount(totals.files, "file"));
+        notes.push(format!("{matches} in {files}"));
+    }
+    data.insert("complete".to_owned(), json!(!more));
+    let skipped = &answer.skipped;
+    notes.extend(unreadable_note(skipped.unreadable, &skipped.examples, paths));
+    let mut skipped_data = unreadable_data(skipped.unreadable, &skipped.examples, paths);
+    if skipped.binary > 0 {
+        skipped_data.insert("binary".to_owned(), json!(skipped.binary));
+    }
+    if !skipped_data.is_empty() {
+        data.insert("skipped".to_owned(), Value::Object(skipped_data));
+    }
+    would_match_data(&answer.would_match, paths, &mut data);
+    if shown == 0 {
+        data.insert("note".to_owned(), json!(notes.join("; ")));
+    }
+
+    let display = display(answer, shown, more);
+    let mut content = Vec::new();
+    if shown > 0 {
+        content.push(Content::text(view.rows.join("\n")));
+    }
+    if !notes.is_empty() {
+        content.push(Content::text(format!("[{}]", notes.join("; "))));
+    }
+    let output =
+        ToolOutput { content, structured: Some(Value::Object(data)), ..ToolOutput::default() };
+    output.with_display(display)
+}
+
+/// Rows within the bytes that an answer may have.
+struct View {
+    rows: Vec<String>,
+    bytes: usize,
+    cut: bool,
+}
+
+impl View {
+    fn take<T>(&mut self, items: Vec<T>, row: impl Fn(&T) -> String) -> Vec<T> {
+        let mut taken = Vec::with_capacity(items.len());
+        for item in items {
+            let row = row(&item);
+            if self.bytes + row.len() >= MAX_BYTES {
+                self.cut = true;
+                break;
+            }
+            self.bytes += row.len() + 1;
+            self.rows.push(row);
+            taken.push(item);
+        }
+        taken
+    }
+}
+
+impl LineStyle {
+    fn row(self, path: &str, row: &Row) -> String {
+        let mark = match row.kind {
+            RowKind::Gap => return "--".to_owned(),
+            RowKind::Match => ':',
+            RowKind::Context => '-',
+        };
+        let mut text = String::with_capacity(path.len() + 80);
+        if !path.is_empty() {
+            text.push_str(path);
+            text.push(mark);
+        }
+        if let (true, Some(line)) = (self.numbers, row.line) {
+            text.push_str(&format!("{line}{mark}{}", self.before_text));
+        }
+        text.push_str(&line_text(row));
+        text
+    }
+}
+
+fn line_text(row: &Row) -> std::borrow::Cow<'_, str> {
+    match &row.text {
+        RowText::Whole(text) => text.as_ref().into(),
+        RowText::Long { chars } => {
+            format!("[{chars} characters, too long to show; match less of it with -o]").into()
+        }
+    }
+}
+
+fn lines_data(file: &FileRows) -> Vec<Value> {
+    file.rows
+        .iter()
+        .filter(|row| row.kind != RowKind::Gap)
+        .map(|row| {
+            let mut line = Map::new();
+            line.insert("line".to_owned(), json!(row.line));
+            match &row.text {
+                RowText::Whole(text) => line.insert("text".to_owned(), json!(text)),
+                RowText::Long { chars } => line.insert("characters".to_owned(), json!(chars)),
+            };
+            if row.kind == RowKind::Context {
+                line.insert("context".to_owned(), json!(true));
+            }
+            Value::Object(line)
+        })
+        .collect()
+}
+
+fn mode(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Files => "files_with_matches",
+        Shape::Counts => "count",
+        Shape::Lines { .. } => "content",
+    }
+}
+
+/// Why there is nothing to see.
+fn nothing_shown(answer: &SearchAnswer, plan: &PlannedSearch, paths: &Paths) -> String {
+    if plan.offset > 0 && answer.totals.is_some_and(|it| it.files > 0) {
+        return format!("nothing is left beyond offset {}", plan.offset);
+    }
+    let mut text = "no matches".to_owned();
+    let WouldMatch { left_out, binary } = &answer.would_match;
+    if !left_out.is_empty() {
+        let names = paths.named(left_out);
+        text += &format!("; ignored or hidden files match: {names}; {}", plan.style.widen);
+    }
+    if !binary.is_empty() {
+        let names = paths.named(binary);
+        text += &format!("; binary files match: {names}; name one as path to search it as text");
+    } else if answer.skipped.binary > 0 {
+        text += &format!("; {} skipped", amount(answer.skipped.binary, "binary file"));
+    }
+    text
+}
+
+fn would_match_data(would_match: &WouldMatch, paths: &Paths, data: &mut Map<String, Value>) {
+    let mut named = Map::new();
+    for (key, files) in
+        [("ignoredOrHidden", &would_match.left_out), ("binary", &would_match.binary)]
+    {
+        if !files.is_empty() {
+            let files: Vec<String> = files.iter().map(|it| paths.shown(it)).collect();
+            named.insert(key.to_owned(), json!(files));
+        }
+    }
+    if !named.is_empty() {
+        data.insert("wouldMatch".to_owned(), Value::Object(named));
+    }
+}
+
+fn display(answer: &SearchAnswer, shown: usize, more: bool) -> String {
+    let count = shown as u64;
+    let found = match &answer.found {
+        Found::Files(_) | Found::Counts(_) => amount(count, "file"),
+        Found::Lines(files) => {
+            let matches = files.iter().flat_map(|it| &it.rows);
+            amount(matches.filter(|it| it.kind == RowKind::Match).count() as u64, "match")
+        }
+    };
+    format!("Found {found}{}", if more { ", and there are more" } else { "" })
+}

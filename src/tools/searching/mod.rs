@@ -1,0 +1,181 @@
+//! What the tools that search share: where they look, and how they show what they found.
+
+mod lines;
+mod names;
+mod shown;
+
+pub(super) use lines::{LineStyle, Next};
+pub(super) use names::{NameStyle, find};
+use shown::Paths;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{ToolContext, ToolOutput},
+    tools::failures::search_failure,
+    workspace::{
+        RelativePaths, WorkspacePath,
+        search::{Case, Query, QueryError, Scope, SearchRequest, Shape, Span, search},
+        walk::{SearchThreads, SearchTurn, Selection, SelectionError, Visibility},
+    },
+};
+
+/// How many bytes of text an answer shows, whatever was asked for.
+pub(super) const MAX_BYTES: usize = 1024 * 1024;
+/// The most rows that an answer passes over.
+pub(super) const MAX_OFFSET: u64 = 100_000;
+
+/// The place a search starts at; without one, or with an empty one, the workspace.
+pub(super) fn start(path: Option<&str>, cx: &ToolContext) -> Result<WorkspacePath, ToolError> {
+    let asked = path.filter(|it| !it.is_empty()).unwrap_or(".");
+    Ok(cx.session.roots.resolve(asked, RelativePaths::FromFirstRoot)?)
+}
+
+/// A search that is ready but for its pattern, which takes time to compile.
+pub(super) struct PlannedSearch {
+    pub(super) start: WorkspacePath,
+    pub(super) selection: Selection,
+    pub(super) pattern: String,
+    pub(super) case: Case,
+    pub(super) span: Span,
+    pub(super) shape: Shape,
+    pub(super) offset: usize,
+    pub(super) limit: Option<usize>,
+    pub(super) style: LineStyle,
+}
+
+/// Runs a search and shows what it found.
+pub(super) async fn run(plan: PlannedSearch, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    let around = Surroundings::of(cx);
+    let turn = around.turn().await;
+    cx.blocking(move |cancel| {
+        // Held by the work, not by the call: an aborted search gives its turn up when it has stopped.
+        let _turn = turn;
+        let query = match Query::new(&plan.pattern, plan.case, plan.span) {
+            Ok(query) => query,
+            // Nothing is wrong with the pattern; it just cannot match within a line.
+            Err(error @ QueryError::NeedsLines) => {
+                return Ok(lines::present_nothing(&plan, &error.to_string()));
+            }
+            Err(error @ QueryError::Malformed(_)) => {
+                return Err(ToolError::new(ErrorKind::Grep, error.to_string()));
+            }
+        };
+        let request = SearchRequest {
+            scope: around.scope(&plan.start, &plan.selection),
+            query: &query,
+            shape: plan.shape,
+            offset: plan.offset,
+            limit: plan.limit,
+            max_bytes: MAX_BYTES,
+        };
+        let answer = search(&request, &|| cancel.is_cancelled())
+            .map_err(|error| search_failure(&error, ErrorKind::Grep))?;
+        Ok(lines::present_answer(&answer, &plan, &around.paths))
+    })
+    .await
+}
+
+/// What a search needs of the call it serves.
+pub(super) struct Surroundings {
+    pub(super) paths: Paths,
+    visibility: Visibility,
+    threads: SearchThreads,
+    global_excludes: Option<Arc<PathBuf>>,
+}
+
+impl Surroundings {
+    pub(super) fn of(cx: &ToolContext) -> Self {
+        Self {
+            paths: Paths::below(cx.session.roots.first()),
+            visibility: cx.visibility.clone(),
+            threads: cx.session.search_threads.clone(),
+            global_excludes: cx.session.global_excludes.clone(),
+        }
+    }
+
+    pub(super) fn global_excludes(&self) -> Option<(&Path, &Path)> {
+        let file = self.global_excludes.as_deref()?;
+        Some((file.as_path(), self.paths.root()))
+    }
+
+    /// Waits until not too many searches run.
+    pub(super) async fn turn(&self) -> SearchTurn {
+        self.threads.turn().await
+    }
+
+    pub(super) fn visibility(&self) -> &Visibility {
+        &self.visibility
+    }
+
+    pub(super) fn scope<'a>(
+        &'a self,
+        start: &'a WorkspacePath,
+        selection: &'a Selection,
+    ) -> Scope<'a> {
+        Scope {
+            start,
+            selection,
+            global_excludes: self.global_excludes(),
+            visibility: &self.visibility,
+            threads: &self.threads,
+        }
+    }
+}
+
+/// A selection that cannot be made is input that does not fit.
+pub(super) fn bad_selection(parameter: &str, error: &SelectionError) -> ToolError {
+    ToolError::new(ErrorKind::Validation, format!("parameter `{parameter}`: {error}"))
+}
+
+/// Takes several globs apart, at spaces and at commas that no brace encloses. A backslash keeps what
+/// follows it in the name.
+pub(super) fn split_globs(globs: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut depth = 0_usize;
+    let mut characters = globs.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && (character == ',' || character.is_whitespace()) {
+            parts.push(String::new());
+            continue;
+        }
+        let Some(part) = parts.last_mut() else { continue };
+        part.push(character);
+        if character == '\\'
+            && let Some(kept) = characters.next()
+        {
+            part.push(kept);
+        }
+    }
+    parts.retain(|it| !it.is_empty());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_are_taken_apart_at_spaces_and_commas_but_not_within_braces() {
+        let cases: [(&str, &[&str]); 6] = [
+            ("*.ts", &["*.ts"]),
+            ("*.ts *.py", &["*.ts", "*.py"]),
+            ("*.ts, !*.d.ts", &["*.ts", "!*.d.ts"]),
+            ("**/*.{ts,js},x", &["**/*.{ts,js}", "x"]),
+            ("a\\ b.txt", &["a\\ b.txt"]),
+            ("  ", &[]),
+        ];
+        for (globs, parts) in cases {
+            assert_eq!(split_globs(globs), parts, "{globs}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! How places and amounts are shown.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::tool::shown_path;
+
+/// Shows paths as a model can use them: below the workspace relative to it, others absolute.
+pub(in crate::tools) struct Paths(PathBuf);
+
+impl Paths {
+    pub(super) fn below(root: &Path) -> Self {
+        Self(root.to_owned())
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.0
+    }
+
+    pub(in crate::tools) fn shown(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.0) {
+            Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+            Ok(below) => shown_path(below),
+            Err(_) => shown_path(path),
+        }
+    }
+
+    /// Some paths in backticks.
+    pub(super) fn named(&self, paths: &[PathBuf]) -> String {
+        let names: Vec<String> = paths.iter().map(|it| format!("`{}`", self.shown(it))).collect();
+        names.join(", ")
+    }
+}
+
+/// `1 file`, `2 files`.
+pub(super) fn amount(count: u64, noun: &str) -> String {
+    let plural = if noun.ends_with("ch") { "es" } else { "s" };
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}{plural}") }
+}
+
+/// What could not be read, in words.
+pub(super) fn unreadable_note(
+    count: u64,
+    examples: &[(PathBuf, String)],
+    paths: &Paths,
+) -> Option<String> {
+    let (path, cause) = examples.first()?;
+    let rest = count.saturating_sub(1);
+    let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
+    Some(format!("not searched: `{}` ({cause}){more}", paths.shown(path)))
+}
+
+/// The same as data.
+pub(super) fn unreadable_data(
+    count: u64,
+    examples: &[(PathBuf, String)],
+    paths: &Paths,
+) -> Map<String, Value> {
+    let mut data = Map::new();
+    if count > 0 {
+        data.insert("unreadable".to_owned(), json!(count));
+        let examples: Vec<Value> = examples
+            .iter()
+            .map(|(path, cause)| json!({ "path": paths.shown(path), "cause": cause }))
+            .collect();
+        data.insert("examples".to_owned(), Value::Array(examples));
+    }
+    data
+}

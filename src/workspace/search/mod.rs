@@ -1,0 +1,206 @@
+//! Searches the content of files with ripgrep's engine, in this process.
+//!
+//! A [`SearchRequest`] says where, what and how much; [`search`] walks, scans and gathers. Files with
+//! matches come newest first, counts and lines by path, and the same request on the same files gives
+//! the same answer, however many threads were at it.
+
+mod answer;
+mod best;
+mod gather;
+mod list;
+mod names;
+mod order;
+mod query;
+mod scan;
+mod sinks;
+mod visit;
+mod would_match;
+
+use std::{fs::FileType, io, path::Path};
+
+pub use answer::{
+    FileRows, Found, Row, RowKind, RowText, SearchAnswer, Skipped, Totals, WouldMatch,
+};
+pub use list::list;
+pub use names::{FoundNames, NamesRequest, find_names};
+pub use query::{Case, Query, QueryError, Span};
+
+use self::{
+    gather::Gathered,
+    sinks::RowLimit,
+    visit::{FileVisitor, Group},
+};
+use super::{
+    WorkspacePath,
+    walk::{
+        Cancelled, Gather as _, IgnoreRules, Order, SearchThreads, Selection, Taken, Visibility,
+        Walk,
+    },
+};
+
+/// The most rows any answer is made of.
+const MAX_ROWS: usize = 100_000;
+
+/// What an answer shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Which files have a match.
+    Files,
+    /// How many lines of each file match.
+    Counts,
+    /// The lines.
+    Lines {
+        /// Lines shown before a match.
+        before: usize,
+        /// Lines shown after it.
+        after: usize,
+        /// Only the matched part of a line.
+        only_matching: bool,
+    },
+}
+
+/// Where files are looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// The directory, or for a search the file, to start with.
+    pub start: &'a WorkspacePath,
+    /// What is asked for.
+    pub selection: &'a Selection,
+    /// The user's global excludes, and the directory they are relative to.
+    pub global_excludes: Option<(&'a Path, &'a Path)>,
+    /// What may be seen at all.
+    pub visibility: &'a Visibility,
+    /// The threads to use.
+    pub threads: &'a SearchThreads,
+}
+
+/// A search.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchRequest<'a> {
+    /// Where.
+    pub scope: Scope<'a>,
+    /// What for.
+    pub query: &'a Query,
+    /// What the answer shows.
+    pub shape: Shape,
+    /// How many rows it passes over.
+    pub offset: usize,
+    /// How many rows it shows at most; all when there is no limit, as far as they fit.
+    pub limit: Option<usize>,
+    /// How many bytes of lines it shows at most.
+    pub max_bytes: usize,
+}
+
+/// Why a search failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The search was cancelled.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// Nothing is where it should start.
+    #[error("nothing is at `{path}`{}", super::reader::did_you_mean(.suggestions))]
+    NotFound {
+        /// Where.
+        path: String,
+        /// What is there with a close name.
+        suggestions: Vec<String>,
+    },
+    /// It cannot start with something like this.
+    #[error("`{0}` is neither a file nor a directory")]
+    NotSearchable(String),
+    /// It has to start with a directory.
+    #[error("`{0}` is a file, not a directory")]
+    NotAFolder(String),
+    /// The system refused.
+    #[error("`{0}` cannot be read: {1}")]
+    Io(String, io::Error),
+}
+
+impl SearchError {
+    /// Why a search could not start at a place.
+    fn at(place: &WorkspacePath, cause: io::Error) -> Self {
+        let path = place.absolute();
+        let shown = path.display().to_string();
+        match cause.kind() {
+            io::ErrorKind::NotFound => {
+                Self::NotFound { suggestions: super::suggest::close_names(path), path: shown }
+            }
+            io::ErrorKind::NotADirectory => Self::NotAFolder(shown),
+            _ => Self::Io(shown, cause),
+        }
+    }
+}
+
+impl<'a> Scope<'a> {
+    fn walk(&self, taken: Taken, order: Order) -> Walk<'a> {
+        Walk {
+            start: self.start,
+            selection: self.selection,
+            ignore_rules: IgnoreRules::Hold,
+            global_excludes: self.global_excludes,
+            visibility: self.visibility,
+            taken,
+            order,
+            threads: self.threads,
+        }
+    }
+
+    /// What is at the start, without opening it: opening a device can already do something.
+    fn kind(&self) -> Result<FileType, SearchError> {
+        let path = self.start.absolute();
+        path.symlink_metadata().map(|it| it.file_type()).map_err(|cause| self.failed(cause))
+    }
+
+    fn failed(&self, cause: io::Error) -> SearchError {
+        SearchError::at(self.start, cause)
+    }
+}
+
+impl SearchRequest<'_> {
+    fn row_limit(&self) -> RowLimit {
+        RowLimit {
+            offset: self.offset,
+            rows: self.limit.unwrap_or(MAX_ROWS).min(MAX_ROWS),
+            bytes: self.max_bytes,
+        }
+    }
+}
+
+/// Runs a search.
+pub fn search(
+    request: &SearchRequest<'_>,
+    cancelled: &(dyn Fn() -> bool + Sync),
+) -> Result<SearchAnswer, SearchError> {
+    let scope = &request.scope;
+    let kind = scope.kind()?;
+    let mut gathered = Gathered::new(request);
+    let left_out_any = if kind.is_dir() {
+        let order = match request.shape {
+            Shape::Files | Shape::Counts => Order::Any,
+            Shape::Lines { .. } => Order::Path,
+        };
+        let make_visitor = || FileVisitor::new(request);
+        scope
+            .walk(Taken::Selected, order)
+            .run(&make_visitor, &mut gathered, cancelled)
+            .map_err(|cause| scope.failed(cause))??
+            .left_out_any
+    } else if kind.is_file() {
+        let mut visitor = FileVisitor::new(request);
+        let mut group = Group::default();
+        let file = scope.start.open().map_err(|cause| scope.failed(cause))?;
+        visitor.named_file(file, scope.start.absolute(), &mut group, cancelled);
+        if cancelled() {
+            return Err(Cancelled.into());
+        }
+        let _ = gathered.take(group);
+        false
+    } else {
+        return Err(SearchError::NotSearchable(scope.start.absolute().display().to_string()));
+    };
+    let (mut answer, binary) = gathered.finish();
+    if answer.totals.is_some_and(|it| it.files == 0) {
+        answer.would_match = would_match::would_match(request, left_out_any, &binary, cancelled)?;
+    }
+    Ok(answer)
+}

@@ -1,0 +1,130 @@
+//! What is searched for: a regular expression as ripgrep reads it, within limits.
+
+use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
+
+/// The largest compiled pattern. The engine's own limit would let a short pattern take 100 MiB.
+const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
+/// How much each thread may cache of a pattern's automaton.
+const MAX_AUTOMATON_BYTES: usize = 8 * 1024 * 1024;
+
+/// The longest pattern that is shown with a caret below the mistake.
+const MAX_SHOWN_BYTES: usize = 1_000;
+
+/// Whether upper and lower case are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// They differ.
+    Sensitive,
+    /// They are the same.
+    Insensitive,
+}
+
+/// What one match may span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// A part of one line.
+    Line,
+    /// Several lines; a dot matches line ends too.
+    Lines,
+}
+
+/// Why a pattern was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    /// It does not parse, or is too large.
+    #[error("{0}")]
+    Malformed(String),
+    /// It can only match across lines, and is to match within one.
+    #[error("the pattern has a line end in it, which only matches with `multiline`")]
+    NeedsLines,
+}
+
+/// A compiled pattern.
+#[derive(Clone, Debug)]
+pub struct Query {
+    pub(super) matcher: RegexMatcher,
+    pub(super) span: Span,
+}
+
+impl Query {
+    /// Compiles a pattern.
+    pub fn new(pattern: &str, case: Case, span: Span) -> Result<Self, QueryError> {
+        let mut builder = RegexMatcherBuilder::new();
+        builder
+            .multi_line(true)
+            .case_insensitive(case == Case::Insensitive)
+            .size_limit(MAX_COMPILED_BYTES)
+            .dfa_size_limit(MAX_AUTOMATON_BYTES);
+        match span {
+            Span::Line => builder.line_terminator(Some(b'\n')),
+            Span::Lines => builder.dot_matches_new_line(true),
+        };
+        match builder.build(pattern) {
+            Ok(matcher) => Ok(Self { matcher, span }),
+            Err(error) => Err(match error.kind() {
+                ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => QueryError::NeedsLines,
+                ErrorKind::Regex(message) if message.starts_with("compiled regex exceeds") => {
+                    QueryError::Malformed(format!(
+                        "the pattern is too large when compiled (more than {MAX_COMPILED_BYTES} bytes); use smaller repetitions"
+                    ))
+                }
+                _ => {
+                    QueryError::Malformed(explanation(pattern).unwrap_or_else(|| error.to_string()))
+                }
+            }),
+        }
+    }
+}
+
+/// What is wrong with a pattern, with a caret below the place. The matcher's own error shows the
+/// pattern with additions that nobody wrote.
+fn explanation(pattern: &str) -> Option<String> {
+    let error = regex_syntax::parse(pattern).err()?;
+    if pattern.len() <= MAX_SHOWN_BYTES {
+        return Some(error.to_string());
+    }
+    let (what, place) = match &error {
+        regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span().start.offset),
+        regex_syntax::Error::Translate(error) => {
+            (error.kind().to_string(), error.span().start.offset)
+        }
+        _ => return Some("the pattern is not a regular expression".to_owned()),
+    };
+    Some(format!("regex parse error at byte {place} of the pattern: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(pattern: &str) -> String {
+        Query::new(pattern, Case::Sensitive, Span::Line)
+            .err()
+            .map(|it| it.to_string())
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn a_mistake_is_shown_below_the_pattern_as_it_was_written() {
+        assert_eq!(
+            refused("a(b[c-"),
+            "regex parse error:\n    a(b[c-\n       ^\nerror: unclosed character class"
+        );
+        assert!(refused("need(?=le)").contains("look-around"), "{}", refused("need(?=le)"));
+    }
+
+    #[test]
+    fn a_pattern_that_is_too_large_or_too_deep_is_refused_in_few_words() {
+        assert!(refused("(a{1000}){1000}").contains("too large when compiled"));
+        let nested = format!("{}{}", "(".repeat(5_000), ")".repeat(5_000));
+        let message = refused(&nested);
+        assert!(message.contains("nest") && message.len() < 200, "{message}");
+    }
+
+    #[test]
+    fn a_pattern_over_lines_is_told_from_a_wrong_one() {
+        let within = Query::new("a\\nb", Case::Sensitive, Span::Line);
+        assert!(matches!(within, Err(QueryError::NeedsLines)));
+        assert!(Query::new("a\\nb", Case::Sensitive, Span::Lines).is_ok());
+    }
+}

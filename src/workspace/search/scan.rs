@@ -1,0 +1,187 @@
+//! Searches the content of one file, the way ripgrep does: NUL means binary, a byte order mark tells
+//! the encoding, lines end with `\n`.
+//!
+//! A small file is read whole into a buffer that is used again; a large one streams through the
+//! searcher's own. Nothing is mapped: a file that is cut short meanwhile would end the process.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+};
+
+use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink};
+
+use super::query::{Query, Span};
+use crate::workspace::walk::ShortReads;
+
+/// The buffer of ripgrep's searcher. A file that fits is seen as a whole, there as here, so the same
+/// files are binary to both.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// The longest line, and with matches over several lines the largest file, that is searched.
+pub(super) const MAX_HEAP_BYTES: usize = 16 * 1024 * 1024;
+
+/// What to do with files that are not text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BinaryFiles {
+    /// They are passed over.
+    Skipped,
+    /// They are searched as if they were text: who names a file wants it searched.
+    Searched,
+}
+
+/// What a searcher has to hand out beside matches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Details {
+    pub(super) line_numbers: bool,
+    pub(super) before: usize,
+    pub(super) after: usize,
+}
+
+/// How the search of a file ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Scanned {
+    Text,
+    Binary,
+}
+
+/// One thread's searcher.
+pub(super) struct Scanner {
+    query: Query,
+    searcher: Searcher,
+    buffer: Box<[u8]>,
+}
+
+impl Scanner {
+    pub(super) fn new(query: &Query, details: Details) -> Self {
+        let searcher = SearcherBuilder::new()
+            .line_number(details.line_numbers)
+            .before_context(details.before)
+            .after_context(details.after)
+            .multi_line(query.span == Span::Lines)
+            .heap_limit(Some(MAX_HEAP_BYTES))
+            .memory_map(MmapChoice::never())
+            .binary_detection(BinaryDetection::none())
+            .build();
+        Self { query: query.clone(), searcher, buffer: vec![0; BUFFER_BYTES].into() }
+    }
+
+    /// Searches a file. `cancelled` is asked between pieces of a large one.
+    pub(super) fn scan<S>(
+        &mut self,
+        file: &mut File,
+        short_reads: ShortReads,
+        binary: BinaryFiles,
+        sink: S,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Scanned, io::Error>
+    where
+        S: Sink<Error = io::Error>,
+    {
+        let mut length = 0;
+        let whole = loop {
+            let room = self.buffer.get_mut(length..).unwrap_or_default();
+            if room.is_empty() {
+                break false;
+            }
+            match file.read(room) {
+                Ok(0) => break true,
+                Ok(read) => {
+                    length += read;
+                    // One call less for each file: a twentieth of the time of a search.
+                    if short_reads == ShortReads::EndFiles && length < BUFFER_BYTES {
+                        break true;
+                    }
+                }
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(cause),
+            }
+        };
+        let head = self.buffer.get(..length).unwrap_or_default();
+        if !whole || encoding_rs::Encoding::for_bom(head).is_some() {
+            let reader = Continued { head, file, cancelled };
+            return stream(&mut self.searcher, &self.query, reader, binary, sink);
+        }
+        if binary == BinaryFiles::Skipped && memchr::memchr(0, head).is_some() {
+            return Ok(Scanned::Binary);
+        }
+        self.searcher.search_slice(&self.query.matcher, head, sink)?;
+        Ok(Scanned::Text)
+    }
+}
+
+fn stream<S>(
+    searcher: &mut Searcher,
+    query: &Query,
+    reader: impl Read,
+    binary: BinaryFiles,
+    mut sink: S,
+) -> Result<Scanned, io::Error>
+where
+    S: Sink<Error = io::Error>,
+{
+    let detection = match binary {
+        BinaryFiles::Skipped => BinaryDetection::quit(0),
+        BinaryFiles::Searched => BinaryDetection::none(),
+    };
+    searcher.set_binary_detection(detection);
+    let mut watched = Watched { sink: &mut sink, binary: false };
+    let ended = searcher.search_reader(&query.matcher, reader, &mut watched);
+    let found_binary = watched.binary;
+    searcher.set_binary_detection(BinaryDetection::none());
+    ended?;
+    Ok(if found_binary { Scanned::Binary } else { Scanned::Text })
+}
+
+/// The part of a file that was read already, then the rest.
+struct Continued<'a> {
+    head: &'a [u8],
+    file: &'a mut File,
+    cancelled: &'a dyn Fn() -> bool,
+}
+
+impl Read for Continued<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if !self.head.is_empty() {
+            return self.head.read(into);
+        }
+        if (self.cancelled)() {
+            return Err(io::Error::other("cancelled"));
+        }
+        self.file.read(into)
+    }
+}
+
+/// Learns whether the file turned out to be binary.
+struct Watched<'s, S> {
+    sink: &'s mut S,
+    binary: bool,
+}
+
+impl<S: Sink> Sink for Watched<'_, S> {
+    type Error = S::Error;
+
+    fn matched(
+        &mut self,
+        searcher: &Searcher,
+        found: &grep_searcher::SinkMatch<'_>,
+    ) -> Result<bool, S::Error> {
+        self.sink.matched(searcher, found)
+    }
+
+    fn context(
+        &mut self,
+        searcher: &Searcher,
+        context: &grep_searcher::SinkContext<'_>,
+    ) -> Result<bool, S::Error> {
+        self.sink.context(searcher, context)
+    }
+
+    fn context_break(&mut self, searcher: &Searcher) -> Result<bool, S::Error> {
+        self.sink.context_break(searcher)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, S::Error> {
+        self.binary = true;
+        Ok(true)
+    }
+}

@@ -1,0 +1,132 @@
+//! Why an answer is empty: what would have matched, had it been searched.
+//!
+//! Runs only when nothing else matched, within a fixed amount of work, so that it too gives the same
+//! answer every time.
+
+use std::{
+    collections::HashSet,
+    ffi::OsString,
+    io,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    SearchError, SearchRequest,
+    answer::WouldMatch,
+    scan::{BinaryFiles, Details, Scanned, Scanner},
+    sinks::Presence,
+};
+use crate::workspace::walk::{Folder, Gather, Order, Taken, Visitor};
+
+/// How many files an empty answer names of each kind.
+const MAX_NAMED: usize = 3;
+/// How many ignored files are searched for the sake of an explanation.
+const MAX_FILES: usize = 20_000;
+
+/// Searches what a search left out: ignored and hidden files, if there were any, and binary files.
+pub(super) fn would_match(
+    request: &SearchRequest<'_>,
+    left_out_any: bool,
+    binary: &[PathBuf],
+    cancelled: &(dyn Fn() -> bool + Sync),
+) -> Result<WouldMatch, SearchError> {
+    let explore = |taken: Taken, files: Files<'_>| {
+        let mut matching = Matching::default();
+        let make_visitor =
+            || Explorer { scanner: Scanner::new(request.query, Details::default()), files };
+        request
+            .scope
+            .walk(taken, Order::Path)
+            .run(&make_visitor, &mut matching, cancelled)
+            .map_err(|cause| request.scope.failed(cause))??;
+        Ok::<_, SearchError>(matching.paths)
+    };
+    let left_out = if left_out_any { explore(Taken::LeftOut, Files::Text)? } else { Vec::new() };
+    let binary: HashSet<&Path> = binary.iter().map(PathBuf::as_path).collect();
+    let binary = if binary.is_empty() {
+        Vec::new()
+    } else {
+        explore(Taken::Selected, Files::Binary(&binary))?
+    };
+    Ok(WouldMatch { left_out, binary })
+}
+
+/// Which files are looked at.
+#[derive(Clone, Copy)]
+enum Files<'a> {
+    Text,
+    Binary(&'a HashSet<&'a Path>),
+}
+
+struct Explorer<'a> {
+    scanner: Scanner,
+    files: Files<'a>,
+}
+
+/// The files of one group: how many were looked at, and which match.
+struct Explored {
+    looked_at: usize,
+    matching: Vec<PathBuf>,
+}
+
+impl Visitor for Explorer<'_> {
+    type Result = Explored;
+
+    fn visit(
+        &mut self,
+        folder: &Folder,
+        names: &[OsString],
+        done: &dyn Fn() -> bool,
+    ) -> Option<Explored> {
+        let mut explored = Explored { looked_at: 0, matching: Vec::new() };
+        for name in names {
+            if done() {
+                return None;
+            }
+            let path = folder.path().join(name);
+            let binary = match self.files {
+                Files::Text => BinaryFiles::Skipped,
+                Files::Binary(wanted) if wanted.contains(path.as_path()) => BinaryFiles::Searched,
+                Files::Binary(_) => continue,
+            };
+            explored.looked_at += 1;
+            let mut sink = Presence::default();
+            let Ok(mut file) = folder.open_file(name) else { continue };
+            let scanned =
+                self.scanner.scan(&mut file, folder.short_reads(), binary, &mut sink, done);
+            if sink.0 && matches!(scanned, Ok(Scanned::Text)) {
+                explored.matching.push(path);
+            }
+        }
+        (explored.looked_at > 0).then_some(explored)
+    }
+
+    fn unreadable(&mut self, _: &Path, _: &io::Error) -> Option<Explored> {
+        None
+    }
+}
+
+#[derive(Default)]
+struct Matching {
+    looked_at: usize,
+    paths: Vec<PathBuf>,
+}
+
+impl Gather for Matching {
+    type Result = Explored;
+
+    fn weight(explored: &Explored) -> usize {
+        explored.matching.len() * size_of::<PathBuf>()
+    }
+
+    fn take(&mut self, explored: Explored) -> ControlFlow<()> {
+        self.looked_at += explored.looked_at;
+        self.paths.extend(explored.matching);
+        self.paths.truncate(MAX_NAMED);
+        if self.paths.len() == MAX_NAMED || self.looked_at >= MAX_FILES {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,127 @@
+//! Reads the entries of a directory, each with its kind and without a look at the file itself.
+
+use std::{ffi::OsStr, io, ops::ControlFlow};
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Folder,
+    /// A symbolic link, whatever it leads to.
+    Link,
+    /// A FIFO, a socket or a device: never opened.
+    Other,
+}
+
+/// How many bytes of entries are asked for at once.
+#[cfg(target_os = "linux")]
+const BUFFER_BYTES: usize = 32 * 1024;
+
+/// The room a thread reads entries into, used again for each directory.
+#[derive(Debug, Default)]
+pub(super) struct EntryBuffer(#[cfg(target_os = "linux")] Vec<u8>);
+
+/// Hands over every entry but `.` and `..`, in the order of the system, until told to stop.
+#[cfg(target_os = "linux")]
+pub(super) fn read_entries(
+    folder: std::os::fd::BorrowedFd<'_>,
+    buffer: &mut EntryBuffer,
+    each: &mut dyn FnMut(&OsStr, EntryKind) -> ControlFlow<()>,
+) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    buffer.0.reserve_exact(BUFFER_BYTES);
+    let mut entries = rustix::fs::RawDir::new(folder, buffer.0.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        let kind = match kind_of(entry.file_type()) {
+            Some(kind) => kind,
+            None => kind_by_stat(folder, name),
+        };
+        if each(OsStr::from_bytes(name.to_bytes()), kind).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The same where the system has no call that fills a buffer of ours.
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(super) fn read_entries(
+    folder: std::os::fd::BorrowedFd<'_>,
+    _buffer: &mut EntryBuffer,
+    each: &mut dyn FnMut(&OsStr, EntryKind) -> ControlFlow<()>,
+) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        let kind = match kind_of(entry.file_type()) {
+            Some(kind) => kind,
+            None => kind_by_stat(folder, name),
+        };
+        if each(OsStr::from_bytes(name.to_bytes()), kind).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The same on systems without directory descriptors.
+#[cfg(not(unix))]
+pub(super) fn read_entries(
+    folder: &std::path::Path,
+    _buffer: &mut EntryBuffer,
+    each: &mut dyn FnMut(&OsStr, EntryKind) -> ControlFlow<()>,
+) -> io::Result<()> {
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        let kind = entry.file_type().map_or(EntryKind::Other, |it| {
+            if it.is_symlink() {
+                EntryKind::Link
+            } else if it.is_dir() {
+                EntryKind::Folder
+            } else if it.is_file() {
+                EntryKind::File
+            } else {
+                EntryKind::Other
+            }
+        });
+        if each(&entry.file_name(), kind).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn kind_of(file_type: rustix::fs::FileType) -> Option<EntryKind> {
+    use rustix::fs::FileType;
+
+    match file_type {
+        FileType::RegularFile => Some(EntryKind::File),
+        FileType::Directory => Some(EntryKind::Folder),
+        FileType::Symlink => Some(EntryKind::Link),
+        FileType::Unknown => None,
+        _ => Some(EntryKind::Other),
+    }
+}
+
+/// Some file systems do not say the kind in the listing.
+#[cfg(unix)]
+fn kind_by_stat(folder: std::os::fd::BorrowedFd<'_>, name: &std::ffi::CStr) -> EntryKind {
+    rustix::fs::statat(folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)
+        .ok()
+        .and_then(|it| kind_of(rustix::fs::FileType::from_raw_mode(it.st_mode)))
+        .unwrap_or(EntryKind::Other)
+}

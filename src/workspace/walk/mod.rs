@@ -1,0 +1,28 @@
+//! Walks the directories of a workspace: in parallel, by the ignore rules, without following links.
+//!
+//! A walk hands the files of a directory to a [`Visitor`], in small groups, and what the visitor makes
+//! of them to a [`Gather`]. It knows nothing of what is searched for.
+
+mod entry;
+mod folder;
+mod listing;
+mod pattern;
+mod queue;
+mod rules;
+mod selection;
+mod threads;
+mod visibility;
+mod walker;
+
+#[cfg(all(test, unix))]
+mod tests;
+
+pub use entry::EntryKind;
+pub use folder::{Folder, ShortReads};
+pub use listing::{Listed, Listing, ListingRequest, list_folder};
+pub use pattern::{Depth, PathPattern, PatternError, split_absolute};
+pub use queue::{Gather, Order};
+pub use selection::{HiddenFiles, IgnoreRules, Selection, SelectionError};
+pub use threads::{SearchThreads, SearchTurn};
+pub use visibility::{Subject, Visibility};
+pub use walker::{Cancelled, Taken, Visitor, Walk, WalkEnd};

@@ -1,0 +1,226 @@
+//! Glob patterns over paths: what `Glob`, `glob` and a file pattern select.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::Path,
+};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// The longest pattern that is taken.
+pub(super) const MAX_GLOB_BYTES: usize = 4_096;
+/// How deep braces may nest: the parser recurses, and overflowing the stack would end the host.
+const MAX_NESTING: usize = 16;
+/// How many patterns the braces of one may stand for before they are left to the regex engine.
+const MAX_ALTERNATIVES: usize = 64;
+
+/// Why a pattern was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum PatternError {
+    /// The pattern is too long.
+    #[error("the pattern has {0} bytes; at most {MAX_GLOB_BYTES} are taken")]
+    TooLong(usize),
+    /// The pattern nests too deep.
+    #[error("braces of the pattern nest deeper than {MAX_NESTING} levels")]
+    TooDeep,
+    /// The pattern is empty.
+    #[error("the pattern is empty; `**/*` finds every file")]
+    Empty,
+    /// The pattern climbs.
+    #[error("`{0}` leads out of the directory; give the directory to search in instead of `..`")]
+    Climbs(String),
+    /// The pattern does not parse.
+    #[error("`{0}` is not a glob: {1}")]
+    Malformed(String, String),
+}
+
+/// Where a pattern without a slash fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// In every directory below the start.
+    Any,
+    /// At the top only.
+    Top,
+}
+
+/// A compiled pattern, for paths relative to where the walk starts.
+#[derive(Debug)]
+pub struct PathPattern {
+    globs: GlobSet,
+    /// Whether a name alone decides, wherever the file is.
+    by_name: bool,
+    /// The directories that every fitting path begins with, and the whole path where the pattern has
+    /// no wildcard at all.
+    literal: Vec<OsString>,
+}
+
+impl PathPattern {
+    /// Compiles a pattern.
+    pub fn new(pattern: &str, depth: Depth) -> Result<Self, PatternError> {
+        let trimmed = pattern.trim_start_matches("./");
+        if trimmed.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        check_glob(trimmed)?;
+        if trimmed.split('/').any(|part| part == "..") {
+            return Err(PatternError::Climbs(pattern.to_owned()));
+        }
+        let anchored = trimmed.trim_start_matches('/');
+        let floats = depth == Depth::Any && !trimmed.contains('/');
+        let last = if floats { Some(anchored) } else { anchored.strip_prefix("**/") };
+        let name = last.filter(|it| !it.contains('/') && !it.contains("**"));
+        let malformed = |err: globset::Error| {
+            PatternError::Malformed(pattern.to_owned(), err.kind().to_string())
+        };
+        let mut globs = GlobSetBuilder::new();
+        for glob in alternatives(name.unwrap_or(anchored)) {
+            let glob = GlobBuilder::new(&glob)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build()
+                .map_err(malformed)?;
+            globs.add(glob);
+        }
+        let literal = if floats { Vec::new() } else { literal_beginning(anchored) };
+        let globs = globs.build().map_err(malformed)?;
+        Ok(Self { globs, by_name: name.is_some(), literal })
+    }
+
+    /// Whether a name alone decides.
+    pub(super) fn is_by_name(&self) -> bool {
+        self.by_name
+    }
+
+    /// Whether a file fits, by its path below the start and its name.
+    pub(super) fn fits(&self, below: &Path, name: &OsStr) -> bool {
+        if self.by_name { self.globs.is_match(name) } else { self.globs.is_match(below) }
+    }
+
+    /// Whether a directory that deep may hold fitting paths.
+    pub(super) fn leads_into(&self, name: &OsStr, depth: usize) -> bool {
+        self.literal.get(depth).is_none_or(|literal| literal == name)
+    }
+
+    /// Whether the pattern spells out this part of the path: who names a place wants to see it.
+    pub(super) fn names(&self, name: &OsStr, depth: usize) -> bool {
+        self.literal.get(depth).is_some_and(|literal| literal == name)
+    }
+}
+
+/// Takes an absolute pattern apart: the directory it spells out, and the pattern below that.
+pub fn split_absolute(pattern: &str) -> Option<(String, String)> {
+    let below = pattern.strip_prefix('/')?;
+    let parts: Vec<&str> = below.split('/').collect();
+    let literal = literal_beginning(below).len().min(parts.len().saturating_sub(1));
+    let (folder, rest) = parts.split_at(literal);
+    Some((format!("/{}", folder.join("/")), rest.join("/")))
+}
+
+/// Checks what the parser of globs would not survive.
+pub(super) fn check_glob(glob: &str) -> Result<(), PatternError> {
+    if glob.len() > MAX_GLOB_BYTES {
+        return Err(PatternError::TooLong(glob.len()));
+    }
+    if nests_too_deep(glob) { Err(PatternError::TooDeep) } else { Ok(()) }
+}
+
+/// Counts every brace, also one that a class or a backslash makes plain: it must never be too few.
+pub(super) fn nests_too_deep(glob: &str) -> bool {
+    let mut depth = 0_usize;
+    for byte in glob.bytes() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_NESTING {
+            return true;
+        }
+    }
+    false
+}
+
+/// The parts before the first that has something to match in it.
+pub(super) fn literal_beginning(glob: &str) -> Vec<OsString> {
+    glob.split('/')
+        .take_while(|part| !part.is_empty() && !part.contains(['*', '?', '[', '{', '\\']))
+        .map(OsString::from)
+        .collect()
+}
+
+/// Writes one level of braces out: the parts are then matched by extension or name, without a regex.
+fn alternatives(glob: &str) -> Vec<String> {
+    let whole = || vec![glob.to_owned()];
+    let Some((before, rest)) = glob.split_once('{') else { return whole() };
+    let Some((inside, after)) = rest.split_once('}') else { return whole() };
+    let plain = |text: &str| !text.contains(['{', '}', '\\', '[', ']']);
+    if ![before, inside, after].into_iter().all(plain) {
+        return whole();
+    }
+    let parts: Vec<&str> = inside.split(',').collect();
+    if parts.len() > MAX_ALTERNATIVES {
+        return whole();
+    }
+    parts.into_iter().map(|part| format!("{before}{part}{after}")).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn fits(pattern: &str, depth: Depth, path: &str) -> bool {
+        let path = Path::new(path);
+        PathPattern::new(pattern, depth).unwrap().fits(path, path.file_name().unwrap())
+    }
+
+    #[test]
+    fn a_pattern_without_a_slash_fits_everywhere_or_at_the_top() {
+        for (pattern, path, anywhere, at_top) in [
+            ("*.ts", "a.ts", true, true),
+            ("*.ts", "src/a.ts", true, false),
+            ("**/*.ts", "a.ts", true, true),
+            ("**/*.ts", "src/deep/a.ts", true, true),
+            ("src/*.ts", "src/a.ts", true, true),
+            ("src/*.ts", "lib/src/a.ts", false, false),
+            ("./src/*.{ts,js}", "src/a.js", true, true),
+            ("/*.ts", "src/a.ts", false, false),
+            ("*", "src/a", true, false),
+            ("**", "src/a", true, true),
+            ("src/**", "src/a/b", true, true),
+            ("a[bc].?s", "ab.ts", true, true),
+            ("{a,b}/{c,d}.ts", "b/c.ts", true, true),
+        ] {
+            assert_eq!(fits(pattern, Depth::Any, path), anywhere, "{pattern} {path}");
+            assert_eq!(fits(pattern, Depth::Top, path), at_top, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn what_the_parser_would_not_survive_is_refused() {
+        let deep = format!("{}a{}", "{".repeat(20_000), "}".repeat(20_000));
+        assert!(matches!(PathPattern::new(&deep, Depth::Any), Err(PatternError::TooLong(_))));
+        let deep = format!("{}a{}", "{".repeat(200), "}".repeat(200));
+        assert!(matches!(PathPattern::new(&deep, Depth::Any), Err(PatternError::TooDeep)));
+        for pattern in ["", "./"] {
+            assert!(matches!(PathPattern::new(pattern, Depth::Any), Err(PatternError::Empty)));
+        }
+        for pattern in ["../x", "a/../b"] {
+            assert!(matches!(PathPattern::new(pattern, Depth::Any), Err(PatternError::Climbs(_))));
+        }
+        for pattern in ["a[", "{a"] {
+            let refused = PathPattern::new(pattern, Depth::Any);
+            assert!(matches!(refused, Err(PatternError::Malformed(..))), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn an_absolute_pattern_is_a_directory_and_a_pattern_below_it() {
+        let split = |pattern| split_absolute(pattern).map(|(folder, rest)| [folder, rest]);
+        assert_eq!(split("/a/b/*.ts"), Some(["/a/b".into(), "*.ts".into()]));
+        assert_eq!(split("/a/**/x"), Some(["/a".into(), "**/x".into()]));
+        assert_eq!(split("/a/b.ts"), Some(["/a".into(), "b.ts".into()]));
+        assert_eq!(split("/*"), Some(["/".into(), "*".into()]));
+        assert_eq!(split("a/*"), None);
+    }
+}

@@ -1,0 +1,205 @@
+//! Which entries of a directory a walk takes.
+
+use std::{ffi::OsStr, path::Path};
+
+use ignore::{
+    Match,
+    overrides::{Override, OverrideBuilder},
+    types::{Types, TypesBuilder},
+};
+
+use super::{
+    entry::EntryKind,
+    pattern::{PathPattern, PatternError, check_glob, literal_beginning},
+    rules::{Rules, Ruling},
+};
+
+/// How much of an unknown type's name is looked at.
+const MAX_TYPE_CHARS: usize = 40;
+
+/// Whether names that begin with a dot are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HiddenFiles {
+    /// Like any other; `.git` alone is left out.
+    Seen,
+    /// Left out unless a pattern names them.
+    LeftOut,
+}
+
+/// Whether ignore rules hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IgnoreRules {
+    /// What they ignore is left out.
+    Hold,
+    /// Nobody looks at them.
+    Disregarded,
+}
+
+/// What a walk takes, beside the ignore rules.
+#[derive(Debug)]
+pub struct Selection {
+    hidden: HiddenFiles,
+    /// ripgrep's `--glob`: a file it names is taken even if it is ignored.
+    overrides: Option<Override>,
+    types: Option<Types>,
+    pattern: Option<PathPattern>,
+}
+
+/// Why a selection was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum SelectionError {
+    /// A glob is no glob.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// The type is unknown.
+    #[error("no file type is named `{name}`; close ones: {close}")]
+    UnknownType {
+        /// The type as it came.
+        name: String,
+        /// Names like it.
+        close: String,
+    },
+    /// The types cannot be used.
+    #[error("the file type `{0}` cannot be used: {1}")]
+    BadType(String, String),
+}
+
+/// What a selection says of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Taken,
+    /// Ignored, or hidden: an answer may say that it was left out.
+    LeftOut,
+    /// Nothing that was asked for.
+    Unwanted,
+}
+
+/// An entry to be judged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate<'a> {
+    pub(super) path: &'a Path,
+    /// The path below the start; only looked at where there is a pattern.
+    pub(super) below: &'a Path,
+    pub(super) name: &'a OsStr,
+    pub(super) kind: EntryKind,
+    /// How many directories below the start its own directory is.
+    pub(super) depth: usize,
+}
+
+impl Selection {
+    /// Everything.
+    pub fn new(hidden: HiddenFiles) -> Self {
+        Self { hidden, overrides: None, types: None, pattern: None }
+    }
+
+    /// Only files that fit ripgrep's globs, which are relative to a directory; `!` leaves out.
+    pub fn with_globs(
+        mut self,
+        globs: &[String],
+        relative_to: &Path,
+    ) -> Result<Self, SelectionError> {
+        let mut overrides = OverrideBuilder::new(relative_to);
+        for glob in globs {
+            check_glob(glob)?;
+            let malformed =
+                |err: ignore::Error| PatternError::Malformed(glob.clone(), err.to_string());
+            // Who names a directory wants what is in it, ignored or not.
+            let mut place = String::new();
+            if !glob.starts_with('!') && glob.trim_start_matches('/').contains('/') {
+                let parts = literal_beginning(glob.trim_start_matches('/'));
+                for part in parts.iter().filter_map(|it| it.to_str()) {
+                    place = format!("{place}/{part}");
+                    overrides.add(&format!("{place}/")).map_err(malformed)?;
+                }
+            }
+            overrides.add(glob).map_err(malformed)?;
+        }
+        let overrides = overrides
+            .build()
+            .map_err(|err| PatternError::Malformed(globs.join(" "), err.to_string()))?;
+        self.overrides = (!overrides.is_empty()).then_some(overrides);
+        Ok(self)
+    }
+
+    /// Only files of one of ripgrep's types.
+    pub fn with_type(mut self, name: &str) -> Result<Self, SelectionError> {
+        let mut builder = TypesBuilder::new();
+        builder.add_defaults();
+        let definitions = builder.definitions();
+        if name != "all" && !definitions.iter().any(|it| it.name() == name) {
+            // Distance takes time by length, and no name is long.
+            let asked: String = name.chars().take(MAX_TYPE_CHARS).collect();
+            let mut names: Vec<&str> =
+                definitions.iter().map(ignore::types::FileTypeDef::name).collect();
+            names.sort_by_key(|it| strsim::osa_distance(it, &asked));
+            let close: Vec<String> = names.iter().take(5).map(|it| format!("`{it}`")).collect();
+            return Err(SelectionError::UnknownType { name: asked, close: close.join(", ") });
+        }
+        let types = builder
+            .select(name)
+            .build()
+            .map_err(|err| SelectionError::BadType(name.to_owned(), err.to_string()))?;
+        self.types = Some(types);
+        Ok(self)
+    }
+
+    /// Only files whose path below the start fits. Unlike ripgrep's globs, it brings nothing back
+    /// that is ignored, except what it spells out.
+    #[must_use]
+    pub fn with_pattern(mut self, pattern: PathPattern) -> Self {
+        self.pattern = Some(pattern);
+        self
+    }
+
+    /// Whether files are judged by where they are below the start.
+    pub(super) fn needs_path_below(&self) -> bool {
+        self.pattern.as_ref().is_some_and(|it| !it.is_by_name())
+    }
+
+    /// Whether a file is unwanted whatever else may be known of it.
+    pub(super) fn rejects_name(&self, name: &OsStr) -> bool {
+        let pattern = self.pattern.as_ref().filter(|it| it.is_by_name());
+        pattern.is_some_and(|it| !it.fits(Path::new(""), name))
+    }
+
+    /// Whether files are judged by where they are.
+    pub(super) fn needs_path(&self) -> bool {
+        self.overrides.is_some() || self.types.is_some()
+    }
+
+    pub(super) fn verdict(&self, entry: Candidate<'_>, rules: Option<&Rules>) -> Verdict {
+        let is_folder = entry.kind == EntryKind::Folder;
+        let mut named = false;
+        if let Some(pattern) = &self.pattern {
+            if is_folder {
+                if !pattern.leads_into(entry.name, entry.depth) {
+                    return Verdict::Unwanted;
+                }
+            } else if !pattern.fits(entry.below, entry.name) {
+                return Verdict::Unwanted;
+            }
+            named = pattern.names(entry.name, entry.depth);
+        }
+        match self.overrides.as_ref().map(|it| it.matched(entry.path, is_folder)) {
+            Some(Match::Whitelist(_)) => return Verdict::Taken,
+            Some(Match::Ignore(_)) => return Verdict::Unwanted,
+            Some(Match::None) | None => {}
+        }
+        if !named && entry.name == ".git" {
+            return Verdict::Unwanted;
+        }
+        if !is_folder
+            && let Some(types) = &self.types
+            && types.matched(entry.path, is_folder).is_ignore()
+        {
+            return Verdict::Unwanted;
+        }
+        let is_hidden = entry.name.as_encoded_bytes().first() == Some(&b'.');
+        let left_out = (is_hidden && self.hidden == HiddenFiles::LeftOut)
+            || rules.is_some_and(|it| it.ruling(entry.path, entry.kind) == Ruling::Ignored);
+        if left_out && !named {
+            return Verdict::LeftOut;
+        }
+        Verdict::Taken
+    }
+}

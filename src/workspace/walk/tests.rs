@@ -1,0 +1,242 @@
+//! Walks of real trees: order, ends, doors that stay shut.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    fs, io,
+    ops::ControlFlow,
+    os::unix::fs::symlink,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use pretty_assertions::assert_eq;
+use tempfile::TempDir;
+
+use super::*;
+use crate::workspace::{RelativePaths, Roots, WorkspacePath};
+
+/// Gathers paths below the root.
+#[derive(Default)]
+struct Paths {
+    seen: Vec<String>,
+    most: Option<usize>,
+}
+
+impl Gather for Paths {
+    type Result = Vec<String>;
+
+    fn weight(paths: &Vec<String>) -> usize {
+        paths.len()
+    }
+
+    fn take(&mut self, paths: Vec<String>) -> ControlFlow<()> {
+        self.seen.extend(paths);
+        match self.most {
+            Some(most) if self.seen.len() >= most => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Names the files, after a look at each.
+struct Names<'a>(&'a (dyn Fn(&Path) + Sync));
+
+impl Visitor for Names<'_> {
+    type Result = Vec<String>;
+
+    fn visit(
+        &mut self,
+        folder: &Folder,
+        names: &[OsString],
+        done: &dyn Fn() -> bool,
+    ) -> Option<Vec<String>> {
+        let mut paths = Vec::new();
+        for name in names {
+            if done() {
+                return None;
+            }
+            (self.0)(&folder.path().join(name));
+            paths.push(folder.below().join(name).display().to_string());
+        }
+        Some(paths)
+    }
+
+    fn unreadable(&mut self, folder: &Path, _: &io::Error) -> Option<Vec<String>> {
+        Some(vec![format!("{} is unreadable", folder.display())])
+    }
+}
+
+struct Tree {
+    dir: TempDir,
+    threads: SearchThreads,
+    selection: Selection,
+    visibility: Visibility,
+}
+
+impl Tree {
+    fn new(files: &[&str]) -> Self {
+        let dir = TempDir::new().unwrap();
+        for file in files {
+            let path = dir.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x\n").unwrap();
+        }
+        Self {
+            dir,
+            threads: SearchThreads::new(3),
+            selection: Selection::new(HiddenFiles::Seen),
+            visibility: Visibility::everything(),
+        }
+    }
+
+    fn start(&self) -> WorkspacePath {
+        let roots = Roots::new(self.dir.path(), &[]).unwrap();
+        roots.resolve(".", RelativePaths::FromFirstRoot).unwrap()
+    }
+
+    fn walk(&self, look: &(dyn Fn(&Path) + Sync)) -> Vec<String> {
+        let mut paths = Paths::default();
+        self.walk_into(&mut paths, look, &|| false).unwrap();
+        paths.seen
+    }
+
+    fn walk_into(
+        &self,
+        paths: &mut Paths,
+        look: &(dyn Fn(&Path) + Sync),
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<WalkEnd, Cancelled> {
+        let start = self.start();
+        let walk = Walk {
+            start: &start,
+            selection: &self.selection,
+            ignore_rules: IgnoreRules::Hold,
+            global_excludes: None,
+            visibility: &self.visibility,
+            taken: Taken::Selected,
+            order: Order::Path,
+            threads: &self.threads,
+        };
+        walk.run(&|| Names(look), paths, cancelled).unwrap()
+    }
+}
+
+fn many() -> Vec<String> {
+    (0..3_000).map(|it| format!("{}/{}/f{it}", it % 17, it % 5)).collect()
+}
+
+fn tree_of_many() -> Tree {
+    let many = many();
+    Tree::new(&many.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn results_come_by_path_however_many_threads_walk() {
+    let tree = tree_of_many();
+    let mut expected = many();
+    expected.sort_by(|one, other| Path::new(one).cmp(Path::new(other)));
+    assert_eq!(tree.walk(&|_| {}), expected);
+}
+
+#[test]
+fn a_walk_that_has_enough_ends_with_the_first_by_path() {
+    let tree = tree_of_many();
+    let all = tree.walk(&|_| {});
+    for _ in 0..20 {
+        let mut paths = Paths { most: Some(100), ..Paths::default() };
+        tree.walk_into(&mut paths, &|_| {}, &|| false).unwrap();
+        assert!(paths.seen.len() < 200, "{}", paths.seen.len());
+        assert_eq!(paths.seen, all.get(..paths.seen.len()).unwrap());
+    }
+}
+
+#[test]
+fn a_cancelled_walk_looks_at_no_further_file() {
+    let tree = tree_of_many();
+    let (looked_at, after) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let cancelled = AtomicBool::new(false);
+    let look = |_: &Path| {
+        if cancelled.load(Ordering::SeqCst) {
+            after.fetch_add(1, Ordering::SeqCst);
+        }
+        if looked_at.fetch_add(1, Ordering::SeqCst) == 200 {
+            cancelled.store(true, Ordering::SeqCst);
+        }
+    };
+    let ended = tree.walk_into(&mut Paths::default(), &look, &|| cancelled.load(Ordering::SeqCst));
+    assert_eq!(ended, Err(Cancelled));
+    // Each of four threads may have been between the question and the look.
+    assert!(after.load(Ordering::SeqCst) <= 4, "{after:?}");
+}
+
+#[test]
+fn a_panic_in_one_thread_ends_the_walk_for_all() {
+    let tree = tree_of_many();
+    let looked_at = AtomicUsize::new(0);
+    let look = |_: &Path| {
+        assert!(looked_at.fetch_add(1, Ordering::SeqCst) != 500, "a panic on purpose");
+    };
+    let ended = catch_unwind(AssertUnwindSafe(|| tree.walk(&look)));
+    assert!(ended.is_err());
+    assert!(looked_at.load(Ordering::SeqCst) < 3_000);
+}
+
+#[test]
+fn what_may_not_be_seen_is_neither_visited_nor_entered() {
+    let mut tree = Tree::new(&["a.txt", "secret.txt", "vault/key", "src/b.txt", "src/secret.txt"]);
+    let asked = std::sync::Arc::new(Mutex::new(BTreeSet::<PathBuf>::new()));
+    let asking = std::sync::Arc::clone(&asked);
+    tree.visibility = Visibility::judged_by(move |path, _| {
+        asking.lock().unwrap().insert(path.to_owned());
+        !path.ends_with("secret.txt") && !path.ends_with("vault")
+    });
+    let opened = Mutex::new(Vec::new());
+    let seen = tree.walk(&|path| opened.lock().unwrap().push(path.to_owned()));
+    assert_eq!(seen, ["a.txt", "src/b.txt"]);
+    assert_eq!(opened.into_inner().unwrap().len(), 2);
+    let root = tree.start();
+    assert!(!asked.lock().unwrap().contains(&root.absolute().join("vault/key")));
+}
+
+#[test]
+fn a_directory_swapped_for_a_link_is_not_followed() {
+    let outside = Tree::new(&["evil.txt"]);
+    let tree = Tree::new(&["a/first.txt", "b/second.txt"]);
+    let (root, target) = (tree.dir.path().to_owned(), outside.dir.path().to_owned());
+    // The first file of the walk is in `a`: while it is looked at, `b` becomes a link.
+    let mut tree = tree;
+    tree.threads = SearchThreads::new(0);
+    let seen = tree.walk(&|path| {
+        if path.ends_with("first.txt") {
+            fs::remove_dir_all(root.join("b")).unwrap();
+            symlink(&target, root.join("b")).unwrap();
+        }
+    });
+    assert_eq!(seen.first().unwrap(), "a/first.txt");
+    assert!(!seen.iter().any(|it| it.contains("evil")), "{seen:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn deep_nesting_keeps_few_directories_open() {
+    let deep: Vec<String> = (1..400).map(|depth| format!("{}z.txt", "d/".repeat(depth))).collect();
+    let tree = Tree::new(&deep.iter().map(String::as_str).collect::<Vec<_>>());
+    let most = AtomicUsize::new(0);
+    let open_folders = || {
+        let links = fs::read_dir("/proc/self/fd").unwrap().filter_map(Result::ok);
+        let targets = links.filter_map(|it| fs::read_link(it.path()).ok());
+        targets.filter(|it| it.starts_with(tree.dir.path()) && it.is_dir()).count()
+    };
+    let seen = tree.walk(&|_| {
+        most.fetch_max(open_folders(), Ordering::SeqCst);
+    });
+    assert_eq!(seen.len(), 399);
+    // 64, each 32nd of the deeper ones, and what four threads are about to open.
+    assert!(most.load(Ordering::SeqCst) <= 64 + 400 / 32 + 8, "{most:?}");
+}

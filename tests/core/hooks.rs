@@ -1,0 +1,262 @@
+//! Hooks in the life of a call: what they may say, and that nothing they do widens what is allowed.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use toolwright::{
+    error::ErrorKind,
+    hooks::{CommandHook, Hook, HookEvent, HookRunner, Matcher},
+    pipeline::{CallOptions, Order, ToolCall},
+    tool::{Content, ToolContext, ToolOutput},
+};
+
+use crate::test_bed::TestBed;
+
+fn error_of(output: &ToolOutput) -> Option<(ErrorKind, &str)> {
+    output.error.as_ref().map(|error| (error.kind, error.message.as_str()))
+}
+
+/// A hook that answers from a function, and keeps the events it was asked about.
+#[derive(Clone)]
+struct Scripted<F> {
+    answer: F,
+    asked: Arc<Mutex<Vec<Value>>>,
+}
+
+#[async_trait]
+impl<F> HookRunner for Scripted<F>
+where
+    F: Fn(&Value) -> Result<Value, String> + Send + Sync,
+{
+    async fn run(&self, event: &Value, _cx: &ToolContext) -> Result<Value, String> {
+        self.asked.lock().unwrap().push(event.clone());
+        (self.answer)(event)
+    }
+}
+
+fn add<F>(bed: &mut TestBed, event: HookEvent, matcher: &str, answer: F) -> Arc<Mutex<Vec<Value>>>
+where
+    F: Fn(&Value) -> Result<Value, String> + Send + Sync + 'static,
+{
+    let asked = Arc::default();
+    let runner = Box::new(Scripted { answer, asked: Arc::clone(&asked) });
+    let matcher = Matcher::new(matcher).unwrap();
+    bed.pipeline.hooks.push(Hook { event, matcher, timeout: Duration::from_secs(5), runner });
+    asked
+}
+
+async fn echo(bed: &TestBed, text: &str) -> ToolOutput {
+    bed.call("diagnostic_echo", json!({ "text": text })).await
+}
+
+#[tokio::test]
+async fn a_denied_tool_is_refused_before_any_hook_sees_it() {
+    let mut bed = TestBed::new();
+    let asked = add(&mut bed, HookEvent::PreToolUse, "*", |_| Ok(Value::Null));
+    bed.pipeline.registry.disable(["diagnostic_echo".to_owned()]);
+    assert_eq!(error_of(&echo(&bed, "x").await).unwrap().0, ErrorKind::ToolDisabled);
+    assert_eq!(asked.lock().unwrap().len(), 0);
+    bed.call("diagnostic_sleep", json!({ "ms": 0 })).await;
+    assert_eq!(asked.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_hook_learns_what_is_about_to_run_and_only_for_its_tools() {
+    let mut bed = TestBed::new();
+    let asked = add(&mut bed, HookEvent::PreToolUse, "diagnostic_e.*", |_| Ok(json!({})));
+    assert_eq!(echo(&bed, "hi").await, ToolOutput::text("hi"));
+    bed.call("diagnostic_sleep", json!({ "ms": 0 })).await;
+    assert_eq!(
+        *asked.lock().unwrap(),
+        [json!({
+            "hook_event_name": "PreToolUse",
+            "session_id": "default",
+            "cwd": bed.root(),
+            "tool_name": "diagnostic_echo",
+            "tool_use_id": "call_1",
+            "tool_input": { "text": "hi" },
+        })]
+    );
+}
+
+#[tokio::test]
+async fn a_block_and_a_failure_and_nonsense_stop_the_call() {
+    for (answer, message) in [
+        (Ok(json!({ "decision": "block", "reason": "not today" })), "not today"),
+        (Err("it threw".to_owned()), "a PreToolUse hook failed: it threw"),
+        (
+            Ok(json!("yes")),
+            "a PreToolUse hook failed: it answered with a string instead of an object",
+        ),
+    ] {
+        let mut bed = TestBed::new();
+        add(&mut bed, HookEvent::PreToolUse, "*", move |_| answer.clone());
+        assert_eq!(error_of(&echo(&bed, "x").await), Some((ErrorKind::HookBlocked, message)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_does_not_answer_in_time_stops_the_call() {
+    struct Slow;
+    #[async_trait]
+    impl HookRunner for Slow {
+        async fn run(&self, _event: &Value, _cx: &ToolContext) -> Result<Value, String> {
+            std::future::pending().await
+        }
+    }
+    let mut bed = TestBed::new();
+    bed.pipeline.hooks.push(Hook {
+        event: HookEvent::PreToolUse,
+        matcher: Matcher::default(),
+        timeout: Duration::from_mins(1),
+        runner: Box::new(Slow),
+    });
+    let message = "a PreToolUse hook failed: no answer within 60000 ms";
+    assert_eq!(error_of(&echo(&bed, "x").await), Some((ErrorKind::HookBlocked, message)));
+}
+
+#[tokio::test]
+async fn input_that_a_hook_rewrote_is_prepared_again_and_is_what_runs() {
+    let mut bed = TestBed::new();
+    add(&mut bed, HookEvent::PreToolUse, "*", |_| {
+        Ok(json!({ "updatedInput": { "text": "rewritten" }, "additionalContext": "by a hook" }))
+    });
+    let wanted = ToolOutput {
+        content: vec![Content::text("rewritten"), Content::text("by a hook")],
+        ..ToolOutput::default()
+    };
+    assert_eq!(echo(&bed, "original").await, wanted);
+}
+
+#[tokio::test]
+async fn a_rewrite_that_leaves_the_workspace_is_refused_like_any_other_input() {
+    let mut bed = TestBed::new();
+    let path = bed.write("a.txt", "a");
+    add(&mut bed, HookEvent::PreToolUse, "*", |_| {
+        Ok(json!({ "updatedInput": { "file_path": "/etc/passwd" }, "decision": "approve" }))
+    });
+    let output = bed.call("Read", json!({ "file_path": path })).await;
+    assert_eq!(error_of(&output).unwrap().0, ErrorKind::PathOutsideWorkspace);
+}
+
+#[tokio::test]
+async fn hooks_that_never_agree_block_the_call() {
+    let mut bed = TestBed::new();
+    let count = Mutex::new(0);
+    add(&mut bed, HookEvent::PreToolUse, "*", move |_| {
+        *count.lock().unwrap() += 1;
+        Ok(json!({ "updatedInput": { "text": count.lock().unwrap().to_string() } }))
+    });
+    assert_eq!(error_of(&echo(&bed, "x").await).unwrap().0, ErrorKind::HookBlocked);
+}
+
+#[tokio::test]
+async fn after_a_call_a_hook_sees_the_answer_and_can_add_to_it_or_keep_it_back() {
+    let mut bed = TestBed::new();
+    let asked = add(&mut bed, HookEvent::PostToolUse, "*", |_| {
+        Ok(json!({ "suppressOutput": true, "additionalContext": "ask the user instead" }))
+    });
+    let failures = add(&mut bed, HookEvent::PostToolUseFailure, "*", |_| Err("broken".to_owned()));
+    let output = echo(&bed, "secret").await;
+    assert_eq!(
+        output.content,
+        [
+            Content::text("[a hook keeps this output from you]"),
+            Content::text("ask the user instead")
+        ]
+    );
+    let response = |asked: &Mutex<Vec<Value>>, key: &str| {
+        asked.lock().unwrap().first().and_then(|it| it.get(key)).cloned()
+    };
+    assert_eq!(
+        response(&asked, "tool_response"),
+        Some(json!({ "content": [{ "type": "text", "text": "secret" }] }))
+    );
+    assert_eq!(failures.lock().unwrap().len(), 0);
+    // A hook that fails after the call cannot undo it, and does not hide it either.
+    let missing = bed.call("Read", json!({ "file_path": bed.root().join("none") })).await;
+    assert_eq!(error_of(&missing).unwrap().0, ErrorKind::FileNotFound);
+    let remark = missing.meta.get("toolwright/hookFailure").and_then(Value::as_str);
+    assert_eq!(remark, Some("a PostToolUseFailure hook failed: broken"));
+    assert_eq!(response(&failures, "error_type"), Some(json!("FileNotFoundError")));
+}
+
+#[tokio::test]
+async fn a_hook_that_ends_the_turn_leaves_errors_for_the_rest() {
+    let mut bed = TestBed::new();
+    add(&mut bed, HookEvent::PreToolUse, "diagnostic_sleep", |_| {
+        Ok(json!({ "continue": false, "stopReason": "budget spent" }))
+    });
+    let call = |name: &str| {
+        let input =
+            if name == "diagnostic_echo" { json!({ "text": "x" }) } else { json!({ "ms": 0 }) };
+        (None, Ok(ToolCall { name: name.to_owned(), input }))
+    };
+    let calls = ["diagnostic_echo", "diagnostic_sleep", "diagnostic_echo"].map(call).into();
+    let outputs = bed.pipeline.call_all(calls, CallOptions::default(), Order::Serial).await;
+    let kinds: Vec<_> = outputs.iter().map(|it| error_of(it).map(|(kind, _)| kind)).collect();
+    assert_eq!(kinds, [None, Some(ErrorKind::HookBlocked), Some(ErrorKind::Cancelled)]);
+    let last = outputs.last().unwrap().joined_text();
+    assert!(last.contains("budget spent"), "{last}");
+}
+
+fn add_command(bed: &mut TestBed, command: &str, timeout: Duration) {
+    let runner = Box::new(CommandHook { command: command.to_owned() });
+    let event = HookEvent::PreToolUse;
+    bed.pipeline.hooks.push(Hook { event, matcher: Matcher::default(), timeout, runner });
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_shell_command_reads_the_event_and_answers_by_exit_code_and_json() {
+    for (command, wanted) in [
+        ("cat > event.json", None),
+        ("echo '{}'", None),
+        ("echo no >&2; exit 2", Some("no".to_owned())),
+        (
+            "exit 1",
+            Some("a PreToolUse hook failed: `exit 1` ended with exit status: 1: ".to_owned()),
+        ),
+        (
+            r#"echo '{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"why"}}'"#,
+            Some("why".to_owned()),
+        ),
+    ] {
+        let mut bed = TestBed::new();
+        add_command(&mut bed, command, Duration::from_secs(20));
+        let output = echo(&bed, "x").await;
+        assert_eq!(error_of(&output).map(|(_, message)| message.to_owned()), wanted, "{command}");
+        if command.starts_with("cat") {
+            let event = std::fs::read_to_string(bed.root().join("event.json")).unwrap();
+            let event: Value = serde_json::from_str(&event).unwrap();
+            assert_eq!(event.get("tool_input"), Some(&json!({ "text": "x" })));
+        }
+    }
+    let mut bed = TestBed::new();
+    add_command(&mut bed, "echo allow", Duration::from_secs(20));
+    let output = echo(&bed, "x").await;
+    assert!(error_of(&output).unwrap().1.contains("no JSON"), "{output:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_shell_command_that_takes_too_long_is_gone_with_all_it_started() {
+    let mut bed = TestBed::new();
+    let pid_file = bed.root().join("pid");
+    add_command(&mut bed, "sleep 1000 & echo $! > pid; wait", Duration::from_millis(300));
+    assert_eq!(error_of(&echo(&bed, "x").await).unwrap().0, ErrorKind::HookBlocked);
+    let pid = std::fs::read_to_string(&pid_file).unwrap();
+    let gone = || !std::path::Path::new("/proc").join(pid.trim()).join("cwd").exists();
+    for _ in 0..500 {
+        if gone() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(gone(), "{pid} is still there");
+}

