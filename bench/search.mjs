@@ -17,6 +17,7 @@ const COMMON = "return";
 const GLOB = "**/*.{c,rs}";
 const MEMORY_LIMIT_MB = 64;
 const DELAY_LIMIT_MS = 20;
+const ABORT_LIMIT_MS = 50;
 
 const { values: options } = parseArgs({
   options: {
@@ -164,6 +165,24 @@ function tasks(suite, tree, small, peers) {
   return ours;
 }
 
+/** How long searches go on after their signal, in milliseconds, ascending. */
+async function abortTimes(root) {
+  const registry = createToolRegistry({ projectPath: root, userPolicyFile: false });
+  const times = [];
+  for (let round = 0; round < 20; round++) {
+    const controller = new AbortController();
+    const input = { pattern: REGEX, output_mode: "count", head_limit: 0 };
+    const settled = registry.call("Grep", input, { signal: controller.signal }).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 5 * round));
+    const aborted = performance.now();
+    controller.abort();
+    await settled;
+    times.push(performance.now() - aborted);
+  }
+  return times.toSorted((a, b) => a - b);
+}
+
+const middle = (ascending) => ascending[Math.floor(ascending.length / 2)];
 const within = (is) => (is ? "ok" : "OVER");
 
 async function main() {
@@ -198,7 +217,14 @@ async function main() {
       `(99 %: ${delay.p99.toFixed(1)}; with none: longest ${idle.longest.toFixed(1)}), ` +
       `${verdict}: less than ${DELAY_LIMIT_MS}`,
   );
-  if (options.json) console.log(JSON.stringify({ tree, ...result, memory, delay, idle }, null, 2));
+  const aborts = await abortTimes(tree);
+  say(
+    `\nan aborted search settles after ${middle(aborts).toFixed(1)} ms, at most ` +
+      `${aborts.at(-1).toFixed(1)}, ${within(aborts.at(-1) < ABORT_LIMIT_MS)}: less than ${ABORT_LIMIT_MS}`,
+  );
+  if (options.json) {
+    console.log(JSON.stringify({ tree, ...result, memory, delay, idle, aborts }, null, 2));
+  }
 }
 
 await main().catch((error) => {

@@ -6,29 +6,50 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Runs a command in the repository with its output streamed; rejects unless it exits with 0. */
+/** How much of a failed command's output its error keeps: a cut log has to show what failed. */
+const KEPT_OUTPUT = 6_000;
+
+/**
+ * Runs a command in the repository with its output streamed; rejects unless it exits with 0. Where
+ * no person watches, the error's `output` is the end of what was printed.
+ */
 export function run(command, args, { env = {}, timeoutMs } = {}) {
   const line = [command, ...args].map(displayed).join(" ");
   console.log(`$ ${line}`);
+  const watched = process.stdout.isTTY;
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: root,
-      stdio: "inherit",
+      stdio: ["inherit", watched ? "inherit" : "pipe", watched ? "inherit" : "pipe"],
       env: { ...process.env, ...env },
       timeout: timeoutMs,
       killSignal: "SIGKILL",
     });
     const started = Date.now();
+    let output = "";
+    const passOn = (from, to) => {
+      from?.setEncoding("utf8").on("data", (text) => {
+        to.write(text);
+        output = (output + text).slice(-KEPT_OUTPUT);
+      });
+    };
+    passOn(child.stdout, process.stdout);
+    passOn(child.stderr, process.stderr);
     child.on("error", (error) =>
       reject(new Error(`\`${line}\` could not start: ${error.message}`)),
     );
-    child.on("exit", (code, signal) => {
+    // A process left behind may hold the pipes; it must not hold the run.
+    child.on("exit", () => {
+      const closePipes = () => [child.stdout, child.stderr].forEach((it) => it?.destroy());
+      setTimeout(closePipes, 2_000).unref();
+    });
+    child.on("close", (code, signal) => {
       if (code === 0) return resolve();
       const timedOut = signal === "SIGKILL" && Date.now() - started >= timeoutMs;
       const how = timedOut
         ? `did not exit within ${seconds(timeoutMs)}`
         : `ended with ${signal ?? `exit code ${code}`}`;
-      reject(new Error(`\`${line}\` ${how}`));
+      reject(Object.assign(new Error(`\`${line}\` ${how}`), { output }));
     });
   });
 }

@@ -19,11 +19,15 @@ const STEPS = [
     about: "Rust lints without the binding",
     run: () => clippy("--no-default-features"),
   },
-  { name: "cargo", about: "Rust tests", run: () => cargo("test", "--features", "binding") },
+  {
+    name: "cargo",
+    about: "Rust tests",
+    run: () => cargo("test", "--no-fail-fast", "--features", "binding"),
+  },
   {
     name: "cargo-core",
     about: "Rust tests without the binding",
-    run: () => cargo("test", "--no-default-features"),
+    run: () => cargo("test", "--no-fail-fast", "--no-default-features"),
   },
   {
     name: "oxlint",
@@ -157,6 +161,9 @@ function summarize(results) {
   }
   const failed = results.filter(({ error }) => error);
   if (failed.length === 0) return;
+  for (const { name, error } of failed) {
+    if (error.output) console.error(`\n=== the end of what ${name} printed\n${error.output}`);
+  }
   const names = failed.map(({ name }) => name).join(",");
   console.error(
     `\n${failed.length} of ${results.length} steps failed; run them again with: npm test -- --only ${names}`,

@@ -9,7 +9,7 @@ type Call = [tool: string, input: Record<string, unknown>];
 
 export interface After {
   results: CallResult[];
-  /** Every name below the directory, with its content; directories end in a slash. */
+  /** Every name below the directory, with its content or why there is none; directories end in a slash. */
   files: Record<string, string>;
 }
 
@@ -37,9 +37,10 @@ const script = `
   const registry = createToolRegistry({ permissionMode: "bypassPermissions", userPolicyFile: false, projectPath: workspace, toolsets: ["claude", "classic"] });
   const list = (folder, prefix) => fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = folder + "/" + entry.name;
-    if (entry.isDirectory()) return [[prefix + entry.name + "/", ""], ...list(path, prefix + entry.name + "/")];
-    try { return [[prefix + entry.name, fs.readFileSync(path, "latin1")]]; }
-    catch (error) { return [[prefix + entry.name, error.code]]; }
+    const name = prefix + entry.name + (entry.isDirectory() ? "/" : "");
+    try {
+      return entry.isDirectory() ? [[name, ""], ...list(path, name)] : [[name, fs.readFileSync(path, "latin1")]];
+    } catch (error) { return [[name, error.code]]; }
   });
   (async () => {
     const results = [];

@@ -6,7 +6,7 @@ use crate::{
     tool::Risk,
 };
 
-use super::{Action, Basis, PermissionMode, PolicyEngine, Question};
+use super::{Action, Basis, PermissionMode, PolicyEngine, Question, judge::Judge};
 
 /// What is to be done with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,12 @@ pub struct Asking {
 impl Decision {
     /// Judges a call.
     pub fn of(engine: &PolicyEngine, question: &Question) -> Self {
-        let verdict = engine.decide(question);
+        let judge = Judge::of(engine, question);
+        let ruling = judge.ruling();
+        if ruling.action() == Action::Allow {
+            return Self::Allow;
+        }
+        let verdict = ruling.verdict();
         match verdict.action {
             Action::Allow => Self::Allow,
             Action::Ask => Self::Ask(Box::new(Asking {

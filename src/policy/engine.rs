@@ -12,6 +12,7 @@ use super::{
     condition::Condition,
     config::{PolicyConfig, PolicyError, RuleConfig},
     grant,
+    judge::Judge,
     path_pattern::{PathIndex, PathPatterns, Reach},
     places::Places,
     question::{Origin, Question, accesses_of},
@@ -58,6 +59,7 @@ pub struct PolicyEngine {
     pub(super) by_path: HashMap<usize, usize>,
     pub(super) path_limits: Vec<usize>,
     pub(super) for_hosts: Vec<usize>,
+    has_path_limits: bool,
 }
 
 impl PolicyEngine {
@@ -93,6 +95,7 @@ impl PolicyEngine {
             by_path: HashMap::new(),
             path_limits: Vec::new(),
             for_hosts: Vec::new(),
+            has_path_limits: false,
         };
         engine.index();
         Ok(engine)
@@ -134,6 +137,10 @@ impl PolicyEngine {
                 Subject::Host(_) => self.for_hosts.push(place),
             }
         }
+        let is_about_paths =
+            |rule: &Rule| rule.is_limit() && rule.conditions.iter().any(Condition::is_about_paths);
+        self.has_path_limits =
+            !self.path_limits.is_empty() || self.rules.iter().any(is_about_paths);
     }
 
     /// The same engine with more rules, such as a person's grant.
@@ -201,10 +208,8 @@ impl PolicyEngine {
     }
 
     /// True when rules say anything about paths, so that walkers have to ask for each.
-    pub fn has_path_limits(&self) -> bool {
-        let is_about_paths =
-            |rule: &Rule| rule.is_limit() && rule.conditions.iter().any(Condition::is_about_paths);
-        !self.path_limits.is_empty() || self.rules.iter().any(is_about_paths)
+    pub const fn has_path_limits(&self) -> bool {
+        self.has_path_limits
     }
 
     /// True when the built-in tool must not see the path while it walks over files: what a rule denies
@@ -212,7 +217,7 @@ impl PolicyEngine {
     /// one that the call named, which is judged with the call.
     pub fn hides(&self, tool: &str, path: &Path) -> bool {
         let accesses = [Access::Read(path.to_owned())];
-        let verdict = self.decide(&Question {
+        let question = Question {
             tool: tool_names::canonical(tool),
             origin: Origin::Builtin,
             side_effect: SideEffect::None,
@@ -221,8 +226,10 @@ impl PolicyEngine {
             accesses: &accesses,
             directory: &self.sources.places.project,
             follow_links: None,
-        });
-        verdict.action != Action::Allow && verdict.rule.is_some()
+        };
+        let judge = Judge::of(self, &question);
+        let ruling = judge.ruling();
+        ruling.action() != Action::Allow && ruling.has_rule()
     }
 }
 

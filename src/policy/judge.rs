@@ -2,28 +2,26 @@
 //!
 //! For each part the rules are asked first; what they leave open, the mode decides.
 
-use crate::tool::{Access, shown_path};
+use crate::tool::Access;
 
 use super::{
     action::{Action, PermissionMode},
-    command::{Direction, is_confusing},
+    command::Direction,
     command_pattern::Match,
     engine::PolicyEngine,
     facts::{CommandFact, Facts, PathFact},
     question::{Origin, Question},
-    rule::{Hit, Rule, Settled},
+    rule::{Hit, Settled},
     rule_text::Subject,
+    ruling::{Bound, Part, Ruling, Shown, Why},
     tool_names::{self, Family},
-    verdict::{Basis, PartVerdict, Verdict},
+    verdict::Verdict,
 };
 
 impl PolicyEngine {
     /// Judges a call by everything it declares.
     pub fn decide(&self, question: &Question) -> Verdict {
-        let facts = Facts::of(question, &self.sources.places, &self.paths);
-        let mut judge = Judge { engine: self, call: Vec::new(), facts };
-        judge.call = judge.rules_for_call();
-        judge.verdict()
+        Judge::of(self, question).ruling().verdict()
     }
 }
 
@@ -35,16 +33,14 @@ pub(super) struct Judge<'e, 'q> {
     pub(super) call: Vec<Hit<'e>>,
 }
 
-/// A part of a call and what is said of it.
-pub(super) struct Part<'e> {
-    pub(super) shown: String,
-    pub(super) action: Action,
-    pub(super) reason: String,
-    pub(super) rule: Option<&'e Rule>,
-    pub(super) basis: Basis,
-}
+impl<'e, 'q> Judge<'e, 'q> {
+    pub(super) fn of(engine: &'e PolicyEngine, question: &'q Question) -> Self {
+        let facts = Facts::of(question, &engine.sources.places, &engine.paths);
+        let mut judge = Self { engine, call: Vec::new(), facts };
+        judge.call = judge.rules_for_call();
+        judge
+    }
 
-impl<'e> Judge<'e, '_> {
     fn rules_for_call(&self) -> Vec<Hit<'e>> {
         let engine = self.engine;
         let tool = self.facts.question.tool;
@@ -60,75 +56,35 @@ impl<'e> Judge<'e, '_> {
         (certainty != Match::No).then_some(Hit { rule, certainty })
     }
 
-    fn verdict(self) -> Verdict {
+    /// Judges every part.
+    pub(super) fn ruling(&self) -> Ruling<'_> {
         let mut parts = Vec::new();
         for path in &self.facts.paths {
-            let shown = shown_path(&path.path);
+            let shown = Shown::Path(&path.path);
             parts.push(self.path_part(shown, Some(path), path.direction, self.call.clone()));
         }
-        parts.extend(self.host_parts());
+        self.host_parts(&mut parts);
         for command in &self.facts.commands {
             self.command_parts(command, &mut parts);
         }
         if parts.is_empty() {
-            let tool = self.facts.question.tool;
-            parts.push(self.part(tool.to_owned(), &self.call, Fallback::Call));
+            let tool = Shown::Text(self.facts.question.tool);
+            parts.push(self.part(tool, &self.call, Fallback::Call));
         }
-        self.summed_up(parts)
+        let mut ruling = Ruling { parts, bound: None, risk: self.facts.risk };
+        ruling.bound = self.bound_by_mode(ruling.unbound_action());
+        ruling
     }
 
-    fn summed_up(&self, parts: Vec<Part>) -> Verdict {
-        // Of parts that ask, those that nothing but a person may let through are named first.
-        let strictest = parts.iter().rev().max_by_key(|it| (it.action, it.basis != Basis::Default));
-        let mut verdict = Verdict {
-            action: strictest.map_or(Action::Ask, |it| it.action),
-            reason: strictest.map(|it| it.reason.clone()).unwrap_or_default(),
-            basis: strictest.map_or(Basis::Default, |it| it.basis),
-            rule: strictest.and_then(|it| it.rule).map(|it| it.shown.clone()),
-            risk: self.facts.risk,
-            message: strictest.and_then(|it| it.rule).and_then(|it| it.message.clone()),
-            parts: Vec::new(),
-        };
-        if let Some(risk) = strictest.and_then(|it| it.rule).and_then(|it| it.risk) {
-            verdict.risk = risk.risk();
-        }
-        verdict.parts = parts
-            .into_iter()
-            .map(|it| PartVerdict {
-                part: it.shown,
-                action: it.action,
-                reason: it.reason,
-                basis: it.basis,
-                rule: it.rule.map(|it| it.shown.clone()),
-            })
-            .collect();
-        self.bound_by_mode(&mut verdict);
-        verdict
-    }
-
-    /// What a mode takes away, whatever the rules allow.
-    fn bound_by_mode(&self, verdict: &mut Verdict) {
+    fn bound_by_mode(&self, action: Action) -> Option<Bound> {
         match self.engine.mode() {
-            PermissionMode::Plan if !self.only_looks() && verdict.action != Action::Deny => {
-                verdict.basis = Basis::Mode;
+            PermissionMode::Plan if !self.only_looks() && action != Action::Deny => {
                 let runs = !self.facts.commands.is_empty() || !self.facts.hosts.is_empty();
                 let writes = self.facts.paths.iter().any(|it| it.direction == Direction::Writes);
-                if runs && !writes {
-                    verdict.action = Action::Ask;
-                    verdict.reason = "in mode `plan`, commands and fetches are asked for".into();
-                } else {
-                    verdict.action = Action::Deny;
-                    verdict.reason =
-                        "in mode `plan`, nothing is changed; finish the plan first".into();
-                }
+                Some(if runs && !writes { Bound::PlanAsks } else { Bound::PlanDenies })
             }
-            PermissionMode::DontAsk if verdict.action == Action::Ask => {
-                verdict.action = Action::Deny;
-                verdict.basis = Basis::Mode;
-                verdict.reason =
-                    format!("{}, and mode `dontAsk` denies what would ask", verdict.reason);
-            }
-            _ => {}
+            PermissionMode::DontAsk if action == Action::Ask => Some(Bound::DontAsk),
+            _ => None,
         }
     }
 
@@ -141,71 +97,65 @@ impl<'e> Judge<'e, '_> {
     }
 
     /// Judges a part by the rules that speak about it.
-    pub(super) fn part(&self, shown: String, hits: &[Hit<'e>], fallback: Fallback) -> Part<'e> {
+    pub(super) fn part<'a>(
+        &'a self,
+        shown: Shown<'a>,
+        hits: &[Hit<'e>],
+        fallback: Fallback,
+    ) -> Part<'a> {
         let settled = Settled::of(hits);
-        let (action, reason) = match settled.certain {
-            Some(rule) => (rule.action(), format!("`{shown}` is decided by the {}", rule.shown)),
-            None => self.without_rules(&shown, fallback),
+        let (action, why) = match settled.certain {
+            Some(rule) => (rule.action(), Why::Rule(rule)),
+            None => self.without_rules(fallback),
         };
-        match settled.possible {
+        let (action, why) = match settled.possible {
             // Also where the default asks: a hook may lift that, but not this.
             Some(rule)
                 if action == Action::Allow
                     || (action == Action::Ask && settled.certain.is_none()) =>
             {
-                let reason = format!("`{shown}` may be what the {} is about", rule.shown);
-                Part {
-                    shown,
-                    action: Action::Ask,
-                    reason,
-                    rule: Some(rule),
-                    basis: Basis::PossibleRule,
-                }
+                (Action::Ask, Why::Possible(rule))
             }
-            _ => {
-                let rule = settled.certain;
-                let basis = if rule.is_some() { Basis::Rule } else { Basis::Default };
-                Part { shown, action, reason, rule, basis }
-            }
-        }
+            _ => (action, why),
+        };
+        Part { shown, action, why, doubt: None }
     }
 
     /// What happens where no rule speaks.
-    fn without_rules(&self, shown: &str, fallback: Fallback) -> (Action, String) {
+    fn without_rules(&self, fallback: Fallback) -> (Action, Why<'e>) {
         let mode = self.engine.mode();
         let question = self.facts.question;
         let by_mode = match (mode, fallback) {
-            (PermissionMode::BypassPermissions, _) => Some("bypassPermissions"),
-            (PermissionMode::AcceptEdits, Fallback::Edit) => Some("acceptEdits"),
+            (PermissionMode::BypassPermissions, _)
+            | (PermissionMode::AcceptEdits, Fallback::Edit) => Some(mode.as_str()),
             _ => None,
         };
         match (self.engine.default_action, by_mode) {
-            (Some(Action::Deny), _) => {
-                (Action::Deny, format!("no rule allows `{shown}`, and the default is to deny"))
+            (Some(action @ (Action::Deny | Action::Allow)), _) => {
+                (action, Why::DefaultAction(action))
             }
-            (Some(Action::Allow), _) => (Action::Allow, "the default is to allow".to_owned()),
-            (_, Some(mode)) => (Action::Allow, format!("mode `{mode}` allows it")),
-            (Some(Action::Ask), None) => (Action::Ask, format!("no rule allows `{shown}`")),
+            (_, Some(mode)) => (Action::Allow, Why::Mode(mode)),
+            (Some(Action::Ask), None) => (Action::Ask, Why::NoRule),
             (None, None) => {
                 let looks = question.origin == Origin::Builtin
                     && tool_names::is_auto_allowed(question.tool);
                 if looks || fallback == Fallback::Look {
-                    (Action::Allow, "it only looks at the workspace".to_owned())
+                    (Action::Allow, Why::OnlyLooks)
                 } else {
-                    (Action::Ask, format!("no rule allows `{shown}`"))
+                    (Action::Ask, Why::NoRule)
                 }
             }
         }
     }
 
     /// Judges a path; `None` is one that cannot be known.
-    pub(super) fn path_part(
-        &self,
-        shown: String,
+    pub(super) fn path_part<'a>(
+        &'a self,
+        shown: Shown<'a>,
         path: Option<&PathFact>,
         direction: Direction,
         mut hits: Vec<Hit<'e>>,
-    ) -> Part<'e> {
+    ) -> Part<'a> {
         let Some(path) = path else {
             hits.extend(self.possible(&self.engine.path_limits));
             return self.part(shown, &hits, Fallback::Call);
@@ -270,35 +220,33 @@ impl<'e> Judge<'e, '_> {
         })
     }
 
-    fn host_parts(&self) -> Vec<Part<'e>> {
+    fn host_parts<'a>(&'a self, parts: &mut Vec<Part<'a>>) {
         let urls = self.facts.question.accesses.iter().filter_map(|it| match it {
             Access::Connect(url) => Some(url),
             Access::Read(_) | Access::Write(_) | Access::Run(_) => None,
         });
         let fetches = self.facts.question.family() == Some(Family::Fetching);
-        urls.zip(&self.facts.hosts)
-            .map(|(url, host)| {
-                let mut hits = self.call.clone();
-                for place in &self.engine.for_hosts {
-                    let Some(mut hit) = self.hit(*place) else { continue };
-                    let Subject::Host(pattern) = &hit.rule.subject else { continue };
-                    let certainty = match (host, hit.rule.is_limit()) {
-                        (Some(host), true) => Match::certain_if(pattern.limits(host)),
-                        (Some(host), false) => Match::certain_if(fetches && pattern.matches(host)),
-                        (None, true) => Match::Possible,
-                        (None, false) => Match::No,
-                    };
-                    hit.certainty = hit.certainty.min(certainty);
-                    if hit.certainty != Match::No {
-                        hits.push(hit);
-                    }
+        for (url, host) in urls.zip(&self.facts.hosts) {
+            let mut hits = self.call.clone();
+            for place in &self.engine.for_hosts {
+                let Some(mut hit) = self.hit(*place) else { continue };
+                let Subject::Host(pattern) = &hit.rule.subject else { continue };
+                let certainty = match (host, hit.rule.is_limit()) {
+                    (Some(host), true) => Match::certain_if(pattern.limits(host)),
+                    (Some(host), false) => Match::certain_if(fetches && pattern.matches(host)),
+                    (None, true) => Match::Possible,
+                    (None, false) => Match::No,
+                };
+                hit.certainty = hit.certainty.min(certainty);
+                if hit.certainty != Match::No {
+                    hits.push(hit);
                 }
-                self.part(url.clone(), &hits, Fallback::Call)
-            })
-            .collect()
+            }
+            parts.push(self.part(Shown::Text(url), &hits, Fallback::Call));
+        }
     }
 
-    fn command_parts(&self, command: &CommandFact, parts: &mut Vec<Part<'e>>) {
+    fn command_parts<'a>(&'a self, command: &'a CommandFact, parts: &mut Vec<Part<'a>>) {
         let line = command.line.trim();
         let before = parts.len();
         let mut hits = self.call.clone();
@@ -307,9 +255,9 @@ impl<'e> Judge<'e, '_> {
             let mut doubtful = hits.clone();
             let limits = [&self.engine.command_limits, &self.engine.path_limits];
             doubtful.extend(limits.into_iter().filter_map(|it| self.possible(it)));
-            let mut part = self.part(shortened(line), &doubtful, Fallback::Call);
-            if part.action == Action::Ask && part.basis != Basis::Rule {
-                part.reason = format!("the command line {doubt}, so what it runs is not certain");
+            let mut part = self.part(Shown::Command(line), &doubtful, Fallback::Call);
+            if part.action == Action::Ask && !matches!(part.why, Why::Rule(_)) {
+                part.doubt = Some(doubt);
             }
             parts.push(part);
         }
@@ -317,29 +265,11 @@ impl<'e> Judge<'e, '_> {
             parts.extend(self.segment_part(command, segment, &hits));
         }
         for file in command.redirected.iter().filter(|it| !it.is_harmless) {
-            let shown = match file.direction {
-                Direction::Reads => format!("< {}", file.shown),
-                Direction::Writes => format!("> {}", file.shown),
-            };
+            let shown = Shown::Redirection(file.direction, &file.shown);
             parts.push(self.path_part(shown, file.path.as_ref(), file.direction, hits.clone()));
         }
         if parts.len() == before {
-            parts.push(self.part(shortened(line), &hits, Fallback::Call));
-        }
-    }
-}
-
-impl Part<'_> {
-    /// Asks at least, because other programs run or believe what is written there.
-    pub(super) fn guard(&mut self) {
-        if self.action == Action::Allow {
-            self.action = Action::Ask;
-            self.basis = Basis::ProtectedPlace;
-            self.rule = None;
-            self.reason = format!(
-                "`{}` is run or trusted by other programs; only a rule that names it allows this",
-                self.shown
-            );
+            parts.push(self.part(Shown::Command(line), &hits, Fallback::Call));
         }
     }
 }
@@ -353,22 +283,4 @@ pub(super) enum Fallback {
     Edit,
     /// A look at a file inside the workspace.
     Look,
-}
-
-/// A line as it fits into a reason, with nothing in it that a terminal or an eye would take for
-/// something else.
-pub(super) fn shortened(line: &str) -> String {
-    const SHOWN: usize = 200;
-    let mut shown = String::new();
-    for character in line.chars().take(SHOWN) {
-        match character {
-            '\n' | '\t' => shown.push(' '),
-            it if is_confusing(it) => shown.extend(it.escape_unicode()),
-            it => shown.push(it),
-        }
-    }
-    if line.chars().nth(SHOWN).is_some() {
-        shown.push('…');
-    }
-    shown
 }

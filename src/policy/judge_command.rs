@@ -4,9 +4,10 @@ use super::{
     command::{Direction, Role, Segment, Word},
     command_pattern::Match,
     facts::CommandFact,
-    judge::{Fallback, Judge, Part, shortened},
+    judge::{Fallback, Judge},
     rule::{Hit, Settled},
     rule_text::Subject,
+    ruling::{Part, Shown},
     tool_names::Family,
 };
 
@@ -66,12 +67,12 @@ impl<'e> Judge<'e, '_> {
     }
 
     /// Judges one simple command; `None` when there is nothing to say of it.
-    pub(super) fn segment_part(
-        &self,
+    pub(super) fn segment_part<'a>(
+        &'a self,
         command: &CommandFact,
-        segment: &Segment,
+        segment: &'a Segment,
         line: &[Hit<'e>],
-    ) -> Option<Part<'e>> {
+    ) -> Option<Part<'a>> {
         let mut hits = line.to_vec();
         hits.extend(self.rules_for_segment(command, segment));
         let mut is_guarded = false;
@@ -84,7 +85,7 @@ impl<'e> Judge<'e, '_> {
                 return None;
             }
         }
-        let mut part = self.part(shortened(&segment.text), &hits, Fallback::Call);
+        let mut part = self.part(Shown::Command(&segment.text), &hits, Fallback::Call);
         if is_guarded {
             part.guard();
         }

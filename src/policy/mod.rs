@@ -35,6 +35,7 @@ mod question;
 mod risk;
 mod rule;
 mod rule_text;
+mod ruling;
 mod tool_names;
 mod verdict;
 

@@ -1,0 +1,211 @@
+//! What is said of each part of a call. Put into words only where somebody reads them: most calls are
+//! allowed, and walkers ask for every file.
+
+use std::{
+    fmt::{self, Display, Formatter},
+    path::Path,
+};
+
+use crate::tool::{Risk, shown_path};
+
+use super::{
+    action::Action,
+    command::{Direction, is_confusing},
+    config::RiskLevel,
+    rule::Rule,
+    verdict::{Basis, PartVerdict, Verdict},
+};
+
+/// A part of a call and what is said of it.
+pub(super) struct Part<'a> {
+    pub(super) shown: Shown<'a>,
+    pub(super) action: Action,
+    pub(super) why: Why<'a>,
+    /// What is not certain about the command line, where that is the better reason.
+    pub(super) doubt: Option<&'a str>,
+}
+
+/// A part as people are shown it.
+#[derive(Clone, Copy)]
+pub(super) enum Shown<'a> {
+    Text(&'a str),
+    Path(&'a Path),
+    Command(&'a str),
+    Redirection(Direction, &'a str),
+}
+
+/// What an action rests on.
+#[derive(Clone, Copy)]
+pub(super) enum Why<'a> {
+    /// A rule that applies.
+    Rule(&'a Rule),
+    /// A limit that may apply.
+    Possible(&'a Rule),
+    /// Other programs run or believe what is written there.
+    Protected,
+    DefaultAction(Action),
+    /// The mode that allows it.
+    Mode(&'static str),
+    OnlyLooks,
+    NoRule,
+}
+
+/// What a mode takes away, whatever the rules allow.
+#[derive(Clone, Copy)]
+pub(super) enum Bound {
+    PlanAsks,
+    PlanDenies,
+    DontAsk,
+}
+
+/// What is said of a whole call.
+pub(super) struct Ruling<'a> {
+    pub(super) parts: Vec<Part<'a>>,
+    pub(super) bound: Option<Bound>,
+    pub(super) risk: Risk,
+}
+
+impl Ruling<'_> {
+    /// The part that decides. Of parts that ask, those that nothing but a person may let through are
+    /// named first.
+    fn strictest(&self) -> Option<&Part<'_>> {
+        self.parts.iter().rev().max_by_key(|it| (it.action, it.basis() != Basis::Default))
+    }
+
+    /// What the rules say, before the mode takes anything away.
+    pub(super) fn unbound_action(&self) -> Action {
+        self.parts.iter().map(|it| it.action).max().unwrap_or(Action::Ask)
+    }
+
+    /// What is to be done.
+    pub(super) fn action(&self) -> Action {
+        match self.bound {
+            Some(Bound::PlanAsks) => Action::Ask,
+            Some(Bound::PlanDenies | Bound::DontAsk) => Action::Deny,
+            None => self.unbound_action(),
+        }
+    }
+
+    /// True when a rule decides, or may.
+    pub(super) fn has_rule(&self) -> bool {
+        self.strictest().is_some_and(|it| it.why.rule().is_some())
+    }
+
+    /// The same in words.
+    pub(super) fn verdict(&self) -> Verdict {
+        let strictest = self.strictest();
+        let rule = strictest.and_then(|it| it.why.rule());
+        let reason = strictest.map(Part::reason).unwrap_or_default();
+        let (reason, basis) = match self.bound {
+            None => (reason, strictest.map_or(Basis::Default, Part::basis)),
+            Some(bound) => (bound.reason(reason), Basis::Mode),
+        };
+        let in_words = |it: &Part| PartVerdict {
+            part: it.shown.to_string(),
+            action: it.action,
+            reason: it.reason(),
+            basis: it.basis(),
+            rule: it.why.rule().map(|it| it.shown.clone()),
+        };
+        Verdict {
+            action: self.action(),
+            reason,
+            basis,
+            rule: rule.map(|it| it.shown.clone()),
+            risk: rule.and_then(|it| it.risk).map_or(self.risk, RiskLevel::risk),
+            message: rule.and_then(|it| it.message.clone()),
+            parts: self.parts.iter().map(in_words).collect(),
+        }
+    }
+}
+
+impl Part<'_> {
+    /// Asks at least, because other programs run or believe what is written there.
+    pub(super) fn guard(&mut self) {
+        if self.action == Action::Allow {
+            self.action = Action::Ask;
+            self.why = Why::Protected;
+        }
+    }
+
+    fn basis(&self) -> Basis {
+        match self.why {
+            Why::Rule(_) => Basis::Rule,
+            Why::Possible(_) => Basis::PossibleRule,
+            Why::Protected => Basis::ProtectedPlace,
+            Why::DefaultAction(_) | Why::Mode(_) | Why::OnlyLooks | Why::NoRule => Basis::Default,
+        }
+    }
+
+    fn reason(&self) -> String {
+        let shown = &self.shown;
+        if let Some(doubt) = self.doubt {
+            return format!("the command line {doubt}, so what it runs is not certain");
+        }
+        match self.why {
+            Why::Rule(rule) => format!("`{shown}` is decided by the {}", rule.shown),
+            Why::Possible(rule) => format!("`{shown}` may be what the {} is about", rule.shown),
+            Why::Protected => format!(
+                "`{shown}` is run or trusted by other programs; only a rule that names it allows this"
+            ),
+            Why::DefaultAction(Action::Allow) => "the default is to allow".to_owned(),
+            Why::DefaultAction(Action::Deny) => {
+                format!("no rule allows `{shown}`, and the default is to deny")
+            }
+            Why::Mode(mode) => format!("mode `{mode}` allows it"),
+            Why::OnlyLooks => "it only looks at the workspace".to_owned(),
+            Why::NoRule | Why::DefaultAction(Action::Ask) => format!("no rule allows `{shown}`"),
+        }
+    }
+}
+
+impl<'a> Why<'a> {
+    pub(super) const fn rule(&self) -> Option<&'a Rule> {
+        match self {
+            Self::Rule(rule) | Self::Possible(rule) => Some(rule),
+            _ => None,
+        }
+    }
+}
+
+impl Bound {
+    fn reason(self, unbound: String) -> String {
+        match self {
+            Self::PlanAsks => "in mode `plan`, commands and fetches are asked for".to_owned(),
+            Self::PlanDenies => {
+                "in mode `plan`, nothing is changed; finish the plan first".to_owned()
+            }
+            Self::DontAsk => unbound + ", and mode `dontAsk` denies what would ask",
+        }
+    }
+}
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Path(path) => f.write_str(&shown_path(path)),
+            Self::Command(line) => f.write_str(&shortened(line)),
+            Self::Redirection(Direction::Reads, file) => write!(f, "< {file}"),
+            Self::Redirection(Direction::Writes, file) => write!(f, "> {file}"),
+        }
+    }
+}
+
+/// A line as it fits into a reason, with nothing in it that a terminal or an eye would take for
+/// something else.
+fn shortened(line: &str) -> String {
+    const SHOWN: usize = 200;
+    let mut shown = String::new();
+    for character in line.chars().take(SHOWN) {
+        match character {
+            '\n' | '\t' => shown.push(' '),
+            it if is_confusing(it) => shown.extend(it.escape_unicode()),
+            it => shown.push(it),
+        }
+    }
+    if line.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
