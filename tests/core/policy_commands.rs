@@ -433,6 +433,23 @@ fn redirections_are_writes() {
 }
 
 #[test]
+fn no_character_leads_the_parser_astray() {
+    let engine = engine(&everyday_rules());
+    // The grammar's scanner once looked up what follows a brace in a table of 256.
+    for code in (0x80..=0x10_ffff).step_by(991) {
+        let Some(character) = char::from_u32(code) else { continue };
+        for line in [
+            format!("{{{character}"),
+            format!("{{1..{character}}}"),
+            format!("${character}{character}=1 rm"),
+        ] {
+            let verdict = engine.evaluate("Bash", &json!({ "command": line }));
+            assert_ne!(verdict.action, Allow, "{line:?}");
+        }
+    }
+}
+
+#[test]
 fn text_that_misleads_asks() {
     let deep = "$(".repeat(200);
     let long = format!("git status {}", "a".repeat(20_000));

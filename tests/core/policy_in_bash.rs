@@ -5,7 +5,7 @@
 use std::{
     collections::HashSet,
     fs,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -34,12 +34,18 @@ impl Bench {
     fn new() -> Self {
         let bench = Self { dir: TempDir::new().unwrap() };
         fs::create_dir(bench.programs()).unwrap();
+        let recorder = bench.dir.path().join("recorder");
+        let log = bench.log().display().to_string();
+        let record = format!("#!/bin/sh\nprintf '%s %s\\0' \"${{0##*/}}\" \"$1\" >> {log}\n");
+        // Not written by this process: a child that another test forks meanwhile would hold the file
+        // open for writing, and no file that is can be run.
+        let written = Command::new("/bin/sh")
+            .args(["-c", r#"printf %s "$1" > "$2"; chmod 755 "$2""#, "sh", &record])
+            .arg(&recorder)
+            .status();
+        assert!(written.unwrap().success());
         for name in RECORDED {
-            let path = bench.programs().join(name);
-            let log = bench.log().display().to_string();
-            let record = format!("#!/bin/sh\nprintf '%s %s\\0' {name} \"$1\" >> {log}\n");
-            fs::write(&path, record).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            symlink(&recorder, bench.programs().join(name)).unwrap();
         }
         for name in REAL {
             let real = ["/usr/bin", "/bin"].map(|it| Path::new(it).join(name));
@@ -58,29 +64,27 @@ impl Bench {
         self.dir.path().join("log")
     }
 
-    /// Runs a line and gives what was recorded, and which files came to be.
-    fn run(&self, line: &str) -> (HashSet<String>, Vec<String>) {
-        let place = self.dir.path().join("place");
-        fs::create_dir(&place).unwrap();
+    /// Runs a line, for so many seconds at most, and gives what was recorded, and which files came to be.
+    fn run(&self, line: &str, seconds: &str) -> (HashSet<String>, Vec<String>) {
+        // What goes on in the background has to keep out of the next line's place.
+        let place = TempDir::new_in(self.dir.path()).unwrap();
         fs::write(self.log(), "").unwrap();
-        // A line may wait for input or loop; it is ended then, and what it ran until then counts.
         Command::new("/usr/bin/timeout")
-            .args(["-s", "KILL", "1", "/bin/bash", "--norc", "--noprofile", "-c", line])
+            .args(["-s", "KILL", seconds, "/bin/bash", "--norc", "--noprofile", "-c", line])
             .env_clear()
             .env("PATH", self.programs())
-            .env("HOME", &place)
-            .current_dir(&place)
+            .env("HOME", place.path())
+            .current_dir(place.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status()
             .unwrap();
         let recorded = fs::read_to_string(self.log()).unwrap();
-        let files = fs::read_dir(&place)
+        let files = fs::read_dir(place.path())
             .unwrap()
             .map(|it| it.unwrap().file_name().to_string_lossy().into_owned())
             .collect();
-        fs::remove_dir_all(&place).unwrap();
         (recorded.split_terminator('\0').map(str::to_owned).collect(), files)
     }
 }
@@ -370,7 +374,7 @@ fn is_allowed(engine: &PolicyEngine, line: &str) -> bool {
 #[test]
 fn what_is_not_allowed_would_be_recorded() {
     let bench = Bench::new();
-    let (recorded, files) = bench.run("git status; ls | xargs -n1 rm; bash -c evil > f");
+    let (recorded, files) = bench.run("git status; ls | xargs -n1 rm; bash -c evil > f", "60");
     let expected = ["git status", "ls ", "rm ", "evil "].map(str::to_owned).into();
     assert_eq!((recorded, files), (expected, vec!["f".to_owned()]));
 }
@@ -393,7 +397,8 @@ fn allowed_lines_run_nothing_but_the_allowed_programs() {
         if line.contains('\0') || !is_allowed(&engine, &line) || !run.insert(line.clone()) {
             continue;
         }
-        let (recorded, files) = bench.run(&line);
+        // A line may wait for input or loop; it is ended then, and what it ran until then counts.
+        let (recorded, files) = bench.run(&line, "1");
         let stray: Vec<&String> = recorded
             .iter()
             .filter(|it| {

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+use tree_sitter::{Decode, Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::reading::{Direction, Reading, Span};
 
@@ -67,7 +67,28 @@ fn tree_of(line: &str) -> Option<Tree> {
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     let bytes = line.as_bytes();
-    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+    let mut rest = |at: usize, _| bytes.get(at..).unwrap_or_default();
+    parser.parse_custom_encoding::<AsciiOnly, _, _>(&mut rest, None, Some(options))
+}
+
+/// Shows the grammar one sign in the place of every character that is not ASCII. To bash they are all
+/// alike, parts of words. The grammar's scanner would look some of them up behind the end of a table of
+/// 256 (tree-sitter-bash issue 337), take others for spaces, and depend on the locale for letters.
+struct AsciiOnly;
+
+impl Decode for AsciiOnly {
+    fn decode(bytes: &[u8]) -> (i32, u32) {
+        /// `×`: no letter, digit or space in any locale, and inside the table.
+        const STAND_IN: i32 = 0xd7;
+        match bytes {
+            [] => (0, 0),
+            [it @ 0..=0x7f, ..] => (i32::from(*it), 1),
+            [_, rest @ ..] => {
+                let more = rest.iter().take_while(|it| **it & 0xc0 == 0x80).count();
+                (STAND_IN, u32::try_from(more).map_or(1, |it| it + 1))
+            }
+        }
+    }
 }
 
 impl Parsed {
