@@ -20,13 +20,9 @@ const STEPS = [
     run: () => clippy("--no-default-features"),
   },
   {
+    // The binding has no Rust tests of its own: Node and Bun test it.
     name: "cargo",
     about: "Rust tests",
-    run: () => cargo("test", "--no-fail-fast", "--features", "binding"),
-  },
-  {
-    name: "cargo-core",
-    about: "Rust tests without the binding",
     run: () => cargo("test", "--no-fail-fast", "--no-default-features"),
   },
   {
@@ -60,7 +56,7 @@ const STEPS = [
       runTool("@arethetypeswrong/cli", ["--pack", ".", "--profile", "node16"], { command: "attw" }),
   },
 ];
-const QUICK = ["cargo-core", "node"];
+const QUICK = ["cargo", "node"];
 /** The suite runs shorter forms of these. */
 const LONG = {
   name: "long",
