@@ -9,6 +9,7 @@ mod best;
 mod gather;
 mod list;
 mod names;
+mod needed;
 mod order;
 mod query;
 mod scan;

@@ -2,6 +2,8 @@
 
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 
+use super::needed::Needed;
+
 /// The largest compiled pattern. The engine's own limit would let a short pattern take 100 MiB.
 const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
 /// How much each thread may cache of a pattern's automaton.
@@ -44,6 +46,7 @@ pub enum QueryError {
 pub struct Query {
     pub(super) matcher: RegexMatcher,
     pub(super) span: Span,
+    pub(super) needed: Option<Needed>,
 }
 
 impl Query {
@@ -60,7 +63,7 @@ impl Query {
             Span::Lines => builder.dot_matches_new_line(true),
         };
         match builder.build(pattern) {
-            Ok(matcher) => Ok(Self { matcher, span }),
+            Ok(matcher) => Ok(Self { matcher, span, needed: needed(pattern, case) }),
             Err(error) => Err(match error.kind() {
                 ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => QueryError::NeedsLines,
                 ErrorKind::Regex(message) if message.starts_with("compiled regex exceeds") => {
@@ -74,6 +77,14 @@ impl Query {
             }),
         }
     }
+}
+
+fn needed(pattern: &str, case: Case) -> Option<Needed> {
+    let mut parser = regex_syntax::ParserBuilder::new()
+        .utf8(false)
+        .case_insensitive(case == Case::Insensitive)
+        .build();
+    Needed::of(&parser.parse(pattern).ok()?)
 }
 
 /// What is wrong with a pattern, with a caret below the place. The matcher's own error shows the
