@@ -7,6 +7,7 @@
 mod answer;
 mod best;
 mod gather;
+mod line_matcher;
 mod list;
 mod names;
 mod needed;

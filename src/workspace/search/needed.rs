@@ -1,5 +1,5 @@
 //! Text that every match of a pattern has in it. To look for it is several times faster than to run the
-//! pattern, and most files do not have it.
+//! pattern, and few lines have it.
 
 use regex_automata::{MatchKind, Span, util::prefilter::Prefilter};
 use regex_syntax::hir::{Hir, HirKind};
@@ -25,14 +25,9 @@ impl Needed {
         found.is_fast().then_some(Self(found))
     }
 
-    /// False when nothing in here can match.
-    pub(super) fn is_in(&self, haystack: &[u8]) -> bool {
-        self.0.find(haystack, Span::from(0..haystack.len())).is_some()
-    }
-
-    /// How many bytes at the end of a piece may be the beginning of needed text.
-    pub(super) fn overlap(&self) -> usize {
-        self.0.max_needle_len().saturating_sub(1)
+    /// The first place in whose line a match is possible.
+    pub(super) fn find(&self, haystack: &[u8]) -> Option<usize> {
+        self.0.find(haystack, Span::from(0..haystack.len())).map(|it| it.start)
     }
 }
 
@@ -137,7 +132,7 @@ mod tests {
             let hir = regex_syntax::parse(&pattern).unwrap();
             let matches = regex::Regex::new(&pattern).unwrap().is_match(&text);
             if let Some(needed) = Needed::of(&hir) {
-                prop_assert!(!matches || needed.is_in(text.as_bytes()), "{pattern} {text}");
+                prop_assert!(!matches || needed.find(text.as_bytes()).is_some(), "{pattern} {text}");
             }
         }
     }

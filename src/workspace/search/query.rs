@@ -1,8 +1,8 @@
 //! What is searched for: a regular expression as ripgrep reads it, within limits.
 
-use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
+use grep_regex::{ErrorKind, RegexMatcherBuilder};
 
-use super::needed::Needed;
+use super::{line_matcher::LineMatcher, needed::Needed};
 
 /// The largest compiled pattern. The engine's own limit would let a short pattern take 100 MiB.
 const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
@@ -44,9 +44,8 @@ pub enum QueryError {
 /// A compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Query {
-    pub(super) matcher: RegexMatcher,
+    pub(super) matcher: LineMatcher,
     pub(super) span: Span,
-    pub(super) needed: Option<Needed>,
 }
 
 impl Query {
@@ -63,7 +62,10 @@ impl Query {
             Span::Lines => builder.dot_matches_new_line(true),
         };
         match builder.build(pattern) {
-            Ok(matcher) => Ok(Self { matcher, span, needed: needed(pattern, case) }),
+            Ok(regex) => {
+                let needed = if span == Span::Line { needed(pattern, case) } else { None };
+                Ok(Self { matcher: LineMatcher { regex, needed }, span })
+            }
             Err(error) => Err(match error.kind() {
                 ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => QueryError::NeedsLines,
                 ErrorKind::Regex(message) if message.starts_with("compiled regex exceeds") => {

@@ -6,7 +6,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read, Seek},
+    io::{self, Read},
 };
 
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink};
@@ -77,76 +77,35 @@ impl Scanner {
     where
         S: Sink<Error = io::Error>,
     {
-        let Self { query, searcher, buffer } = self;
-        let (mut length, mut whole) = fill(file, buffer, 0, short_reads)?;
-        let head = buffer.get(..length).unwrap_or_default();
-        let is_encoded = encoding_rs::Encoding::for_bom(head).is_some();
-        if let Some(needed) = query.needed.as_ref().filter(|_| !is_encoded) {
-            let mut is_first = true;
-            loop {
-                let piece = buffer.get(..length).unwrap_or_default();
-                if needed.is_in(piece) {
-                    break;
-                }
-                if binary == BinaryFiles::Skipped && memchr::memchr(0, piece).is_some() {
-                    return Ok(Scanned::Binary);
-                }
-                if whole {
-                    return Ok(Scanned::Text);
-                }
-                if cancelled() {
-                    return Err(io::Error::other("cancelled"));
-                }
-                let kept = needed.overlap().min(length);
-                buffer.copy_within(length - kept..length, 0);
-                (length, whole) = fill(file, buffer, kept, short_reads)?;
-                is_first = false;
+        let mut length = 0;
+        let whole = loop {
+            let room = self.buffer.get_mut(length..).unwrap_or_default();
+            if room.is_empty() {
+                break false;
             }
-            if !is_first {
-                // The search needs all of it, with the lines before the place that was found.
-                file.rewind()?;
-                (length, whole) = (0, false);
+            match file.read(room) {
+                Ok(0) => break true,
+                Ok(read) => {
+                    length += read;
+                    // One call less for each file: a twentieth of the time of a search.
+                    if short_reads == ShortReads::EndFiles && length < BUFFER_BYTES {
+                        break true;
+                    }
+                }
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(cause),
             }
-        }
-        let head = buffer.get(..length).unwrap_or_default();
-        if !whole || is_encoded {
+        };
+        let head = self.buffer.get(..length).unwrap_or_default();
+        if !whole || encoding_rs::Encoding::for_bom(head).is_some() {
             let reader = Continued { head, file, cancelled };
-            return stream(searcher, query, reader, binary, sink);
+            return stream(&mut self.searcher, &self.query, reader, binary, sink);
         }
         if binary == BinaryFiles::Skipped && memchr::memchr(0, head).is_some() {
             return Ok(Scanned::Binary);
         }
-        searcher.search_slice(&query.matcher, head, sink)?;
+        self.searcher.search_slice(&self.query.matcher, head, sink)?;
         Ok(Scanned::Text)
-    }
-}
-
-/// Reads behind the bytes that are kept; gives how many there are then, and whether that is the end.
-fn fill(
-    file: &mut File,
-    buffer: &mut [u8],
-    kept: usize,
-    short_reads: ShortReads,
-) -> io::Result<(usize, bool)> {
-    let mut length = kept;
-    loop {
-        let room = buffer.get_mut(length..).unwrap_or_default();
-        let wanted = room.len();
-        if wanted == 0 {
-            return Ok((length, false));
-        }
-        match file.read(room) {
-            Ok(0) => return Ok((length, true)),
-            Ok(read) => {
-                length += read;
-                // One call less for each file: a twentieth of the time of a search.
-                if short_reads == ShortReads::EndFiles && read < wanted {
-                    return Ok((length, true));
-                }
-            }
-            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-            Err(cause) => return Err(cause),
-        }
     }
 }
 

@@ -3,10 +3,12 @@
 use std::io;
 
 use grep_matcher::{Match, Matcher as _};
-use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 
-use super::answer::{Row, RowKind, RowText};
+use super::{
+    answer::{Row, RowKind, RowText},
+    line_matcher::LineMatcher,
+};
 
 /// The longest line that is shown.
 const MAX_LINE_CHARS: usize = 500;
@@ -28,7 +30,7 @@ impl Sink for &mut Presence {
 
 /// Counts matching lines; matches, where one may span several lines.
 pub(super) struct Counter<'m> {
-    pub(super) matcher: &'m RegexMatcher,
+    pub(super) matcher: &'m LineMatcher,
     pub(super) count: u64,
 }
 
@@ -58,7 +60,7 @@ pub(super) struct RowLimit {
 
 /// The rows of one file after the other.
 pub(super) struct LineSink<'m> {
-    pub(super) matcher: &'m RegexMatcher,
+    pub(super) matcher: &'m LineMatcher,
     pub(super) only_matching: bool,
     pub(super) limit: RowLimit,
     pub(super) rows: Vec<Row>,
@@ -145,7 +147,7 @@ impl Sink for &mut LineSink<'_> {
 /// Every match in what the searcher found, relative to its first byte.
 fn matches_within(
     searcher: &Searcher,
-    matcher: &RegexMatcher,
+    matcher: &LineMatcher,
     found: &SinkMatch<'_>,
 ) -> io::Result<Vec<Match>> {
     let range = found.bytes_range_in_buffer();

@@ -1,0 +1,50 @@
+//! The regex engine behind a filter: only lines with the text that every match needs are given to it.
+
+use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoError};
+use grep_regex::{RegexCaptures, RegexMatcher};
+
+use super::needed::Needed;
+
+/// Matches what its regex matches.
+#[derive(Clone, Debug)]
+pub(super) struct LineMatcher {
+    pub(super) regex: RegexMatcher,
+    /// For matches within one line.
+    pub(super) needed: Option<Needed>,
+}
+
+impl Matcher for LineMatcher {
+    type Captures = RegexCaptures;
+    type Error = NoError;
+
+    fn find_candidate_line(&self, haystack: &[u8]) -> Result<Option<LineMatchKind>, NoError> {
+        match &self.needed {
+            Some(needed) => Ok(needed.find(haystack).map(LineMatchKind::Candidate)),
+            None => self.regex.find_candidate_line(haystack),
+        }
+    }
+
+    fn find_at(&self, haystack: &[u8], at: usize) -> Result<Option<Match>, NoError> {
+        self.regex.find_at(haystack, at)
+    }
+
+    fn shortest_match_at(&self, haystack: &[u8], at: usize) -> Result<Option<usize>, NoError> {
+        self.regex.shortest_match_at(haystack, at)
+    }
+
+    fn is_match_at(&self, haystack: &[u8], at: usize) -> Result<bool, NoError> {
+        self.regex.is_match_at(haystack, at)
+    }
+
+    fn new_captures(&self) -> Result<RegexCaptures, NoError> {
+        self.regex.new_captures()
+    }
+
+    fn non_matching_bytes(&self) -> Option<&ByteSet> {
+        self.regex.non_matching_bytes()
+    }
+
+    fn line_terminator(&self) -> Option<LineTerminator> {
+        self.regex.line_terminator()
+    }
+}
