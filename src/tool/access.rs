@@ -29,7 +29,7 @@ impl Access {
 
 /// A path as a person is shown it: control characters, which could act on a terminal, are escaped.
 pub fn shown_path(path: &Path) -> String {
-    escaped(&path.display().to_string(), char::is_control)
+    escaped(&path.to_string_lossy(), char::is_control)
 }
 
 /// A command or another text of several lines as a person is shown it.

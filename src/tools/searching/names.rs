@@ -83,10 +83,11 @@ fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
     if !notes.is_empty() {
         content.push(Content::text(format!("[{}]", notes.join("; "))));
     }
-    let mut data =
-        json!({ "files": files, "total": found.total, "complete": shown == found.total });
+    let files: Vec<Value> = files.into_iter().map(Value::String).collect();
+    let mut data = json!({ "total": found.total, "complete": shown == found.total });
     let skipped = unreadable_data(found.unreadable, &found.examples, paths);
     if let Some(data) = data.as_object_mut() {
+        data.shift_insert(0, "files".to_owned(), Value::Array(files));
         if !skipped.is_empty() {
             data.insert("skipped".to_owned(), Value::Object(skipped));
         }

@@ -19,11 +19,22 @@ impl Paths {
     }
 
     pub(in crate::tools) fn shown(&self, path: &Path) -> String {
+        if let Some(below) = self.quickly_below(path) {
+            return shown_path(below);
+        }
         match path.strip_prefix(&self.0) {
             Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
             Ok(below) => shown_path(below),
             Err(_) => shown_path(path),
         }
+    }
+
+    /// The path below the workspace, for most paths: without taking both apart, which for a long list
+    /// takes as long as to sort it.
+    fn quickly_below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let below = path.to_str()?.strip_prefix(self.0.to_str()?)?;
+        let below = below.strip_prefix(std::path::MAIN_SEPARATOR)?;
+        (!below.is_empty()).then(|| Path::new(below))
     }
 
     /// Some paths in backticks.

@@ -25,7 +25,8 @@ impl<T: Ord> Best<T> {
 
     /// The items in order.
     pub(super) fn sorted(mut self) -> Vec<T> {
-        self.items.sort_unstable();
+        // Not the unstable sort: items tend to come in runs that are in order, and this one merges them.
+        self.items.sort();
         self.items.truncate(self.most);
         self.items
     }

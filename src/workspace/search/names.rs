@@ -110,7 +110,10 @@ impl Visitor for Stamps {
             };
             Some((Reverse(modified), ByPath(folder.path().join(name))))
         };
-        Some(Stamped::Files(names.iter().filter_map(stamped).collect()))
+        let mut files: Vec<_> = names.iter().filter_map(stamped).collect();
+        // Here, because this is one of several threads: what is in order already is merged quickly.
+        files.sort_unstable();
+        Some(Stamped::Files(files))
     }
 
     fn unreadable(&mut self, folder: &Path, cause: &io::Error) -> Option<Stamped> {
