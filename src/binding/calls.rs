@@ -57,7 +57,8 @@ impl NativeRegistry {
                 return Ok(misuse(&error));
             }
             let cancel = options.cancel.clone();
-            let call = async {
+            // A pointer, because what is spawned is copied on its way, on the thread of JavaScript too.
+            let call = Box::pin(async {
                 match serde_json::from_str(&input) {
                     Ok(input) => pipeline.call(ToolCall { name, input }, options).await,
                     Err(err) => ToolOutput::failure(ToolError::new(
@@ -65,7 +66,7 @@ impl NativeRegistry {
                         plain_cause(&err),
                     )),
                 }
-            };
+            });
             let output = match place {
                 Some(place) => place.run(call).await,
                 None => call.await,

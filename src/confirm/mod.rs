@@ -75,7 +75,8 @@ impl Confirmations {
             Decision::Deny(error) => return Err(error.into()),
             Decision::Ask(asking) => asking,
         };
-        let (prepared, details) = details(prepared, &asking, spec, cx).await?;
+        // Kept aside, like whatever few calls wait for: every call has room for what it may wait for.
+        let (prepared, details) = Box::pin(details(prepared, &asking, spec, cx)).await?;
         let answer = match self.bus.request(details, self.timeout, &cx.cancel).await {
             Ok(answer) => answer,
             Err(unanswered) => return Err(unanswered_error(&unanswered, &asking, spec).into()),
