@@ -88,7 +88,7 @@ function hashOfSources() {
   ];
   for (const path of [
     ...files.map((file) => join(root, file)).filter(existsSync),
-    ...filesUnder(join(root, "src")),
+    ...["crates", "src"].flatMap((folder) => filesUnder(join(root, folder))),
   ]) {
     hash.update(`\0${relative(root, path)}\0`).update(readFileSync(path));
   }

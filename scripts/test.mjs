@@ -9,10 +9,10 @@ import { setup } from "./setup.mjs";
 
 const cargo = (...args) => run("cargo", args);
 const clippy = (...features) =>
-  cargo("clippy", "--all-targets", ...features, "--", "-D", "warnings");
+  cargo("clippy", "--workspace", "--all-targets", ...features, "--", "-D", "warnings");
 
 const STEPS = [
-  { name: "rustfmt", about: "Rust formatting", run: () => cargo("fmt", "--check") },
+  { name: "rustfmt", about: "Rust formatting", run: () => cargo("fmt", "--all", "--check") },
   { name: "clippy", about: "Rust lints", run: () => clippy() },
   {
     name: "clippy-core",

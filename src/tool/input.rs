@@ -4,8 +4,8 @@
 
 use std::fmt::Write as _;
 
-use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value};
+use toolwright_json_schema::{Problem, ProblemKind, Schema};
 
 use super::{SchemaError, coerce::coerce};
 use crate::error::{ErrorKind, ToolError};
@@ -16,24 +16,19 @@ const MAX_REPORTED: usize = 5;
 const MAX_LOOKED_AT: usize = 100;
 /// How much of a wrong value is shown.
 const MAX_SHOWN_CHARS: usize = 60;
-/// Keeps a hostile pattern in a host's or server's schema from stalling a call.
-const PATTERN_STEPS: usize = 200_000;
 
 /// A compiled input schema.
 pub struct InputValidator {
     schema: Value,
-    validator: Validator,
+    compiled: Schema,
     noun: &'static str,
 }
 
 impl InputValidator {
     /// Compiles a schema. References to other documents are refused, never fetched.
     pub fn new(schema: &Value) -> Result<Self, SchemaError> {
-        let validator = jsonschema::options()
-            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(PATTERN_STEPS))
-            .build(schema)
-            .map_err(|err| SchemaError::Invalid(err.to_string()))?;
-        Ok(Self { schema: schema.clone(), validator, noun: "parameter" })
+        let compiled = Schema::new(schema).map_err(SchemaError::Invalid)?;
+        Ok(Self { schema: schema.clone(), compiled, noun: "parameter" })
     }
 
     /// The same, for values that are not a tool's input: messages call their fields by another noun.
@@ -56,13 +51,13 @@ impl InputValidator {
             ));
         }
         coerce(&mut input, &self.schema);
-        if self.validator.is_valid(&input) {
+        if self.compiled.allows(&input) {
             return Ok(input);
         }
         let mut problems: Vec<String> = Vec::new();
         let mut left_out = 0_usize;
-        for error in self.validator.iter_errors(&input).take(MAX_LOOKED_AT) {
-            let problem = self.explain(&error);
+        for problem in self.compiled.problems(&input, MAX_LOOKED_AT) {
+            let problem = self.explain(problem);
             if problems.contains(&problem) {
                 continue;
             }
@@ -79,13 +74,12 @@ impl InputValidator {
         Err(ToolError::new(ErrorKind::Validation, message))
     }
 
-    fn explain(&self, error: &ValidationError<'_>) -> String {
-        let pointer = error.instance_path().as_str();
-        let place = parameter_name(pointer);
-        let schema = self.schema_at(pointer);
+    fn explain(&self, problem: Problem<'_>) -> String {
+        let place = parameter_name(&problem.pointer);
+        let schema = self.schema_at(&problem.pointer);
         let noun = self.noun;
-        match error.kind() {
-            ValidationErrorKind::AdditionalProperties { unexpected } => {
+        let words = match problem.kind {
+            ProblemKind::UnknownProperties(unexpected) => {
                 let unknown: Vec<_> =
                     unexpected.iter().take(MAX_REPORTED).map(|it| quoted(it)).collect();
                 let owner = if place.is_empty() {
@@ -94,39 +88,31 @@ impl InputValidator {
                     format!(" in {}", quoted(&place))
                 };
                 let known = known_parameters(schema, noun);
-                format!(
+                return format!(
                     "unknown {noun}{} {}{owner}; {known}",
                     if unknown.len() > 1 { "s" } else { "" },
                     unknown.join(", "),
-                )
+                );
             }
-            ValidationErrorKind::Required { property } => {
-                let name = property.as_str().unwrap_or_default();
-                let full =
-                    if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+            ProblemKind::MissingProperty(name) => {
+                let full = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
                 let expected = schema
-                    .and_then(|it| it.get("properties")?.get(name))
+                    .and_then(|it| it.get("properties")?.get(&name))
                     .map_or_else(String::new, |it| format!(", expected {}", expectation(it)));
-                format!("missing required {noun} {}{expected}", quoted(&full))
+                return format!("missing required {noun} {}{expected}", quoted(&full));
             }
-            _ => {
-                let expected = schema.map(expectation).unwrap_or_default();
-                let subject = if place.is_empty() {
-                    "input".to_owned()
-                } else {
-                    format!("{noun} {}", quoted(&place))
-                };
-                let got = shown(error.instance());
-                if expected.is_empty() || states_no_cause(error.kind()) {
-                    format!(
-                        "{subject}: {}, got {got}",
-                        lower_first(&error.masked_with("the value").to_string())
-                    )
-                } else {
-                    format!("{subject}: expected {expected}, got {got}")
-                }
-            }
-        }
+            ProblemKind::Unexpected(words) => match schema.map(expectation) {
+                Some(expected) if !expected.is_empty() => format!("expected {expected}"),
+                _ => lower_first(&words),
+            },
+            ProblemKind::Other(words) => lower_first(&words),
+        };
+        let subject = if place.is_empty() {
+            "input".to_owned()
+        } else {
+            format!("{noun} {}", quoted(&place))
+        };
+        format!("{subject}: {words}, got {}", shown(&problem.value))
     }
 
     fn schema_at(&self, pointer: &str) -> Option<&Value> {
@@ -138,21 +124,6 @@ impl InputValidator {
                 .or_else(|| step.parse::<usize>().ok().and_then(|_| schema.get("items")))
         })
     }
-}
-
-/// Kinds of error that [`expectation`] has no words for.
-fn states_no_cause(kind: &ValidationErrorKind) -> bool {
-    !matches!(
-        kind,
-        ValidationErrorKind::Type { .. }
-            | ValidationErrorKind::Enum { .. }
-            | ValidationErrorKind::Minimum { .. }
-            | ValidationErrorKind::Maximum { .. }
-            | ValidationErrorKind::MinLength { .. }
-            | ValidationErrorKind::MaxLength { .. }
-            | ValidationErrorKind::MinItems { .. }
-            | ValidationErrorKind::MaxItems { .. }
-    )
 }
 
 fn expectation(schema: &Value) -> String {
