@@ -155,13 +155,11 @@ function plan(text: string, cut: Cut, replacement: string, from: number): Planne
   const span = uniqueSpan(text, cut, from);
   if (span === undefined) return undefined;
   const target = given(text, span, cut);
-  const other = replacement === target ? `${replacement}x` : replacement;
-  return {
-    target,
-    replacement: other,
-    span,
-    inserted: other.replaceAll("\n", endingAt(text, span)),
-  };
+  const ended = (lines: string) => lines.replaceAll("\n", endingAt(text, span));
+  // What changes nothing is refused, also where only its line endings were others.
+  const isNone = replacement === target || ended(replacement) === text.slice(span.start, span.end);
+  const other = isNone ? `${replacement}x` : replacement;
+  return { target, replacement: other, span, inserted: ended(other) };
 }
 
 /** Both tools that read give back what the file has to say. */
