@@ -296,12 +296,7 @@ describe("searches of hostile trees", () => {
       const [grep, glob, ls] = after.results;
       expect(texts(grep as CallResult)[0]).toBe("open.txt");
       expect(grep?.structuredContent).toMatchObject({ skipped: { unreadable: 2 } });
-      expect(
-        texts(glob as CallResult)[0]
-          ?.split("\n")
-          .slice(0, 2)
-          .toSorted(),
-      ).toEqual(["open.txt", "shut.txt"]);
+      expect(glob?.structuredContent).toMatchObject({ total: 2, skipped: { unreadable: 1 } });
       expect(ls).toMatchObject({ isError: true });
     },
   );
