@@ -39,10 +39,8 @@ export function run(command, args, { env = {}, timeoutMs } = {}) {
       reject(new Error(`\`${line}\` could not start: ${error.message}`)),
     );
     // A process left behind may hold the pipes; it must not hold the run.
-    child.on("exit", () => {
-      const closePipes = () => [child.stdout, child.stderr].forEach((it) => it?.destroy());
-      setTimeout(closePipes, 2_000).unref();
-    });
+    const closePipes = () => [child.stdout, child.stderr].forEach((it) => it?.destroy());
+    child.on("exit", () => setTimeout(closePipes, 2_000).unref());
     child.on("close", (code, signal) => {
       if (code === 0) return resolve();
       const timedOut = signal === "SIGKILL" && Date.now() - started >= timeoutMs;
