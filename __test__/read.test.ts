@@ -419,9 +419,11 @@ describe("binary files", () => {
   test("are refused with size and type, by content and not by name", async () => {
     const zip = Buffer.concat([Buffer.from("PK\x03\x04\x14\0\0\0\x08\0"), Buffer.alloc(100)]);
     const gzip = Buffer.from("1f8b08000000000000034bcb2f020021655700030000", "hex");
+    const ole = Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(504)]);
     for (const [name, bytes, type] of [
       ["archive.txt", zip, "application/zip"],
       ["packed.md", gzip, "application/gzip"],
+      ["table.xls", ole, "application/x-ole-storage"],
       ["unknown.ts", Buffer.from("text\0more"), "application/octet-stream"],
     ] as const) {
       const file = workspace.write(name, bytes);

@@ -261,11 +261,17 @@ fn kind_of(path: &Path, head: &[u8]) -> Kind {
     }
     let has_bom = encoding_rs::Encoding::for_bom(head).is_some();
     if !has_bom && memchr::memchr(0, head).is_some() {
-        return Kind::Binary(
-            infer::get(head).map_or("application/octet-stream", |it| it.mime_type()),
-        );
+        return Kind::Binary(binary_type(head));
     }
     Kind::Text
+}
+
+fn binary_type(head: &[u8]) -> &'static str {
+    // Old Office files, installers, mail: which of them is told by parts that are not at the beginning.
+    if head.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
+        return "application/x-ole-storage";
+    }
+    infer::get(head).map_or("application/octet-stream", |it| it.mime_type())
 }
 
 struct Source<'a> {

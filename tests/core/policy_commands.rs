@@ -458,6 +458,8 @@ fn text_that_misleads_asks() {
     check(
         &everyday_rules(),
         &[
+            ("ê=1 git status", Ask),
+            ("LC_ALL=en_US.ISO-8859-1\nê=1 git status", Ask),
             ("git\u{a0}status", Ask),
             ("git status\u{2028}rm x", Ask),
             ("git status\u{200b}", Ask),

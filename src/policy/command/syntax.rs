@@ -72,13 +72,14 @@ fn tree_of(line: &str) -> Option<Tree> {
 }
 
 /// Shows the grammar one sign in the place of every character that is not ASCII. To bash they are all
-/// alike, parts of words. The grammar's scanner would look some of them up behind the end of a table of
-/// 256 (tree-sitter-bash issue 337), take others for spaces, and depend on the locale for letters.
+/// alike, parts of words (the lexer knows the exception). The grammar's scanner would look some of them up
+/// behind the end of a table of 256 (tree-sitter-bash issue 337), take others for spaces, and depend on
+/// the locale for letters.
 struct AsciiOnly;
 
 impl Decode for AsciiOnly {
     fn decode(bytes: &[u8]) -> (i32, u32) {
-        /// `×`: no letter, digit or space in any locale, and inside the table.
+        /// `×`: no letter, digit or space, and inside the table.
         const STAND_IN: i32 = 0xd7;
         match bytes {
             [] => (0, 0),

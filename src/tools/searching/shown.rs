@@ -30,7 +30,7 @@ impl Paths {
     }
 
     /// The path below the workspace, for most paths: without taking both apart, which for a long list
-    /// takes as long as to sort it.
+    /// takes as long as to sort it. Paths from a walk have one separator between their parts.
     fn quickly_below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         let below = path.to_str()?.strip_prefix(self.0.to_str()?)?;
         let below = below.strip_prefix(std::path::MAIN_SEPARATOR)?;

@@ -1,11 +1,11 @@
 //! The regex engine behind a filter: only lines with the text that every match needs are given to it.
 
-use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoError};
-use grep_regex::{RegexCaptures, RegexMatcher};
+use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures, NoError};
+use grep_regex::RegexMatcher;
 
 use super::needed::Needed;
 
-/// Matches what its regex matches.
+/// Matches what its regex matches, without capture groups.
 #[derive(Clone, Debug)]
 pub(super) struct LineMatcher {
     pub(super) regex: RegexMatcher,
@@ -14,7 +14,7 @@ pub(super) struct LineMatcher {
 }
 
 impl Matcher for LineMatcher {
-    type Captures = RegexCaptures;
+    type Captures = NoCaptures;
     type Error = NoError;
 
     fn find_candidate_line(&self, haystack: &[u8]) -> Result<Option<LineMatchKind>, NoError> {
@@ -36,8 +36,8 @@ impl Matcher for LineMatcher {
         self.regex.is_match_at(haystack, at)
     }
 
-    fn new_captures(&self) -> Result<RegexCaptures, NoError> {
-        self.regex.new_captures()
+    fn new_captures(&self) -> Result<NoCaptures, NoError> {
+        Ok(NoCaptures::new())
     }
 
     fn non_matching_bytes(&self) -> Option<&ByteSet> {

@@ -14,10 +14,14 @@ const MOST_TEXTS: usize = 32;
 pub(super) struct Needed(Prefilter);
 
 impl Needed {
-    /// `None` where no text is needed, or the pattern is itself found as quickly.
+    /// `None` where no text is needed, the pattern is itself found as quickly, or lines do not suffice.
     pub(super) fn of(pattern: &Hir) -> Option<Self> {
         let properties = pattern.properties();
         if properties.is_literal() || properties.is_alternation_literal() {
+            return None;
+        }
+        // A line is matched without its end, which such an anchor has to see.
+        if properties.look_set().contains_anchor_crlf() {
             return None;
         }
         let texts = texts_in(pattern)?;
@@ -116,8 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engine_finds_as_fast_is_left_to_it() {
-        for pattern in ["abcdef", "abcdef|ghijkl"] {
+    fn what_the_engine_finds_as_fast_or_otherwise_is_left_to_it() {
+        for pattern in ["abcdef", "abcdef|ghijkl", r"(?mR)abcdef[^x]*\r$", "(?mR:^)abcdef"] {
             assert!(Needed::of(&regex_syntax::parse(pattern).unwrap()).is_none());
         }
         assert!(Needed::of(&regex_syntax::parse("abcdef.*g").unwrap()).is_some());

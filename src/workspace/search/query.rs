@@ -84,6 +84,7 @@ impl Query {
 fn needed(pattern: &str, case: Case) -> Option<Needed> {
     let mut parser = regex_syntax::ParserBuilder::new()
         .utf8(false)
+        .multi_line(true)
         .case_insensitive(case == Case::Insensitive)
         .build();
     Needed::of(&parser.parse(pattern).ok()?)
@@ -132,6 +133,14 @@ mod tests {
         let nested = format!("{}{}", "(".repeat(5_000), ")".repeat(5_000));
         let message = refused(&nested);
         assert!(message.contains("nest") && message.len() < 200, "{message}");
+    }
+
+    #[test]
+    fn anchors_at_carriage_returns_see_the_whole_text() {
+        let query = |pattern| Query::new(pattern, Case::Sensitive, Span::Line);
+        let has_filter = |pattern| query(pattern).is_ok_and(|it| it.matcher.needed.is_some());
+        assert!(has_filter("fooo[^x]*\\r$"));
+        assert!(!has_filter("(?R)fooo[^x]*\\r$"));
     }
 
     #[test]

@@ -212,6 +212,10 @@ impl Lexer<'_> {
                 if text.contains('=') && text.contains('[') {
                     return Err("assigns to an array");
                 }
+                // In a locale of single bytes, the bytes of `ê` are letters, and this sets a variable.
+                if text.split_once('=').is_some_and(|(name, _)| !name.is_ascii()) {
+                    return Err("may assign to a name that is not ASCII");
+                }
                 command.words.push(word);
                 Ok(Position::Arguments)
             }
