@@ -6,9 +6,8 @@ export default defineConfig({
     // A crash of the addon must end one worker, not the whole run.
     pool: "forks",
     maxWorkers: 2,
-    // A hang is found all the same; a busy machine is no failure.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     // The runtime itself must load the package: vitest would transform it, make a second instance
     // for require, and hide how import and require really work.
     server: { deps: { external: [/\/(?:index\.m?js|(?:lib|native|bin)\/.*\.js)$/] } },

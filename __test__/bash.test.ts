@@ -1,28 +1,15 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { promisify } from "node:util";
-import { afterEach, describe, expect, test } from "vitest";
-import { createToolRegistry, type CallResult, type ToolRegistry } from "./support/unasked";
+import { describe, expect, test } from "vitest";
+import type { CallResult } from "../index.js";
 import { alive, childrenOf, eventually, isRunning, marker } from "./support/processes.js";
+import { useRegistries } from "./support/registries.js";
 import { texts } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
-const registries: ToolRegistry[] = [];
-
-function registryHere(options: object = {}) {
-  const registry = createToolRegistry({
-    projectPath: workspace.root,
-    toolsets: ["claude", "classic"],
-    ...options,
-  });
-  registries.push(registry);
-  return registry;
-}
-
-afterEach(async () => {
-  await Promise.all(registries.splice(0).map((registry) => registry.close()));
-});
+const registryHere = useRegistries(workspace);
 
 function facts(result: CallResult) {
   return result._meta?.["toolwright/command"] as Record<string, unknown>;

@@ -1,26 +1,12 @@
 import { realpathSync } from "node:fs";
 import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
-import { createToolRegistry, type ToolRegistry } from "./support/unasked";
+import { describe, expect, test } from "vitest";
 import { alive, marker } from "./support/processes.js";
+import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
-const registries: ToolRegistry[] = [];
-
-function registryHere(options: object = {}) {
-  const registry = createToolRegistry({
-    projectPath: workspace.root,
-    toolsets: ["claude", "classic"],
-    ...options,
-  });
-  registries.push(registry);
-  return registry;
-}
-
-afterEach(async () => {
-  await Promise.all(registries.splice(0).map((registry) => registry.close()));
-});
+const registryHere = useRegistries(workspace);
 
 /** A text as one word of a shell. */
 function quoted(text: string): string {

@@ -409,7 +409,7 @@ describe("caps", () => {
         }
       });
     await vi.waitFor(() => expect(openFiles()).not.toContain(file), {
-      timeout: 60_000,
+      timeout: 5_000,
       interval: 5,
     });
   });

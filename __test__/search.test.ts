@@ -340,16 +340,23 @@ describe("aborted searches", () => {
     const content = line.repeat(60_000);
     plant(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`${i}.txt`, content])));
     const registry = registryHere();
-    const controller = new AbortController();
-    const search = registry.call(
-      "Grep",
-      { pattern: "(l.r.m|d.l.r) .*x{3}y", output_mode: "count" },
-      { signal: controller.signal },
-    );
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    controller.abort();
-    // How soon, `npm run bench:search` measures.
-    await expect(search).rejects.toMatchObject({ name: "AbortError" });
+    const times: number[] = [];
+    for (let round = 0; round < 10; round += 1) {
+      const controller = new AbortController();
+      const search = registry.call(
+        "Grep",
+        { pattern: "(l.r.m|d.l.r) .*x{3}y", output_mode: "count" },
+        { signal: controller.signal },
+      );
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const aborted = performance.now();
+      controller.abort();
+      await expect(search).rejects.toMatchObject({ name: "AbortError" });
+      times.push(performance.now() - aborted);
+    }
+    // The quickest of several: a busy machine delays some, a search that runs on delays all.
+    expect(Math.min(...times)).toBeLessThan(50);
+    expect(Math.max(...times)).toBeLessThan(1_000);
     // Work that went on would use a processor: after the abort, none is used for long.
     await new Promise((resolve) => setTimeout(resolve, 200));
     const idle = process.cpuUsage();

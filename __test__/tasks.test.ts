@@ -1,30 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
-import { afterEach, describe, expect, test } from "vitest";
-import {
-  createToolRegistry,
-  type CallResult,
-  type TaskEvent,
-  type ToolRegistry,
-} from "./support/unasked";
+import { describe, expect, test } from "vitest";
+import type { CallResult, TaskEvent, ToolRegistry } from "../index.js";
 import { alive, childrenOf, eventually, marker, openDescriptors } from "./support/processes.js";
+import { useRegistries } from "./support/registries.js";
 import { texts } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
-const registries: ToolRegistry[] = [];
+const registryHere = useRegistries(workspace);
 
 /** The suite waits two seconds where a minute is asked for; `npm run test:long` waits the minute. */
 const isLong = process.env["TOOLWRIGHT_LONG_TESTS"] === "1";
-
-function registryHere(options: object = {}) {
-  const registry = createToolRegistry({ projectPath: workspace.root, ...options });
-  registries.push(registry);
-  return registry;
-}
-
-afterEach(async () => {
-  await Promise.all(registries.splice(0).map((registry) => registry.close()));
-});
 
 async function start(registry: ToolRegistry, command: string): Promise<string> {
   const result = await registry.call("Bash", { command, run_in_background: true });

@@ -61,7 +61,7 @@ export function callsInChild(
   const inBash = ["bash", "-c", `set -e\n${shell}\nexec "$@"`, "bash", ...own];
   const [program, ...args] = ownMounts ? ["unshare", "--mount", ...inBash] : inBash;
   return new Promise((resolve, reject) => {
-    const options = { cwd: root, timeout: 100_000, killSignal: "SIGKILL" } as const;
+    const options = { cwd: root, timeout: 25_000, killSignal: "SIGKILL" } as const;
     const child = execFile(program as string, args, options, (error, stdout, stderr) => {
       if (error || stderr !== "") reject(new Error(`${error?.message ?? ""}\n${stderr}`));
       else resolve(JSON.parse(stdout) as After);

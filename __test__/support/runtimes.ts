@@ -25,7 +25,7 @@ export function runScript(runtime: string, args: string[], cwd = root): Promise<
     const child = execFile(
       runtime,
       args,
-      { cwd, timeout: 100_000, killSignal: "SIGKILL", maxBuffer: 16 * 1024 * 1024 },
+      { cwd, timeout: 25_000, killSignal: "SIGKILL", maxBuffer: 16 * 1024 * 1024 },
       (_error, stdout, stderr) =>
         resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
     );

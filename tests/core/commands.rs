@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use toolwright::{
     error::ErrorKind,
     pipeline::CallOptions,
-    process::{OnTimeout, TaskState},
+    process::{OnTimeout, ProcessSettings, TaskState},
     tool::ToolOutput,
 };
 
@@ -50,14 +50,10 @@ fn marker() -> String {
     format!("9{:07}{:03}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// How long a busy machine may take for what is quick on others. What a test waits for otherwise takes
-/// much longer than this.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-async fn gone(marker: &str) -> bool {
+async fn gone(marker: &str, within: Duration) -> bool {
     let started = Instant::now();
     while alive(marker) > 0 {
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > within {
             return false;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -193,12 +189,12 @@ async fn a_command_that_takes_too_long_is_stopped_and_what_it_said_is_kept() {
     let marker = marker();
     let started = Instant::now();
     let command = format!("echo before; sleep {marker}");
-    let output = bed.call("shell", json!({ "command": command, "timeout": 3_000 })).await;
-    assert!(started.elapsed() < PATIENCE);
+    let output = bed.call("shell", json!({ "command": command, "timeout": 1_000 })).await;
+    assert!(started.elapsed() < Duration::from_secs(6));
     let error = output.error.clone().unwrap();
     assert_eq!(
         (error.kind, error.message.as_str()),
-        (ErrorKind::ShellTimeout, "Command timed out after 3000ms")
+        (ErrorKind::ShellTimeout, "Command timed out after 1000ms")
     );
     assert!(output.joined_text().ends_with("Output:\nbefore\n"), "{output:?}");
     assert_eq!(alive(&marker), 0);
@@ -209,7 +205,7 @@ async fn a_command_that_ignores_term_is_killed_after_its_grace() {
     let bed = TestBed::with_processes(|it| it.grace = Duration::from_millis(200));
     let marker = marker();
     let command = format!("trap '' TERM; echo x; while :; do sleep {marker}; done");
-    let output = bed.call("Bash", json!({ "command": command, "timeout": 3_000 })).await;
+    let output = bed.call("Bash", json!({ "command": command, "timeout": 1_000 })).await;
     assert_eq!(kind(&output), Some(ErrorKind::ShellTimeout));
     assert_eq!((facts(&output)["signal"].as_str(), alive(&marker)), (Some("SIGKILL"), 0));
 }
@@ -230,7 +226,7 @@ async fn what_outlives_the_shell_is_stopped_whatever_it_did_to_get_away() {
         let marker = marker();
         let started = Instant::now();
         let output = bash(&bed, &format!("echo said; {}", escape.replace('M', &marker))).await;
-        assert!(started.elapsed() < PATIENCE, "{escape}");
+        assert!(started.elapsed() < Duration::from_secs(4), "{escape}");
         assert_eq!((kind(&output), alive(&marker)), (None, 0), "{escape}");
         let text = output.joined_text();
         assert!(text.starts_with("said\n[exit code 0]\n["), "{escape}: {text}");
@@ -248,10 +244,12 @@ async fn last_words_of_a_process_substitution_are_heard_and_nothing_is_stopped()
 async fn five_hundred_children_end_with_their_command() {
     let bed = TestBed::new();
     let marker = marker();
-    let command = format!("for i in $(seq 500); do sleep {marker} & done; touch started; wait");
-    let (output, _) = aborted_once_started(&bed, &command).await;
-    assert_eq!(kind(&output), Some(ErrorKind::Cancelled));
-    assert!(gone(&marker).await);
+    let command = format!("for i in $(seq 500); do sleep {marker} & done; echo started; wait");
+    let started = Instant::now();
+    let output = bed.call("Bash", json!({ "command": command, "timeout": 3_000 })).await;
+    assert!(started.elapsed() < Duration::from_secs(9));
+    assert!(output.joined_text().starts_with("started"), "{output:?}");
+    assert_eq!(alive(&marker), 0);
 }
 
 /// Runs a command until it has made the file `started`, and tells how long it went on after that.
@@ -282,7 +280,7 @@ async fn processes_that_fork_without_end_are_ended() {
     let script = bed.write("fork.sh", "sleep 0.2; bash $0 $1 & bash $0 $1 & wait\n");
     let command = format!("bash {} {marker}", script.display());
     bed.call("Bash", json!({ "command": command, "timeout": 1_200 })).await;
-    assert!(gone(&marker).await);
+    assert!(gone(&marker, Duration::from_secs(2)).await);
 }
 
 #[tokio::test]
@@ -292,9 +290,8 @@ async fn an_abort_settles_at_once_and_leaves_nobody() {
     let command = format!("setsid sleep {marker} & touch started; sleep {marker}");
     let (output, after) = aborted_once_started(&bed, &command).await;
     assert_eq!(kind(&output), Some(ErrorKind::Cancelled));
-    // Milliseconds, on a machine that is not busy.
-    assert!(after < Duration::from_secs(10), "{after:?}");
-    assert!(gone(&marker).await);
+    assert!(after < ProcessSettings::GRACE + Duration::from_secs(1), "{after:?}");
+    assert!(gone(&marker, Duration::from_secs(3)).await);
 }
 
 #[tokio::test]
@@ -305,13 +302,13 @@ async fn a_command_that_kills_its_own_supervisor_leaves_nobody_either() {
         bash(&bed, &format!("setsid sleep {marker} & sleep {marker} & kill -9 $PPID; wait")).await;
     assert_eq!(kind(&output), Some(ErrorKind::ShellExecution));
     assert!(output.joined_text().contains("was killed"), "{output:?}");
-    assert!(gone(&marker).await);
+    assert!(gone(&marker, Duration::from_secs(3)).await);
     assert_eq!(bash(&bed, "echo again").await.joined_text(), "again\n[exit code 0]");
 }
 
 #[tokio::test]
 async fn a_silent_command_is_stopped_where_the_host_wants_it() {
-    let bed = TestBed::with_processes(|it| it.idle_timeout = Some(Duration::from_secs(3)));
+    let bed = TestBed::with_processes(|it| it.idle_timeout = Some(Duration::from_secs(1)));
     let marker = marker();
     let output = bash(&bed, &format!("echo x; sleep 0.1; echo y; sleep {marker}")).await;
     assert_eq!(kind(&output), Some(ErrorKind::ShellTimeout));
@@ -415,7 +412,7 @@ async fn without_a_supervisor_commands_run_and_say_that_they_are_not_contained()
     let command = format!("setsid sleep {marker} & sleep {marker}");
     let output = bed.call("Bash", json!({ "command": command, "timeout": 300 })).await;
     assert_eq!((kind(&output), alive(&marker)), (Some(ErrorKind::ShellTimeout), 0));
-    assert!(started.elapsed() < PATIENCE);
+    assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(fs::read_dir(bed.temporary()).unwrap().count(), 0);
 }
 
