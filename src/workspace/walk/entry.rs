@@ -30,21 +30,11 @@ pub(super) fn read_entries(
     buffer: &mut EntryBuffer,
     each: &mut dyn FnMut(&OsStr, EntryKind) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    use std::os::unix::ffi::OsStrExt as _;
-
     buffer.0.reserve_exact(BUFFER_BYTES);
     let mut entries = rustix::fs::RawDir::new(folder, buffer.0.spare_capacity_mut());
     while let Some(entry) = entries.next() {
         let entry = entry?;
-        let name = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        let kind = match kind_of(entry.file_type()) {
-            Some(kind) => kind,
-            None => kind_by_stat(folder, name),
-        };
-        if each(OsStr::from_bytes(name.to_bytes()), kind).is_break() {
+        if hand_over(folder, entry.file_name(), entry.file_type(), each).is_break() {
             break;
         }
     }
@@ -58,23 +48,30 @@ pub(super) fn read_entries(
     _buffer: &mut EntryBuffer,
     each: &mut dyn FnMut(&OsStr, EntryKind) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    use std::os::unix::ffi::OsStrExt as _;
-
     for entry in rustix::fs::Dir::read_from(folder)? {
         let entry = entry?;
-        let name = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        let kind = match kind_of(entry.file_type()) {
-            Some(kind) => kind,
-            None => kind_by_stat(folder, name),
-        };
-        if each(OsStr::from_bytes(name.to_bytes()), kind).is_break() {
+        if hand_over(folder, entry.file_name(), entry.file_type(), each).is_break() {
             break;
         }
     }
     Ok(())
+}
+
+/// Gives one entry away, unless it is the directory itself or the one above.
+#[cfg(unix)]
+fn hand_over(
+    folder: std::os::fd::BorrowedFd<'_>,
+    name: &std::ffi::CStr,
+    kind: rustix::fs::FileType,
+    each: &mut dyn FnMut(&OsStr, EntryKind) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    if matches!(name.to_bytes(), b"." | b"..") {
+        return ControlFlow::Continue(());
+    }
+    let kind = kind_of(kind).unwrap_or_else(|| kind_by_stat(folder, name));
+    each(OsStr::from_bytes(name.to_bytes()), kind)
 }
 
 /// The same on systems without directory descriptors.
