@@ -41,21 +41,21 @@ impl Decision {
     pub fn of(engine: &PolicyEngine, question: &Question) -> Self {
         let judge = Judge::of(engine, question);
         let ruling = judge.ruling();
-        if ruling.action() == Action::Allow {
-            return Self::Allow;
-        }
-        let verdict = ruling.verdict();
-        match verdict.action {
+        match ruling.action() {
             Action::Allow => Self::Allow,
-            Action::Ask => Self::Ask(Box::new(Asking {
-                hooks_may_allow: verdict.basis == Basis::Default,
-                reason: verdict.reason,
-                message: verdict.message,
-                risk: verdict.risk,
-                suggested_rules: engine.narrowest_rules(question).unwrap_or_default(),
-                ways_to_allow: engine.ways_to_allow(question),
-            })),
+            Action::Ask => {
+                let verdict = ruling.verdict();
+                Self::Ask(Box::new(Asking {
+                    hooks_may_allow: verdict.basis == Basis::Default,
+                    reason: verdict.reason,
+                    message: verdict.message,
+                    risk: verdict.risk,
+                    suggested_rules: engine.narrowest_rules(question).unwrap_or_default(),
+                    ways_to_allow: engine.ways_to_allow(question),
+                }))
+            }
             Action::Deny => {
+                let verdict = ruling.verdict();
                 let words = verdict.message.map(|it| format!(": {it}")).unwrap_or_default();
                 let message = format!("`{}` is denied: {}{words}", question.tool, verdict.reason);
                 Self::Deny(ToolError::new(ErrorKind::PolicyDenied, message))
