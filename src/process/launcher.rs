@@ -57,6 +57,18 @@ impl Launcher {
         }
         direct::start(request, output, line, settings, files).map(|()| false)
     }
+
+    /// Lets the supervisor go; gives when it has ended.
+    pub(super) async fn close(&self) {
+        #[cfg(target_os = "linux")]
+        {
+            let supervisor = self.supervisor.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(is_ended) = supervisor.and_then(Supervisor::let_go) {
+                // Nothing is ever sent: it is closed.
+                let _ = is_ended.await;
+            }
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -37,6 +37,9 @@ pub const MAX_COMMAND_BYTES: usize = 120_000;
 /// words of a process substitution.
 #[cfg(unix)]
 const LINGER_MS: u32 = 200;
+/// How long the end of the supervisor is waited for when a registry is closed; it takes milliseconds.
+#[cfg(unix)]
+const SUPERVISOR_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Why a command was not started.
 #[derive(Debug, thiserror::Error)]
@@ -357,7 +360,12 @@ impl TaskManager {
         self.events.clear();
         self.files.remove();
         #[cfg(unix)]
-        self.engine.lock().unwrap_or_else(PoisonError::into_inner).take();
+        {
+            let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(engine) = engine {
+                let _ = tokio::time::timeout(SUPERVISOR_PATIENCE, engine.launcher.close()).await;
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Tasks> {

@@ -18,6 +18,7 @@ use rustix::net::{
     SocketFlags, SocketType, recv, sendmsg, shutdown, socketpair,
     sockopt::{Timeout, set_socket_timeout},
 };
+use tokio::sync::oneshot;
 
 use super::{
     protocol::{HELLO, Request},
@@ -75,13 +76,28 @@ impl Supervisor {
     }
 }
 
+impl Supervisor {
+    /// Lets it go. It ends when it notices that nobody is there, after the processes it kept ready. What
+    /// comes back is closed once it has ended.
+    pub(super) fn let_go(mut self) -> Option<oneshot::Receiver<()>> {
+        self.leave()
+    }
+
+    fn leave(&mut self) -> Option<oneshot::Receiver<()>> {
+        let mut child = self.child.take()?;
+        let _ = shutdown(&self.socket, Shutdown::Both);
+        let (ended, is_ended) = oneshot::channel();
+        // Somebody has to take note, or its entry in the table of processes stays.
+        let waiter = thread::Builder::new().stack_size(64 * 1024).spawn(move || {
+            let _ = child.wait();
+            drop(ended);
+        });
+        waiter.is_ok().then_some(is_ended)
+    }
+}
+
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        // It ends when it notices that nobody is there; somebody has to take note, or its entry in the
-        // table of processes stays.
-        let _ = shutdown(&self.socket, Shutdown::Both);
-        if let Some(mut child) = self.child.take() {
-            let _ = thread::Builder::new().stack_size(64 * 1024).spawn(move || child.wait());
-        }
+        self.leave();
     }
 }

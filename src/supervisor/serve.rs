@@ -7,6 +7,7 @@ use std::{
     mem::MaybeUninit,
     os::{fd::OwnedFd, unix::net::UnixStream},
     path::PathBuf,
+    time::{Duration, Instant},
 };
 
 use rustix::{
@@ -28,6 +29,8 @@ use crate::{
 const SPARES: usize = 6;
 /// From how few on more are made. Not after each command: it would compete with the command itself.
 const FEW: usize = 2;
+/// How long the others may take to end when the host is gone.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Serves the host on standard input. The only argument is the directory of the host's output files,
 /// which goes when the host goes.
@@ -85,7 +88,24 @@ pub(crate) fn serve() -> io::Result<()> {
     if let Some(files) = env::args_os().nth(1).map(PathBuf::from) {
         let _ = std::fs::remove_dir_all(files);
     }
+    see_off(&exits, &mut spares, &mut busy);
     Ok(())
+}
+
+/// Waits for the others, which have noticed too: whoever sees this process end knows that all are gone.
+/// Those whose commands take longer to end see to that alone.
+fn see_off(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
+    let until = Instant::now() + FAREWELL;
+    while !(spares.is_empty() && busy.is_empty()) {
+        let left = until.saturating_duration_since(Instant::now());
+        let Ok(patience) = Timespec::try_from(left) else { return };
+        match poll(&mut [PollFd::new(exits, PollFlags::IN)], Some(&patience)) {
+            Ok(0) => return,
+            Ok(_) => note_ended(exits, spares, busy),
+            Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
 }
 
 /// Takes note of spares that have taken a command.
