@@ -37,7 +37,11 @@ const STEPS = [
   },
   { name: "types", about: "type tests and declarations", run: types },
   { name: "drift", about: "generated files match their source", run: checkGenerated },
-  { name: "node", about: "vitest on Node", run: () => runTool("vitest", ["run"]) },
+  {
+    name: "node",
+    about: "vitest on Node",
+    run: ({ quick }) => runTool("vitest", ["run", ...(quick ? withoutSlow : [])]),
+  },
   {
     name: "bun",
     about: "vitest on Bun",
@@ -57,12 +61,9 @@ const STEPS = [
   },
 ];
 const QUICK = ["cargo", "node"];
-/** The suite runs shorter forms of these. */
-const LONG = {
-  name: "long",
-  about: "tasks that last, on Node",
-  run: () => runTool("vitest", ["run", "tasks"], { env: { TOOLWRIGHT_LONG_TESTS: "1" } }),
-};
+/** What takes longer than all the rest together: thousands of cases and of processes, a minute of waiting. */
+const SLOW = ["files-processes", "files-random", "hostile", "tasks"];
+const withoutSlow = SLOW.flatMap((name) => ["--exclude", `__test__/${name}.test.ts`]);
 
 async function types() {
   await runTool("typescript", ["-p", "tsconfig.json"], { command: "tsc" });
@@ -91,8 +92,8 @@ const HELP = `Usage: npm test -- [options]
 
   --only <step,…>   run only these steps
   --skip <step,…>   leave these steps out
-  --long            the tests that take minutes: a task idle for a minute
   --quick           the edit-test loop: debug addon, generated files rewritten, ${QUICK.join(" and ")}
+                    without ${SLOW.join(", ")}
   --list            list the steps
   --help            show this text`;
 
@@ -102,7 +103,6 @@ async function main() {
       only: { type: "string" },
       skip: { type: "string" },
       quick: { type: "boolean" },
-      long: { type: "boolean" },
       list: { type: "boolean" },
       help: { type: "boolean" },
     },
@@ -115,12 +115,11 @@ async function main() {
   await setup({ profile: options.quick ? "any" : "release" });
   if (options.quick) writeGenerated();
   const results = [];
-  for (const step of steps) results.push(await outcome(step));
+  for (const step of steps) results.push(await outcome(step, options));
   summarize(results);
 }
 
-function selected({ only, skip, quick, long }) {
-  if (long) return [LONG];
+function selected({ only, skip, quick }) {
   const wanted = only ? stepNames(only) : quick ? QUICK : STEPS.map(({ name }) => name);
   const unwanted = skip ? stepNames(skip) : [];
   return STEPS.filter(({ name }) => wanted.includes(name) && !unwanted.includes(name));
@@ -135,12 +134,12 @@ function stepNames(list) {
   return names;
 }
 
-async function outcome({ name, about, run: action }) {
+async function outcome({ name, about, run: action }, options) {
   console.log(`\n=== ${name}: ${about}`);
   const started = Date.now();
   let error;
   try {
-    await action();
+    await action(options);
   } catch (caught) {
     error = caught;
     console.error(error.message);

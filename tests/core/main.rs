@@ -2,14 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+#[cfg(target_os = "linux")]
+mod command_lines;
 mod commands;
 mod editing;
 mod hooks;
 mod pipeline;
 mod policy_commands;
+#[cfg(target_os = "linux")]
 mod policy_in_bash;
 mod policy_rules;
 mod reading;
+#[cfg(target_os = "linux")]
+mod recording_bash;
 mod specs;
 mod test_bed;
 mod tidy;

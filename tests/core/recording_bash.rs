@@ -1,0 +1,119 @@
+//! A real bash that shows which programs a command line runs.
+
+use std::{
+    collections::HashSet,
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde_json::json;
+use tempfile::TempDir;
+use toolwright::policy::{
+    Action, Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicySources,
+};
+
+/// Programs that the rules allow, and programs that they do not.
+const RECORDED: [&str; 14] = [
+    "git", "ls", "cat", "grep", "head", "rm", "evil", "make", "touch", "python3", "id", "sudo",
+    "a", "x",
+];
+const ALLOWED: [&str; 6] = ["git status", "git log", "ls", "cat", "grep", "head"];
+/// Wrappers that the analysis looks through have to work for real.
+const REAL: [&str; 10] =
+    ["env", "timeout", "nice", "nohup", "setsid", "stdbuf", "xargs", "bash", "sh", "find"];
+
+/// A bash whose programs only record that they were run, and the rules it is run under.
+pub(crate) struct RecordingBash {
+    dir: TempDir,
+    rules: PolicyEngine,
+}
+
+impl RecordingBash {
+    pub(crate) fn new() -> Self {
+        let bash = Self { dir: TempDir::new().unwrap(), rules: rules() };
+        fs::create_dir(bash.programs()).unwrap();
+        let recorder = bash.dir.path().join("recorder");
+        let log = bash.log().display().to_string();
+        let record = format!("#!/bin/sh\nprintf '%s %s\\0' \"${{0##*/}}\" \"$1\" >> {log}\n");
+        // Not written by this process: a child that another test forks meanwhile would hold the file
+        // open for writing, and no file that is can be run.
+        let written = Command::new("/bin/sh")
+            .args(["-c", r#"printf %s "$1" > "$2"; chmod 755 "$2""#, "sh", &record])
+            .arg(&recorder)
+            .status();
+        assert!(written.unwrap().success());
+        for name in RECORDED {
+            symlink(&recorder, bash.programs().join(name)).unwrap();
+        }
+        for name in REAL {
+            let real = ["/usr/bin", "/bin"].map(|it| Path::new(it).join(name));
+            if let Some(real) = real.into_iter().find(|it| it.exists()) {
+                symlink(real, bash.programs().join(name)).unwrap();
+            }
+        }
+        bash
+    }
+
+    fn programs(&self) -> PathBuf {
+        self.dir.path().join("programs")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.dir.path().join("log")
+    }
+
+    /// Runs a line, for so many seconds at most, and gives what was recorded, and which files came to be.
+    pub(crate) fn run(&self, line: &str, seconds: &str) -> (HashSet<String>, Vec<String>) {
+        // What goes on in the background has to keep out of the next line's place.
+        let place = TempDir::new_in(self.dir.path()).unwrap();
+        fs::write(self.log(), "").unwrap();
+        Command::new("/usr/bin/timeout")
+            .args(["-s", "KILL", seconds, "/bin/bash", "--norc", "--noprofile", "-c", line])
+            .env_clear()
+            .env("PATH", self.programs())
+            .env("HOME", place.path())
+            .current_dir(place.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        let recorded = fs::read_to_string(self.log()).unwrap();
+        let files = fs::read_dir(place.path())
+            .unwrap()
+            .map(|it| it.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        (recorded.split_terminator('\0').map(str::to_owned).collect(), files)
+    }
+
+    /// True when the rules let a line run without a question.
+    pub(crate) fn allows(&self, line: &str) -> bool {
+        self.rules.evaluate("Bash", &json!({ "command": line })).action == Action::Allow
+    }
+
+    /// Runs a line that is allowed; panics when anything but an allowed program shows up.
+    pub(crate) fn check_allowed(&self, line: &str) {
+        // A line may wait for input or loop; it is ended then, and what it ran until then counts.
+        let (recorded, files) = self.run(line, "1");
+        let stray: Vec<&String> = recorded
+            .iter()
+            .filter(|it| {
+                let (program, argument) = it.split_once(' ').unwrap();
+                !ALLOWED.contains(&program) && !ALLOWED.contains(&&*format!("{program} {argument}"))
+            })
+            .collect();
+        assert!(stray.is_empty(), "{line:?} ran {stray:?}");
+        assert!(files.is_empty(), "{line:?} wrote {files:?}");
+    }
+}
+
+fn rules() -> PolicyEngine {
+    let names = ALLOWED.iter().copied().chain(["echo", "printf", "test", "sleep"]);
+    let rules = json!({ "allow": names.map(|it| format!("Bash({it}:*)")).collect::<Vec<_>>() });
+    let config = PolicyConfig::from_json(&rules, Layer::Options).unwrap();
+    let layers = vec![(Layer::Options, config)];
+    let (mode, places) = (PermissionMode::Default, Places::of_project("/repo"));
+    PolicyEngine::new(PolicySources { layers, mode, places }).unwrap()
+}
