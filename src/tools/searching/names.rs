@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::{
     MAX_BYTES, Surroundings,
-    shown::{Paths, amount, unreadable_data, unreadable_note},
+    shown::{Paths, ShownFiles, amount, unreadable_data, unreadable_note},
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Content, ToolContext, ToolOutput, shown_path},
+    tool::{Content, ToolContext, ToolOutput},
     tools::failures::search_failure,
     workspace::{
         WorkspacePath,
@@ -52,8 +52,9 @@ pub(in crate::tools) async fn find(
 fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
     let mut files: Vec<String> = Vec::with_capacity(found.files.len());
     let mut bytes = 0;
-    for path in &found.files {
-        let shown = if style.absolute { shown_path(path) } else { paths.shown(path) };
+    let mut shown_files = ShownFiles::new(paths, style.absolute);
+    for file in &found.files {
+        let shown = shown_files.shown(file);
         bytes += shown.len() + 1;
         if bytes > MAX_BYTES {
             break;

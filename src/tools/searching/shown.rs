@@ -1,10 +1,13 @@
 //! How places and amounts are shown.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{MAIN_SEPARATOR, Path, PathBuf},
+    sync::Arc,
+};
 
 use serde_json::{Map, Value, json};
 
-use crate::tool::shown_path;
+use crate::{tool::shown_path, workspace::search::FoundFile};
 
 /// Shows paths as a model can use them: below the workspace relative to it, others absolute.
 pub(in crate::tools) struct Paths(PathBuf);
@@ -41,6 +44,49 @@ impl Paths {
     pub(super) fn named(&self, paths: &[PathBuf]) -> String {
         let names: Vec<String> = paths.iter().map(|it| format!("`{}`", self.shown(it))).collect();
         names.join(", ")
+    }
+}
+
+/// Shows files one after the other. Their directories are shown once for all that follow each other.
+pub(super) struct ShownFiles<'p> {
+    paths: &'p Paths,
+    absolute: bool,
+    /// A directory, and what is shown before the names in it.
+    folder: Option<(Arc<Path>, String)>,
+}
+
+impl<'p> ShownFiles<'p> {
+    pub(super) fn new(paths: &'p Paths, absolute: bool) -> Self {
+        Self { paths, absolute, folder: None }
+    }
+
+    pub(super) fn shown(&mut self, file: &FoundFile) -> String {
+        let begin = match self.folder.take() {
+            Some((folder, begin)) if Arc::ptr_eq(&folder, &file.folder) => begin,
+            _ => self.begin(&file.folder),
+        };
+        let mut shown = String::with_capacity(begin.len() + file.name.len());
+        shown.push_str(&begin);
+        match file.name.to_str() {
+            Some(name) if !name.contains(char::is_control) => shown.push_str(name),
+            _ => shown.push_str(&shown_path(Path::new(&file.name))),
+        }
+        self.folder = Some((Arc::clone(&file.folder), begin));
+        shown
+    }
+
+    fn begin(&self, folder: &Path) -> String {
+        let mut begin = if self.absolute {
+            shown_path(folder)
+        } else if folder == self.paths.root() {
+            return String::new();
+        } else {
+            self.paths.shown(folder)
+        };
+        if !begin.ends_with(MAIN_SEPARATOR) {
+            begin.push(MAIN_SEPARATOR);
+        }
+        begin
     }
 }
 

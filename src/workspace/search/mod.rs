@@ -24,7 +24,7 @@ pub use answer::{
     FileRows, Found, Row, RowKind, RowText, SearchAnswer, Skipped, Totals, WouldMatch,
 };
 pub use list::list;
-pub use names::{FoundNames, NamesRequest, find_names};
+pub use names::{FoundFile, FoundNames, NamesRequest, find_names};
 pub use query::{Case, Query, QueryError, Span};
 
 use self::{

@@ -6,10 +6,11 @@ use std::{
     io,
     ops::ControlFlow,
     path::{Path, PathBuf},
+    sync::Arc,
     time::SystemTime,
 };
 
-use super::{Scope, SearchError, best::Best, order::ByPath};
+use super::{Scope, SearchError, best::Best};
 use crate::workspace::walk::{Folder, Gather, Order, Taken, Visitor};
 
 /// How many ignored files an empty answer names.
@@ -29,8 +30,8 @@ pub struct NamesRequest<'a> {
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundNames {
-    /// Files, absolute, the one changed last first.
-    pub files: Vec<PathBuf>,
+    /// The files, the one changed last first.
+    pub files: Vec<FoundFile>,
     /// How many there are in all.
     pub total: u64,
     /// How many directories could not be read.
@@ -39,6 +40,15 @@ pub struct FoundNames {
     pub examples: Vec<(PathBuf, String)>,
     /// Where nothing was found: some ignored or hidden files that fit.
     pub left_out: Vec<PathBuf>,
+}
+
+/// A file, in two parts: many are in the same directory, and a path for each is a text for each.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FoundFile {
+    /// Its directory, absolute.
+    pub folder: Arc<Path>,
+    /// Its name there.
+    pub name: OsString,
 }
 
 /// Finds files.
@@ -50,14 +60,12 @@ pub fn find_names(
     if !scope.kind()?.is_dir() {
         return Err(scope.failed(io::ErrorKind::NotADirectory.into()));
     }
-    let mut newest = Newest {
-        files: Best::new(request.limit),
-        total: 0,
-        unreadable: Best::new(MAX_EXAMPLES),
-        unreadable_count: 0,
-    };
+    let mut newest =
+        Newest { files: Best::new(request.limit), total: 0, unreadable: 0, examples: Vec::new() };
+    // Files of the same age are given by path. Coming in that order, they are sorted without a look at
+    // their paths, which is what takes long where all are of the same age, as in a fresh checkout.
     let end = scope
-        .walk(Taken::Selected, Order::Any)
+        .walk(Taken::Selected, Order::Path)
         .run(&|| Stamps, &mut newest, cancelled)
         .map_err(|cause| scope.failed(cause))??;
     let mut left_out = First(Vec::new());
@@ -68,15 +76,10 @@ pub fn find_names(
             .map_err(|cause| scope.failed(cause))??;
     }
     Ok(FoundNames {
-        files: newest.files.sorted().into_iter().map(|(_, path)| path.0).collect(),
+        files: newest.files.sorted().into_iter().map(|(_, _, file)| file).collect(),
         total: newest.total,
-        unreadable: newest.unreadable_count,
-        examples: newest
-            .unreadable
-            .sorted()
-            .into_iter()
-            .map(|(path, cause)| (path.0, cause))
-            .collect(),
+        unreadable: newest.unreadable,
+        examples: newest.examples,
         left_out: left_out.0,
     })
 }
@@ -85,7 +88,7 @@ pub fn find_names(
 struct Stamps;
 
 enum Stamped {
-    Files(Vec<(Reverse<SystemTime>, ByPath)>),
+    Files(Arc<Path>, Vec<(Reverse<SystemTime>, OsString)>),
     Unreadable(PathBuf, String),
 }
 
@@ -95,25 +98,23 @@ impl Visitor for Stamps {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: &[OsString],
+        names: Vec<OsString>,
         done: &dyn Fn() -> bool,
     ) -> Option<Stamped> {
         if done() {
             return None;
         }
-        let stamped = |name: &OsString| {
-            let modified = match folder.modified(name) {
+        let stamped = |name: OsString| {
+            let modified = match folder.modified(&name) {
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => return None,
                 // Listed, so it is there, though nobody may know how old it is.
                 Err(_) => SystemTime::UNIX_EPOCH,
                 Ok(modified) => modified,
             };
-            Some((Reverse(modified), ByPath(folder.path().join(name))))
+            Some((Reverse(modified), name))
         };
-        let mut files: Vec<_> = names.iter().filter_map(stamped).collect();
-        // Here, because this is one of several threads: what is in order already is merged quickly.
-        files.sort_unstable();
-        Some(Stamped::Files(files))
+        let files = names.into_iter().filter_map(stamped).collect();
+        Some(Stamped::Files(Arc::clone(folder.path()), files))
     }
 
     fn unreadable(&mut self, folder: &Path, cause: &io::Error) -> Option<Stamped> {
@@ -122,30 +123,37 @@ impl Visitor for Stamps {
 }
 
 struct Newest {
-    files: Best<(Reverse<SystemTime>, ByPath)>,
+    /// With the number of each in path order.
+    files: Best<(Reverse<SystemTime>, u64, FoundFile)>,
     total: u64,
-    unreadable: Best<(ByPath, String)>,
-    unreadable_count: u64,
+    unreadable: u64,
+    examples: Vec<(PathBuf, String)>,
 }
 
 impl Gather for Newest {
     type Result = Stamped;
 
-    fn weight(_: &Stamped) -> usize {
-        0
+    fn weight(stamped: &Stamped) -> usize {
+        match stamped {
+            Stamped::Files(_, files) => files.iter().map(|(_, name)| 64 + name.len()).sum(),
+            Stamped::Unreadable(folder, cause) => folder.as_os_str().len() + cause.len(),
+        }
     }
 
     fn take(&mut self, stamped: Stamped) -> ControlFlow<()> {
         match stamped {
-            Stamped::Files(files) => {
-                self.total += files.len() as u64;
-                for file in files {
-                    self.files.add(file);
+            Stamped::Files(folder, files) => {
+                for (modified, name) in files {
+                    let file = FoundFile { folder: Arc::clone(&folder), name };
+                    self.files.add((modified, self.total, file));
+                    self.total += 1;
                 }
             }
             Stamped::Unreadable(folder, cause) => {
-                self.unreadable_count += 1;
-                self.unreadable.add((ByPath(folder), cause));
+                self.unreadable += 1;
+                if self.examples.len() < MAX_EXAMPLES {
+                    self.examples.push((folder, cause));
+                }
             }
         }
         ControlFlow::Continue(())
@@ -161,7 +169,7 @@ impl Visitor for Paths {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: &[OsString],
+        names: Vec<OsString>,
         _: &dyn Fn() -> bool,
     ) -> Option<Vec<PathBuf>> {
         Some(names.iter().map(|name| folder.path().join(name)).collect())

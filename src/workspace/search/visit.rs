@@ -153,11 +153,11 @@ impl Visitor for FileVisitor {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: &[OsString],
+        names: Vec<OsString>,
         done: &dyn Fn() -> bool,
     ) -> Option<Group> {
         let mut group = Group::default();
-        for name in names {
+        for name in &names {
             if done() {
                 return None;
             }

@@ -76,11 +76,11 @@ impl Visitor for Explorer<'_> {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: &[OsString],
+        names: Vec<OsString>,
         done: &dyn Fn() -> bool,
     ) -> Option<Explored> {
         let mut explored = Explored { looked_at: 0, matching: Vec::new() };
-        for name in names {
+        for name in &names {
             if done() {
                 return None;
             }

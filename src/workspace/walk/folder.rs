@@ -58,7 +58,7 @@ pub enum ShortReads {
 pub struct Folder {
     parent: Option<Arc<Folder>>,
     name: OsString,
-    path: PathBuf,
+    path: Arc<Path>,
     /// The path below the start of the walk.
     below: PathBuf,
     depth: usize,
@@ -80,7 +80,7 @@ impl Folder {
         Ok(Self {
             parent: None,
             name: OsString::new(),
-            path: place.absolute().to_owned(),
+            path: place.absolute().into(),
             below: PathBuf::new(),
             depth: 0,
             short_reads: OnceLock::new(),
@@ -91,7 +91,7 @@ impl Folder {
     }
 
     /// Where the directory is: absolute, and without links when the walk began.
-    pub fn path(&self) -> &Path {
+    pub fn path(&self) -> &Arc<Path> {
         &self.path
     }
 
@@ -138,7 +138,7 @@ impl Folder {
         Ok(Self {
             parent: Some(Arc::clone(self)),
             name: name.to_owned(),
-            path: self.path.join(name),
+            path: self.path.join(name).into(),
             below: self.below.join(name),
             depth: self.depth + 1,
             short_reads: OnceLock::new(),

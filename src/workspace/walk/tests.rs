@@ -53,11 +53,11 @@ impl Visitor for Names<'_> {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: &[OsString],
+        names: Vec<OsString>,
         done: &dyn Fn() -> bool,
     ) -> Option<Vec<String>> {
         let mut paths = Vec::new();
-        for name in names {
+        for name in &names {
             if done() {
                 return None;
             }

@@ -69,7 +69,7 @@ pub trait Visitor {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: &[OsString],
+        names: Vec<OsString>,
         done: &dyn Fn() -> bool,
     ) -> Option<Self::Result>;
 
@@ -202,7 +202,7 @@ where
             Work::Visit { folder, names } => {
                 let run = self.run;
                 let done = || run.queue.is_stopped() || (run.cancelled)();
-                let result = self.visitor.visit(&folder, &names, &done);
+                let result = self.visitor.visit(&folder, names, &done);
                 running.end(result, Vec::new());
             }
             Work::Start(folder) => {
