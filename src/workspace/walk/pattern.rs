@@ -43,12 +43,21 @@ pub enum Depth {
     Top,
 }
 
+/// What decides.
+#[derive(Debug)]
+enum Fit {
+    /// The end of a name, as in `*.{c,h}`: what most patterns ask, and quicker to see than to match.
+    NameEnds(Vec<String>),
+    /// A name, wherever the file is.
+    Name(GlobSet),
+    /// The path below the start.
+    Path(GlobSet),
+}
+
 /// A compiled pattern, for paths relative to where the walk starts.
 #[derive(Debug)]
 pub struct PathPattern {
-    globs: GlobSet,
-    /// Whether a name alone decides, wherever the file is.
-    by_name: bool,
+    fit: Fit,
     /// The directories that every fitting path begins with, and the whole path where the pattern has
     /// no wildcard at all.
     literal: Vec<OsString>,
@@ -72,8 +81,15 @@ impl PathPattern {
         let malformed = |err: globset::Error| {
             PatternError::Malformed(pattern.to_owned(), err.kind().to_string())
         };
+        let parts = alternatives(name.unwrap_or(anchored));
+        let literal = if floats { Vec::new() } else { literal_beginning(anchored) };
+        if name.is_some()
+            && let Some(ends) = parts.iter().map(|it| plain_end(it)).collect()
+        {
+            return Ok(Self { fit: Fit::NameEnds(ends), literal });
+        }
         let mut globs = GlobSetBuilder::new();
-        for glob in alternatives(name.unwrap_or(anchored)) {
+        for glob in parts {
             let glob = GlobBuilder::new(&glob)
                 .literal_separator(true)
                 .backslash_escape(true)
@@ -81,19 +97,34 @@ impl PathPattern {
                 .map_err(malformed)?;
             globs.add(glob);
         }
-        let literal = if floats { Vec::new() } else { literal_beginning(anchored) };
         let globs = globs.build().map_err(malformed)?;
-        Ok(Self { globs, by_name: name.is_some(), literal })
+        let fit = if name.is_some() { Fit::Name(globs) } else { Fit::Path(globs) };
+        Ok(Self { fit, literal })
     }
 
     /// Whether a name alone decides.
     pub(super) fn is_by_name(&self) -> bool {
-        self.by_name
+        !matches!(self.fit, Fit::Path(_))
     }
 
-    /// Whether a file fits, by its path below the start and its name.
-    pub(super) fn fits(&self, below: &Path, name: &OsStr) -> bool {
-        if self.by_name { self.globs.is_match(name) } else { self.globs.is_match(below) }
+    /// Whether a file fits by its name, where that decides.
+    pub(super) fn fits_name(&self, name: &OsStr) -> bool {
+        match &self.fit {
+            Fit::NameEnds(ends) => {
+                let name = name.as_encoded_bytes();
+                ends.iter().any(|end| name.ends_with(end.as_bytes()))
+            }
+            Fit::Name(globs) => globs.is_match(name),
+            Fit::Path(_) => true,
+        }
+    }
+
+    /// Whether a file fits by its path below the start, where that decides.
+    pub(super) fn fits_path(&self, below: &Path) -> bool {
+        match &self.fit {
+            Fit::Path(globs) => globs.is_match(below),
+            Fit::NameEnds(_) | Fit::Name(_) => true,
+        }
     }
 
     /// Whether a directory that deep may hold fitting paths.
@@ -164,6 +195,12 @@ fn alternatives(glob: &str) -> Vec<String> {
     parts.into_iter().map(|part| format!("{before}{part}{after}")).collect()
 }
 
+/// What follows a `*`, where nothing in it is a wildcard.
+fn plain_end(glob: &str) -> Option<String> {
+    let end = glob.strip_prefix('*')?;
+    (!end.contains(['*', '?', '[', ']', '{', '}', '\\'])).then(|| end.to_owned())
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -171,7 +208,24 @@ mod tests {
 
     fn fits(pattern: &str, depth: Depth, path: &str) -> bool {
         let path = Path::new(path);
-        PathPattern::new(pattern, depth).unwrap().fits(path, path.file_name().unwrap())
+        let pattern = PathPattern::new(pattern, depth).unwrap();
+        pattern.fits_name(path.file_name().unwrap()) && pattern.fits_path(path)
+    }
+
+    #[test]
+    fn the_end_of_a_name_fits_as_a_glob_would() {
+        let names = ["a.c", ".c", "c", "a.C", "a.c.rs", "é.c", "a.c ", "a,b.c", "*.c", ".", "a.rs"];
+        let patterns = ["*", "*.c", "*.{c,rs}", "*c", "*.c.rs", "*{,.c}", "* ", "*,b.c", "**/*.rs"];
+        for pattern in patterns {
+            let compiled = PathPattern::new(pattern, Depth::Any).unwrap();
+            assert!(matches!(compiled.fit, Fit::NameEnds(_)), "{pattern}");
+            let glob = GlobBuilder::new(pattern).empty_alternates(true).build().unwrap();
+            let glob = glob.compile_matcher();
+            for name in names {
+                let name = OsStr::new(name);
+                assert_eq!(compiled.fits_name(name), glob.is_match(name), "{pattern} {name:?}");
+            }
+        }
     }
 
     #[test]

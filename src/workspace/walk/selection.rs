@@ -156,10 +156,9 @@ impl Selection {
         self.pattern.as_ref().is_some_and(|it| !it.is_by_name())
     }
 
-    /// Whether a file is unwanted whatever else may be known of it.
+    /// Whether a file is unwanted whatever else may be known of it. A verdict is only about the others.
     pub(super) fn rejects_name(&self, name: &OsStr) -> bool {
-        let pattern = self.pattern.as_ref().filter(|it| it.is_by_name());
-        pattern.is_some_and(|it| !it.fits(Path::new(""), name))
+        self.pattern.as_ref().is_some_and(|it| !it.fits_name(name))
     }
 
     /// Whether files are judged by where they are.
@@ -175,7 +174,7 @@ impl Selection {
                 if !pattern.leads_into(entry.name, entry.depth) {
                     return Verdict::Unwanted;
                 }
-            } else if !pattern.fits(entry.below, entry.name) {
+            } else if !pattern.fits_path(entry.below) {
                 return Verdict::Unwanted;
             }
             named = pattern.names(entry.name, entry.depth);
