@@ -14,7 +14,7 @@ use memchr::{memchr_iter, memmem};
 
 pub use adapt::Replacement;
 pub use nearest::{NearestRegion, nearest_region};
-use view::{View, ViewKind, is_blank};
+use view::{Needle, View, ViewKind, is_blank};
 
 /// What was ignored to find a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,15 @@ fn find_by(strategy: MatchStrategy, text: &str, target: &str) -> Found {
         MatchStrategy::LineEndings if !has_returns(text) && !has_returns(target) => {
             Found::default()
         }
-        MatchStrategy::LineEndings => find_in_view(text, target, ViewKind::LineEndings),
+        MatchStrategy::LineEndings => {
+            // A return before the end of a line is shown with the line, and whoever copies both
+            // gives what looks like one ending.
+            let shown = target.contains("\r\n").then(|| Needle::as_shown(target));
+            let shown = shown.map(|it| find_needle(text, &it, ViewKind::LineEndings));
+            shown
+                .filter(|it| !it.places.is_empty())
+                .unwrap_or_else(|| find_in_view(text, target, ViewKind::LineEndings))
+        }
         _ if blank() => Found::default(),
         MatchStrategy::TrailingBlanks => find_in_view(text, target, ViewKind::TrailingBlanks),
         MatchStrategy::IndentationShift => indentation::find(text, target),
@@ -195,9 +203,10 @@ fn find_all(text: &str, target: &str) -> Found {
 }
 
 fn find_in_view(text: &str, target: &str, kind: ViewKind) -> Found {
-    let Some(needle) = view::Needle::new(target, kind) else {
-        return Found::default();
-    };
+    Needle::new(target, kind).map_or_else(Found::default, |it| find_needle(text, &it, kind))
+}
+
+fn find_needle(text: &str, needle: &Needle, kind: ViewKind) -> Found {
     let view = View::new(text, kind);
     let (ranges, overlapping) = occurrences(view.as_str(), needle.as_str());
     let mut places: Vec<Place> = Vec::new();

@@ -58,6 +58,10 @@ fn line_endings_of_target_and_text_may_differ() {
     // Exact, but for the return that belongs to the newline.
     assert_eq!(find("a\r\nfoo\n", "\nfoo"), Some(("line-endings", vec![("\r\nfoo", 1, 2)])));
     assert_eq!(replace("a\r\nfoo\n", "\nfoo", ""), "a\n");
+    // Lines that end in two returns are shown with one.
+    let doubled = "a\r\r\nb\r\r\nc\r\r\n";
+    assert_eq!(find(doubled, "a\r\nb\r"), Some(("line-endings", vec![("a\r\r\nb\r", 1, 2)])));
+    assert_eq!(replace(doubled, "\nb\r\n", "\n"), "a\r\r\nc\r\r\n");
     let twice = "a\r\nb\r\na\r\nb\r\n";
     assert_eq!(find(twice, "a\nb").unwrap().1.len(), 2);
 }

@@ -214,6 +214,11 @@ impl Needle {
         (!view.shown.is_empty()).then_some(Self { shown: view.shown, first_line, last_line })
     }
 
+    /// A target that was copied from a view of line endings.
+    pub(super) fn as_shown(target: &str) -> Self {
+        Self { shown: target.to_owned(), first_line: Edge::Same, last_line: Edge::Same }
+    }
+
     pub(super) fn as_str(&self) -> &str {
         &self.shown
     }
