@@ -1,34 +1,35 @@
 //! Starts commands: through the supervisor where there is one, else from this process.
 
-#[cfg(target_os = "linux")]
-use std::sync::{Mutex, PoisonError};
 use std::{
-    io,
     os::{fd::OwnedFd, unix::net::UnixStream},
     path::Path,
+    sync::{Mutex, PoisonError},
 };
+
+use tokio::sync::oneshot;
 
 #[cfg(target_os = "linux")]
 use super::supervisor::Supervisor;
-use super::{direct, protocol::Request, settings::ProcessSettings};
+use super::{direct, manager::StartError, protocol::Request, settings::ProcessSettings};
+
+/// Starts commands until it is closed.
+pub(super) struct Launcher(Mutex<Way>);
 
 /// How commands are started.
-pub(super) struct Launcher {
-    /// Nothing where there is no supervisor: commands are then children of this process.
+enum Way {
+    /// By the supervisor.
     #[cfg(target_os = "linux")]
-    supervisor: Mutex<Option<Supervisor>>,
+    Supervisor(Supervisor),
+    /// As children of this process: there is no supervisor.
+    Direct,
+    /// Not any more.
+    Closed,
 }
 
 impl Launcher {
     /// Starts the supervisor, where there is one for this system.
     pub(super) fn start(settings: &ProcessSettings, files: &Path) -> Self {
-        #[cfg(target_os = "linux")]
-        return Self { supervisor: Mutex::new(started(settings, files)) };
-        #[cfg(not(target_os = "linux"))]
-        {
-            let _ = (settings, files);
-            Self {}
-        }
+        Self(Mutex::new(Way::begin(settings, files)))
     }
 
     /// Starts a command; true when everything it starts will be found and ended with it.
@@ -39,39 +40,52 @@ impl Launcher {
         line: UnixStream,
         settings: &ProcessSettings,
         files: &Path,
-    ) -> io::Result<bool> {
+    ) -> Result<bool, StartError> {
+        let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*way, Way::Closed) {
+            return Err(StartError::Closed);
+        }
         #[cfg(target_os = "linux")]
-        {
-            let mut supervisor = self.supervisor.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_asked = |it: &Supervisor| it.ask(&request, &output, &line).is_ok();
-            if supervisor.as_ref().is_some_and(is_asked) {
+        if matches!(*way, Way::Supervisor(_)) {
+            let is_taken_by = |way: &Way| match way {
+                Way::Supervisor(it) => it.ask(&request, &output, &line).is_ok(),
+                Way::Direct | Way::Closed => false,
+            };
+            if is_taken_by(&way) {
                 return Ok(true);
             }
-            if supervisor.is_some() {
-                // Somebody killed it. What it had started goes on; only new commands need another.
-                *supervisor = started(settings, files);
-                if supervisor.as_ref().is_some_and(is_asked) {
-                    return Ok(true);
-                }
+            // Somebody killed it. What it had started goes on; only new commands need another.
+            *way = Way::begin(settings, files);
+            if is_taken_by(&way) {
+                return Ok(true);
             }
         }
-        direct::start(request, output, line, settings, files).map(|()| false)
+        drop(way);
+        direct::start(request, output, line, settings, files)?;
+        Ok(false)
     }
 
-    /// Lets the supervisor go; gives when it has ended.
-    pub(super) async fn close(&self) {
-        #[cfg(target_os = "linux")]
-        {
-            let supervisor = self.supervisor.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(is_ended) = supervisor.and_then(Supervisor::let_go) {
-                // Nothing is ever sent: it is closed.
-                let _ = is_ended.await;
-            }
+    /// Starts nothing from now on, and lets the supervisor go. What comes back is closed once it has
+    /// ended.
+    pub(super) fn close(&self) -> Option<oneshot::Receiver<()>> {
+        let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *way, Way::Closed) {
+            #[cfg(target_os = "linux")]
+            Way::Supervisor(supervisor) => supervisor.let_go(),
+            Way::Direct | Way::Closed => None,
         }
     }
 }
 
-#[cfg(target_os = "linux")]
-fn started(settings: &ProcessSettings, files: &Path) -> Option<Supervisor> {
-    Supervisor::start(settings.supervisor.as_deref()?, settings, files).ok()
+impl Way {
+    fn begin(settings: &ProcessSettings, files: &Path) -> Self {
+        #[cfg(target_os = "linux")]
+        if let Some(program) = &settings.supervisor
+            && let Ok(supervisor) = Supervisor::start(program, settings, files)
+        {
+            return Self::Supervisor(supervisor);
+        }
+        let _ = (settings, files);
+        Self::Direct
+    }
 }

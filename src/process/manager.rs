@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::OnceCell;
+
 use super::{
     events::{TaskEvent, TaskEventKind, TaskEvents},
     files::OutputFiles,
@@ -87,6 +89,7 @@ pub struct TaskManager {
     engine: Mutex<Option<Arc<Engine>>>,
     tasks: Mutex<Tasks>,
     events: TaskEvents,
+    shut_down: OnceCell<()>,
     me: Weak<Self>,
 }
 
@@ -126,6 +129,7 @@ impl TaskManager {
             engine: Mutex::default(),
             tasks: Mutex::default(),
             events: TaskEvents::default(),
+            shut_down: OnceCell::new(),
             me: Weak::clone(me),
         })
     }
@@ -339,8 +343,13 @@ impl TaskManager {
         }
     }
 
-    /// Ends every command and removes every file; gives when all are gone, or have had time to be.
+    /// Ends every command and removes every file; gives when all are gone, or have had time to be,
+    /// however often it is asked for.
     pub async fn shut_down(&self) {
+        self.shut_down.get_or_init(|| self.end_all()).await;
+    }
+
+    async fn end_all(&self) {
         let running: Vec<_> = {
             let mut tasks = self.lock();
             tasks.closed = true;
@@ -360,11 +369,19 @@ impl TaskManager {
         self.events.clear();
         self.files.remove();
         #[cfg(unix)]
-        {
-            let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(engine) = engine {
-                let _ = tokio::time::timeout(SUPERVISOR_PATIENCE, engine.launcher.close()).await;
-            }
+        let _ = tokio::time::timeout(SUPERVISOR_PATIENCE, self.let_engine_go()).await;
+    }
+
+    #[cfg(unix)]
+    async fn let_engine_go(&self) {
+        let Some(me) = self.me.upgrade() else { return };
+        // Whoever is starting a command holds the locks, and may have to wait for the supervisor.
+        let let_go = tokio::task::spawn_blocking(move || {
+            me.engine.lock().unwrap_or_else(PoisonError::into_inner).take()?.launcher.close()
+        });
+        if let Ok(Some(supervisor)) = let_go.await {
+            // Nothing is ever sent: it is closed.
+            let _ = supervisor.await;
         }
     }
 

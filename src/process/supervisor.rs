@@ -25,8 +25,8 @@ use super::{
     settings::ProcessSettings,
 };
 
-/// How long a supervisor may take to say that it is there.
-const HELLO_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a supervisor may take to say that it is there, and to take a command. Longer, it was stopped.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The supervisor's process.
 pub(super) struct Supervisor {
@@ -54,7 +54,9 @@ impl Supervisor {
             .spawn()?;
         let supervisor = Self { socket, child: Some(child) };
         let mut hello = [0; HELLO.len()];
-        set_socket_timeout(&supervisor.socket, Timeout::Recv, Some(HELLO_PATIENCE))?;
+        for direction in [Timeout::Recv, Timeout::Send] {
+            set_socket_timeout(&supervisor.socket, direction, Some(PATIENCE))?;
+        }
         recv(&supervisor.socket, &mut hello, RecvFlags::empty())?;
         if hello == HELLO { Ok(supervisor) } else { Err(io::ErrorKind::InvalidData.into()) }
     }

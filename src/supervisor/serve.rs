@@ -92,8 +92,8 @@ pub(crate) fn serve() -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for the others, which have noticed too: whoever sees this process end knows that all are gone.
-/// Those whose commands take longer to end see to that alone.
+/// Waits for the others, which have noticed too: whoever sees this process end by itself knows that all
+/// are gone. Those whose commands take longer to end see to that alone.
 fn see_off(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
     let until = Instant::now() + FAREWELL;
     while !(spares.is_empty() && busy.is_empty()) {

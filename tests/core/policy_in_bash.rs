@@ -11,8 +11,9 @@ use crate::{
 #[test]
 fn what_is_not_allowed_would_be_recorded() {
     let bash = RecordingBash::new();
-    let (recorded, files) = bash.run("git status; ls | xargs -n1 rm; bash -c evil > f", "60");
-    let expected = ["git status", "ls ", "rm ", "evil "].map(str::to_owned).into();
+    let line = "git status; ls | xargs -n1 rm; bash -c evil > f; (python3 x &> /dev/null &)";
+    let (recorded, files) = bash.run(line, "60");
+    let expected = ["git status", "ls ", "rm ", "evil ", "python3 x"].map(str::to_owned).into();
     assert_eq!((recorded, files), (expected, vec!["f".to_owned()]));
 }
 

@@ -8,6 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::json;
 use tempfile::TempDir;
 use toolwright::policy::{
@@ -35,12 +36,12 @@ impl RecordingBash {
         let bash = Self { dir: TempDir::new().unwrap(), rules: rules() };
         fs::create_dir(bash.programs()).unwrap();
         let recorder = bash.dir.path().join("recorder");
-        let log = bash.log().display().to_string();
-        let record = format!("#!/bin/sh\nprintf '%s %s\\0' \"${{0##*/}}\" \"$1\" >> {log}\n");
+        // Beside the directory it was found in, which no line can change.
+        let record = "#!/bin/sh\nprintf '%s %s\\0' \"${0##*/}\" \"$1\" >> \"${0%/*}.record\"\n";
         // Not written by this process: a child that another test forks meanwhile would hold the file
         // open for writing, and no file that is can be run.
         let written = Command::new("/bin/sh")
-            .args(["-c", r#"printf %s "$1" > "$2"; chmod 755 "$2""#, "sh", &record])
+            .args(["-c", r#"printf %s "$1" > "$2"; chmod 755 "$2""#, "sh", record])
             .arg(&recorder)
             .status();
         assert!(written.unwrap().success());
@@ -60,31 +61,39 @@ impl RecordingBash {
         self.dir.path().join("programs")
     }
 
-    fn log(&self) -> PathBuf {
-        self.dir.path().join("log")
-    }
-
     /// Runs a line, for so many seconds at most, and gives what was recorded, and which files came to be.
     pub(crate) fn run(&self, line: &str, seconds: &str) -> (HashSet<String>, Vec<String>) {
-        // What goes on in the background has to keep out of the next line's place.
+        // A place and a record of its own: what goes on all the same must not be taken for the next line's.
         let place = TempDir::new_in(self.dir.path()).unwrap();
-        fs::write(self.log(), "").unwrap();
-        Command::new("/usr/bin/timeout")
-            .args(["-s", "KILL", seconds, "/bin/bash", "--norc", "--noprofile", "-c", line])
+        let programs = place.path().with_extension("programs");
+        symlink(self.programs(), &programs).unwrap();
+        let record = place.path().with_extension("programs.record");
+        fs::write(&record, "").unwrap();
+        // What was put into the background is part of the line: whatever it starts holds descriptor 9.
+        let (held, holder) = std::io::pipe().unwrap();
+        let start =
+            r#"exec 9>&1 1> /dev/null; exec timeout -s KILL "$1" bash --norc --noprofile -c "$2""#;
+        Command::new("/bin/sh")
+            .args(["-c", start, "sh", seconds, line])
             .env_clear()
-            .env("PATH", self.programs())
+            .env("PATH", &programs)
             .env("HOME", place.path())
             .current_dir(place.path())
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(holder)
             .stderr(Stdio::null())
             .status()
             .unwrap();
-        let recorded = fs::read_to_string(self.log()).unwrap();
+        let patience = Timespec { tv_sec: 2, tv_nsec: 0 };
+        poll(&mut [PollFd::new(&held, PollFlags::IN)], Some(&patience)).unwrap();
+        let recorded = fs::read(&record).unwrap();
+        fs::remove_file(record).unwrap();
+        fs::remove_file(programs).unwrap();
         let files = fs::read_dir(place.path())
             .unwrap()
             .map(|it| it.unwrap().file_name().to_string_lossy().into_owned())
             .collect();
+        let recorded = String::from_utf8_lossy(&recorded);
         (recorded.split_terminator('\0').map(str::to_owned).collect(), files)
     }
 

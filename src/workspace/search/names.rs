@@ -135,8 +135,11 @@ impl Gather for Newest {
 
     fn weight(stamped: &Stamped) -> usize {
         match stamped {
-            Stamped::Files(_, files) => files.iter().map(|(_, name)| 64 + name.len()).sum(),
-            Stamped::Unreadable(folder, cause) => folder.as_os_str().len() + cause.len(),
+            Stamped::Files(folder, files) => {
+                let names: usize = files.iter().map(|(_, name)| 64 + name.len()).sum();
+                128 + folder.as_os_str().len() + names
+            }
+            Stamped::Unreadable(folder, cause) => 128 + folder.as_os_str().len() + cause.len(),
         }
     }
 
