@@ -85,6 +85,7 @@ impl Way {
         {
             return Self::Supervisor(supervisor);
         }
+        #[cfg(not(target_os = "linux"))]
         let _ = (settings, files);
         Self::Direct
     }

@@ -76,9 +76,7 @@ impl Supervisor {
         sendmsg(&self.socket, &[IoSlice::new(&message)], &mut ancillary, SendFlags::NOSIGNAL)?;
         Ok(())
     }
-}
 
-impl Supervisor {
     /// Lets it go. It ends when it notices that nobody is there, after the processes it kept ready. What
     /// comes back is closed once it has ended.
     pub(super) fn let_go(mut self) -> Option<oneshot::Receiver<()>> {
