@@ -334,9 +334,9 @@ describe("a file that became something else since it was read", () => {
             attempt(() => symlinkSync(outside, folder));
           },
           () => {
-            // The call may make the folder anew at any moment.
+            // The call may make the folder anew, and write into it, at any moment.
             while (!attempt(() => renameSync(aside, folder))) {
-              rmSync(folder, { recursive: true, force: true });
+              attempt(() => rmSync(folder, { recursive: true, force: true }));
             }
           },
         );
