@@ -7,12 +7,14 @@ use std::{
     fs, io,
     ops::ControlFlow,
     os::unix::fs::symlink,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     path::{Path, PathBuf},
     sync::{
         Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    thread,
+    time::Duration,
 };
 
 use pretty_assertions::assert_eq;
@@ -179,8 +181,12 @@ fn a_cancelled_walk_looks_at_no_further_file() {
 fn a_panic_in_one_thread_ends_the_walk_for_all() {
     let tree = tree_of_many();
     let looked_at = AtomicUsize::new(0);
-    let look = |_: &Path| {
-        assert!(looked_at.fetch_add(1, Ordering::SeqCst) != 500, "a panic on purpose");
+    let look = |_: &Path| match looked_at.fetch_add(1, Ordering::SeqCst) {
+        // Not `panic!`, which takes its time to print before it unwinds.
+        500 => resume_unwind(Box::new("a panic on purpose")),
+        // The others take longer from now on than the news of it.
+        501.. => thread::sleep(Duration::from_millis(1)),
+        _ => {}
     };
     let ended = catch_unwind(AssertUnwindSafe(|| tree.walk(&look)));
     assert!(ended.is_err());
