@@ -203,14 +203,11 @@ describe("a host's own children", () => {
     // More than fits on the way to it, so that somebody waits for it when the registry is closed.
     const command = `true ${"x".repeat(100_000)}`;
     const calls = Array.from({ length: 6 }, () =>
-      registry.call("Bash", { command, run_in_background: true }).then(
-        () => "started",
-        () => "not started",
-      ),
+      registry.call("Bash", { command, run_in_background: true }),
     );
     await registry.close();
     for (const pid of stopped) process.kill(pid, "SIGKILL");
-    expect((await Promise.all(calls)).length).toBe(6);
+    await Promise.allSettled(calls);
     expect(await eventually(() => !stopped.some(isRunning), 3_000)).toBe(true);
   });
 
