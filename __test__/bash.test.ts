@@ -202,12 +202,13 @@ describe("a host's own children", () => {
     for (const pid of stopped) process.kill(pid, "SIGSTOP");
     // More than fits on the way to it, so that somebody waits for it when the registry is closed.
     const command = `true ${"x".repeat(100_000)}`;
-    const calls = Array.from({ length: 6 }, () =>
-      registry.call("Bash", { command, run_in_background: true }),
+    // Some are refused by the close: whoever waits for them has to be there before it.
+    const calls = Promise.allSettled(
+      Array.from({ length: 6 }, () => registry.call("Bash", { command, run_in_background: true })),
     );
     await registry.close();
     for (const pid of stopped) process.kill(pid, "SIGKILL");
-    await Promise.allSettled(calls);
+    await calls;
     expect(await eventually(() => !stopped.some(isRunning), 3_000)).toBe(true);
   });
 

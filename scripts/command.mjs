@@ -6,12 +6,12 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** How much of a failed command's output its error keeps: a cut log has to show what failed. */
-const KEPT_OUTPUT = 6_000;
+/** How much of a failed command's output its error keeps for the digest. */
+const KEPT_OUTPUT = 2_000_000;
 
 /**
  * Runs a command in the repository with its output streamed; rejects unless it exits with 0. Where
- * no person watches, the error's `output` is the end of what was printed.
+ * no person watches, the output has no colours, and the error's `output` is what was printed.
  */
 export function run(command, args, { env = {}, timeoutMs } = {}) {
   const line = [command, ...args].map(displayed).join(" ");
@@ -21,7 +21,7 @@ export function run(command, args, { env = {}, timeoutMs } = {}) {
     const child = spawn(command, args, {
       cwd: root,
       stdio: ["inherit", watched ? "inherit" : "pipe", watched ? "inherit" : "pipe"],
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...(watched ? {} : { NO_COLOR: "1" }), ...env },
       timeout: timeoutMs,
       killSignal: "SIGKILL",
     });

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { bunPath, root, run, runTool, seconds } from "./command.mjs";
+import { digest } from "./digest.mjs";
 import { checkGenerated, writeGenerated } from "./generate.mjs";
 import { otherNodes, otherNodesRunHere } from "./node-versions.mjs";
 import { setup } from "./setup.mjs";
@@ -157,7 +158,7 @@ function summarize(results) {
   const failed = results.filter(({ error }) => error);
   if (failed.length === 0) return;
   for (const { name, error } of failed) {
-    if (error.output) console.error(`\n=== the end of what ${name} printed\n${error.output}`);
+    if (error.output) console.log(`\n=== what failed in ${name}\n${digest(error.output)}`);
   }
   const names = failed.map(({ name }) => name).join(",");
   console.error(
