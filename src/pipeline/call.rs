@@ -22,7 +22,7 @@ use crate::{
     policy::{CurrentPolicy, Decision, Origin, PolicyEngine, Question},
     registry::{Entry, Registry, Snapshot, ToolSource},
     session::Sessions,
-    tool::{Prepared, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
+    tool::{Commitment, Prepared, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
     workspace::{real_place, walk::Visibility},
 };
 
@@ -138,8 +138,7 @@ impl Pipeline {
                 tool_use_id: cx.tool_use_id.to_string(),
             });
         }
-        let within =
-            Within { cancel: &cx.cancel, closed: &self.closed, timeout: self.timeout(entry) };
+        let within = Within::new(&cx, &self.closed, self.timeout(entry));
         let mut output = ToolOutput::from(within.run(permitted.into_prepared().run(&cx)).await);
         if cx.progress.is_watched() {
             cx.progress.send(Progress::End {
@@ -211,8 +210,7 @@ impl Pipeline {
     ) -> Result<Judged, ToolError> {
         let tool = Arc::clone(&entry.tool);
         let prepared = if tool.prepares_slowly() {
-            let within =
-                Within { cancel: &cx.cancel, closed: &self.closed, timeout: self.timeout(entry) };
+            let within = Within::new(cx, &self.closed, self.timeout(entry));
             let aside = cx.clone();
             within.run(cx.blocking(move |_| tool.prepare(input, &aside))).await?
         } else {
@@ -335,6 +333,7 @@ impl Pipeline {
             tool_use_id: tool_use_id.into(),
             session: self.sessions.get_or_start(options.session_id.as_deref().unwrap_or("default")),
             cancel: options.cancel.child_token(),
+            commitment: Commitment::default(),
             progress: options.progress,
             visibility: Visibility::everything(),
         }

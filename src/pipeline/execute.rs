@@ -1,37 +1,66 @@
 //! Runs a part of a call within its time, until it is cancelled, behind the panic fence.
 
-use std::{future::Future, panic::AssertUnwindSafe, time::Duration};
+use std::{future::Future, panic::AssertUnwindSafe, pin::pin, time::Duration};
 
 use futures_util::FutureExt as _;
 use tokio_util::sync::CancellationToken;
 
 use super::panic_fence::panic_error;
-use crate::error::{ErrorKind, ToolError};
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{Commitment, ToolContext},
+};
+
+/// How long an effect that has begun may take once the call is to end.
+const SETTLING: Duration = Duration::from_secs(5);
 
 /// What can end a call from outside.
 pub(super) struct Within<'a> {
-    pub(super) cancel: &'a CancellationToken,
-    pub(super) closed: &'a CancellationToken,
-    pub(super) timeout: Duration,
+    cancel: &'a CancellationToken,
+    closed: &'a CancellationToken,
+    commitment: &'a Commitment,
+    timeout: Duration,
 }
 
-impl Within<'_> {
+impl<'a> Within<'a> {
+    pub(super) fn new(
+        cx: &'a ToolContext,
+        closed: &'a CancellationToken,
+        timeout: Duration,
+    ) -> Self {
+        Self { cancel: &cx.cancel, closed, commitment: &cx.commitment, timeout }
+    }
+
     pub(super) async fn run<T>(
         self,
         work: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
-        let work = AssertUnwindSafe(work).catch_unwind();
-        tokio::select! {
+        let fenced = AssertUnwindSafe(work).catch_unwind();
+        let mut work =
+            pin!(fenced.map(|ended| {
+                ended.unwrap_or_else(|payload| Err(panic_error(payload.as_ref())))
+            }));
+        let stopped = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => Err(ToolError::cancelled()),
-            () = self.closed.cancelled() => Err(ToolError::new(
+            () = self.cancel.cancelled() => ToolError::cancelled(),
+            () = self.closed.cancelled() => ToolError::new(
                 ErrorKind::RegistryClosed,
                 "the registry was closed while the call ran",
-            )),
-            ended = work => ended.unwrap_or_else(|payload| Err(panic_error(payload.as_ref()))),
-            () = tokio::time::sleep(self.timeout) => Err(ToolError::new(
+            ),
+            ended = &mut work => return ended,
+            () = tokio::time::sleep(self.timeout) => ToolError::new(
                 ErrorKind::Timeout,
                 format!("the call was stopped after its limit of {} ms", self.timeout.as_millis()),
+            ),
+        };
+        if self.commitment.withdraw() {
+            return Err(stopped);
+        }
+        match tokio::time::timeout(SETTLING, work).await {
+            Ok(ended) => ended,
+            Err(_) => Err(ToolError::new(
+                stopped.kind,
+                format!("{}; what it had begun to write may still take effect", stopped.message),
             )),
         }
     }

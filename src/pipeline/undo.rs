@@ -8,7 +8,7 @@ use super::{CallOptions, Pipeline, execute::Within};
 use crate::{
     error::{ErrorKind, ToolError},
     session::{Change, Session},
-    tool::shown_path,
+    tool::{ToolContext, shown_path},
     workspace::{
         Expected, ForEdit, Turn, WriteError, read_for_edit, remove_unchanged, write_atomically,
     },
@@ -61,25 +61,18 @@ impl Pipeline {
         let mut undone = Vec::new();
         for change in changes {
             let turn = cx.session.locks.queue_up(change.place.absolute());
-            let session = Arc::clone(&cx.session);
-            let work = cx.blocking(move |cancel| {
-                take_back(&change, turn, &session, &|| cancel.is_cancelled())
-            });
-            let timeout = self.limits.call_timeout();
-            let within = Within { cancel: &cx.cancel, closed: &self.closed, timeout };
+            let taker = cx.clone();
+            let work = cx.blocking(move |_| take_back(&change, turn, &taker));
+            let within = Within::new(&cx, &self.closed, self.limits.call_timeout());
             undone.push(within.run(work).await?);
         }
         Ok(undone)
     }
 }
 
-fn take_back(
-    change: &Arc<Change>,
-    turn: Turn,
-    session: &Session,
-    cancelled: &dyn Fn() -> bool,
-) -> Result<Undone, ToolError> {
-    let _turn = turn.wait(cancelled)?;
+fn take_back(change: &Arc<Change>, turn: Turn, cx: &ToolContext) -> Result<Undone, ToolError> {
+    let _turn = turn.wait(&|| cx.cancel.is_cancelled())?;
+    let session = &cx.session;
     let place = &change.place;
     let path = shown_path(place.absolute());
     let stamp = match read_for_edit(place) {
@@ -88,6 +81,7 @@ fn take_back(
         Err(WriteError::Missing(_)) => return Err(moved_on(change, session, &path, "is gone")),
         Err(error) => return Err(error.into()),
     };
+    cx.commitment.commit()?;
     let action = if let Some(before) = &change.before {
         write_atomically(place, before, Expected::Unchanged(&stamp))?;
         UndoAction::Restored

@@ -4,7 +4,7 @@ use std::{panic::resume_unwind, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Progress, ProgressSink};
+use super::{Commitment, Progress, ProgressSink};
 use crate::{error::ToolError, session::Session, workspace::walk::Visibility};
 
 /// The surroundings of one call.
@@ -16,6 +16,8 @@ pub struct ToolContext {
     pub session: Arc<Session>,
     /// Cancelled when the caller aborts, the time is up or the call has ended.
     pub cancel: CancellationToken,
+    /// Whether the call has had an effect that cannot be taken back by ending it.
+    pub commitment: Commitment,
     /// Where news of a running call go.
     pub progress: ProgressSink,
     /// Which files a search may know of.

@@ -5,6 +5,7 @@
 
 mod access;
 mod coerce;
+mod commitment;
 mod context;
 mod contract;
 mod format;
@@ -16,6 +17,7 @@ mod spec;
 mod typed;
 
 pub use access::{Access, shown_path, shown_text};
+pub use commitment::Commitment;
 pub use context::ToolContext;
 pub use contract::{DynTool, Prepared, Tool};
 pub use format::{

@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    session::{Change, ReadBeforeWrite, Session},
+    session::{Change, ReadBeforeWrite},
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
-        Diff, DiffLimits, Expected, ForEdit, InPlace, NotKept, RelativePaths, Stamp, WorkspacePath,
-        WriteError, Written, read_for_edit, unified_diff, write_atomically,
+        Diff, DiffLimits, Expected, ForEdit, InPlace, MAX_TEXT_BYTES, NotKept, RelativePaths,
+        Stamp, TextFile, TextFileError, WorkspacePath, WriteError, Written, read_for_edit,
+        unified_diff, write_atomically,
     },
 };
-
-/// The largest file that is changed in memory.
-const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// What a file holds before a change.
 pub(super) struct Current {
@@ -26,6 +25,7 @@ pub(super) struct Current {
     pub(super) path: String,
     /// What the session saw, if it is still remembered.
     seen_text: Option<Arc<str>>,
+    cancel: CancellationToken,
 }
 
 impl Current {
@@ -33,8 +33,9 @@ impl Current {
     fn of(
         place: &WorkspacePath,
         found: Option<ForEdit>,
-        session: &Session,
+        cx: &ToolContext,
     ) -> (Self, Option<Stamp>) {
+        let session = &cx.session;
         let (bytes, stamp) =
             found.map_or((None, None), |ForEdit { bytes, stamp }| (Some(bytes), Some(stamp)));
         let now = stamp.as_ref().map(Stamp::content_hash);
@@ -48,7 +49,13 @@ impl Current {
         let seen_text = seen_hash
             .filter(|_| seen == Seen::Otherwise)
             .and_then(|hash| session.seen_texts.get(&hash));
-        (Self { bytes, seen, path: shown_path(place.absolute()), seen_text }, stamp)
+        let (path, cancel) = (shown_path(place.absolute()), cx.cancel.clone());
+        (Self { bytes, seen, path, seen_text, cancel }, stamp)
+    }
+
+    /// True when nobody waits for the change any more.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
     }
 
     /// How the file differs from what the session has seen; empty when that is what it holds.
@@ -56,15 +63,25 @@ impl Current {
         if self.seen != Seen::Otherwise {
             return String::new();
         }
-        let Some(seen) = &self.seen_text else {
+        let Some(diff) = self.drift_from_seen(now) else {
             return "; what it held then is no longer remembered".to_owned();
         };
-        let limits = DiffLimits { max_lines: 20, max_bytes: 2_000, max_line_chars: 200 };
-        let diff = unified_diff(seen, now, &self.path, &limits).text;
-        if diff.is_empty() {
+        if diff.text.is_empty() {
             return "; its text is the same, but not its bytes".to_owned();
         }
-        format!(" (- as read, + as it is):\n{}", diff.trim_end())
+        format!(" (- as read, + as it is):\n{}", diff.text.trim_end())
+    }
+
+    /// True when the session knows all the file holds, also if only by being told how it had changed.
+    fn is_known(&self, now: &str) -> bool {
+        self.seen != Seen::Otherwise
+            || self.bytes.is_none()
+            || self.drift_from_seen(now).is_some_and(|it| !it.cut)
+    }
+
+    fn drift_from_seen(&self, now: &str) -> Option<Diff> {
+        let limits = DiffLimits { max_lines: 20, max_bytes: 2_000, max_line_chars: 200 };
+        self.seen_text.as_ref().map(|seen| unified_diff(seen, now, &self.path, &limits))
     }
 }
 
@@ -108,7 +125,7 @@ pub(super) fn preview<F>(place: &WorkspacePath, cx: &ToolContext, compute: F) ->
 where
     F: FnOnce(&Current) -> Result<Next, ToolError>,
 {
-    let (current, _) = Current::of(place, read_current(place).ok()?, &cx.session);
+    let (current, _) = Current::of(place, read_current(place).ok()?, cx);
     let next = compute(&current).ok()?;
     let diff = unified_diff(&next.before, &next.after, &current.path, &DiffLimits::default());
     (!diff.text.is_empty()).then_some(diff.text)
@@ -125,15 +142,16 @@ where
 {
     // Queued here and not on the blocking thread: calls take effect in the order they were made.
     let turn = cx.session.locks.queue_up(place.absolute());
-    let session = Arc::clone(&cx.session);
-    let tool_use_id = cx.tool_use_id.to_string();
+    let changer = cx.clone();
     cx.blocking(move |cancel| {
         let _turn = turn.wait(&|| cancel.is_cancelled())?;
-        let (current, stamp) = Current::of(&place, read_current(&place)?, &session);
+        let session = &changer.session;
+        let (current, stamp) = Current::of(&place, read_current(&place)?, &changer);
         let next = compute(&current)?;
-        if cancel.is_cancelled() {
-            return Err(ToolError::cancelled());
+        if next.bytes.len() > MAX_TEXT_BYTES {
+            return Err(TextFileError::TooLarge.into());
         }
+        changer.commitment.commit()?;
         let written = if current.bytes.as_ref() == Some(&next.bytes) {
             None
         } else {
@@ -144,14 +162,17 @@ where
             Some(written) => written.stamp.content_hash(),
             None => blake3::hash(&next.bytes),
         };
-        session.ledger.record(place.absolute().to_owned(), after);
-        session.seen_texts.remember(after, next.after.as_str().into());
+        // What somebody else changed and nobody was shown must not be written over unseen.
+        if current.is_known(&next.before) {
+            session.ledger.record(place.absolute().to_owned(), after);
+            session.seen_texts.remember(after, next.after.as_str().into());
+        }
         let output = present(next, &current.path, written.as_ref());
         if written.is_none() {
             return Ok(output);
         }
-        let session_id = session.id.clone();
-        let before = current.bytes;
+        let (session_id, before) = (session.id.clone(), current.bytes);
+        let tool_use_id = changer.tool_use_id.to_string();
         session.undo.keep(Change { session_id, tool_use_id, place, before, after });
         Ok(output)
     })
@@ -160,12 +181,12 @@ where
 
 fn read_current(place: &WorkspacePath) -> Result<Option<ForEdit>, ToolError> {
     let bytes = place.absolute().symlink_metadata().map_or(0, |it| it.len());
-    if bytes > MAX_BYTES {
+    if bytes > MAX_TEXT_BYTES as u64 {
         let path = shown_path(place.absolute());
         return Err(ToolError::new(
             ErrorKind::FileEdit,
             format!(
-                "`{path}` has {bytes} bytes; files of at most {MAX_BYTES} bytes can be changed"
+                "`{path}` has {bytes} bytes; files of at most {MAX_TEXT_BYTES} bytes can be changed"
             ),
         ));
     }
@@ -181,7 +202,7 @@ fn present(next: Next, path: &str, written: Option<&Written>) -> ToolOutput {
     let Diff { text, added, removed, .. } =
         unified_diff(&next.before, &next.after, path, &DiffLimits::default());
     let mut notes = vec![next.summary];
-    if memchr::memchr(0, next.after.as_bytes()).is_some() {
+    if TextFile::is_binary(&next.bytes) {
         notes.push("it has a NUL character, so it counts as binary now".to_owned());
     }
     let why_in_place = written.and_then(|it| it.in_place).map(|why| match why {

@@ -86,6 +86,7 @@ impl From<NotebookEditError> for ToolError {
         let kind = match &error {
             NotebookEditError::Unreadable(_) => ErrorKind::FileEdit,
             NotebookEditError::UnknownCell { .. } => ErrorKind::EditTargetNotFound,
+            NotebookEditError::AmbiguousCell { .. } => ErrorKind::EditTargetAmbiguous,
         };
         Self::new(kind, error.to_string())
     }

@@ -7,10 +7,14 @@ use crate::{
     tool::shown_path,
     tools::editing::{Current, Seen},
     workspace::{
-        DiffLimits, Hit, Matches, Replacement, TextFile, WorkspacePath, find_target,
-        nearest_region, unified_diff, unique_by_line_hint,
+        DiffLimits, GivenUp, Hit, MAX_HITS, MAX_TEXT_BYTES, MatchStrategy, Matches,
+        NEAREST_TEXT_BYTES, Overlaps, Replacement, TextFile, TextFileError, WorkspacePath,
+        find_target, nearest_region, unified_diff, unique_by_line_hint,
     },
 };
+
+/// As many places of an ambiguous target are told.
+const SHOWN_LINES: usize = 200;
 
 /// What is replaced by what.
 #[derive(Clone, Debug)]
@@ -38,9 +42,19 @@ pub(super) struct Replaced {
     pub(super) bytes: Vec<u8>,
     pub(super) strategy: &'static str,
     pub(super) lines: Vec<(usize, usize)>,
+    /// How many lines more one place has than before.
+    growth: isize,
 }
 
 impl Replaced {
+    pub(super) fn is_lenient(&self) -> bool {
+        self.strategy != MatchStrategy::Exact.name()
+    }
+
+    pub(super) fn moves(&self) -> LineMoves {
+        LineMoves { lines: self.lines.clone(), growth: self.growth }
+    }
+
     /// The certificate: how the text was found, where, how often.
     pub(super) fn facts(&self) -> Map<String, Value> {
         let lines: Vec<Value> = self
@@ -57,15 +71,36 @@ impl Replaced {
     }
 
     pub(super) fn summary(&self) -> String {
+        format!("replaced {}", self.places())
+    }
+
+    /// Which lines, and how they were found unless it was as given.
+    pub(super) fn places(&self) -> String {
         let places = match self.lines.as_slice() {
-            [(first, last)] if first == last => format!("replaced line {first}"),
-            [(first, last)] => format!("replaced lines {first}-{last}"),
-            many => format!("replaced {} occurrences", many.len()),
+            [(first, last)] if first == last => format!("line {first}"),
+            [(first, last)] => format!("lines {first}-{last}"),
+            many => format!("{} occurrences", many.len()),
         };
-        match self.strategy {
-            "exact" => places,
-            strategy => format!("{places} (found by `{strategy}`, not as given)"),
+        if !self.is_lenient() {
+            return places;
         }
+        format!("{places} (found by `{}`, not as given)", self.strategy)
+    }
+}
+
+/// Where lines are after a replacement.
+pub(super) struct LineMoves {
+    lines: Vec<(usize, usize)>,
+    growth: isize,
+}
+
+impl LineMoves {
+    /// Where a line of the text before is now; one that was replaced is where it was.
+    pub(super) fn line_now(&self, line: u64) -> u64 {
+        let before = |(_, last): &&(usize, usize)| u64::try_from(*last).is_ok_and(|it| it < line);
+        let places = self.lines.iter().filter(before).count().cast_signed();
+        let moved = self.growth.saturating_mul(places);
+        line.saturating_add_signed(i64::try_from(moved).unwrap_or(0)).max(1)
     }
 }
 
@@ -74,15 +109,30 @@ pub(super) fn replace(
     file: &TextFile,
     wanted: &Wanted<'_>,
     name: &str,
+    cancelled: &dyn Fn() -> bool,
 ) -> Result<Replaced, ToolError> {
     let text = file.text();
-    let Some(matches) = find_target(text, wanted.target) else {
-        return Err(not_found(text, wanted.target, name));
+    let overlaps = match wanted.occurrences {
+        Occurrences::All => Overlaps::LeftOut,
+        Occurrences::One | Occurrences::Nearest(_) => Overlaps::Given,
+    };
+    let matches = match find_target(text, wanted.target, overlaps, cancelled) {
+        Ok(Some(matches)) => matches,
+        Ok(None) => return Err(not_found(text, wanted.target, name)),
+        Err(GivenUp::Cancelled) => return Err(ToolError::cancelled()),
+        Err(GivenUp::TooMany) => return Err(too_many(name, wanted.occurrences)),
     };
     let chosen = choose(&matches, wanted.occurrences, name)?;
-    let replacement = Replacement::new(text, matches.strategy, wanted.replacement);
-    let edits: Vec<_> =
-        chosen.iter().map(|hit| (hit.range.clone(), replacement.for_hit(hit))).collect();
+    let failed = |error: TextFileError| {
+        ToolError::new(ErrorKind::FileEdit, format!("the replacement of {name}: {error}"))
+    };
+    let replacement = Replacement::new(text, wanted.target, matches.strategy, wanted.replacement);
+    let size = chosen.iter().fold(0, |sum: usize, it| sum.saturating_add(replacement.size_at(it)));
+    // Twice, because this is only the most that it can be.
+    if size > MAX_TEXT_BYTES * 2 {
+        return Err(failed(TextFileError::TooLarge));
+    }
+    let edits: Vec<_> = chosen.iter().flat_map(|hit| replacement.at(hit)).collect();
     if edits.iter().all(|(range, new_text)| text.get(range.clone()) == Some(new_text.as_ref())) {
         return Err(ToolError::new(
             ErrorKind::FileEdit,
@@ -91,8 +141,10 @@ pub(super) fn replace(
             ),
         ));
     }
-    let bytes = file.splice(&edits)?;
+    let bytes = file.splice(&edits).map_err(failed)?;
+    let lines_of = |it: &str| memchr::memchr_iter(b'\n', it.as_bytes()).count();
     Ok(Replaced {
+        growth: lines_of(wanted.replacement).cast_signed() - lines_of(wanted.target).cast_signed(),
         file: file.changed_to(bytes.clone()),
         bytes,
         strategy: matches.strategy.name(),
@@ -105,10 +157,9 @@ fn choose<'a>(
     occurrences: Occurrences,
     name: &str,
 ) -> Result<Vec<&'a Hit>, ToolError> {
-    let several = matches.hits.len() > 1 || matches.overlapping_line.is_some();
     match occurrences {
         Occurrences::All => Ok(matches.hits.iter().collect()),
-        Occurrences::One if !several => Ok(matches.hits.iter().collect()),
+        Occurrences::One if matches.hits.len() == 1 => Ok(matches.hits.iter().collect()),
         Occurrences::One => Err(ambiguous(matches, name, None)),
         Occurrences::Nearest(line) => {
             let line = usize::try_from(line).unwrap_or(usize::MAX);
@@ -121,10 +172,13 @@ fn choose<'a>(
 
 fn ambiguous(matches: &Matches, name: &str, hint: Option<usize>) -> ToolError {
     let mut lines: Vec<usize> = matches.hits.iter().map(|hit| hit.first_line).collect();
-    lines.extend(matches.overlapping_line);
-    lines.sort_unstable();
-    let shown: Vec<String> = lines.iter().take(20).map(ToString::to_string).collect();
-    let more = if lines.len() > 20 { ", …" } else { "" };
+    lines.dedup();
+    let shown: Vec<String> = lines.iter().take(SHOWN_LINES).map(ToString::to_string).collect();
+    let more = match lines.len().saturating_sub(SHOWN_LINES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let word = if lines.len() == 1 { "line" } else { "lines" };
     let way_out = match hint {
         _ if name == "old_string" => "set replace_all".to_owned(),
         None => "give lineHint".to_owned(),
@@ -133,18 +187,29 @@ fn ambiguous(matches: &Matches, name: &str, hint: Option<usize>) -> ToolError {
     ToolError::new(
         ErrorKind::EditTargetAmbiguous,
         format!(
-            "{name} occurs {} times (lines {}{more}); add context or {way_out}",
-            lines.len(),
+            "{name} occurs {} times ({word} {}{more}); add context or {way_out}",
+            matches.hits.len(),
             shown.join(", ")
         ),
     )
 }
 
+fn too_many(name: &str, occurrences: Occurrences) -> ToolError {
+    let (kind, way_out) = match occurrences {
+        Occurrences::All => (ErrorKind::FileEdit, "replace them with a command"),
+        _ => (ErrorKind::EditTargetAmbiguous, "add context"),
+    };
+    ToolError::new(kind, format!("{name} occurs more than {MAX_HITS} times; {way_out}"))
+}
+
 fn not_found(text: &str, target: &str, name: &str) -> ToolError {
     let Some(region) = nearest_region(text, target) else {
+        let where_ = if text.len() > NEAREST_TEXT_BYTES { "its first 8 MiB" } else { "it" };
         return ToolError::new(
             ErrorKind::EditTargetNotFound,
-            format!("{name} is not in the file, and nothing in it is close; read the file again"),
+            format!(
+                "{name} is not in the file, and nothing in {where_} is close; read the file again"
+            ),
         );
     };
     let nearest: String = text
@@ -166,18 +231,22 @@ fn not_found(text: &str, target: &str, name: &str) -> ToolError {
 /// What a model should know after an edit: that the file was not what it had read, and that the file's
 /// encoding, which was a guess, may be guessed differently from now on.
 pub(super) fn remark(current: &Current, before: &TextFile, bytes: &[u8]) -> Option<String> {
-    let mut remarks = Vec::new();
-    if !before.keeps_its_encoding(bytes) {
-        remarks.push(format!(
-            "the file was written as {}, but without a byte order mark its bytes now look like another encoding and may be shown as that",
-            before.encoding().label()
-        ));
-    }
+    let mut remarks: Vec<String> = other_encoding(before, bytes).into_iter().collect();
     if current.seen == Seen::Otherwise {
         let drift = current.drift(before.text());
         remarks.push(format!("the file had changed since it was read{drift}"));
     }
     (!remarks.is_empty()).then(|| remarks.join("; "))
+}
+
+/// Tells that a file whose encoding is guessed will be guessed differently from now on.
+pub(super) fn other_encoding(before: &TextFile, bytes: &[u8]) -> Option<String> {
+    (!before.keeps_its_encoding(bytes)).then(|| {
+        format!(
+            "the file was written as {}, but without a byte order mark its bytes now look like another encoding and may be shown as that",
+            before.encoding().label()
+        )
+    })
 }
 
 /// Adds to a refusal that the file is not what the model had read, which may be why.

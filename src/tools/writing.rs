@@ -4,7 +4,10 @@ use serde_json::{Map, json};
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tools::editing::{Current, Next, Seen},
+    tools::{
+        editing::{Current, Next, Seen},
+        replacing::other_encoding,
+    },
     workspace::{TextFile, encode_new_file},
 };
 
@@ -15,17 +18,17 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
     let count = format!("{lines} {}", if lines == 1 { "line" } else { "lines" });
     let mut facts = Map::new();
     facts.insert("lines".to_owned(), json!(lines));
-    let next = |bytes, summary, before| Next {
+    let next = |bytes, summary, remark, before| Next {
         bytes,
         summary,
-        remark: None,
+        remark,
         before,
         after: content.to_owned(),
         facts,
     };
     let Some(old_bytes) = &current.bytes else {
         let summary = format!("created `{path}` ({count})");
-        return Ok(next(encode_new_file(content), summary, String::new()));
+        return Ok(next(encode_new_file(content), summary, None, String::new()));
     };
     let old = TextFile::from_bytes(old_bytes.clone());
     match current.seen {
@@ -46,15 +49,18 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
             ));
         }
     }
-    let (bytes, before) = match old {
-        Ok(old) => (old.encode_whole(content)?, old.into_text()),
+    let (bytes, remark, before) = match old {
+        Ok(old) => {
+            let bytes = old.encode_whole(content)?;
+            (bytes.clone(), other_encoding(&old, &bytes), old.into_text())
+        }
         // What was no text becomes one.
-        Err(_) => (encode_new_file(content), String::new()),
+        Err(_) => (encode_new_file(content), None, String::new()),
     };
     let summary = if bytes == *old_bytes {
         format!("`{path}` has this content already ({count}); nothing was written")
     } else {
         format!("replaced the content of `{path}` ({count})")
     };
-    Ok(next(bytes, summary, before))
+    Ok(next(bytes, summary, remark, before))
 }

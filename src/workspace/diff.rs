@@ -1,20 +1,16 @@
 //! What changed between two texts, as a unified diff of bounded size.
 
+mod compare;
+
 use memchr::{memchr_iter, memrchr};
-use similar::{
-    DiffOp, DiffTag,
-    algorithms::{Capture, Compact, Replace, myers},
-    group_diff_ops,
-};
+use similar::{DiffOp, DiffTag, group_diff_ops};
+
+pub(super) use compare::compare;
 
 /// How many unchanged lines are shown around a change.
 const CONTEXT: usize = 3;
 /// How much is compared at a time where two texts begin or end alike.
 const STRIDE: usize = 4 * 1024;
-
-/// How many lines, old and new together, are compared with each other. The work grows with the square
-/// of it, and a limit in time would make the answer depend on the machine's load.
-const MAX_COMPARED: usize = 10_000;
 
 /// How large a diff may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,31 +66,6 @@ pub fn unified_diff(old: &str, new: &str, path: &str, limits: &DiffLimits) -> Di
         page.push_hunk(&group, &old_lines, &new_lines, skipped_lines);
     }
     page.finish(added, removed)
-}
-
-/// What stayed and what changed. Of texts with too many changed lines, everything between the first and
-/// the last change is taken as replaced.
-fn compare(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
-    if old.len() + new.len() <= MAX_COMPARED {
-        // This algorithm by name: chosen at run time, all of them would be in the addon.
-        let mut found = Compact::new(Replace::new(Capture::new()), old, new);
-        let Ok(()) = myers::diff(&mut found, old, 0..old.len(), new, 0..new.len());
-        return found.into_inner().into_inner().into_ops();
-    }
-    let head = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-    let room = old.len().min(new.len()) - head;
-    let ends = old.iter().rev().zip(new.iter().rev());
-    let tail = ends.take(room).take_while(|(old, new)| old == new).count();
-    vec![
-        DiffOp::Equal { old_index: 0, new_index: 0, len: head },
-        DiffOp::Replace {
-            old_index: head,
-            old_len: old.len() - tail - head,
-            new_index: head,
-            new_len: new.len() - tail - head,
-        },
-        DiffOp::Equal { old_index: old.len() - tail, new_index: new.len() - tail, len: tail },
-    ]
 }
 
 fn lines(text: &str) -> Vec<&str> {

@@ -31,8 +31,8 @@ pub use path::{PathError, RelativePaths, Roots, WorkspacePath, real_place};
 pub use pdf::{PageRange, PdfError, PdfText, read_pdf};
 pub use reader::{Document, ReadError, ReadRequest, Reading, hash_content, read_document};
 pub use replace::{
-    Hit, IndentationShift, MatchStrategy, Matches, NearestRegion, Replacement, find_target,
-    nearest_region, unique_by_line_hint,
+    Edit, GivenUp, Hit, IndentationShift, MAX_HITS, MatchStrategy, Matches, NEAREST_TEXT_BYTES,
+    NearestRegion, Overlaps, Replacement, find_target, nearest_region, unique_by_line_hint,
 };
 pub use text::TextEncoding;
-pub use text_file::{TextFile, TextFileError, encode_new_file};
+pub use text_file::{MAX_TEXT_BYTES, TextFile, TextFileError, encode_new_file};

@@ -15,6 +15,9 @@ use super::{
     text::{BINARY_PROBE, guess_encoding},
 };
 
+/// The largest file that is changed in memory, before and after the change.
+pub const MAX_TEXT_BYTES: usize = 256 * 1024 * 1024;
+
 /// Why a file cannot be changed as text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextFileError {
@@ -32,6 +35,11 @@ pub enum TextFileError {
         /// The file's encoding.
         encoding: &'static str,
     },
+    /// The file would become larger than what can be changed.
+    #[error(
+        "the file would have more than {MAX_TEXT_BYTES} bytes, the most that can be changed; nothing was written"
+    )]
+    TooLarge,
     /// An edit starts or ends where no character does.
     #[error("bytes {start} to {end} of the text are no range of whole characters")]
     NoSuchRange {
@@ -89,8 +97,7 @@ impl TextFile {
             bytes.drain(..mark);
             return Ok(Self::decode(bytes, encoding, Mark::Present));
         }
-        let head = bytes.get(..BINARY_PROBE).unwrap_or(&bytes);
-        if memchr::memchr(0, head).is_some() {
+        if Self::is_binary(&bytes) {
             return Err(TextFileError::Binary);
         }
         match String::from_utf8(bytes) {
@@ -101,6 +108,12 @@ impl TextFile {
                 Ok(Self::decode(bytes, encoding, Mark::Absent))
             }
         }
+    }
+
+    /// True for bytes that are no text: they have no byte order mark, and a NUL among the first.
+    pub fn is_binary(bytes: &[u8]) -> bool {
+        let head = bytes.get(..BINARY_PROBE).unwrap_or(bytes);
+        Encoding::for_bom(bytes).is_none() && memchr::memchr(0, head).is_some()
     }
 
     fn utf8(text: String, mark: Mark) -> Self {
@@ -165,8 +178,13 @@ impl TextFile {
             edits.iter().map(|(range, new_text)| (range, new_text.as_ref())).collect();
         edits.sort_by_key(|(range, _)| (range.start, range.end));
         let original = self.body();
-        let inserted: usize = edits.iter().map(|(_, new_text)| new_text.len()).sum();
-        let mut spliced = Vec::with_capacity(original.len() + inserted + 3);
+        let inserted = edits.iter().fold(0_usize, |sum, (_, it)| sum.saturating_add(it.len()));
+        let replaced = edits.iter().fold(0_usize, |sum, (it, _)| sum.saturating_add(it.len()));
+        let room = original.len().saturating_add(inserted).saturating_sub(replaced);
+        if room > MAX_TEXT_BYTES {
+            return Err(TextFileError::TooLarge);
+        }
+        let mut spliced = Vec::with_capacity(room + 3);
         spliced.extend_from_slice(self.mark());
         let mut cursor = Cursor { text: 0, bytes: 0 };
         let (mut copied, mut edited) = (0, 0);
@@ -190,6 +208,9 @@ impl TextFile {
         let suffix = original.get(copied..).unwrap_or_default();
         spliced.extend_from_slice(suffix);
         debug_assert!(spliced.starts_with(self.mark()) && spliced.ends_with(suffix));
+        if spliced.len() > MAX_TEXT_BYTES {
+            return Err(TextFileError::TooLarge);
+        }
         if self.encoding.damaged && !self.says(&spliced, &edits) {
             return Err(TextFileError::MergesWithDamage);
         }
@@ -203,6 +224,9 @@ impl TextFile {
         let mut bytes = self.mark().to_vec();
         let given_mark = new_text.strip_prefix('\u{feff}').filter(|_| self.encoding.bom);
         let new_text = given_mark.unwrap_or(new_text);
+        if new_text.len() > MAX_TEXT_BYTES {
+            return Err(TextFileError::TooLarge);
+        }
         bytes.extend_from_slice(&self.encode(new_text)?);
         Ok(bytes)
     }

@@ -10,7 +10,8 @@ use crate::{
     tools::{
         editing::{self, Current, Next},
         replacing::{
-            Occurrences, Wanted, explain_drift, refuse_notebook, remark, replace, text_to_edit,
+            LineMoves, Occurrences, Wanted, explain_drift, refuse_notebook, remark, replace,
+            text_to_edit,
         },
     },
     workspace::{RelativePaths, WorkspacePath},
@@ -92,20 +93,28 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
     let original = text_to_edit(current)?;
     let mut file = original.clone();
     let mut bytes = Vec::new();
+    let mut moves: Vec<LineMoves> = Vec::new();
     let mut certificates = Vec::new();
+    let mut leniently = String::new();
     for (index, edit) in edits.iter().enumerate() {
         let name =
             if edits.len() == 1 { "target".to_owned() } else { format!("edits[{index}].target") };
-        let occurrences = edit.line_hint.map_or(Occurrences::One, Occurrences::Nearest);
+        // A hint counts the lines of the file as it was read.
+        let hint = edit.line_hint.map(|line| moves.iter().fold(line, |line, it| it.line_now(line)));
+        let occurrences = hint.map_or(Occurrences::One, Occurrences::Nearest);
         let wanted = Wanted { target: &edit.target, replacement: &edit.replacement, occurrences };
-        let replaced = replace(&file, &wanted, &name)
+        let replaced = replace(&file, &wanted, &name, &|| current.is_cancelled())
             .map_err(|error| explain_drift(error, current, &original))?;
+        if replaced.is_lenient() {
+            leniently.push_str(&format!("; {name}: {}", replaced.places()));
+        }
         certificates.push(Value::Object(replaced.facts()));
+        moves.push(replaced.moves());
         (file, bytes) = (replaced.file, replaced.bytes);
     }
     let count = edits.len();
     let summary = format!(
-        "applied {count} {} to `{}`",
+        "applied {count} {} to `{}`{leniently}",
         if count == 1 { "edit" } else { "edits" },
         current.path
     );

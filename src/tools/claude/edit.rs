@@ -81,7 +81,7 @@ fn edited(current: &Current, input: &Input) -> Result<Next, ToolError> {
     let file = text_to_edit(current)?;
     let occurrences = if input.replace_all { Occurrences::All } else { Occurrences::One };
     let wanted = Wanted { target: &input.old_string, replacement: &input.new_string, occurrences };
-    let replaced = replace(&file, &wanted, "old_string")
+    let replaced = replace(&file, &wanted, "old_string", &|| current.is_cancelled())
         .map_err(|error| explain_drift(error, current, &file))?;
     Ok(Next {
         summary: format!("edited `{}`: {}", current.path, replaced.summary()),

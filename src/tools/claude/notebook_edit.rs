@@ -24,9 +24,9 @@ pub(super) struct NotebookEdit;
 pub(super) struct Input {
     /// The absolute path of the notebook.
     notebook_path: String,
-    /// The new text of the cell. Not needed to delete one.
+    /// The new text of the cell; needed unless one is deleted.
     #[serde(default)]
-    new_source: String,
+    new_source: Option<String>,
     /// The id of the cell, or `cell-N` counted from 0. To insert: the cell to insert after.
     #[serde(default)]
     cell_id: Option<String>,
@@ -83,15 +83,19 @@ impl Tool for NotebookEdit {
             ToolError::new(ErrorKind::Validation, format!("missing required parameter {what}"))
         };
         let id = || input.cell_id.clone().ok_or_else(|| missing("`cell_id`: it says which cell"));
+        let source = || {
+            let what = "`new_source`: the cell's new text; an empty one has to be given as such";
+            input.new_source.clone().ok_or_else(|| missing(what))
+        };
         let edit = match input.edit_mode {
             Mode::Replace => CellEdit::Replace {
                 id: id()?,
-                source: input.new_source,
+                source: source()?,
                 kind: input.cell_type.map(CellKind::from),
             },
             Mode::Insert => CellEdit::Insert {
                 after: input.cell_id,
-                source: input.new_source,
+                source: source()?,
                 kind: input
                     .cell_type
                     .ok_or_else(|| missing("`cell_type`, to insert a cell"))?
@@ -129,11 +133,18 @@ fn edited(current: &Current, edit: &CellEdit) -> Result<Next, ToolError> {
         CellEdit::Insert { .. } => "inserted",
         CellEdit::Delete { .. } => "deleted",
     };
-    let summary = format!("{done} cell `{}` of `{}`", notebook.cell_id, current.path);
     let mut facts = Map::new();
     facts.insert("cellId".to_owned(), json!(notebook.cell_id));
     facts.insert("cellIndex".to_owned(), json!(notebook.index));
-    let bytes = file.encode_whole(&notebook.text)?;
+    let bytes = file.splice(&notebook.splices)?;
+    let summary = if current.bytes.as_ref() == Some(&bytes) {
+        format!(
+            "cell `{}` of `{}` has this source already; nothing was written",
+            notebook.cell_id, current.path
+        )
+    } else {
+        format!("{done} cell `{}` of `{}`", notebook.cell_id, current.path)
+    };
     let remark = remark(current, &file, &bytes);
     Ok(Next { bytes, summary, remark, before: file.into_text(), after: notebook.text, facts })
 }

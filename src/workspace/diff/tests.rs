@@ -72,6 +72,24 @@ fn two_texts_with_nothing_in_common_end_in_time() {
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }
 
+#[test]
+fn changes_far_apart_in_a_large_text_are_told_one_by_one() {
+    let old = numbered(60_000);
+    let new = old
+        .replace("line 2\n", "line two\n")
+        .replace("line 30000\n", "")
+        .replace("line 59999\n", "line 59999\nand more\n");
+    let shown = diff(&old, &new);
+    assert_eq!((shown.added, shown.removed, shown.cut), (2, 2, false));
+    assert_eq!(patch(&old, &shown.text), new);
+    // Lines that occur often are no anchors, but lie between some.
+    let with_blanks = |it: &str| it.replace('\n', "\n}\n\n");
+    let (old, new) = (with_blanks(&old), with_blanks(&new));
+    let shown = diff(&old, &new);
+    assert_eq!((shown.added, shown.removed, shown.cut), (4, 4, false));
+    assert_eq!(patch(&old, &shown.text), new);
+}
+
 /// Applies the diff to the old text.
 fn patch(old: &str, diff: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();

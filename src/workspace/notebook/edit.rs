@@ -40,6 +40,8 @@ pub enum CellEdit {
 pub struct EditedNotebook {
     /// The whole text.
     pub text: String,
+    /// What of the old text was replaced by what.
+    pub splices: Vec<Splice>,
     /// The id of the cell that was changed, added or removed.
     pub cell_id: String,
     /// Its position, from 0.
@@ -60,6 +62,14 @@ pub enum NotebookEditError {
         /// The ids there are.
         known: String,
     },
+    /// Several cells have the id.
+    #[error("several cells have the id `{id}`; name one by its position: {positions}")]
+    AmbiguousCell {
+        /// The id as it came.
+        id: String,
+        /// Their names by position.
+        positions: String,
+    },
 }
 
 /// Applies one change to the text of an `.ipynb` file.
@@ -68,10 +78,17 @@ pub fn edit_notebook(text: &str, edit: &CellEdit) -> Result<EditedNotebook, Note
     let ids: Vec<String> = read_notebook(text)?.cells.into_iter().map(|cell| cell.id).collect();
     let layout = Layout::of(text)?;
     let find = |id: &str| {
-        let by_position = || id.strip_prefix("cell-")?.parse().ok().filter(|it| *it < ids.len());
-        ids.iter().position(|it| it == id).or_else(by_position).ok_or_else(|| unknown(id, &ids))
+        let mut named = ids.iter().enumerate().filter(|(_, it)| *it == id).map(|(index, _)| index);
+        match (named.next(), named.next()) {
+            (Some(index), None) => Ok(index),
+            (Some(_), Some(_)) => Err(NotebookEditError::AmbiguousCell {
+                id: id.chars().take(64).collect(),
+                positions: position_names(id, &ids),
+            }),
+            (None, _) => by_position(id, ids.len()).ok_or_else(|| unknown(id, &ids)),
+        }
     };
-    let (splice, cell_id, index) = match edit {
+    let (mut splices, cell_id, index) = match edit {
         CellEdit::Replace { id, source, kind } => {
             let index = find(id)?;
             (layout.replace(index, source, *kind)?, id.clone(), index)
@@ -87,7 +104,21 @@ pub fn edit_notebook(text: &str, edit: &CellEdit) -> Result<EditedNotebook, Note
             (vec![(layout.removal(index), String::new())], id.clone(), index)
         }
     };
-    Ok(EditedNotebook { text: spliced(text, splice), cell_id, index })
+    splices.sort_by_key(|(range, _)| range.start);
+    Ok(EditedNotebook { text: spliced(text, &splices), splices, cell_id, index })
+}
+
+/// The cell that `cell-N` names, counted from 0.
+fn by_position(id: &str, count: usize) -> Option<usize> {
+    let digits = id.strip_prefix("cell-").filter(|it| it.bytes().all(|it| it.is_ascii_digit()))?;
+    digits.parse().ok().filter(|it| *it < count)
+}
+
+fn position_names(id: &str, ids: &[String]) -> String {
+    let positions = ids.iter().enumerate().filter(|(_, it)| *it == id);
+    let names: Vec<String> =
+        positions.take(20).map(|(index, _)| format!("`cell-{index}`")).collect();
+    names.join(", ")
 }
 
 fn unknown(id: &str, ids: &[String]) -> NotebookEditError {
@@ -113,15 +144,15 @@ fn fresh_id(source: &str, ids: &[String]) -> String {
     }
 }
 
-type Splice = (Range<usize>, String);
+/// A part of the text, and what takes its place.
+pub type Splice = (Range<usize>, String);
 
-fn spliced(text: &str, mut splices: Vec<Splice>) -> String {
-    splices.sort_by_key(|(range, _)| range.start);
+fn spliced(text: &str, splices: &[Splice]) -> String {
     let mut result = String::with_capacity(text.len());
     let mut at = 0;
     for (range, new) in splices {
         result.push_str(text.get(at..range.start).unwrap_or_default());
-        result.push_str(&new);
+        result.push_str(new);
         at = range.end;
     }
     result.push_str(text.get(at..).unwrap_or_default());
@@ -432,6 +463,18 @@ mod tests {
     fn an_unknown_cell_is_refused_with_the_ids_there_are() {
         let error = edit_notebook(NOTEBOOK, &replace("nope", "", None)).unwrap_err();
         assert_eq!(error.to_string(), "no cell has the id `nope`; there are `c-md`, `c-code`");
+    }
+
+    #[test]
+    fn an_id_that_two_cells_have_is_refused_and_a_position_is_a_plain_number() {
+        let doubled = NOTEBOOK.replace("c-md", "c-code");
+        let error = edit_notebook(&doubled, &replace("c-code", "", None)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "several cells have the id `c-code`; name one by its position: `cell-0`, `cell-1`"
+        );
+        assert_eq!(edit_notebook(&doubled, &replace("cell-1", "", None)).unwrap().index, 1);
+        assert!(edit_notebook(NOTEBOOK, &replace("cell-+1", "", None)).is_err());
     }
 
     proptest! {

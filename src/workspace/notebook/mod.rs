@@ -8,7 +8,7 @@ mod edit;
 mod read;
 mod render;
 
-pub use edit::{CellEdit, EditedNotebook, NotebookEditError, edit_notebook};
+pub use edit::{CellEdit, EditedNotebook, NotebookEditError, Splice, edit_notebook};
 pub use read::read_notebook;
 pub use render::{Piece, render_cells};
 

@@ -1,54 +1,92 @@
-//! Fits new text to the place it goes to: line endings and indentation.
+//! Fits new text to the place it goes to. What target and new text have in common stays as the file has
+//! it; new lines get the file's line endings and indentation.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
+use similar::{DiffOp, DiffTag};
 
 use super::{Hit, IndentationShift, MatchStrategy};
-use crate::workspace::{LineEnding, LineEndings};
+use crate::workspace::{LineEnding, LineEndings, diff::compare};
 
 /// How far from a hit its line ending is looked for, before the whole file is asked.
 const NEIGHBOURHOOD: usize = 1024;
+
+/// One part of the text and what takes its place.
+pub type Edit<'a> = (Range<usize>, Cow<'a, str>);
 
 /// New text for the hits of one search.
 #[derive(Clone, Debug)]
 pub struct Replacement<'a> {
     text: &'a str,
     new_text: &'a str,
-    strategy: MatchStrategy,
     file_ending: Option<LineEnding>,
+    by_line: Option<ByLine<'a>>,
 }
 
 impl<'a> Replacement<'a> {
-    /// Takes the text that was searched, what the search ignored, and what to put in place.
-    pub fn new(text: &'a str, strategy: MatchStrategy, new_text: &'a str) -> Self {
+    /// Takes the text that was searched, for what, by ignoring what, and what to put in place.
+    pub fn new(text: &'a str, target: &'a str, strategy: MatchStrategy, new_text: &'a str) -> Self {
         let has_lines = memchr(b'\n', new_text.as_bytes()).is_some();
         let file_ending = if has_lines { LineEndings::count(text).dominant() } else { None };
-        Self { text, new_text, strategy, file_ending }
+        // What was found exactly is the target, byte for byte.
+        let by_line = (strategy != MatchStrategy::Exact).then(|| ByLine::new(target, new_text));
+        Self { text, new_text, file_ending, by_line }
     }
 
-    /// The new text as it is written at a hit: its lines end like the lines it replaces, else like
-    /// the nearest ones, else like most of the file, and are indented as the hit is.
+    /// The most bytes that [`at`](Self::at) can give for a hit.
+    pub fn size_at(&self, hit: &Hit) -> usize {
+        let indentation = hit.shift.as_ref().map_or(0, |it| it.to.len());
+        let lines = memchr_iter(b'\n', self.new_text.as_bytes()).count() + 1;
+        self.new_text.len().saturating_add(lines.saturating_mul(indentation + 1))
+    }
+
+    /// What changes at a hit: of a target that was found leniently only the lines that the new text does
+    /// not share with it.
     ///
-    /// Where the target was found exactly, `\r\n` in the new text is meant and stays.
-    pub fn for_hit(&self, hit: &Hit) -> Cow<'a, str> {
+    /// Lines end like those they replace, else like the nearest ones, else like most of the file, and
+    /// are indented as the hit is.
+    pub fn at(&self, hit: &Hit) -> Vec<Edit<'a>> {
+        let lines = self.by_line.as_ref().and_then(|it| it.edits(self, hit));
+        lines.unwrap_or_else(|| vec![(hit.range.clone(), self.whole(hit))])
+    }
+
+    fn whole(&self, hit: &Hit) -> Cow<'a, str> {
         let shifted = match &hit.shift {
             Some(shift) => Cow::Owned(shift_lines(self.new_text, shift)),
             None => Cow::Borrowed(self.new_text),
         };
-        let Some(ending) = self.file_ending.map(|most| self.ending_at(hit).unwrap_or(most)) else {
+        let Some(ending) = self.usual_ending(hit) else {
             return shifted;
         };
         let has_return = shifted.contains("\r\n");
-        match (ending, self.strategy) {
-            (_, MatchStrategy::Exact) if has_return => shifted,
-            (LineEnding::Newline, _) if has_return => Cow::Owned(shifted.replace("\r\n", "\n")),
-            (LineEnding::Newline, _) => shifted,
-            (LineEnding::ReturnNewline, _) if has_return => {
+        if has_return && self.means_its_endings(hit) {
+            return shifted;
+        }
+        match ending {
+            LineEnding::Newline if has_return => Cow::Owned(shifted.replace("\r\n", "\n")),
+            LineEnding::Newline => shifted,
+            LineEnding::ReturnNewline if has_return => {
                 Cow::Owned(shifted.replace("\r\n", "\n").replace('\n', "\r\n"))
             }
-            (LineEnding::ReturnNewline, _) => Cow::Owned(shifted.replace('\n', "\r\n")),
+            LineEnding::ReturnNewline => Cow::Owned(shifted.replace('\n', "\r\n")),
         }
+    }
+
+    /// True when whole lines that were found exactly get endings that are no accident: all `\r\n`, or as
+    /// mixed as they were.
+    fn means_its_endings(&self, hit: &Hit) -> bool {
+        if self.by_line.is_some() {
+            return false;
+        }
+        let is_mixed = |it: LineEndings| it.newline > 0 && it.return_newline > 0;
+        let replaced = LineEndings::count(self.text.get(hit.range.clone()).unwrap_or_default());
+        let given = LineEndings::count(self.new_text);
+        replaced.dominant().is_some() && (!is_mixed(given) || is_mixed(replaced))
+    }
+
+    fn usual_ending(&self, hit: &Hit) -> Option<LineEnding> {
+        self.file_ending.map(|most| self.ending_at(hit).unwrap_or(most))
     }
 
     fn ending_at(&self, hit: &Hit) -> Option<LineEnding> {
@@ -73,25 +111,133 @@ impl<'a> Replacement<'a> {
     }
 }
 
-/// Blank lines stay as they are; a line with less indentation than is taken away loses what it has.
-fn shift_lines(new_text: &str, shift: &IndentationShift) -> String {
-    let IndentationShift { from, to } = shift;
-    let mut shifted = String::with_capacity(new_text.len() + to.len() * 8);
-    for line in new_text.split_inclusive('\n') {
-        if line.trim().is_empty() {
-            shifted.push_str(line);
-        } else if let Some(rest) = line.strip_prefix(from.as_str()) {
-            shifted.push_str(to);
-            shifted.push_str(rest);
-        } else if let Some(added) = to.strip_prefix(from.as_str()) {
-            shifted.push_str(added);
-            shifted.push_str(line);
-        } else if let Some(taken) = from.strip_prefix(to.as_str()) {
-            let indented = line.len() - line.trim_start_matches([' ', '\t']).len();
-            shifted.push_str(line.get(taken.len().min(indented)..).unwrap_or_default());
-        } else {
-            shifted.push_str(line);
+/// How a target becomes its new text, line by line. A hit has the same lines as its target, however they
+/// are written.
+#[derive(Clone, Debug)]
+struct ByLine<'a> {
+    target: Lines<'a>,
+    new: Lines<'a>,
+    steps: Vec<DiffOp>,
+}
+
+/// Lines without their endings; all but the last have one.
+#[derive(Clone, Debug)]
+struct Lines<'a> {
+    bodies: Vec<&'a str>,
+    last_is_ended: bool,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        let bodies = text.split_inclusive('\n').map(|it| without_ending(it).0).collect();
+        Self { bodies, last_is_ended: text.ends_with('\n') }
+    }
+
+    fn is_ended(&self, index: usize) -> bool {
+        index + 1 < self.bodies.len() || self.last_is_ended
+    }
+}
+
+/// A line of the file: where it starts, where its ending starts, where the next line does.
+struct FileLine {
+    start: usize,
+    ending: Range<usize>,
+}
+
+impl<'a> ByLine<'a> {
+    fn new(target: &'a str, new_text: &'a str) -> Self {
+        let (target, new) = (Lines::of(target), Lines::of(new_text));
+        let steps = compare(&target.bodies, &new.bodies);
+        Self { target, new, steps }
+    }
+
+    fn edits(&self, whole: &Replacement<'a>, hit: &Hit) -> Option<Vec<Edit<'a>>> {
+        let mut end = hit.range.start;
+        let place: Vec<FileLine> = whole
+            .text
+            .get(hit.range.clone())?
+            .split_inclusive('\n')
+            .map(|line| {
+                let start = end;
+                end += line.len();
+                FileLine { start, ending: start + without_ending(line).0.len()..end }
+            })
+            .collect();
+        let is_ended = place.last().is_some_and(|it| !it.ending.is_empty());
+        if place.len() != self.target.bodies.len() || is_ended != self.target.last_is_ended {
+            return None;
         }
+        let usual = whole.usual_ending(hit).unwrap_or(LineEnding::Newline).as_str();
+        let ending_of = |line: Option<&FileLine>| {
+            line.and_then(|it| whole.text.get(it.ending.clone())).filter(|it| !it.is_empty())
+        };
+        let mut edits = Vec::new();
+        for step in &self.steps {
+            let (old, new) = (step.old_range(), step.new_range());
+            // The line before the step speaks for lines that replace none that ends.
+            let before = ending_of(old.start.checked_sub(1).and_then(|it| place.get(it)));
+            if step.tag() == DiffTag::Equal {
+                for (index, line) in place.get(old.clone())?.iter().enumerate() {
+                    let was_ended = self.target.is_ended(old.start + index);
+                    match (was_ended, self.new.is_ended(new.start + index)) {
+                        (true, false) => edits.push((line.ending.clone(), Cow::Borrowed(""))),
+                        (false, true) => {
+                            let previous = (old.start + index).checked_sub(1);
+                            let ending = ending_of(previous.and_then(|it| place.get(it)));
+                            let at = line.ending.end;
+                            edits.push((at..at, Cow::Borrowed(ending.unwrap_or(usual))));
+                        }
+                        _ => {}
+                    }
+                }
+                continue;
+            }
+            let replaced = place.get(old.clone())?;
+            let start = place.get(old.start).map_or(hit.range.end, |it| it.start);
+            let end = replaced.last().map_or(start, |it| it.ending.end);
+            let mut written = String::new();
+            for (index, body) in self.new.bodies.get(new.clone())?.iter().enumerate() {
+                push_shifted(&mut written, body, hit.shift.as_deref());
+                if self.new.is_ended(new.start + index) {
+                    let same = replaced.get(index).or(replaced.last());
+                    written.push_str(ending_of(same).or(before).unwrap_or(usual));
+                }
+            }
+            edits.push((start..end, Cow::Owned(written)));
+        }
+        Some(edits)
+    }
+}
+
+/// A line without its ending, and the ending.
+fn without_ending(line: &str) -> (&str, &str) {
+    let body = line.strip_suffix('\n').map_or(line, |it| it.strip_suffix('\r').unwrap_or(it));
+    line.split_at(body.len())
+}
+
+pub(super) fn shift_lines(new_text: &str, shift: &IndentationShift) -> String {
+    let mut shifted = String::with_capacity(new_text.len() + shift.to.len() * 8);
+    for line in new_text.split_inclusive('\n') {
+        push_shifted(&mut shifted, line, Some(shift));
     }
     shifted
+}
+
+/// Blank lines stay as they are; a line with less indentation than is taken away loses what it has.
+fn push_shifted(shifted: &mut String, line: &str, shift: Option<&IndentationShift>) {
+    let Some(IndentationShift { from, to }) = shift.filter(|_| !line.trim().is_empty()) else {
+        return shifted.push_str(line);
+    };
+    if let Some(rest) = line.strip_prefix(from.as_str()) {
+        shifted.push_str(to);
+        shifted.push_str(rest);
+    } else if let Some(added) = to.strip_prefix(from.as_str()) {
+        shifted.push_str(added);
+        shifted.push_str(line);
+    } else if let Some(taken) = from.strip_prefix(to.as_str()) {
+        let indented = line.len() - line.trim_start_matches([' ', '\t']).len();
+        shifted.push_str(line.get(taken.len().min(indented)..).unwrap_or_default());
+    } else {
+        shifted.push_str(line);
+    }
 }

@@ -4,9 +4,9 @@
 //! each line is indented against the one before in the same way. So each line becomes a token of
 //! both, and the search is for a sequence of tokens: linear, whatever the lines are.
 
-use std::{collections::HashMap, ops::Range};
+use std::collections::HashMap;
 
-use super::{Found, IndentationShift, Place};
+use super::{IndentationShift, Overlaps, Place, Places, sequence::Sequence};
 
 /// A token of a line that is not in the target.
 const UNKNOWN: u32 = u32::MAX;
@@ -70,11 +70,11 @@ fn common_prefix(left: &str, right: &str) -> usize {
     left.bytes().zip(right.bytes()).take_while(|(left, right)| left == right).count()
 }
 
-pub(super) fn find(text: &str, target: &str) -> Found {
+pub(super) fn find(text: &str, target: &str, overlaps: Overlaps) -> Places {
     let wanted = Lines::new(target);
     let Some((lead, first)) = wanted.iter().enumerate().find(|(_, it)| !it.content.is_empty())
     else {
-        return Found::default();
+        return Places::default();
     };
     // The first line with content is free in its indentation, so it is compared apart.
     let mut ids: HashMap<Token<'_>, u32> = HashMap::new();
@@ -107,25 +107,20 @@ pub(super) fn find(text: &str, target: &str) -> Found {
         let (to, _) = here.indentation.split_at(here.indentation.len().checked_sub(inner)?);
         Some((start..end, to))
     };
-    let mut found = Found::default();
-    for (range, to) in sequence_starts(&haystack, &needle).into_iter().filter_map(place) {
-        found.add(range, shared, to);
-    }
-    if found.places.len() > 1 {
-        found.overlapping = None;
-    }
-    found
-}
-
-impl Found {
-    fn add(&mut self, range: Range<usize>, from: &str, to: &str) {
-        if self.places.last().is_some_and(|it| it.range.end > range.start) {
-            self.overlapping = Some(range.start);
-            return;
+    let sequence = Sequence::new(&needle);
+    // One line alone may be anywhere.
+    let everywhere = if needle.is_empty() { 1..haystack.len() + 1 } else { 0..0 };
+    let mut places = Places::default();
+    for (range, to) in everywhere.chain(sequence.starts(&haystack)).filter_map(place) {
+        if places.reach(overlaps) > range.start {
+            continue;
         }
-        let shift = IndentationShift { from: from.to_owned(), to: to.to_owned() };
-        self.places.push(Place { range, shift: Some(Box::new(shift)) });
+        let shift = IndentationShift { from: shared.to_owned(), to: to.to_owned() };
+        if !places.add(Place { range, shift: Some(Box::new(shift)) }) {
+            break;
+        }
     }
+    places
 }
 
 fn shared_indentation<'a>(lines: &Lines<'a>) -> &'a str {
@@ -133,36 +128,4 @@ fn shared_indentation<'a>(lines: &Lines<'a>) -> &'a str {
         lines.iter().filter(|it| !it.content.is_empty()).map(|it| it.indentation);
     let first = indentations.next().unwrap_or_default();
     indentations.fold(first, |shared, it| shared.split_at(common_prefix(shared, it)).0)
-}
-
-/// Where `needle` starts in `haystack`, overlaps included (Knuth, Morris, Pratt). An empty needle
-/// is after every token.
-fn sequence_starts(haystack: &[u32], needle: &[u32]) -> Vec<usize> {
-    if needle.is_empty() {
-        return (1..=haystack.len()).collect();
-    }
-    let mut borders: Vec<usize> = vec![0];
-    let extend = |borders: &[usize], mut matched: usize, token: u32| loop {
-        if needle.get(matched) == Some(&token) {
-            return matched + 1;
-        }
-        match matched.checked_sub(1).and_then(|it| borders.get(it)) {
-            Some(shorter) => matched = *shorter,
-            None => return 0,
-        }
-    };
-    let mut border = 0;
-    for token in needle.iter().skip(1) {
-        border = extend(&borders, border, *token);
-        borders.push(border);
-    }
-    let mut starts = Vec::new();
-    let mut matched = 0;
-    for (at, token) in haystack.iter().enumerate() {
-        matched = extend(&borders, matched, *token);
-        if matched == needle.len() {
-            starts.push(at + 1 - needle.len());
-        }
-    }
-    starts
 }

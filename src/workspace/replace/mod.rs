@@ -6,14 +6,16 @@
 mod adapt;
 mod indentation;
 mod nearest;
+mod sequence;
 mod view;
 
 use std::ops::Range;
 
 use memchr::{memchr_iter, memmem};
 
-pub use adapt::Replacement;
-pub use nearest::{NearestRegion, nearest_region};
+pub use adapt::{Edit, Replacement};
+pub use nearest::{NEAREST_TEXT_BYTES, NearestRegion, nearest_region};
+use sequence::Sequence;
 use view::{Needle, View, ViewKind, is_blank};
 
 /// What was ignored to find a target.
@@ -59,11 +61,32 @@ impl MatchStrategy {
 pub struct Matches {
     /// What was ignored.
     pub strategy: MatchStrategy,
-    /// The places, at least one, in order and apart from each other.
+    /// The places, at least one, in order.
     pub hits: Vec<Hit>,
-    /// The line of another place that overlaps the only hit: the target is ambiguous all the same.
-    pub overlapping_line: Option<usize>,
 }
+
+/// What is done about places that overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlaps {
+    /// All are given: one of them is to be chosen.
+    Given,
+    /// The first is given: all are to be replaced.
+    LeftOut,
+}
+
+/// Why a search was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GivenUp {
+    /// Nobody waits for it.
+    #[error("the search was cancelled")]
+    Cancelled,
+    /// The target is nearly everywhere.
+    #[error("more than {MAX_HITS} places")]
+    TooMany,
+}
+
+/// How many places are told: each costs memory.
+pub const MAX_HITS: usize = 1_000_000;
 
 /// One place where a target is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,17 +114,31 @@ pub struct IndentationShift {
 ///
 /// An empty target is nowhere. A target of nothing but blanks is taken literally, except for line
 /// endings: leniency would find it between any two lines.
-pub fn find_target(text: &str, target: &str) -> Option<Matches> {
+pub fn find_target(
+    text: &str,
+    target: &str,
+    overlaps: Overlaps,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Option<Matches>, GivenUp> {
     if target.is_empty() {
-        return None;
+        return Ok(None);
     }
-    MatchStrategy::LADDER.into_iter().find_map(|strategy| {
-        let found = find_by(strategy, text, target);
-        (!found.places.is_empty()).then(|| found.number_lines(text, strategy))
-    })
+    for strategy in MatchStrategy::LADDER {
+        if cancelled() {
+            return Err(GivenUp::Cancelled);
+        }
+        let places = find_by(strategy, text, target, overlaps);
+        if places.too_many {
+            return Err(GivenUp::TooMany);
+        }
+        if !places.places.is_empty() {
+            return Ok(Some(places.number_lines(text, strategy)));
+        }
+    }
+    Ok(None)
 }
 
-fn find_by(strategy: MatchStrategy, text: &str, target: &str) -> Found {
+fn find_by(strategy: MatchStrategy, text: &str, target: &str, overlaps: Overlaps) -> Places {
     let blank = || {
         target
             .chars()
@@ -109,33 +146,38 @@ fn find_by(strategy: MatchStrategy, text: &str, target: &str) -> Found {
     };
     let has_returns = |it: &str| memchr::memchr(b'\r', it.as_bytes()).is_some();
     match strategy {
-        MatchStrategy::Exact => find_all(text, target),
+        MatchStrategy::Exact => find_all(text, target, overlaps),
         // Without a return on either side this would be the exact search again.
         MatchStrategy::LineEndings if !has_returns(text) && !has_returns(target) => {
-            Found::default()
+            Places::default()
         }
         MatchStrategy::LineEndings => {
             // A return before the end of a line is shown with the line, and whoever copies both
             // gives what looks like one ending.
             let shown = target.contains("\r\n").then(|| Needle::as_shown(target));
-            let shown = shown.map(|it| find_needle(text, &it, ViewKind::LineEndings));
+            let shown = shown.map(|it| find_needle(text, &it, ViewKind::LineEndings, overlaps));
             shown
                 .filter(|it| !it.places.is_empty())
-                .unwrap_or_else(|| find_in_view(text, target, ViewKind::LineEndings))
+                .unwrap_or_else(|| find_in_view(text, target, ViewKind::LineEndings, overlaps))
         }
-        _ if blank() => Found::default(),
-        MatchStrategy::TrailingBlanks => find_in_view(text, target, ViewKind::TrailingBlanks),
-        MatchStrategy::IndentationShift => indentation::find(text, target),
+        _ if blank() => Places::default(),
+        MatchStrategy::TrailingBlanks => {
+            find_in_view(text, target, ViewKind::TrailingBlanks, overlaps)
+        }
+        MatchStrategy::IndentationShift => indentation::find(text, target, overlaps),
         MatchStrategy::UnicodePunctuation => {
-            find_in_view(text, target, ViewKind::UnicodePunctuation)
+            find_in_view(text, target, ViewKind::UnicodePunctuation, overlaps)
         }
     }
 }
 
 /// Which of several hits is nearest to a line, counted from 1; none when two are equally near.
 pub fn unique_by_line_hint(hits: &[Hit], line: usize) -> Option<usize> {
-    let distance =
-        |hit: &Hit| hit.first_line.saturating_sub(line).max(line.saturating_sub(hit.last_line));
+    // Of those that have the line in them, the one that begins nearest to it.
+    let distance = |hit: &Hit| {
+        let outside = hit.first_line.saturating_sub(line).max(line.saturating_sub(hit.last_line));
+        (outside, hit.first_line.abs_diff(line))
+    };
     let nearest = hits.iter().map(distance).min()?;
     let mut near = hits.iter().enumerate().filter(|(_, hit)| distance(hit) == nearest);
     let (index, _) = near.next()?;
@@ -144,9 +186,9 @@ pub fn unique_by_line_hint(hits: &[Hit], line: usize) -> Option<usize> {
 
 /// Where a rung found the target.
 #[derive(Default)]
-struct Found {
+struct Places {
     places: Vec<Place>,
-    overlapping: Option<usize>,
+    too_many: bool,
 }
 
 struct Place {
@@ -160,17 +202,32 @@ impl From<Range<usize>> for Place {
     }
 }
 
-impl Found {
+impl Places {
+    /// Adds a place; false when there is no room for more.
+    fn add(&mut self, place: impl Into<Place>) -> bool {
+        self.too_many = self.places.len() == MAX_HITS;
+        if !self.too_many {
+            self.places.push(place.into());
+        }
+        !self.too_many
+    }
+
+    /// Where the next place may start at the earliest.
+    fn reach(&self, overlaps: Overlaps) -> usize {
+        match overlaps {
+            Overlaps::Given => 0,
+            Overlaps::LeftOut => self.places.last().map_or(0, |it| it.range.end),
+        }
+    }
+
     fn number_lines(self, text: &str, strategy: MatchStrategy) -> Matches {
-        let mut lines = LineCounter { text, offset: 0, line: 1 };
+        let (mut starts, mut ends) = (LineCounter::new(text), LineCounter::new(text));
         let number = |place: Place| {
-            let first_line = lines.advance(place.range.start);
-            let last_line = lines.advance(place.range.end.saturating_sub(1));
+            let first_line = starts.advance(place.range.start);
+            let last_line = ends.advance(place.range.end.saturating_sub(1));
             Hit { range: place.range, first_line, last_line, shift: place.shift }
         };
-        let hits = self.places.into_iter().map(number).collect();
-        let line_of = |offset| LineCounter { text, offset: 0, line: 1 }.advance(offset);
-        Matches { strategy, hits, overlapping_line: self.overlapping.map(line_of) }
+        Matches { strategy, hits: self.places.into_iter().map(number).collect() }
     }
 }
 
@@ -180,7 +237,11 @@ struct LineCounter<'a> {
     line: usize,
 }
 
-impl LineCounter<'_> {
+impl<'a> LineCounter<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, offset: 0, line: 1 }
+    }
+
     fn advance(&mut self, to: usize) -> usize {
         if let Some(passed) = self.text.as_bytes().get(self.offset..to) {
             self.line += memchr_iter(b'\n', passed).count();
@@ -190,50 +251,64 @@ impl LineCounter<'_> {
     }
 }
 
-fn find_all(text: &str, target: &str) -> Found {
-    let (ranges, overlapping) = occurrences(text, target);
+fn find_all(text: &str, target: &str, overlaps: Overlaps) -> Places {
     // A hit that starts between `\r` and `\n` would tear the line ending; the next rung takes both.
-    let torn = |it: &Range<usize>| {
-        it.start.checked_sub(1).and_then(|it| text.as_bytes().get(it)) == Some(&b'\r')
-    };
-    if target.starts_with('\n') && ranges.iter().any(torn) {
-        return Found::default();
-    }
-    Found { places: ranges.into_iter().map(Place::from).collect(), overlapping }
-}
-
-fn find_in_view(text: &str, target: &str, kind: ViewKind) -> Found {
-    Needle::new(target, kind).map_or_else(Found::default, |it| find_needle(text, &it, kind))
-}
-
-fn find_needle(text: &str, needle: &Needle, kind: ViewKind) -> Found {
-    let view = View::new(text, kind);
-    let (ranges, overlapping) = occurrences(view.as_str(), needle.as_str());
-    let mut places: Vec<Place> = Vec::new();
-    for range in ranges {
-        if let Some(mut range) = needle.locate(&view, &range) {
-            // Blanks between two hits belong to the first.
-            range.start = places.last().map_or(range.start, |it| range.start.max(it.range.end));
-            places.push(range.into());
+    let torn = |it: usize| it.checked_sub(1).and_then(|it| text.as_bytes().get(it)) == Some(&b'\r');
+    let mut places = Places::default();
+    for start in occurrences(text, target, overlaps) {
+        if target.starts_with('\n') && torn(start) {
+            return Places::default();
+        }
+        if !places.add(start..start + target.len()) {
+            break;
         }
     }
-    Found { places, overlapping: overlapping.and_then(|it| view.start(it)) }
+    places
 }
 
-/// Where `needle` is, from left to right without overlap; and if that is one place only, where
-/// else it starts inside of it.
-fn occurrences(haystack: &str, needle: &str) -> (Vec<Range<usize>>, Option<usize>) {
-    let finder = memmem::Finder::new(needle);
-    let ranges: Vec<_> =
-        finder.find_iter(haystack.as_bytes()).map(|it| it..it + needle.len()).collect();
-    let overlapping = match ranges.as_slice() {
-        [only] => haystack.as_bytes().get(only.start + 1..).and_then(|rest| {
-            let window = rest.get(..needle.len() * 2 - 2).unwrap_or(rest);
-            finder.find(window).map(|it| only.start + 1 + it)
-        }),
-        _ => None,
-    };
-    (ranges, overlapping)
+fn find_in_view(text: &str, target: &str, kind: ViewKind, overlaps: Overlaps) -> Places {
+    let needle = Needle::new(target, kind);
+    needle.map_or_else(Places::default, |it| find_needle(text, &it, kind, overlaps))
+}
+
+fn find_needle(text: &str, needle: &Needle, kind: ViewKind, overlaps: Overlaps) -> Places {
+    let view = View::new(text, kind);
+    let mut places = Places::default();
+    for start in occurrences(view.as_str(), needle.as_str(), overlaps) {
+        let Some(range) = needle.locate(&view, &(start..start + needle.as_str().len())) else {
+            continue;
+        };
+        // Blanks between two hits belong to the first.
+        let start = range.start.max(places.reach(overlaps));
+        if !places.add(start..range.end) {
+            break;
+        }
+    }
+    places
+}
+
+/// Where `needle` starts, from left to right.
+fn occurrences<'a>(
+    haystack: &'a str,
+    needle: &'a str,
+    overlaps: Overlaps,
+) -> Box<dyn Iterator<Item = usize> + 'a> {
+    let apart = memmem::find_iter(haystack.as_bytes(), needle.as_bytes());
+    if overlaps == Overlaps::LeftOut {
+        return Box::new(apart);
+    }
+    // What overlaps another occurrence begins inside of one of these.
+    let sequence = Sequence::new(needle.as_bytes());
+    if !sequence.can_overlap() {
+        return Box::new(apart);
+    }
+    let length = needle.len();
+    Box::new(apart.flat_map(move |first| {
+        let end = haystack.len().min(first + length * 2 - 1);
+        let window = haystack.as_bytes().get(first..end).unwrap_or_default();
+        let inside: Vec<usize> = sequence.starts(window).map(|it| first + it).collect();
+        inside
+    }))
 }
 
 #[cfg(test)]

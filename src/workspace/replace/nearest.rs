@@ -1,7 +1,7 @@
 //! Where a text that was not found nearly is: for a suggestion, never for an edit.
 
 /// How much of the text is looked at.
-const MAX_TEXT: usize = 8 * 1024 * 1024;
+pub const NEAREST_TEXT_BYTES: usize = 8 * 1024 * 1024;
 /// How much of the target is looked for.
 const MAX_TARGET: usize = 64 * 1024;
 /// Below this likeness a region is no help.
@@ -24,7 +24,7 @@ pub struct NearestRegion {
 ///
 /// Looks at the first 8 MiB of the text and the first 64 KiB of the target, in linear time.
 pub fn nearest_region(text: &str, target: &str) -> Option<NearestRegion> {
-    let text = text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or(text);
+    let text = text.get(..text.floor_char_boundary(NEAREST_TEXT_BYTES)).unwrap_or(text);
     let target = target.get(..target.floor_char_boundary(MAX_TARGET)).unwrap_or(target);
     let target = target.trim_matches(['\r', '\n']);
     let height = target.lines().count();

@@ -8,9 +8,19 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
 use super::*;
+use crate::workspace::TextFile;
 
 /// What was found, and its first and last line.
 type Place<'a> = (&'a str, usize, usize);
+
+fn find_target(text: &str, target: &str) -> Option<Matches> {
+    super::find_target(text, target, Overlaps::LeftOut, &|| false).unwrap()
+}
+
+fn starts_with_overlaps(text: &str, target: &str) -> (&'static str, Vec<usize>) {
+    let found = super::find_target(text, target, Overlaps::Given, &|| false).unwrap().unwrap();
+    (found.strategy.name(), found.hits.iter().map(|it| it.first_line).collect())
+}
 
 fn find<'a>(text: &'a str, target: &str) -> Option<(&'static str, Vec<Place<'a>>)> {
     let found = find_target(text, target)?;
@@ -20,12 +30,10 @@ fn find<'a>(text: &'a str, target: &str) -> Option<(&'static str, Vec<Place<'a>>
 
 fn replace(text: &str, target: &str, new_text: &str) -> String {
     let found = find_target(text, target).unwrap();
-    let replacement = Replacement::new(text, found.strategy, new_text);
-    let mut result = text.to_owned();
-    for hit in found.hits.iter().rev() {
-        result.replace_range(hit.range.clone(), &replacement.for_hit(hit));
-    }
-    result
+    let replacement = Replacement::new(text, target, found.strategy, new_text);
+    let edits: Vec<Edit<'_>> = found.hits.iter().flat_map(|it| replacement.at(it)).collect();
+    let file = TextFile::from_bytes(text.as_bytes().to_vec()).unwrap();
+    String::from_utf8(file.splice(&edits).unwrap()).unwrap()
 }
 
 #[test]
@@ -39,13 +47,55 @@ fn an_exact_target_is_found_with_its_lines() {
 }
 
 #[test]
-fn a_single_hit_that_overlaps_another_is_told_to_be_ambiguous() {
-    let found = find_target("}\n}\n}\n", "}\n}\n").unwrap();
-    assert_eq!((found.hits.len(), found.overlapping_line), (1, Some(2)));
-    assert_eq!(find_target("}\n}\n", "}\n}\n").unwrap().overlapping_line, None);
-    let found = find_target("\t}\n\t}\n\t}\n", "}\n}\n").unwrap();
-    assert_eq!(found.strategy, MatchStrategy::IndentationShift);
-    assert_eq!((found.hits.len(), found.overlapping_line), (1, Some(2)));
+fn places_that_overlap_are_all_told_when_one_is_to_be_chosen() {
+    assert_eq!(starts_with_overlaps("}\n}\n}\n", "}\n}\n"), ("exact", vec![1, 2]));
+    assert_eq!(starts_with_overlaps("}\n}\n", "}\n}\n"), ("exact", vec![1]));
+    assert_eq!(starts_with_overlaps("a\na\na\na\nb\na\na", "a\na"), ("exact", vec![1, 2, 3, 6]));
+    let shifted = starts_with_overlaps("\t}\n\t}\n\t}\n", "}\n}\n");
+    assert_eq!(shifted, ("indentation-shift", vec![1, 2]));
+    let blanks = starts_with_overlaps("} \n} \n} \n", "}\n}\n");
+    assert_eq!(blanks, ("trailing-blanks", vec![1, 2]));
+    // All are replaced from left to right.
+    assert_eq!(find("aaaa", "aa").unwrap().1.len(), 2);
+    assert_eq!(find_target("\t}\n\t}\n\t}\n", "}\n}\n").unwrap().hits.len(), 1);
+}
+
+#[test]
+fn a_target_that_is_nearly_everywhere_and_one_nobody_waits_for_are_given_up() {
+    let everywhere = "a".repeat(MAX_HITS + 1);
+    let find =
+        |overlaps, cancelled: bool| super::find_target(&everywhere, "a", overlaps, &|| cancelled);
+    assert_eq!(find(Overlaps::LeftOut, false), Err(GivenUp::TooMany));
+    assert_eq!(find(Overlaps::Given, false), Err(GivenUp::TooMany));
+    assert_eq!(find(Overlaps::Given, true), Err(GivenUp::Cancelled));
+    assert_eq!(find_target(&everywhere[1..], "a").unwrap().hits.len(), MAX_HITS);
+}
+
+#[test]
+fn lines_that_target_and_new_text_share_stay_as_the_file_has_them() {
+    // Two blanks at the end of a line are a line break in Markdown.
+    assert_eq!(
+        replace("Roses  \nare red\nend", "Roses\nare red", "Roses\nare blue"),
+        "Roses  \nare blue\nend"
+    );
+    assert_eq!(
+        replace("“hi” — he\nfoo\n", "\"hi\" - he\nfoo", "\"hi\" - he\nbar"),
+        "“hi” — he\nbar\n"
+    );
+    assert_eq!(replace("a\r\nb\nc\r\nd\n", "a\nb\nc", "a\nB\nc"), "a\r\nB\nc\r\nd\n");
+    assert_eq!(replace("cafe\u{301}\nfoo\n", "café\nfoo", "café\nbar"), "cafe\u{301}\nbar\n");
+    // Lines that come, go and end differently.
+    let text = "a \r\nb\t\nc  \r\nd\n";
+    assert_eq!(replace(text, "a\nb\nc\n", "a\nc\n"), "a \r\nc  \r\nd\n");
+    assert_eq!(replace(text, "a\nb\nc\n", "a\nx\ny\nb\nc\n"), "a \r\nx\r\ny\r\nb\t\nc  \r\nd\n");
+    assert_eq!(replace(text, "a\nb\nc", "a\nb\nc\nz"), "a \r\nb\t\nc\nz  \r\nd\n");
+    assert_eq!(replace(text, "a\nb\nc\n", "a\nb"), "a \r\nb\td\n");
+    assert_eq!(replace(text, "a\nb\nc\n", ""), "d\n");
+    assert_eq!(replace(text, "b\nc\n", "0\nb\nc\n"), "a \r\n0\nb\t\nc  \r\nd\n");
+    assert_eq!(
+        replace("\tif x {\n\t\ty(); \n\t}\n", "if x {\n\ty();\n}\n", "if z {\n\ty();\n\tw();\n}\n"),
+        "\tif z {\n\t\ty(); \n\t\tw();\n\t}\n"
+    );
 }
 
 #[test]
@@ -150,8 +200,12 @@ fn blanks_alone_are_taken_literally() {
 fn inserted_lines_end_like_the_lines_they_replace() {
     assert_eq!(replace("a\r\nb\r\n", "a", "x\ny"), "x\r\ny\r\nb\r\n");
     assert_eq!(replace("a\r\nb\r\n", "a\nb\n", "x\ny\n"), "x\r\ny\r\n");
-    // Given `\r\n` is meant when the target is found as it is.
-    assert_eq!(replace("a\nb\n", "a", "x\r\ny"), "x\r\ny\nb\n");
+    assert_eq!(replace("a\nb\n", "a", "x\r\ny"), "x\ny\nb\n");
+    assert_eq!(replace("a\r\nb\r\n", "b", "x\r\ny\nz"), "a\r\nx\r\ny\r\nz\r\n");
+    assert_eq!(replace("a\r\nb\r\n", "a\r\nb", "x\r\ny\nz"), "x\r\ny\r\nz\r\n");
+    // Lines that are found as they are can be given other endings, and mixed ones stay mixed.
+    assert_eq!(replace("a\nb\n", "a\nb\n", "a\r\nb\r\n"), "a\r\nb\r\n");
+    assert_eq!(replace("a\r\nb\nc\n", "a\r\nb\n", "a\r\nx\n"), "a\r\nx\nc\n");
     assert_eq!(replace("a\r\nb\r\n", "a", "x\r\ny"), "x\r\ny\r\nb\r\n");
     assert_eq!(replace("a\nb\n", "a\r\nb\r\n", "x\r\ny\r\n"), "x\ny\n");
     // In a file of both, the neighbours decide.
@@ -171,6 +225,12 @@ fn a_line_hint_chooses_the_nearest_hit_unless_two_are_as_near() {
     assert_eq!(unique_by_line_hint(&hits, 99), Some(2));
     assert_eq!(unique_by_line_hint(&hits, 3), None);
     assert_eq!(unique_by_line_hint(&[], 3), None);
+    let found =
+        super::find_target("aa\naa\naa\naa\n", "aa\naa", Overlaps::Given, &|| false).unwrap();
+    let hits = found.unwrap().hits;
+    for line in 1..=3 {
+        assert_eq!(unique_by_line_hint(&hits, line), Some(line - 1));
+    }
 }
 
 #[test]
@@ -212,12 +272,17 @@ fn hostile_texts_and_targets_take_linear_time() {
     ];
     for (text, target) in &cases {
         assert_eq!(find_target(text, target), None);
+        assert_eq!(super::find_target(text, target, Overlaps::Given, &|| false), Ok(None));
         nearest_region(text, target);
     }
+    let (same, half) = ("a".repeat(400_000), "a".repeat(200_000));
+    let found = super::find_target(&same, &half, Overlaps::Given, &|| false).unwrap().unwrap();
+    assert_eq!(found.hits.len(), 200_001);
     let commas = ",".repeat(1_000_000);
     let found = find_target(&commas, ",").unwrap();
-    let replacement = Replacement::new(&commas, found.strategy, ",\n");
-    let written: usize = found.hits.iter().map(|it| replacement.for_hit(it).len()).sum();
+    let replacement = Replacement::new(&commas, ",", found.strategy, ",\n");
+    let length = |(_, new_text): Edit<'_>| new_text.len();
+    let written: usize = found.hits.iter().flat_map(|it| replacement.at(it)).map(length).sum();
     assert_eq!(written, 2_000_000);
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
@@ -247,11 +312,25 @@ proptest! {
             prop_assert_eq!(hit.first_line, text[..hit.range.start].matches('\n').count() + 1);
             if found.strategy == MatchStrategy::IndentationShift {
                 // The target, shifted as its replacement would be, is what is there.
-                let replacement = Replacement::new(&text, found.strategy, &target);
-                let shifted = replacement.for_hit(hit);
+                let shifted = adapt::shift_lines(&target, hit.shift.as_deref().unwrap());
                 let ends = |it: &str| it.lines().map(|it| it.trim_end().to_owned()).collect::<Vec<_>>();
                 prop_assert_eq!(ends(&shifted), ends(span));
             }
+        }
+    }
+
+    #[test]
+    fn only_lines_that_the_new_text_does_not_share_are_written(text in text(), target in text(), more in text()) {
+        let Some(found) = find_target(&text, &target) else { return Ok(()); };
+        prop_assume!(found.strategy != MatchStrategy::Exact);
+        // What is added behind the target leaves the target as it is.
+        let new_text = format!("{target}{more}");
+        let replacement = Replacement::new(&text, &target, found.strategy, &new_text);
+        for hit in &found.hits {
+            prop_assert_eq!(replacement.at(hit).is_empty(), more.is_empty());
+            prop_assert!(replacement.at(hit).iter().all(|(range, _)| *range == (hit.range.end..hit.range.end)));
+            let size: usize = replacement.at(hit).iter().map(|(_, it)| it.len()).sum();
+            prop_assert!(size <= replacement.size_at(hit));
         }
     }
 
@@ -267,7 +346,7 @@ proptest! {
         prop_assume!(!target.trim().is_empty());
         let found = find_target(&text, &target).unwrap();
         let start: usize = lines.iter().take(from).map(|it| it.len()).sum();
-        if found.strategy == MatchStrategy::IndentationShift && found.overlapping_line.is_none() {
+        if found.strategy == MatchStrategy::IndentationShift {
             let overlapped = |it: &Hit| it.range.start <= start && start < it.range.end;
             prop_assert!(found.hits.iter().any(overlapped));
         }

@@ -28,6 +28,14 @@ fn utf8_is_changed_in_place_and_keeps_its_mark_and_missing_final_newline() {
 }
 
 #[test]
+fn a_file_that_would_become_too_large_is_refused_before_it_is_made() {
+    let file = TextFile::from_bytes(vec![b'a'; 100_000]).unwrap();
+    let new_text = "b".repeat(100_000);
+    let edits: Vec<_> = (0..100_000).map(|it| (it..it + 1, new_text.as_str())).collect();
+    assert_eq!(file.splice(&edits), Err(TextFileError::TooLarge));
+}
+
+#[test]
 fn utf16_of_both_byte_orders_is_changed_in_place() {
     for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
         let file = TextFile::from_bytes(marked_utf16("a😀b\r\nü", to_bytes)).unwrap();
