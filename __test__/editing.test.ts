@@ -88,6 +88,182 @@ describe("what an edit answers", () => {
     const registry = registryOf();
     const result = await registry.call("write_file", { path: "a", content: "x\0" });
     expect(texts(result)[0]).toContain("it has a NUL character, so it counts as binary now");
+    for (const content of ["\ufeffx\0", `${"x".repeat(10_000)}\0`]) {
+      const other = await registry.call("write_file", { path: "b", content, overwrite: true });
+      expect(texts(other)[0]).not.toContain("binary");
+      expect((await registry.call("read_file", { path: "b" })).isError).toBeUndefined();
+    }
+  });
+
+  test("a text that will be read in another encoding is mentioned", async () => {
+    const registry = registryOf();
+    workspace.write("a.txt", Buffer.from("Größe und Straße, déjà vu\n", "latin1"));
+    await registry.call("read_file", { path: "a.txt" });
+    const write = { path: "a.txt", content: "Ã©Ã©Ã© text\n", overwrite: true };
+    expect(texts(await registry.call("write_file", write))[0]).toContain("another encoding");
+  });
+
+  test("a name that only temporary files have, and one that says directory, are refused", async () => {
+    const registry = registryOf();
+    const name = workspace.write(".toolwright-c41f9b2e-0.tmp", "mine");
+    for (const path of [name, "a/.", "a/..", ".", "a/"]) {
+      const { error } = await registry.call("write_file", { path, content: "x", overwrite: true });
+      expect(error?.type).toBe("ValidationError");
+    }
+    expect(readFileSync(name, "utf8")).toBe("mine");
+    workspace.write(".toolwright-0.tmp", "mine too");
+    await registry.call("write_file", { path: "a", content: "x" });
+    expect(readFileSync(workspace.path(".toolwright-0.tmp"), "utf8")).toBe("mine too");
+  });
+});
+
+describe("a target that is not written as the file has it", () => {
+  const cases = [
+    ["blanks at the end of lines", "Roses  \nare red\n", "Roses\nare red", "Roses\nare blue"],
+    ["typographic quotes", "“hi” — he\nare red\n", '"hi" - he\nare red', '"hi" - he\nare blue'],
+    ["mixed line endings", "a\r\nare red\nc\r\nd\n", "a\nare red\nc", "a\nare blue\nc"],
+    ["decomposed accents", "cafe\u0301\nare red\n", "café\nare red", "café\nare blue"],
+    ["indentation", "\t a  \n\tare red\n", " a\nare red", " a\nare blue"],
+  ] as const;
+  test.each(cases)("%s: lines that stay keep their bytes", async (_, text, from, to) => {
+    const registry = registryOf();
+    const path = workspace.write("a.txt", text);
+    await registry.call("Read", { file_path: path });
+    const edit = { file_path: path, old_string: from, new_string: to };
+    expect((await registry.call("Edit", edit)).isError).toBeUndefined();
+    expect(readFileSync(path, "utf8")).toBe(text.replace("are red", "are blue"));
+  });
+
+  test("edit_file says in words how it was found", async () => {
+    const registry = registryOf();
+    const path = workspace.write("a.txt", "  foo();\n  bar();\nend\n");
+    await registry.call("read_file", { path: "a.txt" });
+    const edits = [
+      { target: "foo();\nbar();", replacement: "baz();" },
+      { target: "end", replacement: "END" },
+    ];
+    expect(texts(await registry.call("edit_file", { path: "a.txt", edits }))).toEqual([
+      `applied 2 edits to \`${path}\`; edits[0].target: lines 1-2 (found by \`indentation-shift\`, not as given)`,
+    ]);
+  });
+});
+
+describe("edits in which several places fit", () => {
+  test("all of them are told, those that overlap too", async () => {
+    const registry = registryOf();
+    workspace.write("a.txt", "aa\naa\naa\naa\n");
+    await registry.call("read_file", { path: "a.txt" });
+    const edit = (lineHint?: number) =>
+      registry.call("edit_file", {
+        path: "a.txt",
+        edits: [{ target: "aa\naa", replacement: "b", ...(lineHint ? { lineHint } : {}) }],
+      });
+    expect(await edit()).toEqual(
+      failure(
+        "EditTargetAmbiguous",
+        "target occurs 3 times (lines 1, 2, 3); add context or give lineHint",
+      ),
+    );
+    expect((await edit(2)).isError).toBeUndefined();
+    expect(readFileSync(workspace.path("a.txt"), "utf8")).toBe("aa\nb\naa\n");
+  });
+
+  test("a hint counts the lines of the file as it was read", async () => {
+    const registry = registryOf();
+    const lines = Array.from({ length: 30 }, (_, index) => `line ${index + 1}`);
+    lines[9] = lines[19] = "dup";
+    workspace.write("a.txt", lines.join("\n"));
+    await registry.call("read_file", { path: "a.txt" });
+    const inserted = "new\n".repeat(10);
+    const edits = [
+      { target: "line 1\n", replacement: `${inserted}line 1\n` },
+      { target: "dup", replacement: "DUP", lineHint: 20 },
+    ];
+    expect((await registry.call("edit_file", { path: "a.txt", edits })).isError).toBeUndefined();
+    lines[19] = "DUP";
+    expect(readFileSync(workspace.path("a.txt"), "utf8")).toBe(inserted + lines.join("\n"));
+  });
+
+  test("the edit that the encoding cannot hold is named", async () => {
+    const registry = registryOf();
+    workspace.write("a.txt", Buffer.from("Größe und Straße, déjà vu\n", "latin1"));
+    await registry.call("read_file", { path: "a.txt" });
+    const edits = [
+      { target: "und", replacement: "&" },
+      { target: "vu", replacement: "日" },
+    ];
+    const { error } = await registry.call("edit_file", { path: "a.txt", edits });
+    expect(error?.type).toBe("FileEditError");
+    expect(error?.message).toContain("edits[1].target");
+    expect(error?.message).toContain("`日`");
+  });
+});
+
+describe("an edit that asks for too much", () => {
+  test("is refused, and the file stays as it is", async () => {
+    const registry = registryOf();
+    const path = workspace.write("a.txt", "a".repeat(1_000_000));
+    await registry.call("Read", { file_path: path });
+    const edit = (new_string: string, old_string = "a") =>
+      registry.call("Edit", { file_path: path, old_string, new_string, replace_all: true });
+    const { error } = await edit("b".repeat(1_000_000));
+    expect(error).toMatchObject({ type: "FileEditError" });
+    expect(error?.message).toContain("268435456");
+    writeFileSync(path, "a".repeat(1_000_001));
+    await registry.call("Read", { file_path: path });
+    expect((await edit("b")).error?.message).toContain("occurs more than 1000000 times");
+    expect(readFileSync(path, "utf8")).toBe("a".repeat(1_000_001));
+    // Shifted text has indentation in every line.
+    const indented = `${" ".repeat(1_000_000)}x\n`;
+    writeFileSync(path, indented);
+    await registry.call("Read", { file_path: path });
+    const shifted = await edit("y\n".repeat(100_000), "\tx\n");
+    expect(shifted.error?.message).toContain("268435456");
+    expect(readFileSync(path, "utf8")).toBe(indented);
+  });
+
+  test("two changes far apart are told as two", async () => {
+    const registry = registryOf();
+    const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`).join("");
+    workspace.write("a.txt", lines);
+    await registry.call("read_file", { path: "a.txt" });
+    const edits = [
+      { target: "line 2\n", replacement: "two\n" },
+      { target: "line 19998\n", replacement: "last\n" },
+    ];
+    const result = await registry.call("edit_file", { path: "a.txt", edits });
+    expect(result.structuredContent).toMatchObject({ linesAdded: 2, linesRemoved: 2 });
+    expect(result.display).toContain("-line 2\n+two\n");
+    expect(result.display).toContain("-line 19998\n+last\n");
+  });
+});
+
+describe("an edit that is aborted", () => {
+  test("has changed nothing, or answers with what it did", async () => {
+    const registry = registryOf();
+    const lines = "line\n".repeat(500_000);
+    const path = workspace.write("a.txt", `${lines}0\n`);
+    await registry.call("Read", { file_path: path });
+    for (let round = 0, now = 0; round < 40; round += 1) {
+      const abort = new AbortController();
+      const edit = {
+        file_path: path,
+        old_string: `line\n${now}\n`,
+        new_string: `line\n${now + 1}\n`,
+      };
+      const call = registry.call("Edit", edit, { signal: abort.signal });
+      setTimeout(() => abort.abort(), round);
+      const answered = await call.then(
+        (result) => result.isError === undefined,
+        (error) => {
+          expect(error.name).toBe("AbortError");
+          return false;
+        },
+      );
+      if (answered) now += 1;
+      expect(readFileSync(path, "utf8").slice(lines.length)).toBe(`${now}\n`);
+    }
+    await registry.close();
   });
 });
 
@@ -131,6 +307,31 @@ describe("a file that changed since it was read", () => {
     const result = await registry.call("Edit", edit);
     expect(result.error?.type).toBe("EditTargetNotFound");
     expect(result.error?.message).toContain("-two\n+zwei");
+  });
+
+  test("stays changed after an edit that did not show all of what changed", async () => {
+    const registry = registryOf();
+    const path = workspace.write("a.txt", `${"line\n".repeat(100)}target\n`);
+    await registry.call("Read", { file_path: path });
+    const others = Array.from({ length: 40 }, (_, index) => `other ${index}\n`).join("");
+    writeFileSync(path, `${others}target\n`);
+    const edit = { file_path: path, old_string: "target", new_string: "hit" };
+    expect((await registry.call("Edit", edit)).isError).toBeUndefined();
+    const write = { file_path: path, content: "x" };
+    expect((await registry.call("Write", write)).error?.type).toBe("StaleFileError");
+    await registry.call("Read", { file_path: path });
+    expect((await registry.call("Write", write)).isError).toBeUndefined();
+  });
+
+  test("counts as read after an edit that showed all of what changed", async () => {
+    const registry = registryOf();
+    const path = workspace.write("a.txt", "one\ntarget\n");
+    await registry.call("Read", { file_path: path });
+    writeFileSync(path, "two\ntarget\n");
+    const edit = { file_path: path, old_string: "target", new_string: "hit" };
+    expect((await registry.call("Edit", edit)).isError).toBeUndefined();
+    const write = { file_path: path, content: "x" };
+    expect((await registry.call("Write", write)).isError).toBeUndefined();
   });
 
   test("counts as fresh when only its time changed", async () => {

@@ -183,7 +183,7 @@ describe("notebooks and the tools for text", () => {
     });
     const refused = failure(
       "FileEditError",
-      `\`${file}\` is a notebook; change its cells with NotebookEdit`,
+      `\`${file}\` is a notebook; change its cells with NotebookEdit (toolset \`claude\`)`,
     );
     const edits = [{ target: "cells", replacement: "x" }];
     expect([
@@ -212,5 +212,60 @@ describe("notebooks and the tools for text", () => {
       failure("EditTargetNotFound", "no cell has the id `two`; there are `one`"),
     );
     expect([file, other].map((it) => readFileSync(it, "utf8"))).toEqual([text, "not JSON"]);
+  });
+
+  test("bytes that are no text stay beside the cell that is changed", async () => {
+    const cell = (id: string, text: string) =>
+      `{"cell_type":"code","id":"${id}","metadata":{},"source":["${text}"],"outputs":[],"execution_count":null}`;
+    const head = `{"cells":[${cell("one", "x")},`;
+    const bytes = (source: string) =>
+      Buffer.concat([
+        Buffer.from(head.replace('["x"]', `["${source}"]`)),
+        Buffer.from(
+          `${cell("two", "äöü 日本 HERE")}],"metadata":{},"nbformat":4,"nbformat_minor":5}`,
+        ),
+      ]);
+    const damaged = (source: string) => {
+      const whole = bytes(source);
+      whole[whole.indexOf("HERE")] = 0xff;
+      return whole;
+    };
+    const file = workspace.write("a.ipynb", damaged("x"));
+    const registry = createToolRegistry({ projectPath: workspace.root });
+    await registry.call("Read", { file_path: file });
+    const edit = { notebook_path: file, cell_id: "one", new_source: "y" };
+    expect((await registry.call("NotebookEdit", edit)).isError).toBeUndefined();
+    expect(readFileSync(file)).toEqual(damaged("y"));
+    const again = await registry.call("NotebookEdit", edit);
+    expect(again.content[0]).toMatchObject({
+      text: expect.stringContaining("has this source already; nothing was written"),
+    });
+  });
+
+  test("a new source has to be given, and an id has to be one cell's", async () => {
+    const cell = { cell_type: "markdown", id: "one", metadata: {}, source: ["x"] };
+    const text = JSON.stringify({
+      cells: [cell, cell],
+      metadata: {},
+      nbformat: 4,
+      nbformat_minor: 5,
+    });
+    const file = workspace.write("a.ipynb", text);
+    const registry = createToolRegistry({ projectPath: workspace.root });
+    await registry.call("Read", { file_path: file });
+    const edit = (input: object) =>
+      registry.call("NotebookEdit", { notebook_path: file, cell_id: "one", ...input });
+    const errors = [
+      (await edit({})).error,
+      (await edit({ edit_mode: "insert", cell_type: "code" })).error,
+      (await edit({ new_source: "y" })).error,
+    ];
+    expect(errors.map((error) => error?.type)).toEqual([
+      "ValidationError",
+      "ValidationError",
+      "EditTargetAmbiguous",
+    ]);
+    expect(errors[0]?.message).toContain("`new_source`");
+    expect(readFileSync(file, "utf8")).toBe(text);
   });
 });

@@ -102,6 +102,30 @@ describe("undo", () => {
     expect((await refusal(registry.undo("id", { sessionId: "two" }))).type).toBe("NothingToUndo");
   });
 
+  test("a later change of another session is named with its session", async () => {
+    const registry = registryOf();
+    const path = workspace.write("a.txt", "one");
+    const change = async (content: string, sessionId: string) => {
+      await registry.call("Read", { file_path: path }, { sessionId });
+      await registry.call("Write", { file_path: path, content }, { toolUseId: "id", sessionId });
+    };
+    await change("two", "first");
+    await change("three", "second");
+    const { message } = await refusal(registry.undo("id", { sessionId: "first" }));
+    expect(message).toContain("undo call `id` of session `second` first");
+  });
+
+  test("what was taken back before a file that moved on is told", async () => {
+    const registry = registryOf();
+    for (const name of ["a", "b"])
+      await registry.call("write_file", { path: name, content: "x" }, { toolUseId: "id" });
+    writeFileSync(workspace.path("a"), "changed");
+    const { type, message } = await refusal(registry.undo("id"));
+    expect(type).toBe("StaleFileError");
+    expect(message).toContain(`taken back before that: \`${workspace.path("b")}\``);
+    expect(readdirSync(workspace.root)).toEqual(["a"]);
+  });
+
   test("the calls of a turn are undone by the ids of their blocks", async () => {
     const registry = registryOf();
     const input = { file_path: workspace.path("a"), content: "x" };

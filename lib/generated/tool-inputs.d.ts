@@ -129,10 +129,7 @@ export interface GrepInput {
 export interface NotebookEditInput {
   /** The absolute path of the notebook. */
   notebook_path: string;
-  /**
-   * The new text of the cell. Not needed to delete one.
-   * @default ""
-   */
+  /** The new text of the cell; needed unless one is deleted. */
   new_source?: string;
   /** The id of the cell, or `cell-N` counted from 0. To insert: the cell to insert after. */
   cell_id?: string;
@@ -206,7 +203,7 @@ export interface WriteInput {
  * Input of `edit_file`. Applies one or more replacements to a file, all or none, and leaves every other byte as it is.
  *
  * - `path` may be relative to the workspace. The file must have been read in this session first.
- * - Each edit replaces `target`, which must occur exactly once, with `replacement`. With `lineHint`, the occurrence nearest to that line is taken.
+ * - Each edit replaces `target`, which must occur exactly once, with `replacement`. With `lineHint`, the occurrence nearest to that line of the file as it was before the call is taken.
  * - Edits are applied in order; a later one sees what earlier ones changed. If one fails, the file stays as it was and the answer names the edit.
  */
 export interface EditFileInput {

@@ -64,10 +64,23 @@ impl Pipeline {
             let taker = cx.clone();
             let work = cx.blocking(move |_| take_back(&change, turn, &taker));
             let within = Within::new(&cx, &self.closed, self.limits.call_timeout());
-            undone.push(within.run(work).await?);
+            match within.run(work).await {
+                Ok(file) => undone.push(file),
+                Err(error) => return Err(after_others(error, &undone)),
+            }
         }
         Ok(undone)
     }
+}
+
+/// Tells what was taken back before something could not be.
+fn after_others(error: ToolError, undone: &[Undone]) -> ToolError {
+    if undone.is_empty() {
+        return error;
+    }
+    let paths: Vec<String> = undone.iter().map(|it| format!("`{}`", it.path)).collect();
+    let message = format!("{}; taken back before that: {}", error.message, paths.join(", "));
+    ToolError::new(error.kind, message)
 }
 
 fn take_back(change: &Arc<Change>, turn: Turn, cx: &ToolContext) -> Result<Undone, ToolError> {
@@ -96,7 +109,12 @@ fn take_back(change: &Arc<Change>, turn: Turn, cx: &ToolContext) -> Result<Undon
 fn moved_on(change: &Arc<Change>, session: &Session, path: &str, how: &str) -> ToolError {
     let later = session.undo.last_of(change.place.absolute());
     let next_step = match later.filter(|it| !Arc::ptr_eq(it, change)) {
-        Some(later) => format!("undo call `{}` first", later.tool_use_id),
+        Some(later) if later.session_id == change.session_id => {
+            format!("undo call `{}` first", later.tool_use_id)
+        }
+        Some(later) => {
+            format!("undo call `{}` of session `{}` first", later.tool_use_id, later.session_id)
+        }
         None => "restoring the old content would lose that".to_owned(),
     };
     ToolError::new(

@@ -11,8 +11,8 @@ use crate::{
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
         Diff, DiffLimits, Expected, ForEdit, InPlace, MAX_TEXT_BYTES, NotKept, RelativePaths,
-        Stamp, TextFile, TextFileError, WorkspacePath, WriteError, Written, read_for_edit,
-        unified_diff, write_atomically,
+        Stamp, TextFile, TextFileError, WorkspacePath, WriteError, Written, is_temporary_name,
+        read_for_edit, unified_diff, write_atomically,
     },
 };
 
@@ -113,11 +113,16 @@ pub(super) fn resolve(
     relative: RelativePaths,
     cx: &ToolContext,
 ) -> Result<WorkspacePath, ToolError> {
-    if asked.ends_with('/') {
-        let message = format!("`{asked}` names a directory; give the path of a file");
-        return Err(ToolError::new(ErrorKind::Validation, message));
+    let refused =
+        |why: &str| Err(ToolError::new(ErrorKind::Validation, format!("`{asked}` {why}")));
+    if matches!(asked.rsplit('/').next(), Some("" | "." | "..")) {
+        return refused("names a directory; give the path of a file");
     }
-    Ok(cx.session.roots.resolve(asked, relative)?)
+    let place = cx.session.roots.resolve(asked, relative)?;
+    if place.absolute().file_name().is_some_and(is_temporary_name) {
+        return refused("is a name of temporary files that writes make and remove; choose another");
+    }
+    Ok(place)
 }
 
 /// The diff that a change would make, from what the file holds now; nothing where it would fail.

@@ -267,7 +267,8 @@ pub(super) fn refuse_notebook(place: &WorkspacePath) -> Result<(), ToolError> {
         return Ok(());
     }
     let path = shown_path(place.absolute());
-    let message = format!("`{path}` is a notebook; change its cells with NotebookEdit");
+    let message =
+        format!("`{path}` is a notebook; change its cells with NotebookEdit (toolset `claude`)");
     Err(ToolError::new(ErrorKind::FileEdit, message))
 }
 

@@ -18,8 +18,8 @@ mod text_file;
 pub mod walk;
 
 pub use atomic::{
-    Expected, ForEdit, InPlace, NotKept, Stamp, WriteError, Written, read_for_edit,
-    remove_unchanged, write_atomically,
+    Expected, ForEdit, InPlace, NotKept, Stamp, WriteError, Written, is_temporary_name,
+    read_for_edit, remove_unchanged, write_atomically,
 };
 pub use diff::{Diff, DiffLimits, unified_diff};
 pub use file_lock::{FileGuard, FileLocks, LockError, Turn};

@@ -174,7 +174,8 @@ pub fn real_place(path: &Path) -> PathBuf {
 /// Follows every link of a path; what does not exist yet is joined on as it is.
 fn resolve_links(path: &Path, asked: &str) -> Result<PathBuf, PathError> {
     let mut missing = Vec::new();
-    let mut existing = path.to_owned();
+    // Without `.`: a link with one behind it would not be seen as a link.
+    let mut existing: PathBuf = path.components().collect();
     loop {
         match existing.canonicalize() {
             Ok(resolved) => {

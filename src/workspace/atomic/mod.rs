@@ -22,6 +22,7 @@ mod replace;
 mod stamp;
 #[cfg(unix)]
 mod temporary;
+mod temporary_name;
 
 #[cfg(all(test, unix))]
 mod crash_tests;
@@ -34,6 +35,7 @@ use std::{
 };
 
 pub use stamp::Stamp;
+pub use temporary_name::is_temporary_name;
 
 use super::path::WorkspacePath;
 

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Expected, Stamp, WriteError, Written, stamp::Identity};
+use super::{Expected, Stamp, WriteError, Written, stamp::Identity, temporary_name::slot_name};
 use crate::workspace::path::WorkspacePath;
 
 /// As many writers can be in one directory at once.
@@ -139,7 +139,7 @@ fn create(directory: &Path) -> io::Result<Temporary> {
     let mut found = None;
     let mut free = 0;
     for slot in 0..SLOTS {
-        let path = directory.join(format!(".toolwright-{slot}.tmp"));
+        let path = directory.join(slot_name(slot));
         // A writer that is alive keeps its file open and locked.
         match File::options().write(true).open(&path) {
             Ok(file) => {

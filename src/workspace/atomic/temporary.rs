@@ -20,6 +20,7 @@ use rustix::{
 use super::{
     directory::Directory,
     stamp::{Identity, Kind},
+    temporary_name::slot_name,
 };
 
 /// As many writers can be in one directory at once.
@@ -43,7 +44,7 @@ impl<'a> Temporary<'a> {
         let mut found = None;
         let mut free = 0;
         for slot in 0..SLOTS {
-            let name = OsString::from(format!(".toolwright-{slot}.tmp"));
+            let name = OsString::from(slot_name(slot));
             if found.is_some() {
                 // Every slot is looked at, also past the own one: several writers may have died.
                 free = if clear_stray(directory, &name) == Slot::Free { free + 1 } else { 0 };

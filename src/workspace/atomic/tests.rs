@@ -21,6 +21,7 @@ use tempfile::TempDir;
 
 use super::{
     Expected::{Absent, Anything, Unchanged},
+    temporary_name::slot_name,
     *,
 };
 use crate::workspace::path::{RelativePaths, Roots};
@@ -362,13 +363,13 @@ fn a_file_is_removed_only_with_the_content_it_is_known_by() {
 fn strays_are_removed_and_the_files_of_living_writers_are_not() {
     let bed = Bed::new();
     for slot in [0, 1, 3, 9] {
-        fs::write(bed.root.join(format!(".toolwright-{slot}.tmp")), "half").unwrap();
+        fs::write(bed.root.join(slot_name(slot)), "half").unwrap();
     }
-    let living = fs::File::open(bed.root.join(".toolwright-1.tmp")).unwrap();
+    let living = fs::File::open(bed.root.join(&slot_name(1))).unwrap();
     living.lock().unwrap();
-    symlink("nowhere", bed.root.join(".toolwright-2.tmp")).unwrap();
+    symlink("nowhere", bed.root.join(&slot_name(2))).unwrap();
     write_atomically(&bed.place("a"), b"new", Anything).unwrap();
-    assert_eq!(bed.names(), [".toolwright-1.tmp", ".toolwright-2.tmp", "a"]);
+    assert_eq!(bed.names(), [slot_name(1).as_str(), &slot_name(2), "a"]);
     drop(living);
     // A process that another test is starting holds a copy of the lock until it runs.
     for _ in 0..100 {
@@ -378,7 +379,7 @@ fn strays_are_removed_and_the_files_of_living_writers_are_not() {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(bed.names(), [".toolwright-2.tmp", "a"]);
+    assert_eq!(bed.names(), [slot_name(2).as_str(), "a"]);
 }
 
 #[test]
