@@ -135,12 +135,17 @@ function endingAt(text: string, { start, end }: Span): string {
   return most(text.slice(start, end)) ?? next ?? before ?? "\n";
 }
 
-/** The target as it is given: as it stands in the file, or with the line endings that Read shows. */
+const mixesEndings = (text: string) => /\r\n/.test(text) && /(?<!\r)\n/.test(text);
+
+/**
+ * The target as it is given: as it stands in the file, or with the line endings that Read shows. Lines
+ * of both kinds keep their endings one by one; a test of its own is about them.
+ */
 function given(text: string, { start, end }: Span, { asShown }: Cut): string {
   const target = text.slice(start, end);
   const shown = unix(target);
   const isAmbiguous = text.includes(shown) || countOf(unix(text), shown) !== 1;
-  return asShown && !isAmbiguous ? shown : target;
+  return asShown && !isAmbiguous && !mixesEndings(target) ? shown : target;
 }
 
 interface Planned {
@@ -398,6 +403,38 @@ describe(`random files of other kinds (seed ${seed})`, () => {
         },
       ),
       runs(100),
+    );
+  });
+
+  test("lines that stay keep their endings, one by one", async () => {
+    const registry = registryHere();
+    const line = fc.record({ ending: fc.constantFrom("\n", "\r\n"), isChanged: fc.boolean() });
+    const lines = fc.array(line, { minLength: 2, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(lines, fc.boolean(), async (lines, isEnded) => {
+        fc.pre(lines.some(({ isChanged }) => isChanged));
+        const text = (body: (index: number) => string, ending?: string) =>
+          lines.map((it, index) => body(index) + (ending ?? it.ending)).join("");
+        const before = (index: number) => `line ${index}`;
+        const after = (index: number) =>
+          lines[index]?.isChanged ? `changed ${index}` : before(index);
+        const file = workspace.write("a.txt", text(before));
+        await registry.call("Read", { file_path: file });
+        const result = await registry.call("Edit", {
+          file_path: file,
+          old_string: text(before, "\n").slice(0, isEnded ? undefined : -1),
+          new_string: text(after, "\n").slice(0, isEnded ? undefined : -1),
+        });
+        expect(result.error).toBeUndefined();
+        const isExact = lines.every(
+          ({ ending }, index) => ending === "\n" || (!isEnded && index === lines.length - 1),
+        );
+        expect(result.structuredContent).toMatchObject({
+          strategy: isExact ? "exact" : "line-endings",
+        });
+        expect(readFileSync(file, "utf8")).toBe(text(after));
+      }),
+      runs(150),
     );
   });
 

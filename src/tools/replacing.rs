@@ -123,14 +123,11 @@ pub(super) fn replace(
         Err(GivenUp::TooMany) => return Err(too_many(name, wanted.occurrences)),
     };
     let chosen = choose(&matches, wanted.occurrences, name)?;
-    let failed = |error: TextFileError| {
-        ToolError::new(ErrorKind::FileEdit, format!("the replacement of {name}: {error}"))
-    };
     let replacement = Replacement::new(text, wanted.target, matches.strategy, wanted.replacement);
     let size = chosen.iter().fold(0, |sum: usize, it| sum.saturating_add(replacement.size_at(it)));
     // Twice, because this is only the most that it can be.
     if size > MAX_TEXT_BYTES * 2 {
-        return Err(failed(TextFileError::TooLarge));
+        return Err(TextFileError::TooLarge.into());
     }
     let edits: Vec<_> = chosen.iter().flat_map(|hit| replacement.at(hit)).collect();
     if edits.iter().all(|(range, new_text)| text.get(range.clone()) == Some(new_text.as_ref())) {
@@ -141,7 +138,7 @@ pub(super) fn replace(
             ),
         ));
     }
-    let bytes = file.splice(&edits).map_err(failed)?;
+    let bytes = file.splice(&edits)?;
     let lines_of = |it: &str| memchr::memchr_iter(b'\n', it.as_bytes()).count();
     Ok(Replaced {
         growth: lines_of(wanted.replacement).cast_signed() - lines_of(wanted.target).cast_signed(),

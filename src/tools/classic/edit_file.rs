@@ -19,6 +19,9 @@ use crate::{
 
 pub(super) struct EditFile;
 
+/// What the target of an edit is called that has none beside it.
+const ONLY_TARGET: &str = "target";
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
@@ -97,14 +100,16 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
     let mut certificates = Vec::new();
     let mut leniently = String::new();
     for (index, edit) in edits.iter().enumerate() {
-        let name =
-            if edits.len() == 1 { "target".to_owned() } else { format!("edits[{index}].target") };
+        let name = match edits.len() {
+            1 => ONLY_TARGET.to_owned(),
+            _ => format!("edits[{index}].target"),
+        };
         // A hint counts the lines of the file as it was read.
         let hint = edit.line_hint.map(|line| moves.iter().fold(line, |line, it| it.line_now(line)));
         let occurrences = hint.map_or(Occurrences::One, Occurrences::Nearest);
         let wanted = Wanted { target: &edit.target, replacement: &edit.replacement, occurrences };
         let replaced = replace(&file, &wanted, &name, &|| current.is_cancelled())
-            .map_err(|error| explain_drift(error, current, &original))?;
+            .map_err(|error| explain_drift(naming(error, &name), current, &original))?;
         if replaced.is_lenient() {
             leniently.push_str(&format!("; {name}: {}", replaced.places()));
         }
@@ -128,4 +133,12 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
         after: file.into_text(),
         facts,
     })
+}
+
+/// An error that names the edit it is about, also where what failed knows of one edit only.
+fn naming(error: ToolError, name: &str) -> ToolError {
+    if name == ONLY_TARGET || error.message.contains(name) {
+        return error;
+    }
+    ToolError::new(error.kind, format!("{name}: {}", error.message))
 }
