@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    mcp::{Connection, McpServer, ServerIdentity},
+    mcp::{Connection, ServedTools, ServerIdentity},
     pipeline::Pipeline,
     process::TaskInfo,
     provider::{DefinitionFormat, Strictness, definitions},
@@ -174,14 +174,13 @@ impl NativeRegistry {
         #[napi(ts_arg_type = "(message: string) => void")] send: Listener,
     ) -> McpLine {
         let session = format!("mcp-{}", self.lines.fetch_add(1, Ordering::Relaxed));
-        let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
-        let (line, serve) = Connection::open(
-            |gone| McpServer::new(pipeline, identity, session, gone),
-            move |message| {
-                // A client whose environment has ended hears nothing more; there is nobody to tell.
-                let _ = send.call(message, ThreadsafeFunctionCallMode::NonBlocking);
-            },
-        );
+        let tools = ServedTools::new(Arc::clone(&self.pipeline), session);
+        let outgoing = move |message| {
+            // A client whose environment has ended hears nothing more; there is nobody to tell.
+            let _ = send.call(message, ThreadsafeFunctionCallMode::NonBlocking);
+        };
+        let (line, serve) =
+            Connection::open(Arc::new(tools), self.identity.clone(), Arc::new(outgoing));
         napi::bindgen_prelude::spawn(serve);
         McpLine(line)
     }

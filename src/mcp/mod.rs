@@ -1,9 +1,9 @@
-//! The Model Context Protocol. Only this module names rmcp.
+//! The Model Context Protocol, as far as it has to do with the registry. The protocol itself is
+//! `crates/mcp-server`.
 
-mod in_process;
 mod names;
 mod server;
 
-pub use in_process::Connection;
 pub use names::mcp_tool_name;
-pub use server::{McpServer, ServerIdentity};
+pub use server::ServedTools;
+pub use toolwright_mcp_server::{Connection, ServerIdentity};

@@ -1,6 +1,6 @@
 //! A client in the same process: messages are JSON texts handed over, not bytes on a wire.
 
-use std::{convert::Infallible, future::Future, sync::Arc};
+use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc};
 
 use rmcp::{
     RoleServer,
@@ -14,7 +14,10 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::McpServer;
+use crate::{
+    server::{Server, ServerIdentity},
+    tools::Tools,
+};
 
 type Outgoing = Arc<dyn Fn(String) + Send + Sync>;
 
@@ -28,12 +31,12 @@ pub struct Connection {
 impl Connection {
     /// Opens a line. The future serves it until the line is closed; somebody has to drive it.
     pub fn open(
-        server: impl FnOnce(CancellationToken) -> McpServer,
-        outgoing: impl Fn(String) + Send + Sync + 'static,
-    ) -> (Self, impl Future<Output = ()> + Send + 'static) {
+        tools: Arc<dyn Tools>,
+        identity: ServerIdentity,
+        outgoing: Arc<dyn Fn(String) + Send + Sync>,
+    ) -> (Self, Pin<Box<dyn Future<Output = ()> + Send>>) {
         let gone = CancellationToken::new();
-        let server = server(gone.clone());
-        let outgoing: Outgoing = Arc::new(outgoing);
+        let server = Server { tools, identity, gone: gone.clone() };
         let (sender, incoming) = mpsc::unbounded_channel();
         let line = Line { incoming, outgoing: Arc::clone(&outgoing), begun: false };
         let closing = gone.clone();
@@ -49,7 +52,7 @@ impl Connection {
                 () = closing.cancelled() => {}
             }
         };
-        (Self { incoming: sender, outgoing, gone }, serve)
+        (Self { incoming: sender, outgoing, gone }, Box::pin(serve))
     }
 
     /// Takes one message of the client.
