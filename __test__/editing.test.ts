@@ -148,6 +148,22 @@ describe("a target that is not written as the file has it", () => {
   });
 });
 
+describe("a target that is not in the file", () => {
+  test("is shown beside the nearest lines", async () => {
+    const registry = registryOf();
+    const path = workspace.write("a.txt", "fn main() {\n    let total = 1;\n}\n");
+    await registry.call("Read", { file_path: path });
+    const edit = { file_path: path, old_string: "    let totals = 1;", new_string: "x" };
+    expect(await registry.call("Edit", edit)).toEqual(
+      failure(
+        "EditTargetNotFound",
+        "old_string is not in the file; nearest are lines 2-2, which differ so (- old_string, + file):\n" +
+          "@@ -1 +1 @@\n-    let totals = 1;\n+    let total = 1;\n",
+      ),
+    );
+  });
+});
+
 describe("edits in which several places fit", () => {
   test("all of them are told, those that overlap too", async () => {
     const registry = registryOf();
@@ -332,6 +348,17 @@ describe("a file that changed since it was read", () => {
     expect((await registry.call("Edit", edit)).isError).toBeUndefined();
     const write = { file_path: path, content: "x" };
     expect((await registry.call("Write", write)).isError).toBeUndefined();
+  });
+
+  test("is told to have been gone when it is written anew", async () => {
+    const registry = registryOf();
+    const path = workspace.write("a.txt", "one\n");
+    await registry.call("Read", { file_path: path });
+    workspace.delete("a.txt");
+    const result = await registry.call("Write", { file_path: path, content: "x\n" });
+    expect(texts(result)).toEqual([
+      `created \`${path}\` (1 line); the file was gone since it was read`,
+    ]);
   });
 
   test("counts as fresh when only its time changed", async () => {

@@ -215,12 +215,17 @@ fn not_found(text: &str, target: &str, name: &str) -> ToolError {
         .take(region.last_line + 1 - region.first_line)
         .collect();
     let limits = DiffLimits { max_lines: 60, max_bytes: 4_000, ..DiffLimits::default() };
-    let diff = unified_diff(target, &nearest, name, &limits);
+    // Whether the last line ends is not what makes the difference.
+    let ended = nearest.ends_with('\n') && !target.ends_with('\n');
+    let target = format!("{target}{}", if ended { "\n" } else { "" });
+    let diff = unified_diff(&target, &nearest, name, &limits).text;
+    // The header would name the target twice.
+    let hunks = diff.splitn(3, '\n').nth(2).unwrap_or_default();
     ToolError::new(
         ErrorKind::EditTargetNotFound,
         format!(
             "{name} is not in the file; nearest are lines {}-{}, which differ so (- {name}, + file):\n{}",
-            region.first_line, region.last_line, diff.text
+            region.first_line, region.last_line, hunks
         ),
     )
 }

@@ -28,7 +28,9 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
     };
     let Some(old_bytes) = &current.bytes else {
         let summary = format!("created `{path}` ({count})");
-        return Ok(next(encode_new_file(content), summary, None, String::new()));
+        let gone = current.seen == Seen::Otherwise;
+        let remark = gone.then(|| "the file was gone since it was read".to_owned());
+        return Ok(next(encode_new_file(content), summary, remark, String::new()));
     };
     let old = TextFile::from_bytes(old_bytes.clone());
     match current.seen {
