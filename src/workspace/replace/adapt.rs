@@ -20,6 +20,8 @@ pub type Edit<'a> = (Range<usize>, Cow<'a, str>);
 pub struct Replacement<'a> {
     text: &'a str,
     new_text: &'a str,
+    /// How many line endings the new text has.
+    endings: usize,
     file_ending: Option<LineEnding>,
     by_line: Option<ByLine<'a>>,
 }
@@ -27,18 +29,18 @@ pub struct Replacement<'a> {
 impl<'a> Replacement<'a> {
     /// Takes the text that was searched, for what, by ignoring what, and what to put in place.
     pub fn new(text: &'a str, target: &'a str, strategy: MatchStrategy, new_text: &'a str) -> Self {
-        let has_lines = memchr(b'\n', new_text.as_bytes()).is_some();
-        let file_ending = if has_lines { LineEndings::count(text).dominant() } else { None };
+        let endings = memchr_iter(b'\n', new_text.as_bytes()).count();
+        let file_ending = if endings > 0 { LineEndings::count(text).dominant() } else { None };
         // What was found exactly is the target, byte for byte.
         let by_line = (strategy != MatchStrategy::Exact).then(|| ByLine::new(target, new_text));
-        Self { text, new_text, file_ending, by_line }
+        Self { text, new_text, endings, file_ending, by_line }
     }
 
     /// The most bytes that [`at`](Self::at) can give for a hit.
     pub fn size_at(&self, hit: &Hit) -> usize {
         let indentation = hit.shift.as_ref().map_or(0, |it| it.to.len());
-        let lines = memchr_iter(b'\n', self.new_text.as_bytes()).count() + 1;
-        self.new_text.len().saturating_add(lines.saturating_mul(indentation + 1))
+        let more = (self.endings + 1).saturating_mul(indentation + 1);
+        self.new_text.len().saturating_add(more)
     }
 
     /// What changes at a hit: of a target that was found leniently only the lines that the new text does
