@@ -365,9 +365,9 @@ fn strays_are_removed_and_the_files_of_living_writers_are_not() {
     for slot in [0, 1, 3, 9] {
         fs::write(bed.root.join(slot_name(slot)), "half").unwrap();
     }
-    let living = fs::File::open(bed.root.join(&slot_name(1))).unwrap();
+    let living = fs::File::open(bed.root.join(slot_name(1))).unwrap();
     living.lock().unwrap();
-    symlink("nowhere", bed.root.join(&slot_name(2))).unwrap();
+    symlink("nowhere", bed.root.join(slot_name(2))).unwrap();
     write_atomically(&bed.place("a"), b"new", Anything).unwrap();
     assert_eq!(bed.names(), [slot_name(1).as_str(), &slot_name(2), "a"]);
     drop(living);
