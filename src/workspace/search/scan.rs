@@ -32,6 +32,9 @@ pub(super) enum BinaryFiles {
     Searched,
 }
 
+/// What takes the matches of a file. One type for all: the searcher is a lot of code, made once for each.
+pub(super) type FileSink<'m> = dyn Sink<Error = io::Error> + 'm;
+
 /// What a searcher has to hand out beside matches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Details {
@@ -71,17 +74,14 @@ impl Scanner {
     }
 
     /// Searches a file with the matcher of this scanner's query, which also tells when to stop.
-    pub(super) fn scan<S>(
+    pub(super) fn scan(
         &mut self,
         file: &mut File,
         short_reads: ShortReads,
         binary: BinaryFiles,
         matcher: &WatchedMatcher<'_>,
-        sink: S,
-    ) -> Result<Scanned, io::Error>
-    where
-        S: Sink<Error = io::Error>,
-    {
+        sink: &mut FileSink<'_>,
+    ) -> Result<Scanned, io::Error> {
         let mut length = 0;
         let whole = loop {
             let room = self.buffer.get_mut(length..).unwrap_or_default();
@@ -109,7 +109,7 @@ impl Scanner {
         if binary == BinaryFiles::Skipped && memchr::memchr(0, head).is_some() {
             return Ok(Scanned::Binary { from: 0 });
         }
-        self.searcher.search_slice(matcher, head, sink)?;
+        self.searcher.search_slice(matcher, head, &mut Watched { sink, binary_from: None })?;
         Ok(Scanned::Text)
     }
 
@@ -128,22 +128,19 @@ impl Scanner {
     }
 }
 
-fn stream<S>(
+fn stream(
     searcher: &mut Searcher,
     matcher: &WatchedMatcher<'_>,
-    reader: impl Read,
+    reader: Continued<'_>,
     binary: BinaryFiles,
-    mut sink: S,
-) -> Result<Scanned, io::Error>
-where
-    S: Sink<Error = io::Error>,
-{
+    sink: &mut FileSink<'_>,
+) -> Result<Scanned, io::Error> {
     let detection = match binary {
         BinaryFiles::Skipped => BinaryDetection::quit(0),
         BinaryFiles::Searched => BinaryDetection::none(),
     };
     searcher.set_binary_detection(detection);
-    let mut watched = Watched { sink: &mut sink, binary_from: None };
+    let mut watched = Watched { sink, binary_from: None };
     let ended = searcher.search_reader(matcher, reader, &mut watched);
     let binary_from = watched.binary_from;
     searcher.set_binary_detection(BinaryDetection::none());
@@ -171,19 +168,19 @@ impl Read for Continued<'_> {
 }
 
 /// Learns whether the file turned out to be binary.
-struct Watched<'s, S> {
-    sink: &'s mut S,
+struct Watched<'s, 'm> {
+    sink: &'s mut FileSink<'m>,
     binary_from: Option<u64>,
 }
 
-impl<S: Sink> Sink for Watched<'_, S> {
-    type Error = S::Error;
+impl Sink for Watched<'_, '_> {
+    type Error = io::Error;
 
     fn matched(
         &mut self,
         searcher: &Searcher,
         found: &grep_searcher::SinkMatch<'_>,
-    ) -> Result<bool, S::Error> {
+    ) -> io::Result<bool> {
         self.sink.matched(searcher, found)
     }
 
@@ -191,15 +188,15 @@ impl<S: Sink> Sink for Watched<'_, S> {
         &mut self,
         searcher: &Searcher,
         context: &grep_searcher::SinkContext<'_>,
-    ) -> Result<bool, S::Error> {
+    ) -> io::Result<bool> {
         self.sink.context(searcher, context)
     }
 
-    fn context_break(&mut self, searcher: &Searcher) -> Result<bool, S::Error> {
+    fn context_break(&mut self, searcher: &Searcher) -> io::Result<bool> {
         self.sink.context_break(searcher)
     }
 
-    fn binary_data(&mut self, _: &Searcher, at: u64) -> Result<bool, S::Error> {
+    fn binary_data(&mut self, _: &Searcher, at: u64) -> io::Result<bool> {
         self.binary_from = Some(at);
         Ok(true)
     }

@@ -19,7 +19,7 @@ const LOOK_AHEAD_BYTES: usize = 128;
 #[derive(Debug, Default)]
 pub(super) struct Presence(pub(super) bool);
 
-impl Sink for &mut Presence {
+impl Sink for Presence {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> io::Result<bool> {
@@ -34,7 +34,7 @@ pub(super) struct Counter<'m> {
     pub(super) count: u64,
 }
 
-impl Sink for &mut Counter<'_> {
+impl Sink for Counter<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
@@ -127,7 +127,7 @@ impl LineSink<'_> {
     }
 }
 
-impl Sink for &mut LineSink<'_> {
+impl Sink for LineSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
