@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type CallResult, createToolRegistry } from "./support/unasked";
 import { Random } from "./support/random.js";
-import { countsOf, filesOf, ripgrep, rowsOf } from "./support/ripgrep.js";
+import { countsOf, filesOf, ripgrep, rowsOf, stoppedOf } from "./support/ripgrep.js";
 import { type Tree, plantTree } from "./support/search-trees.js";
 import { useWorkspace } from "./support/workspace.js";
 
@@ -64,6 +64,9 @@ const GLOBS = [
   "*.log",
   "**/deep/**",
   "été/*",
+  "*",
+  "**",
+  "**/*",
 ];
 const TYPES = ["js", "py", "rust", "md", "ts", "txt", "c"];
 
@@ -97,7 +100,8 @@ function someInput(random: Random, tree: Tree): Input {
   if (random.chance(0.1)) input["-C"] = random.below(3);
   if (random.chance(0.35)) input.glob = random.several(GLOBS, 1, 2).join(random.pick([" ", ","]));
   if (random.chance(0.15)) input.type = random.pick(TYPES);
-  if (random.chance(0.25)) input.path = random.pick([...tree.folders, ...tree.files]);
+  const places = [...tree.folders, ...tree.files].filter((it) => !tree.swallowed.has(it));
+  if (random.chance(0.25)) input.path = random.pick(places);
   return input;
 }
 
@@ -113,11 +117,13 @@ function spelledOut(glob: string): string[] {
 }
 
 function ripgrepArguments(input: Input, tree: Tree): string[] {
-  const args = ["--hidden", "--sort", "path", "-g", "!.git"];
+  const args = ["--hidden", "--sort", "path"];
   if (!tree.repository) args.push("--no-require-git");
   for (const glob of input.glob?.split(/[ ,](?![^{]*})/) ?? []) {
     for (const named of [...spelledOut(glob), glob]) args.push("-g", named);
   }
+  // The last one counts: no glob of ours is about what is in it.
+  args.push("-g", "!.git");
   if (input.type) args.push("--type", input.type);
   if (input["-i"]) args.push("-i");
   if (input.multiline) args.push("-U", "--multiline-dotall");
@@ -145,6 +151,7 @@ function ripgrepArguments(input: Input, tree: Tree): string[] {
 
 interface Answer {
   complete: boolean;
+  skipped?: { partly?: { count: number; files: { file: string; binaryFrom: number }[] } };
   files?: unknown[];
   counts?: { file: string; count: number }[];
 }
@@ -185,18 +192,29 @@ function theirs(input: Input, output: Buffer): string[] {
 }
 
 const SAME = { error: undefined, ours: [], theirs: [], more: 0 };
+/** How many files that were searched in part an answer names. */
+const NAMED = 5;
 
 /** The rows around the first difference: all of them would fill the screen. */
-function compared(input: Input, result: CallResult, expected: string[]) {
+function compared(input: Input, result: CallResult, output: Buffer) {
   const { error } = result;
   if (error) return { ...SAME, error };
   const answer = result.structuredContent as unknown as Answer;
   const found = ours(input, answer);
+  const expected = theirs(input, output);
   // An answer that would be too long shows the first rows, and there must be more.
   const cut = !answer.complete && found.length < expected.length;
   const wanted = cut ? expected.slice(0, found.length) : expected;
   const at = found.findIndex((row, index) => row !== wanted[index]);
-  if (at < 0 && found.length === wanted.length && cut !== answer.complete) return SAME;
+  const stopped = stoppedOf(output);
+  const partly = answer.skipped?.partly ?? { count: 0, files: [] };
+  if (!cut && (answer.complete || partly.count > 0)) {
+    const expectedPartly = { count: stopped.length, files: stopped.slice(0, NAMED) };
+    const [one, other] = [JSON.stringify(partly), JSON.stringify(expectedPartly)];
+    if (one !== other) return { ...SAME, ours: [one], theirs: [other] };
+  }
+  const isWhole = !cut && stopped.length === 0;
+  if (at < 0 && found.length === wanted.length && isWhole === answer.complete) return SAME;
   const from = at < 0 ? found.length : at;
   return {
     error,
@@ -224,7 +242,7 @@ describe("the same answers as ripgrep", () => {
           const result = await registry.call("Grep", input);
           // What was asked for is part of what is compared, so that a failure says it.
           const about = { case: done, input, repository: tree.repository };
-          const seen = { ...about, ...compared(input, result, theirs(input, output)) };
+          const seen = { ...about, ...compared(input, result, output) };
           expect(seen).toEqual({ ...about, ...SAME });
         }
         await registry.close();

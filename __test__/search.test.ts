@@ -408,7 +408,7 @@ describe("Glob", () => {
     ]);
     expect(texts(await registry.call("glob", { pattern: "**/p/*.js" }))).toEqual([
       "[no files match, but ignored or hidden ones do: `node_modules/p/index.js`; " +
-        "set includeHidden, or spell out the directory, to see them]",
+        "give such a path as the pattern, without directory, to see it]",
     ]);
   });
 });

@@ -44,6 +44,16 @@ export function rowsOf(output: Buffer): RipgrepRow[] {
   });
 }
 
+/** The files that ripgrep stopped searching because they are binary from some byte on. */
+export function stoppedOf(output: Buffer): { file: string; binaryFrom: number }[] {
+  const warning =
+    /^(?:\.\/)?(.*): WARNING: stopped searching binary file after match \(found "\\0" byte around offset (\d+)\)$/gm;
+  return [...output.toString("utf8").matchAll(warning)].map(([, file = "", offset]) => ({
+    file,
+    binaryFrom: Number(offset),
+  }));
+}
+
 /** The counts of `rg -c --null --with-filename`. */
 export function countsOf(output: Buffer): { file: string; count: number }[] {
   return fields(output).map(([file, count]) => ({ file, count: Number(count) }));

@@ -81,6 +81,8 @@ export interface Tree {
   repository: boolean;
   files: string[];
   folders: string[];
+  /** Folders in which a rule above ignores everything: who names one searches it, ripgrep does not. */
+  swallowed: Set<string>;
 }
 
 /** Writes a tree of files into a directory, which is emptied first. */
@@ -99,15 +101,20 @@ export function plantTree(root: string, random: Random): Tree {
     files.set(join(random.pick(folders), name), content(random));
   }
   files.set("keep.log", Buffer.from("foo needle\n"));
-  const rules = () => Buffer.from(`${random.several(RULES, 1, 4).join("\n")}\n`);
+  const swallowing: string[] = [];
+  const rules = (folder: string) => {
+    const lines = random.several(RULES, 1, 4);
+    if (lines.includes("src/**")) swallowing.push(join(folder, "src"));
+    return Buffer.from(`${lines.join("\n")}\n`);
+  };
   for (const folder of folders) {
-    if (random.chance(0.35)) files.set(join(folder, ".gitignore"), rules());
-    if (random.chance(0.12)) files.set(join(folder, ".ignore"), rules());
-    if (random.chance(0.08)) files.set(join(folder, ".rgignore"), rules());
+    if (random.chance(0.35)) files.set(join(folder, ".gitignore"), rules(folder));
+    if (random.chance(0.12)) files.set(join(folder, ".ignore"), rules(folder));
+    if (random.chance(0.08)) files.set(join(folder, ".rgignore"), rules(folder));
   }
   if (repository) {
     files.set(".git/config", Buffer.from("foo needle bar\n"));
-    files.set(".git/info/exclude", rules());
+    files.set(".git/info/exclude", rules(""));
     const nested = random.pick(folders);
     if (nested !== "" && random.chance(0.4)) files.set(join(nested, ".git/HEAD"), Buffer.from("x"));
   }
@@ -117,5 +124,12 @@ export function plantTree(root: string, random: Random): Tree {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, bytes);
   }
-  return { repository, files: [...files.keys()], folders: folders.filter((it) => it !== "") };
+  const isSwallowed = (folder: string) =>
+    swallowing.some((it) => folder === it || folder.startsWith(`${it}/`));
+  return {
+    repository,
+    files: [...files.keys()],
+    folders: folders.filter((it) => it !== ""),
+    swallowed: new Set(folders.filter(isSwallowed)),
+  };
 }

@@ -51,6 +51,7 @@ pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutpu
     let wording = file.wording;
     let (first, last) = (file.first, file.last);
     let session = Arc::clone(&cx.session);
+    let visibility = cx.visibility.clone();
     let mut reading = cx
         .blocking(move |cancel| {
             let request = ReadRequest {
@@ -65,7 +66,7 @@ pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutpu
                 pages: file.pages,
             };
             let cancelled = || cancel.is_cancelled();
-            let read = read_document(&file.path, &request, &cancelled);
+            let read = read_document(&file.path, &request, &visibility, &cancelled);
             // Told what it is, the model may write over it.
             if read.as_ref().is_err_and(ReadError::shows_all_there_is)
                 && let Ok(hash) = hash_content(&file.path, &cancelled)

@@ -9,7 +9,7 @@ use std::{
 use super::{
     ImageBlock, ImageError, LineWindow, Notebook, NotebookError, PageRange, PdfError, PdfText,
     TextEncoding, WindowText, WorkspacePath, image::MAX_IMAGE_BYTES, lines::WindowBuilder,
-    load_image, read_notebook, read_pdf, suggest, text,
+    load_image, read_notebook, read_pdf, suggest, text, walk::Visibility,
 };
 
 /// The largest PDF that is taken apart.
@@ -137,16 +137,18 @@ pub(super) fn did_you_mean(suggestions: &[String]) -> String {
     format!("; beside it are {}", names.join(", "))
 }
 
-/// Reads what is asked for, and the hash of all.
+/// Reads what is asked for, and the hash of all. Where nothing is, other files are suggested, as far as
+/// they may be seen.
 pub fn read_document(
     path: &WorkspacePath,
     request: &ReadRequest,
+    visibility: &Visibility,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Reading, ReadError> {
     let shown = path.absolute().display().to_string();
     let failed = |err: io::Error| match err.kind() {
         io::ErrorKind::NotFound => ReadError::NotFound {
-            suggestions: suggest::close_names(path.absolute()),
+            suggestions: suggest::close_names(path.absolute(), visibility),
             path: shown.clone(),
         },
         io::ErrorKind::PermissionDenied => ReadError::Permission(shown.clone()),

@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
+use super::walk::{Subject, Visibility};
+
 /// How many entries of a directory are looked at.
 const MAX_ENTRIES: usize = 10_000;
 /// How many names are suggested.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// Names beside the missing file that a person may have meant, the closest first.
-pub(super) fn close_names(missing: &Path) -> Vec<String> {
+/// Names beside the missing file that a person may have meant, the closest first. What may not be seen
+/// is not named.
+pub(super) fn close_names(missing: &Path, visibility: &Visibility) -> Vec<String> {
     let (Some(parent), Some(name)) =
         (missing.parent(), missing.file_name().and_then(|it| it.to_str()))
     else {
@@ -29,6 +32,7 @@ pub(super) fn close_names(missing: &Path) -> Vec<String> {
         })
         .collect();
     close.sort();
-    close.truncate(MAX_SUGGESTIONS);
-    close.into_iter().map(|(_, name)| name).collect()
+    let names = close.into_iter().map(|(_, name)| name);
+    let seen = names.filter(|it| visibility.shows(&parent.join(it), Subject::File));
+    seen.take(MAX_SUGGESTIONS).collect()
 }

@@ -64,7 +64,7 @@ impl Tool for ClassicGlob {
                 absolute: false,
                 limit: usize::try_from(limit).unwrap_or(usize::MAX),
                 narrow: "raise maxResults or give a longer pattern to see others",
-                widen: "set includeHidden, or spell out the directory, to see them",
+                widen: "give such a path as the pattern, without directory, to see it",
             },
             pattern: input.pattern,
         })

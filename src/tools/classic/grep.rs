@@ -71,6 +71,8 @@ impl Tool for ClassicGrep {
                 before_text: " ",
                 next: Next::Limit("maxResults"),
                 widen: "give such a path as directory to search it",
+                shorten: "",
+                over_lines: "search for a part within one line",
             },
         })
     }

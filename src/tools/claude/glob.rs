@@ -17,7 +17,7 @@ const STYLE: NameStyle = NameStyle {
     absolute: true,
     limit: 100,
     narrow: "give a longer pattern or a path to see others",
-    widen: "spell out the directory in the pattern to see them",
+    widen: "give such a path as the pattern, without path, to see it",
 };
 
 pub(super) struct Glob;

@@ -132,6 +132,12 @@ impl Tool for Grep {
                 before_text: "",
                 next: Next::Offset("offset"),
                 widen: "name such a path to search it",
+                shorten: if input.only_matching {
+                    "give a pattern that matches less"
+                } else {
+                    "match less of it with -o"
+                },
+                over_lines: "set multiline to match across lines",
             },
         })
     }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    MAX_BYTES, PlannedSearch,
-    shown::{Paths, amount, unreadable_data, unreadable_note},
+    MAX_BYTES, MAX_OFFSET, PlannedSearch,
+    shown::{Paths, amount, partly_data, partly_note, unreadable_data, unreadable_note},
 };
 use crate::{
     tool::{Content, ToolOutput},
@@ -22,6 +22,10 @@ pub(in crate::tools) struct LineStyle {
     pub(in crate::tools) next: Next,
     /// What to do about files that are left out.
     pub(in crate::tools) widen: &'static str,
+    /// What to do about a line that is too long to be shown; empty when nothing helps.
+    pub(in crate::tools) shorten: &'static str,
+    /// What to do about a pattern with a line end in it.
+    pub(in crate::tools) over_lines: &'static str,
 }
 
 /// The way to what an answer does not show.
@@ -34,17 +38,32 @@ pub(in crate::tools) enum Next {
 }
 
 impl Next {
-    fn words(self, shown: usize, offset: usize) -> String {
-        match self {
-            Self::Offset(name) => format!("continue with {name} {}", offset + shown),
-            Self::Limit(name) => format!("raise {name} or narrow the search"),
+    fn words(self, last: usize) -> String {
+        match (self, self.offset(last)) {
+            (Self::Offset(name), Some(offset)) => format!("continue with {name} {offset}"),
+            (Self::Offset(_), None) => "narrow the search to see others".to_owned(),
+            (Self::Limit(name), _) => format!("raise {name} or narrow the search"),
         }
+    }
+
+    /// The offset that continues behind a row, where one may be given.
+    fn offset(self, last: usize) -> Option<usize> {
+        let may_be = last as u64 <= MAX_OFFSET;
+        matches!(self, Self::Offset(_)).then_some(last).filter(|_| may_be)
     }
 }
 
 /// An answer without a search.
 pub(super) fn present_nothing(plan: &PlannedSearch, why: &str) -> ToolOutput {
-    let data = json!({ "mode": mode(plan.shape), "complete": true, "note": why });
+    let rows = if plan.shape == Shape::Counts { "counts" } else { "files" };
+    let mut data = json!({ "mode": mode(plan.shape), rows: [], "totalFiles": 0 });
+    if let Some(data) = data.as_object_mut() {
+        if plan.shape != Shape::Files {
+            data.insert("totalMatches".to_owned(), json!(0));
+        }
+        data.insert("complete".to_owned(), json!(true));
+        data.insert("note".to_owned(), json!(why));
+    }
     let mut output = ToolOutput::text(format!("[no matches: {why}]"));
     output.structured = Some(data);
     output.with_display("Found no matches")
@@ -88,9 +107,11 @@ pub(super) fn present_answer(
         }
     }
     let more = answer.more || view.cut;
+    let skipped = &answer.skipped;
     if let Some(totals) = answer.totals {
         data.insert("totalFiles".to_owned(), json!(totals.files));
-        if plan.shape != Shape::Files {
+        // Of a file that was searched in part, nobody knows the rest of its matches.
+        if plan.shape != Shape::Files && skipped.partly == 0 {
             data.insert("totalMatches".to_owned(), json!(totals.matches));
         }
     }
@@ -107,11 +128,11 @@ pub(super) fn present_answer(
             (Shape::Files | Shape::Counts, Some(totals)) => format!(" of {}", totals.files),
             _ => String::new(),
         };
-        let next = plan.style.next.words(shown, plan.offset);
         let (first, last) = (plan.offset + 1, plan.offset + shown);
+        let next = plan.style.next.words(last);
         notes.push(format!("{what}s {first}-{last}{total} are shown; {next}"));
-        if let Next::Offset(_) = plan.style.next {
-            data.insert("nextOffset".to_owned(), json!(last));
+        if let Some(offset) = plan.style.next.offset(last) {
+            data.insert("nextOffset".to_owned(), json!(offset));
         }
     }
     if let (Shape::Counts, Some(totals)) = (plan.shape, answer.totals)
@@ -120,12 +141,16 @@ pub(super) fn present_answer(
         let (matches, files) = (amount(totals.matches, "match"), amount(totals.files, "file"));
         notes.push(format!("{matches} in {files}"));
     }
-    data.insert("complete".to_owned(), json!(!more));
-    let skipped = &answer.skipped;
+    let complete = !more && skipped.unreadable == 0 && skipped.partly == 0;
+    data.insert("complete".to_owned(), json!(complete));
+    notes.extend(partly_note(skipped, paths));
     notes.extend(unreadable_note(skipped.unreadable, &skipped.examples, paths));
     let mut skipped_data = unreadable_data(skipped.unreadable, &skipped.examples, paths);
     if skipped.binary > 0 {
         skipped_data.insert("binary".to_owned(), json!(skipped.binary));
+    }
+    if skipped.partly > 0 {
+        skipped_data.insert("partly".to_owned(), partly_data(skipped, paths));
     }
     if !skipped_data.is_empty() {
         data.insert("skipped".to_owned(), Value::Object(skipped_data));
@@ -187,17 +212,15 @@ impl LineStyle {
         if let (true, Some(line)) = (self.numbers, row.line) {
             text.push_str(&format!("{line}{mark}{}", self.before_text));
         }
-        text.push_str(&line_text(row));
-        text
-    }
-}
-
-fn line_text(row: &Row) -> std::borrow::Cow<'_, str> {
-    match &row.text {
-        RowText::Whole(text) => text.as_ref().into(),
-        RowText::Long { chars } => {
-            format!("[{chars} characters, too long to show; match less of it with -o]").into()
+        match &row.text {
+            RowText::Whole(whole) => text.push_str(whole),
+            RowText::Long { chars } => {
+                let next = if self.shorten.is_empty() { "" } else { "; " };
+                let shorten = self.shorten;
+                text.push_str(&format!("[{chars} characters, too long to show{next}{shorten}]"));
+            }
         }
+        text
     }
 }
 
@@ -234,7 +257,13 @@ fn nothing_shown(answer: &SearchAnswer, plan: &PlannedSearch, paths: &Paths) -> 
         return format!("nothing is left beyond offset {}", plan.offset);
     }
     let mut text = "no matches".to_owned();
-    let WouldMatch { left_out, binary } = &answer.would_match;
+    if plan.start.absolute().is_file() && !plan.selection.takes_file(&plan.start) {
+        text += &format!(
+            "; `{}` does not fit the pattern of files",
+            paths.shown(plan.start.absolute())
+        );
+    }
+    let WouldMatch { left_out, binary, gave_up } = &answer.would_match;
     if !left_out.is_empty() {
         let names = paths.named(left_out);
         text += &format!("; ignored or hidden files match: {names}; {}", plan.style.widen);
@@ -244,6 +273,10 @@ fn nothing_shown(answer: &SearchAnswer, plan: &PlannedSearch, paths: &Paths) -> 
         text += &format!("; binary files match: {names}; name one as path to search it as text");
     } else if answer.skipped.binary > 0 {
         text += &format!("; {} skipped", amount(answer.skipped.binary, "binary file"));
+    }
+    if *gave_up {
+        text +=
+            "; not all ignored, hidden or binary files were looked at; name a place to search it";
     }
     text
 }
@@ -257,6 +290,9 @@ fn would_match_data(would_match: &WouldMatch, paths: &Paths, data: &mut Map<Stri
             let files: Vec<String> = files.iter().map(|it| paths.shown(it)).collect();
             named.insert(key.to_owned(), json!(files));
         }
+    }
+    if would_match.gave_up {
+        named.insert("incomplete".to_owned(), json!(true));
     }
     if !named.is_empty() {
         data.insert("wouldMatch".to_owned(), Value::Object(named));

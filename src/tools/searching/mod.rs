@@ -59,7 +59,13 @@ pub(super) async fn run(plan: PlannedSearch, cx: &ToolContext) -> Result<ToolOut
             Ok(query) => query,
             // Nothing is wrong with the pattern; it just cannot match within a line.
             Err(error @ QueryError::NeedsLines) => {
-                return Ok(lines::present_nothing(&plan, &error.to_string()));
+                let why = format!("{error}; {}", plan.style.over_lines);
+                return Ok(lines::present_nothing(&plan, &why));
+            }
+            // Part of it could match, so that no matches would be untrue.
+            Err(error @ QueryError::PartNeedsLines) => {
+                let message = format!("{error}; {}", plan.style.over_lines);
+                return Err(ToolError::new(ErrorKind::Grep, message));
             }
             Err(error @ QueryError::Malformed(_)) => {
                 return Err(ToolError::new(ErrorKind::Grep, error.to_string()));

@@ -85,7 +85,8 @@ fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
         content.push(Content::text(format!("[{}]", notes.join("; "))));
     }
     let files: Vec<Value> = files.into_iter().map(Value::String).collect();
-    let mut data = json!({ "total": found.total, "complete": shown == found.total });
+    let complete = shown == found.total && found.unreadable == 0;
+    let mut data = json!({ "total": found.total, "complete": complete });
     let skipped = unreadable_data(found.unreadable, &found.examples, paths);
     if let Some(data) = data.as_object_mut() {
         data.shift_insert(0, "files".to_owned(), Value::Array(files));

@@ -7,7 +7,10 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use crate::{tool::shown_path, workspace::search::FoundFile};
+use crate::{
+    tool::shown_path,
+    workspace::search::{FoundFile, Skipped},
+};
 
 /// Shows paths as a model can use them: below the workspace relative to it, others absolute.
 pub(in crate::tools) struct Paths(PathBuf);
@@ -124,4 +127,24 @@ pub(super) fn unreadable_data(
         data.insert("examples".to_owned(), Value::Array(examples));
     }
     data
+}
+
+/// Which file was searched in part, in words.
+pub(super) fn partly_note(skipped: &Skipped, paths: &Paths) -> Option<String> {
+    let (path, from) = skipped.partly_examples.first()?;
+    let rest = skipped.partly.saturating_sub(1);
+    let more = if rest > 0 { format!(", and {rest} more are like it") } else { String::new() };
+    Some(format!(
+        "`{}` is binary from about byte {from} on and was searched up to there; name it as path to search all of it{more}",
+        paths.shown(path)
+    ))
+}
+
+/// The same as data.
+pub(super) fn partly_data(skipped: &Skipped, paths: &Paths) -> Value {
+    let files = skipped.partly_examples.iter();
+    let files: Vec<Value> = files
+        .map(|(path, from)| json!({ "file": paths.shown(path), "binaryFrom": from }))
+        .collect();
+    json!({ "count": skipped.partly, "files": files })
 }

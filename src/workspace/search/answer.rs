@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// About what a row takes beside its text: the path, the number, and the form of data.
+/// About what a row takes beside its text, here as in an answer: the path, the number, the form of data.
 const ROW_BYTES: usize = 48;
 
 /// What a row of an answer is.
@@ -85,6 +85,10 @@ pub struct Totals {
 pub struct Skipped {
     /// Files that are not text.
     pub binary: u64,
+    /// Files that turned out to be binary after some of their rows.
+    pub partly: u64,
+    /// Some of those, and from about which byte on they are binary, by path.
+    pub partly_examples: Vec<(PathBuf, u64)>,
     /// Files and directories that could not be read.
     pub unreadable: u64,
     /// Some of those, with the cause, by path.
@@ -98,6 +102,8 @@ pub struct WouldMatch {
     pub left_out: Vec<PathBuf>,
     /// Some binary files, by path.
     pub binary: Vec<PathBuf>,
+    /// Whether there were too many to look at all of them, and none that was looked at matches.
+    pub gave_up: bool,
 }
 
 /// The answer to a search.

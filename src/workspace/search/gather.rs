@@ -26,6 +26,8 @@ pub(super) struct Gathered {
     totals: Totals,
     binary: Best<ByPath>,
     binary_count: u64,
+    partly: Best<(ByPath, u64)>,
+    partly_count: u64,
     unreadable: Best<(ByPath, String)>,
     unreadable_count: u64,
 }
@@ -66,6 +68,8 @@ impl Gathered {
             totals: Totals::default(),
             binary: Best::new(MAX_BINARY),
             binary_count: 0,
+            partly: Best::new(MAX_EXAMPLES),
+            partly_count: 0,
             unreadable: Best::new(MAX_EXAMPLES),
             unreadable_count: 0,
         }
@@ -105,6 +109,13 @@ impl Gathered {
             totals,
             skipped: Skipped {
                 binary: self.binary_count,
+                partly: self.partly_count,
+                partly_examples: self
+                    .partly
+                    .sorted()
+                    .into_iter()
+                    .map(|(path, from)| (path.0, from))
+                    .collect(),
                 unreadable: self.unreadable_count,
                 examples: self
                     .unreadable
@@ -123,7 +134,7 @@ impl Gather for Gathered {
     type Result = Group;
 
     fn weight(group: &Group) -> usize {
-        group.bytes + group.hits.len() * PATH_BYTES + group.rows * size_of::<Row>()
+        group.held + group.hits.len() * PATH_BYTES
     }
 
     fn take(&mut self, group: Group) -> ControlFlow<()> {
@@ -131,6 +142,10 @@ impl Gather for Gathered {
         self.unreadable_count += group.unreadable.len() as u64;
         for path in group.binary {
             self.binary.add(ByPath(path));
+        }
+        self.partly_count += group.partly.len() as u64;
+        for (path, from) in group.partly {
+            self.partly.add((ByPath(path), from));
         }
         for (path, cause) in group.unreadable {
             self.unreadable.add((ByPath(path), cause));

@@ -10,10 +10,10 @@ pub fn list(
 ) -> Result<Listing, SearchError> {
     // Looked at before it is opened: opening a device can already do something.
     let kind = request.start.absolute().symlink_metadata();
-    let kind = kind.map_err(|cause| SearchError::at(request.start, cause))?;
+    let failed = |cause| SearchError::at(request.start, request.visibility, cause);
+    let kind = kind.map_err(failed)?;
     if !kind.is_dir() {
         return Err(SearchError::NotAFolder(request.start.absolute().display().to_string()));
     }
-    let listing = list_folder(request, cancelled);
-    Ok(listing.map_err(|cause| SearchError::at(request.start, cause))??)
+    Ok(list_folder(request, cancelled).map_err(failed)??)
 }

@@ -16,7 +16,11 @@ mod query;
 mod scan;
 mod sinks;
 mod visit;
+mod watched_matcher;
 mod would_match;
+
+#[cfg(test)]
+mod tests;
 
 use std::{fs::FileType, io, path::Path};
 
@@ -36,12 +40,15 @@ use super::{
     WorkspacePath,
     walk::{
         Cancelled, Gather as _, IgnoreRules, Order, SearchThreads, Selection, Taken, Visibility,
-        Walk,
+        Walk, open_named,
     },
 };
 
 /// The most rows any answer is made of.
 const MAX_ROWS: usize = 100_000;
+
+/// The most rows that each thread of a search keeps although the answer may pass over them.
+const MAX_KEPT_OFFSET: usize = 5_000;
 
 /// What an answer shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,14 +127,19 @@ pub enum SearchError {
 
 impl SearchError {
     /// Why a search could not start at a place.
-    fn at(place: &WorkspacePath, cause: io::Error) -> Self {
+    fn at(place: &WorkspacePath, visibility: &Visibility, cause: io::Error) -> Self {
         let path = place.absolute();
         let shown = path.display().to_string();
         match cause.kind() {
             io::ErrorKind::NotFound => {
-                Self::NotFound { suggestions: super::suggest::close_names(path), path: shown }
+                let suggestions = super::suggest::close_names(path, visibility);
+                Self::NotFound { suggestions, path: shown }
             }
-            io::ErrorKind::NotADirectory => Self::NotAFolder(shown),
+            io::ErrorKind::NotADirectory => {
+                // It may be any part of the path that is a file.
+                let file = path.ancestors().find(|it| it.symlink_metadata().is_ok());
+                Self::NotAFolder(file.unwrap_or(path).display().to_string())
+            }
             _ => Self::Io(shown, cause),
         }
     }
@@ -154,7 +166,7 @@ impl<'a> Scope<'a> {
     }
 
     fn failed(&self, cause: io::Error) -> SearchError {
-        SearchError::at(self.start, cause)
+        SearchError::at(self.start, self.visibility, cause)
     }
 }
 
@@ -181,17 +193,24 @@ pub fn search(
             Shape::Files | Shape::Counts => Order::Any,
             Shape::Lines { .. } => Order::Path,
         };
-        let make_visitor = || FileVisitor::new(request);
-        scope
-            .walk(Taken::Selected, order)
-            .run(&make_visitor, &mut gathered, cancelled)
+        // Rows that are passed over need no text where it is known which they are: on one thread.
+        let in_order = request.offset > MAX_KEPT_OFFSET && order == Order::Path;
+        let alone = SearchThreads::new(0);
+        let make_visitor = || FileVisitor::new(request, in_order);
+        let mut walk = scope.walk(Taken::Selected, order);
+        if in_order {
+            walk.threads = &alone;
+        }
+        walk.run(&make_visitor, &mut gathered, cancelled)
             .map_err(|cause| scope.failed(cause))??
             .left_out_any
     } else if kind.is_file() {
-        let mut visitor = FileVisitor::new(request);
+        let mut visitor = FileVisitor::new(request, true);
         let mut group = Group::default();
-        let file = scope.start.open().map_err(|cause| scope.failed(cause))?;
-        visitor.named_file(file, scope.start.absolute(), &mut group, cancelled);
+        if scope.selection.takes_file(scope.start) {
+            let file = open_named(scope.start).map_err(|cause| scope.failed(cause))?;
+            visitor.named_file(file, scope.start.absolute(), &mut group, cancelled);
+        }
         if cancelled() {
             return Err(Cancelled.into());
         }

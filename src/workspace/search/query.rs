@@ -1,6 +1,7 @@
 //! What is searched for: a regular expression as ripgrep reads it, within limits.
 
 use grep_regex::{ErrorKind, RegexMatcherBuilder};
+use regex_syntax::hir::{Hir, HirKind};
 
 use super::{line_matcher::LineMatcher, needed::Needed};
 
@@ -37,8 +38,11 @@ pub enum QueryError {
     #[error("{0}")]
     Malformed(String),
     /// It can only match across lines, and is to match within one.
-    #[error("the pattern has a line end in it, which only matches with `multiline`")]
+    #[error("every match would have a line end in it, and a match is within a line")]
     NeedsLines,
+    /// Some of what it matches is across lines, and it is to match within one.
+    #[error("part of the pattern has a line end in it, and a match is within a line")]
+    PartNeedsLines,
 }
 
 /// A compiled pattern.
@@ -67,7 +71,12 @@ impl Query {
                 Ok(Self { matcher: LineMatcher { regex, needed }, span })
             }
             Err(error) => Err(match error.kind() {
-                ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => QueryError::NeedsLines,
+                ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => {
+                    match parsed(pattern, case).map(|it| always_ends_a_line(&it)) {
+                        Some(true) => QueryError::NeedsLines,
+                        Some(false) | None => QueryError::PartNeedsLines,
+                    }
+                }
                 ErrorKind::Regex(message) if message.starts_with("compiled regex exceeds") => {
                     QueryError::Malformed(format!(
                         "the pattern is too large when compiled (more than {MAX_COMPILED_BYTES} bytes); use smaller repetitions"
@@ -82,12 +91,28 @@ impl Query {
 }
 
 fn needed(pattern: &str, case: Case) -> Option<Needed> {
+    Needed::of(&parsed(pattern, case)?)
+}
+
+fn parsed(pattern: &str, case: Case) -> Option<Hir> {
     let mut parser = regex_syntax::ParserBuilder::new()
         .utf8(false)
         .multi_line(true)
         .case_insensitive(case == Case::Insensitive)
         .build();
-    Needed::of(&parser.parse(pattern).ok()?)
+    parser.parse(pattern).ok()
+}
+
+/// Whether every match has a line end in it.
+fn always_ends_a_line(pattern: &Hir) -> bool {
+    match pattern.kind() {
+        HirKind::Literal(literal) => literal.0.contains(&b'\n'),
+        HirKind::Capture(group) => always_ends_a_line(&group.sub),
+        HirKind::Repetition(repeated) => repeated.min > 0 && always_ends_a_line(&repeated.sub),
+        HirKind::Concat(parts) => parts.iter().any(always_ends_a_line),
+        HirKind::Alternation(branches) => branches.iter().all(always_ends_a_line),
+        HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) => false,
+    }
 }
 
 /// What is wrong with a pattern, with a caret below the place. The matcher's own error shows the
@@ -147,6 +172,12 @@ mod tests {
     fn a_pattern_over_lines_is_told_from_a_wrong_one() {
         let within = Query::new("a\\nb", Case::Sensitive, Span::Line);
         assert!(matches!(within, Err(QueryError::NeedsLines)));
+        for (pattern, all) in [("a\\n|(b\\nc)+", true), ("a|b\\n", false), ("a(b\\n)?", false)] {
+            let refused = Query::new(pattern, Case::Sensitive, Span::Line);
+            let needs_lines = matches!(refused, Err(QueryError::NeedsLines));
+            let in_part = matches!(refused, Err(QueryError::PartNeedsLines));
+            assert_eq!((needs_lines, in_part), (all, !all), "{pattern}");
+        }
         assert!(Query::new("a\\nb", Case::Sensitive, Span::Lines).is_ok());
     }
 }

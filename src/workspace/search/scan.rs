@@ -11,7 +11,10 @@ use std::{
 
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink};
 
-use super::query::{Query, Span};
+use super::{
+    query::{Query, Span},
+    watched_matcher::WatchedMatcher,
+};
 use crate::workspace::walk::ShortReads;
 
 /// The buffer of ripgrep's searcher. A file that fits is seen as a whole, there as here, so the same
@@ -29,6 +32,9 @@ pub(super) enum BinaryFiles {
     Searched,
 }
 
+/// What takes the matches of a file. One type for all: the searcher is a lot of code, made once for each.
+pub(super) type FileSink<'m> = dyn Sink<Error = io::Error> + 'm;
+
 /// What a searcher has to hand out beside matches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Details {
@@ -41,12 +47,14 @@ pub(super) struct Details {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Scanned {
     Text,
-    Binary,
+    /// It was text up to about this byte, and is searched no further.
+    Binary {
+        from: u64,
+    },
 }
 
 /// One thread's searcher.
 pub(super) struct Scanner {
-    query: Query,
     searcher: Searcher,
     buffer: Box<[u8]>,
 }
@@ -62,21 +70,18 @@ impl Scanner {
             .memory_map(MmapChoice::never())
             .binary_detection(BinaryDetection::none())
             .build();
-        Self { query: query.clone(), searcher, buffer: vec![0; BUFFER_BYTES].into() }
+        Self { searcher, buffer: vec![0; BUFFER_BYTES].into() }
     }
 
-    /// Searches a file. `cancelled` is asked between pieces of a large one.
-    pub(super) fn scan<S>(
+    /// Searches a file with the matcher of this scanner's query, which also tells when to stop.
+    pub(super) fn scan(
         &mut self,
         file: &mut File,
         short_reads: ShortReads,
         binary: BinaryFiles,
-        sink: S,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<Scanned, io::Error>
-    where
-        S: Sink<Error = io::Error>,
-    {
+        matcher: &WatchedMatcher<'_>,
+        sink: &mut FileSink<'_>,
+    ) -> Result<Scanned, io::Error> {
         let mut length = 0;
         let whole = loop {
             let room = self.buffer.get_mut(length..).unwrap_or_default();
@@ -98,45 +103,56 @@ impl Scanner {
         };
         let head = self.buffer.get(..length).unwrap_or_default();
         if !whole || encoding_rs::Encoding::for_bom(head).is_some() {
-            let reader = Continued { head, file, cancelled };
-            return stream(&mut self.searcher, &self.query, reader, binary, sink);
+            let reader = Continued { head, file, matcher };
+            return stream(&mut self.searcher, matcher, reader, binary, sink);
         }
         if binary == BinaryFiles::Skipped && memchr::memchr(0, head).is_some() {
-            return Ok(Scanned::Binary);
+            return Ok(Scanned::Binary { from: 0 });
         }
-        self.searcher.search_slice(&self.query.matcher, head, sink)?;
+        self.searcher.search_slice(matcher, head, &mut Watched { sink, binary_from: None })?;
         Ok(Scanned::Text)
+    }
+
+    /// Why a file was not searched to its end.
+    pub(super) fn explain(&self, cause: &io::Error, matcher: &WatchedMatcher<'_>) -> String {
+        // The searcher's own error is about a configuration that nobody has seen.
+        if cause.kind() != io::ErrorKind::Other || cause.raw_os_error().is_some() {
+            return cause.to_string();
+        }
+        if self.searcher.multi_line_with_matcher(matcher) {
+            return format!(
+                "it has more than {MAX_HEAP_BYTES} bytes, the most that are searched for matches over lines"
+            );
+        }
+        format!("a line is longer than {MAX_HEAP_BYTES} bytes")
     }
 }
 
-fn stream<S>(
+fn stream(
     searcher: &mut Searcher,
-    query: &Query,
-    reader: impl Read,
+    matcher: &WatchedMatcher<'_>,
+    reader: Continued<'_>,
     binary: BinaryFiles,
-    mut sink: S,
-) -> Result<Scanned, io::Error>
-where
-    S: Sink<Error = io::Error>,
-{
+    sink: &mut FileSink<'_>,
+) -> Result<Scanned, io::Error> {
     let detection = match binary {
         BinaryFiles::Skipped => BinaryDetection::quit(0),
         BinaryFiles::Searched => BinaryDetection::none(),
     };
     searcher.set_binary_detection(detection);
-    let mut watched = Watched { sink: &mut sink, binary: false };
-    let ended = searcher.search_reader(&query.matcher, reader, &mut watched);
-    let found_binary = watched.binary;
+    let mut watched = Watched { sink, binary_from: None };
+    let ended = searcher.search_reader(matcher, reader, &mut watched);
+    let binary_from = watched.binary_from;
     searcher.set_binary_detection(BinaryDetection::none());
     ended?;
-    Ok(if found_binary { Scanned::Binary } else { Scanned::Text })
+    Ok(binary_from.map_or(Scanned::Text, |from| Scanned::Binary { from }))
 }
 
 /// The part of a file that was read already, then the rest.
 struct Continued<'a> {
     head: &'a [u8],
     file: &'a mut File,
-    cancelled: &'a dyn Fn() -> bool,
+    matcher: &'a WatchedMatcher<'a>,
 }
 
 impl Read for Continued<'_> {
@@ -144,7 +160,7 @@ impl Read for Continued<'_> {
         if !self.head.is_empty() {
             return self.head.read(into);
         }
-        if (self.cancelled)() {
+        if self.matcher.is_cancelled() {
             return Err(io::Error::other("cancelled"));
         }
         self.file.read(into)
@@ -152,19 +168,19 @@ impl Read for Continued<'_> {
 }
 
 /// Learns whether the file turned out to be binary.
-struct Watched<'s, S> {
-    sink: &'s mut S,
-    binary: bool,
+struct Watched<'s, 'm> {
+    sink: &'s mut FileSink<'m>,
+    binary_from: Option<u64>,
 }
 
-impl<S: Sink> Sink for Watched<'_, S> {
-    type Error = S::Error;
+impl Sink for Watched<'_, '_> {
+    type Error = io::Error;
 
     fn matched(
         &mut self,
         searcher: &Searcher,
         found: &grep_searcher::SinkMatch<'_>,
-    ) -> Result<bool, S::Error> {
+    ) -> io::Result<bool> {
         self.sink.matched(searcher, found)
     }
 
@@ -172,16 +188,16 @@ impl<S: Sink> Sink for Watched<'_, S> {
         &mut self,
         searcher: &Searcher,
         context: &grep_searcher::SinkContext<'_>,
-    ) -> Result<bool, S::Error> {
+    ) -> io::Result<bool> {
         self.sink.context(searcher, context)
     }
 
-    fn context_break(&mut self, searcher: &Searcher) -> Result<bool, S::Error> {
+    fn context_break(&mut self, searcher: &Searcher) -> io::Result<bool> {
         self.sink.context_break(searcher)
     }
 
-    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, S::Error> {
-        self.binary = true;
+    fn binary_data(&mut self, _: &Searcher, at: u64) -> io::Result<bool> {
+        self.binary_from = Some(at);
         Ok(true)
     }
 }

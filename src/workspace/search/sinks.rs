@@ -7,7 +7,7 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 
 use super::{
     answer::{Row, RowKind, RowText},
-    line_matcher::LineMatcher,
+    watched_matcher::WatchedMatcher,
 };
 
 /// The longest line that is shown.
@@ -19,7 +19,7 @@ const LOOK_AHEAD_BYTES: usize = 128;
 #[derive(Debug, Default)]
 pub(super) struct Presence(pub(super) bool);
 
-impl Sink for &mut Presence {
+impl Sink for Presence {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> io::Result<bool> {
@@ -30,16 +30,20 @@ impl Sink for &mut Presence {
 
 /// Counts matching lines; matches, where one may span several lines.
 pub(super) struct Counter<'m> {
-    pub(super) matcher: &'m LineMatcher,
+    pub(super) matcher: &'m WatchedMatcher<'m>,
     pub(super) count: u64,
 }
 
-impl Sink for &mut Counter<'_> {
+impl Sink for Counter<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         if searcher.multi_line_with_matcher(self.matcher) {
-            self.count += matches_within(searcher, self.matcher, found)?.len() as u64;
+            let count = &mut self.count;
+            each_match(searcher, self.matcher, found, &mut |_| {
+                *count += 1;
+                true
+            })?;
         } else {
             self.count += 1;
         }
@@ -58,15 +62,21 @@ pub(super) struct RowLimit {
     pub(super) bytes: usize,
 }
 
-/// The rows of one file after the other.
+/// The rows of one file.
 pub(super) struct LineSink<'m> {
-    pub(super) matcher: &'m LineMatcher,
+    pub(super) matcher: &'m WatchedMatcher<'m>,
     pub(super) only_matching: bool,
     pub(super) limit: RowLimit,
     pub(super) rows: Vec<Row>,
-    /// Rows of files before this one.
+    /// Rows that are known to come before those of this file.
     pub(super) rows_before: usize,
+    /// Whether those are all that come before: what the answer passes over is then known, and its text
+    /// is not kept.
+    pub(super) in_order: bool,
+    /// What the rows beyond the offset take of the answer, those before this file included.
     pub(super) bytes: usize,
+    /// What all rows of this file take in memory.
+    pub(super) held: usize,
 }
 
 impl LineSink<'_> {
@@ -76,44 +86,48 @@ impl LineSink<'_> {
         rows > self.limit.offset.saturating_add(self.limit.rows) || self.bytes > self.limit.bytes
     }
 
-    fn push(&mut self, kind: RowKind, line: Option<u64>, text: &[u8]) {
+    /// Adds a row; false when no answer can show another.
+    fn push(&mut self, kind: RowKind, line: Option<u64>, text: &[u8]) -> bool {
+        let passed_over = self.rows_before + self.rows.len() < self.limit.offset;
+        let text = if passed_over && self.in_order { b"" } else { text };
         let row = Row { kind, line, text: shown(text) };
-        if self.rows_before + self.rows.len() >= self.limit.offset {
+        self.held += row.bytes();
+        if !passed_over {
             self.bytes += row.bytes();
         }
         self.rows.push(row);
+        !self.is_full()
     }
 
-    /// The matched parts alone: a match over several lines is one row for each of them.
+    /// The matched parts alone.
     fn push_matches(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<()> {
-        let matches = matches_within(searcher, self.matcher, found)?;
-        if !searcher.multi_line_with_matcher(self.matcher) {
-            for part in matches {
-                let piece = found.bytes().get(part.start()..part.end()).unwrap_or_default();
-                self.push(RowKind::Match, found.line_number(), piece);
-            }
-            return Ok(());
+        let (matcher, text) = (self.matcher, found.bytes());
+        if !searcher.multi_line_with_matcher(matcher) {
+            let line = found.line_number();
+            return each_match(searcher, matcher, found, &mut |part| {
+                let piece = text.get(part.start()..part.end()).unwrap_or_default();
+                self.push(RowKind::Match, line, piece)
+            });
         }
-        let mut line_number = found.line_number();
-        let mut start = 0;
-        for line in found.lines() {
-            let text = without_terminator(line);
-            let end = start + text.len();
-            for part in &matches {
-                let (from, to) = (part.start().max(start), part.end().min(end));
-                if from < to || (part.is_empty() && (start..end).contains(&from)) {
-                    let piece = text.get(from - start..to - start).unwrap_or_default();
-                    self.push(RowKind::Match, line_number, piece);
+        let mut lines = LineCursor::new(text, found.line_number());
+        each_match(searcher, matcher, found, &mut |part| {
+            lines.go_to(part.start());
+            loop {
+                if let Some(piece) = lines.part_of(part)
+                    && !self.push(RowKind::Match, lines.number, piece)
+                {
+                    return false;
+                }
+                // The next match may begin in the line that this one ends in.
+                if part.end() <= lines.next || !lines.advance() {
+                    return true;
                 }
             }
-            start += line.len();
-            line_number = line_number.map(|it| it + 1);
-        }
-        Ok(())
+        })
     }
 }
 
-impl Sink for &mut LineSink<'_> {
+impl Sink for LineSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
@@ -122,7 +136,9 @@ impl Sink for &mut LineSink<'_> {
         } else {
             let mut line_number = found.line_number();
             for line in found.lines() {
-                self.push(RowKind::Match, line_number, line);
+                if !self.push(RowKind::Match, line_number, line) {
+                    break;
+                }
                 line_number = line_number.map(|it| it + 1);
             }
         }
@@ -130,26 +146,70 @@ impl Sink for &mut LineSink<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        match context.kind() {
+        Ok(match context.kind() {
             SinkContextKind::Before | SinkContextKind::After | SinkContextKind::Other => {
-                self.push(RowKind::Context, context.line_number(), context.bytes());
+                self.push(RowKind::Context, context.line_number(), context.bytes())
             }
-        }
-        Ok(!self.is_full())
+        })
     }
 
     fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
-        self.push(RowKind::Gap, None, b"");
-        Ok(!self.is_full())
+        Ok(self.push(RowKind::Gap, None, b""))
     }
 }
 
-/// Every match in what the searcher found, relative to its first byte.
-fn matches_within(
+/// Goes through a text line by line, for matches that come in order.
+struct LineCursor<'t> {
+    text: &'t [u8],
+    start: usize,
+    /// Where the line after this one begins.
+    next: usize,
+    number: Option<u64>,
+}
+
+impl<'t> LineCursor<'t> {
+    fn new(text: &'t [u8], number: Option<u64>) -> Self {
+        Self { text, start: 0, next: end_of_line(text, 0), number }
+    }
+
+    /// Goes on to the next line; false when there is none.
+    fn advance(&mut self) -> bool {
+        if self.next >= self.text.len() {
+            return false;
+        }
+        self.start = self.next;
+        self.next = end_of_line(self.text, self.start);
+        self.number = self.number.map(|it| it + 1);
+        true
+    }
+
+    fn go_to(&mut self, at: usize) {
+        while self.next <= at && self.advance() {}
+    }
+
+    /// What a match has of this line, without the line's end.
+    fn part_of(&self, part: Match) -> Option<&'t [u8]> {
+        let line = without_terminator(self.text.get(self.start..self.next).unwrap_or_default());
+        let end = self.start + line.len();
+        let (from, to) = (part.start().max(self.start), part.end().min(end));
+        let is_here = from < to || (part.is_empty() && (self.start..end).contains(&from));
+        is_here.then(|| self.text.get(from..to).unwrap_or_default())
+    }
+}
+
+/// Where the line that begins at a place ends, its terminator included.
+fn end_of_line(text: &[u8], start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    memchr::memchr(b'\n', rest).map_or(text.len(), |it| start + it + 1)
+}
+
+/// Hands over every match in what the searcher found, relative to its first byte, until told to stop.
+fn each_match(
     searcher: &Searcher,
-    matcher: &LineMatcher,
+    matcher: &WatchedMatcher<'_>,
     found: &SinkMatch<'_>,
-) -> io::Result<Vec<Match>> {
+    each: &mut dyn FnMut(Match) -> bool,
+) -> io::Result<()> {
     let range = found.bytes_range_in_buffer();
     let buffer = found.buffer();
     // The pattern has to see what it saw before: with a line alone, its end must stay out of sight.
@@ -159,21 +219,12 @@ fn matches_within(
         range.start + without_terminator(buffer.get(range.clone()).unwrap_or_default()).len()
     };
     let haystack = buffer.get(..end).unwrap_or_default();
-    let mut spans = Vec::new();
     matcher
         .find_iter_at(haystack, range.start, |it| {
-            if it.start() >= range.end {
-                return false;
-            }
-            spans.push(Match::new(it.start() - range.start, it.end() - range.start));
-            true
+            it.start() < range.end
+                && each(Match::new(it.start() - range.start, it.end() - range.start))
         })
-        .map_err(io::Error::other)?;
-    // Nothing, found behind the last byte, is not worth a row.
-    if spans.last().is_some_and(|it| it.is_empty() && it.start() >= found.bytes().len()) {
-        spans.pop();
-    }
-    Ok(spans)
+        .map_err(io::Error::other)
 }
 
 fn without_terminator(line: &[u8]) -> &[u8] {

@@ -13,6 +13,7 @@ use super::{
     answer::Row,
     scan::{BinaryFiles, Details, Scanned, Scanner},
     sinks::{Counter, LineSink, Presence, RowLimit},
+    watched_matcher::WatchedMatcher,
 };
 use crate::workspace::walk::{Folder, ShortReads, Visitor};
 
@@ -29,9 +30,11 @@ pub(super) enum Hit {
 pub(super) struct Group {
     pub(super) hits: Vec<(PathBuf, Hit)>,
     pub(super) binary: Vec<PathBuf>,
+    /// Files that turned out to be binary after some rows, and from which byte on.
+    pub(super) partly: Vec<(PathBuf, u64)>,
     pub(super) unreadable: Vec<(PathBuf, String)>,
-    pub(super) rows: usize,
-    pub(super) bytes: usize,
+    /// What the rows take in memory.
+    pub(super) held: usize,
 }
 
 /// A file to search.
@@ -40,16 +43,27 @@ struct Target {
     short_reads: ShortReads,
 }
 
+/// Rows that are known to come before those of the next file.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    rows: usize,
+    /// What those beyond the offset take of the answer.
+    bytes: usize,
+}
+
 /// One thread's part of a search.
 pub(super) struct FileVisitor {
     scanner: Scanner,
     query: super::Query,
     shape: Shape,
     limit: RowLimit,
+    /// Whether this visitor sees all files, in the order of the answer.
+    in_order: bool,
+    counted: Counted,
 }
 
 impl FileVisitor {
-    pub(super) fn new(request: &SearchRequest<'_>) -> Self {
+    pub(super) fn new(request: &SearchRequest<'_>, in_order: bool) -> Self {
         let details = match request.shape {
             Shape::Files | Shape::Counts => Details::default(),
             Shape::Lines { before, after, .. } => Details { line_numbers: true, before, after },
@@ -59,6 +73,8 @@ impl FileVisitor {
             query: request.query.clone(),
             shape: request.shape,
             limit: request.row_limit(),
+            in_order,
+            counted: Counted::default(),
         }
     }
 
@@ -83,10 +99,13 @@ impl FileVisitor {
         group: &mut Group,
         done: &dyn Fn() -> bool,
     ) -> bool {
+        let Self { scanner, query, counted, .. } = self;
+        let matcher = &WatchedMatcher::new(&query.matcher, done);
+        let mut full = false;
         let (scanned, hit) = match self.shape {
             Shape::Files => {
                 let mut sink = Presence::default();
-                let scanned = self.scanner.scan(&mut file, short_reads, binary, &mut sink, done);
+                let scanned = scanner.scan(&mut file, short_reads, binary, matcher, &mut sink);
                 let hit = sink.0.then(|| {
                     let modified = file.metadata().and_then(|it| it.modified());
                     Hit::Present(modified.unwrap_or(SystemTime::UNIX_EPOCH))
@@ -94,56 +113,64 @@ impl FileVisitor {
                 (scanned, hit)
             }
             Shape::Counts => {
-                let mut sink = Counter { matcher: &self.query.matcher, count: 0 };
-                let scanned = self.scanner.scan(&mut file, short_reads, binary, &mut sink, done);
+                let mut sink = Counter { matcher, count: 0 };
+                let scanned = scanner.scan(&mut file, short_reads, binary, matcher, &mut sink);
                 (scanned, (sink.count > 0).then_some(Hit::Count(sink.count)))
             }
-            Shape::Lines { only_matching, .. } => {
+            Shape::Lines { only_matching, before, after } => {
+                // The answer has a gap between files where it shows what is near a match.
+                let gap = usize::from(counted.rows > 0 && (before > 0 || after > 0));
                 let mut sink = LineSink {
-                    matcher: &self.query.matcher,
+                    matcher,
                     only_matching,
                     limit: self.limit,
                     rows: Vec::new(),
-                    rows_before: group.rows,
-                    bytes: group.bytes,
+                    rows_before: counted.rows + gap,
+                    in_order: self.in_order,
+                    bytes: counted.bytes,
+                    held: 0,
                 };
-                let scanned = self.scanner.scan(&mut file, short_reads, binary, &mut sink, done);
-                group.rows += sink.rows.len();
-                group.bytes = sink.bytes;
-                let full = sink.is_full();
-                let rows = sink.rows;
-                if !rows.is_empty() {
-                    group.hits.push((path(), Hit::Rows(rows)));
+                let scanned = scanner.scan(&mut file, short_reads, binary, matcher, &mut sink);
+                full = sink.is_full();
+                group.held += sink.held;
+                if !sink.rows.is_empty() {
+                    counted.rows = sink.rows_before + sink.rows.len();
+                    counted.bytes = sink.bytes;
                 }
-                if full {
-                    return false;
-                }
-                (scanned, None)
+                (scanned, (!sink.rows.is_empty()).then_some(Hit::Rows(sink.rows)))
             }
         };
-        match scanned {
-            Ok(Scanned::Text) => group.hits.extend(hit.map(|it| (path(), it))),
-            // As to ripgrep: a file that turns out to be binary after some matches has no count.
-            Ok(Scanned::Binary) => group.binary.push(path()),
-            Err(cause) => group.note_unreadable(path(), &cause),
+        // Whoever stopped the search takes no answer.
+        if matcher.has_stopped() {
+            return false;
         }
-        true
+        match (scanned, hit) {
+            (Ok(Scanned::Text), hit) => group.hits.extend(hit.map(|it| (path(), it))),
+            (Ok(Scanned::Binary { from }), Some(hit @ Hit::Rows(_))) => {
+                group.hits.push((path(), hit));
+                if !full {
+                    group.partly.push((path(), from));
+                }
+            }
+            // As to ripgrep: a file that turns out to be binary after some matches has no count.
+            (Ok(Scanned::Binary { .. }), _) => group.binary.push(path()),
+            (Err(cause), hit) => {
+                group.unreadable.push((path(), scanner.explain(&cause, matcher)));
+                group
+                    .hits
+                    .extend(hit.filter(|it| matches!(it, Hit::Rows(_))).map(|it| (path(), it)));
+            }
+        }
+        !full
     }
 }
 
 impl Group {
-    fn note_unreadable(&mut self, path: PathBuf, cause: &io::Error) {
-        // The searcher's own error is about a configuration that nobody has seen.
-        let text = if cause.kind() == io::ErrorKind::Other {
-            format!("a line is longer than {} bytes", super::scan::MAX_HEAP_BYTES)
-        } else {
-            cause.to_string()
-        };
-        self.unreadable.push((path, text));
-    }
-
     fn is_empty(&self) -> bool {
-        self.hits.is_empty() && self.binary.is_empty() && self.unreadable.is_empty()
+        self.hits.is_empty()
+            && self.binary.is_empty()
+            && self.partly.is_empty()
+            && self.unreadable.is_empty()
     }
 }
 
@@ -157,6 +184,13 @@ impl Visitor for FileVisitor {
         done: &dyn Fn() -> bool,
     ) -> Option<Group> {
         let mut group = Group::default();
+        let short_reads = match folder.short_reads() {
+            Ok(short_reads) => short_reads,
+            Err(cause) => return self.unreadable(folder.path(), &cause),
+        };
+        if !self.in_order {
+            self.counted = Counted::default();
+        }
         for name in &names {
             if done() {
                 return None;
@@ -164,7 +198,7 @@ impl Visitor for FileVisitor {
             let path = || folder.path().join(name);
             match folder.open_file(name) {
                 Ok(file) => {
-                    let target = Target { file, short_reads: folder.short_reads() };
+                    let target = Target { file, short_reads };
                     if !self.search(target, &path, BinaryFiles::Skipped, &mut group, done) {
                         break;
                     }

@@ -8,11 +8,14 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::SystemTime,
 };
+
+#[cfg(target_os = "linux")]
+use std::sync::OnceLock;
 
 #[cfg(unix)]
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -44,6 +47,10 @@ mod kinds {
     pub(super) const OVERLAY: u64 = 0x794c_7630;
 }
 
+/// How an error calls files that are never opened.
+#[cfg(target_os = "linux")]
+const OF_THE_KERNEL: &str = "files of the kernel are not searched";
+
 /// What it means when a file gives less than was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShortReads {
@@ -62,7 +69,9 @@ pub struct Folder {
     /// The path below the start of the walk.
     below: PathBuf,
     depth: usize,
-    short_reads: OnceLock<ShortReads>,
+    /// Nothing where files are the kernel's.
+    #[cfg(target_os = "linux")]
+    short_reads: OnceLock<Option<ShortReads>>,
     #[cfg(unix)]
     handle: Option<OwnedFd>,
     open_handles: Arc<AtomicUsize>,
@@ -83,6 +92,7 @@ impl Folder {
             path: place.absolute().into(),
             below: PathBuf::new(),
             depth: 0,
+            #[cfg(target_os = "linux")]
             short_reads: OnceLock::new(),
             #[cfg(unix)]
             handle: Some(file.into()),
@@ -105,18 +115,20 @@ impl Folder {
         self.depth
     }
 
-    /// What a short read of a file in this directory means.
-    pub fn short_reads(&self) -> ShortReads {
+    /// What a short read of a file in this directory means. An error where no file is to be opened: the
+    /// kernel's own may be anywhere, not only at `/proc`.
+    pub fn short_reads(&self) -> io::Result<ShortReads> {
         #[cfg(target_os = "linux")]
-        return *self.short_reads.get_or_init(|| {
-            let kind = self.with_handle(file_system);
-            match kind {
-                Ok(EXT | XFS | BTRFS | TMPFS | OVERLAY) => ShortReads::EndFiles,
-                Ok(_) | Err(_) => ShortReads::MeanNothing,
-            }
-        });
+        return self
+            .short_reads
+            .get_or_init(|| match self.with_handle(file_system) {
+                Ok(EXT | XFS | BTRFS | TMPFS | OVERLAY) => Some(ShortReads::EndFiles),
+                Ok(PROC | SYSFS) => None,
+                Ok(_) | Err(_) => Some(ShortReads::MeanNothing),
+            })
+            .ok_or_else(|| io::Error::other(OF_THE_KERNEL));
         #[cfg(not(target_os = "linux"))]
-        *self.short_reads.get_or_init(|| ShortReads::MeanNothing)
+        Ok(ShortReads::MeanNothing)
     }
 
     /// Opens a directory in this one; a link is not followed.
@@ -141,6 +153,7 @@ impl Folder {
             path: self.path.join(name).into(),
             below: self.below.join(name),
             depth: self.depth + 1,
+            #[cfg(target_os = "linux")]
             short_reads: OnceLock::new(),
             #[cfg(unix)]
             handle: Some(handle),
@@ -252,12 +265,33 @@ fn open_folder(from: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(from, name, flags, Mode::empty())?)
 }
 
+/// Opens a file that the caller named, unless it is the kernel's. The system is asked before: to open one
+/// can already do something.
+pub fn open_named(place: &WorkspacePath) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    {
+        let folder = place.absolute().parent().unwrap_or(place.absolute());
+        let kind = rustix::fs::statfs(folder)?.f_type;
+        refuse_kind(u64::try_from(kind).unwrap_or(0))?;
+    }
+    let file = place.open()?;
+    // A file can be mounted alone.
+    #[cfg(target_os = "linux")]
+    refuse_kernel_files(file.as_fd())?;
+    Ok(file)
+}
+
 /// File systems of the kernel itself: their files look regular, but reading one can wait for ever or
 /// do something.
 #[cfg(target_os = "linux")]
 fn refuse_kernel_files(folder: BorrowedFd<'_>) -> io::Result<()> {
-    match file_system(folder)? {
-        PROC | SYSFS => Err(io::Error::other("files of the kernel are not searched")),
+    refuse_kind(file_system(folder)?)
+}
+
+#[cfg(target_os = "linux")]
+fn refuse_kind(file_system: u64) -> io::Result<()> {
+    match file_system {
+        PROC | SYSFS => Err(io::Error::other(OF_THE_KERNEL)),
         _ => Ok(()),
     }
 }

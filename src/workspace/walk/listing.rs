@@ -129,7 +129,7 @@ impl Lister<'_> {
             names.push((name.to_owned(), kind));
             ControlFlow::Continue(())
         })?;
-        let rules = Rules::within(above, folder, rule_files);
+        let rules = Rules::within(above, folder, rule_files, self.selection.naming(folder));
         names.sort_unstable_by(|(one, _), (other, _)| {
             one.as_encoded_bytes().cmp(other.as_encoded_bytes())
         });

@@ -18,7 +18,7 @@ mod walker;
 mod tests;
 
 pub use entry::EntryKind;
-pub use folder::{Folder, ShortReads};
+pub use folder::{Folder, ShortReads, open_named};
 pub use listing::{Listed, Listing, ListingRequest, list_folder};
 pub use pattern::{Depth, PathPattern, PatternError, split_absolute};
 pub use queue::{Gather, Order};

@@ -61,6 +61,8 @@ pub struct PathPattern {
     /// The directories that every fitting path begins with, and the whole path where the pattern has
     /// no wildcard at all.
     literal: Vec<OsString>,
+    /// Whether the name of every fitting file is spelled out, wherever the file is.
+    names_files: bool,
 }
 
 impl PathPattern {
@@ -77,29 +79,33 @@ impl PathPattern {
         let anchored = trimmed.trim_start_matches('/');
         let floats = depth == Depth::Any && !trimmed.contains('/');
         let last = if floats { Some(anchored) } else { anchored.strip_prefix("**/") };
-        let name = last.filter(|it| !it.contains('/') && !it.contains("**"));
+        // Within a name, two stars are one.
+        let name = last.filter(|it| !it.contains('/')).map(single_stars);
         let malformed = |err: globset::Error| {
             PatternError::Malformed(pattern.to_owned(), err.kind().to_string())
         };
-        let parts = alternatives(name.unwrap_or(anchored));
+        let parts = alternatives(name.as_deref().unwrap_or(anchored));
         let literal = if floats { Vec::new() } else { literal_beginning(anchored) };
         if name.is_some()
             && let Some(ends) = parts.iter().map(|it| plain_end(it)).collect()
         {
-            return Ok(Self { fit: Fit::NameEnds(ends), literal });
+            return Ok(Self { fit: Fit::NameEnds(ends), literal, names_files: false });
         }
+        let is_name = |it: &String| it.rsplit('/').next().is_some_and(is_literal);
+        let names_files = parts.iter().all(is_name);
         let mut globs = GlobSetBuilder::new();
         for glob in parts {
             let glob = GlobBuilder::new(&glob)
                 .literal_separator(true)
                 .backslash_escape(true)
+                .empty_alternates(true)
                 .build()
                 .map_err(malformed)?;
             globs.add(glob);
         }
         let globs = globs.build().map_err(malformed)?;
         let fit = if name.is_some() { Fit::Name(globs) } else { Fit::Path(globs) };
-        Ok(Self { fit, literal })
+        Ok(Self { fit, literal, names_files })
     }
 
     /// Whether a name alone decides.
@@ -135,6 +141,16 @@ impl PathPattern {
     /// Whether the pattern spells out this part of the path: who names a place wants to see it.
     pub(super) fn names(&self, name: &OsStr, depth: usize) -> bool {
         self.literal.get(depth).is_some_and(|literal| literal == name)
+    }
+
+    /// Whether it spells out the names of the files that fit.
+    pub(super) fn names_files(&self) -> bool {
+        self.names_files
+    }
+
+    /// How many directories below the start it spells out, one in the other.
+    pub(super) fn spelled_out(&self) -> usize {
+        self.literal.len()
     }
 }
 
@@ -173,10 +189,28 @@ pub(super) fn nests_too_deep(glob: &str) -> bool {
 
 /// The parts before the first that has something to match in it.
 pub(super) fn literal_beginning(glob: &str) -> Vec<OsString> {
-    glob.split('/')
-        .take_while(|part| !part.is_empty() && !part.contains(['*', '?', '[', '{', '\\']))
-        .map(OsString::from)
-        .collect()
+    glob.split('/').take_while(|part| is_literal(part)).map(OsString::from).collect()
+}
+
+/// Whether a part of a path has nothing to match in it.
+fn is_literal(part: &str) -> bool {
+    !part.is_empty() && !part.contains(['*', '?', '[', '{', '\\'])
+}
+
+/// Makes one of several stars that follow each other.
+fn single_stars(name: &str) -> String {
+    let mut single = String::with_capacity(name.len());
+    let mut after_star = false;
+    let mut escaped = false;
+    for character in name.chars() {
+        let is_star = character == '*' && !escaped;
+        if !(is_star && after_star) {
+            single.push(character);
+        }
+        after_star = is_star;
+        escaped = character == '\\' && !escaped;
+    }
+    single
 }
 
 /// Writes one level of braces out: the parts are then matched by extension or name, without a regex.
@@ -244,9 +278,33 @@ mod tests {
             ("src/**", "src/a/b", true, true),
             ("a[bc].?s", "ab.ts", true, true),
             ("{a,b}/{c,d}.ts", "b/c.ts", true, true),
+            ("{a,b}{,.d}.ts", "b.ts", true, true),
+            ("{a,b}{,.d}.ts", "src/b.d.ts", true, false),
+            ("**.ts", "src/a.ts", true, false),
+            ("**test**", "src/my_test.ts", true, false),
+            ("**/**test**", "src/my_test.ts", true, true),
+            ("a\\**", "src/a*b", true, false),
+            ("a\\**", "src/ab", false, false),
         ] {
             assert_eq!(fits(pattern, Depth::Any, path), anywhere, "{pattern} {path}");
             assert_eq!(fits(pattern, Depth::Top, path), at_top, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_with_a_plain_end_names_its_files() {
+        for (pattern, names) in [
+            (".env", true),
+            ("**/.env", true),
+            ("src/*/index.js", true),
+            ("{.env,.envrc}", true),
+            ("*.env", false),
+            ("src/**", false),
+            ("a[bc]", false),
+            ("{a,b*}", false),
+        ] {
+            let compiled = PathPattern::new(pattern, Depth::Any).unwrap();
+            assert_eq!(compiled.names_files(), names, "{pattern}");
         }
     }
 

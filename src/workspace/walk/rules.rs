@@ -4,10 +4,14 @@
 //! which beats `.gitignore`, `.git/info/exclude` and the user's global excludes; within one kind the
 //! nearest file wins, and in a file the last line that fits. A repository inside another one does
 //! not take the outer one's `.gitignore`.
+//!
+//! Who names a directory wants to see what is in it: there, lines that ignore whatever it holds, like
+//! `dist/*` above or the `*` of a `.venv`, do not hold. All others do.
 
 use std::{
     fs::File,
     io::{self, Read as _},
+    iter,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -26,6 +30,9 @@ use super::{
 /// The largest ignore file that is read.
 const MAX_RULES_BYTES: u64 = 4 * 1024 * 1024;
 
+/// A name that no rule is about. A line that ignores it ignores everything beside it.
+const ANY_NAME: &str = "\u{1}any\u{1}name\u{1}";
+
 /// What the rules say of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ruling {
@@ -39,11 +46,18 @@ pub(super) enum Ruling {
 #[derive(Debug)]
 pub(super) struct Rules {
     above: Option<Arc<Rules>>,
-    ripgrep: Option<Gitignore>,
-    plain: Option<Gitignore>,
-    git: Option<Gitignore>,
-    exclude: Option<Gitignore>,
+    ripgrep: Option<RuleSet>,
+    plain: Option<RuleSet>,
+    git: Option<RuleSet>,
+    exclude: Option<RuleSet>,
     is_repository: bool,
+}
+
+/// The rules of one file.
+#[derive(Clone, Debug)]
+pub(super) struct RuleSet {
+    rules: Gitignore,
+    text: Arc<str>,
 }
 
 /// Which files of rules a listing showed.
@@ -64,6 +78,15 @@ enum Repository {
     Git(EntryKind),
     /// `.jj`, whose excludes are git's.
     Jujutsu,
+}
+
+/// How a walk came to a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// It starts there, or what was asked for spells it out.
+    Named,
+    /// It is below such a one.
+    Reached,
 }
 
 impl RuleFiles {
@@ -92,15 +115,27 @@ impl Rules {
         above: Option<&Arc<Self>>,
         folder: &Folder,
         files: RuleFiles,
+        naming: Naming,
     ) -> Option<Arc<Self>> {
+        let above = match naming {
+            Naming::Named => Self::sparing(above, folder.path()),
+            Naming::Reached => above.cloned(),
+        };
         if !files.any() {
-            return above.cloned();
+            return above;
         }
         let read = |present: bool, name: &str| {
-            present.then(|| folder.open_file(name.as_ref()).ok())??.into_rules(folder.path())
+            let rules = present
+                .then(|| folder.open_file(name.as_ref()).ok())??
+                .into_rules(folder.path())?;
+            // Lines that bring something back make the rest of the file a list of what is wanted.
+            if naming == Naming::Reached || rules.brings_back_names() {
+                return Some(rules);
+            }
+            rules.sparing(folder.path()).unwrap_or(Some(rules))
         };
         Some(Arc::new(Self {
-            above: above.cloned(),
+            above,
             ripgrep: read(files.ripgrep, ".rgignore"),
             plain: read(files.plain, ".ignore"),
             git: read(files.git, ".gitignore"),
@@ -112,9 +147,37 @@ impl Rules {
         }))
     }
 
+    /// The same rules without those that ignore whatever is in a directory.
+    fn sparing(rules: Option<&Arc<Self>>, folder: &Path) -> Option<Arc<Self>> {
+        // No recursion: there are as many levels as whoever made the tree liked.
+        let levels: Vec<&Arc<Self>> =
+            iter::successors(rules, |level| level.above.as_ref()).collect();
+        let mut kept: Option<Arc<Self>> = None;
+        let mut changed = false;
+        for level in levels.into_iter().rev() {
+            let sets = [&level.ripgrep, &level.plain, &level.git, &level.exclude];
+            let spared = sets.map(|set| set.as_ref().and_then(|it| it.sparing(folder)));
+            changed |= spared.iter().any(Option::is_some);
+            if !changed {
+                kept = Some(Arc::clone(level));
+                continue;
+            }
+            let [ripgrep, plain, git, exclude] = spared;
+            kept = Some(Arc::new(Self {
+                above: kept,
+                ripgrep: ripgrep.unwrap_or_else(|| level.ripgrep.clone()),
+                plain: plain.unwrap_or_else(|| level.plain.clone()),
+                git: git.unwrap_or_else(|| level.git.clone()),
+                exclude: exclude.unwrap_or_else(|| level.exclude.clone()),
+                is_repository: level.is_repository,
+            }));
+        }
+        kept
+    }
+
     /// The rules of the directories a walk starts below, and of the user.
-    pub(super) fn above(start: &Path, global: Option<Gitignore>) -> Option<Arc<Self>> {
-        let mut rules = global.filter(|it| !it.is_empty()).map(|it| {
+    pub(super) fn above(start: &Path, global: Option<RuleSet>) -> Option<Arc<Self>> {
+        let mut rules = global.map(|it| {
             Arc::new(Self {
                 above: None,
                 ripgrep: None,
@@ -151,8 +214,8 @@ impl Rules {
     /// What the rules say of an entry by its absolute path.
     pub(super) fn ruling(&self, path: &Path, kind: EntryKind) -> Ruling {
         let is_folder = kind == EntryKind::Folder;
-        let ask = |rules: &Option<Gitignore>| match rules {
-            Some(rules) => match rules.matched(path, is_folder) {
+        let ask = |set: &Option<RuleSet>| match set {
+            Some(set) => match set.rules.matched(path, is_folder) {
                 Match::Ignore(_) => Ruling::Ignored,
                 Match::Whitelist(_) => Ruling::Kept,
                 Match::None => Ruling::Unmentioned,
@@ -186,25 +249,9 @@ impl Ruling {
     }
 }
 
-/// Reads the user's global excludes, which hold below the directory given.
-pub(super) fn global_excludes(file: &Path, below: &Path) -> Option<Gitignore> {
-    File::open(file).ok()?.into_rules(below)
-}
-
-trait IntoRules {
-    fn into_rules(self, folder: &Path) -> Option<Gitignore>;
-}
-
-impl IntoRules for File {
-    /// The rules in a file. Lines that are no pattern are passed over, as git does.
-    fn into_rules(self, folder: &Path) -> Option<Gitignore> {
-        if !self.metadata().ok()?.is_file() {
-            return None;
-        }
-        let mut bytes = Vec::new();
-        self.take(MAX_RULES_BYTES).read_to_end(&mut bytes).ok()?;
-        let text = String::from_utf8_lossy(&bytes);
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+impl RuleSet {
+    /// Lines that are no pattern are passed over, as git does.
+    fn new(text: Arc<str>, folder: &Path) -> Option<Self> {
         let mut builder = GitignoreBuilder::new(folder);
         for line in text.lines() {
             // The parser of globs recurses: a hostile line must not reach it.
@@ -212,12 +259,65 @@ impl IntoRules for File {
                 let _ = builder.add_line(None, line);
             }
         }
-        builder.build().ok().filter(|it| !it.is_empty())
+        let rules = builder.build().ok().filter(|it| !it.is_empty())?;
+        Some(Self { rules, text })
+    }
+
+    /// The rules without those lines that ignore whatever is in a directory; `None` when there are no
+    /// such lines.
+    #[expect(clippy::option_option, reason = "nothing to change, and nothing left, are two things")]
+    fn sparing(&self, folder: &Path) -> Option<Option<Self>> {
+        let anything = folder.join(ANY_NAME);
+        let mut spared: Option<Self> = None;
+        loop {
+            let set = spared.as_ref().unwrap_or(self);
+            let Match::Ignore(rule) = set.rules.matched(&anything, false) else {
+                return spared.map(Some);
+            };
+            let is_it =
+                |line: &&str| *line == rule.original() || line.trim_end() == rule.original();
+            let others: Vec<&str> = set.text.lines().filter(|line| !is_it(line)).collect();
+            if others.len() == set.text.lines().count() {
+                return spared.map(Some);
+            }
+            match Self::new(others.join("\n").into(), set.rules.path()) {
+                Some(rest) => spared = Some(rest),
+                None => return Some(None),
+            }
+        }
+    }
+
+    /// Whether a line brings something back, other than files like `.gitignore` that keep an otherwise
+    /// empty directory.
+    fn brings_back_names(&self) -> bool {
+        let negated = self.text.lines().filter_map(|line| line.strip_prefix('!'));
+        negated.map(|it| it.trim_start_matches('/')).any(|it| !it.starts_with('.'))
+    }
+}
+
+/// Reads the user's global excludes, which hold below the directory given.
+pub(super) fn global_excludes(file: &Path, below: &Path) -> Option<RuleSet> {
+    File::open(file).ok()?.into_rules(below)
+}
+
+trait IntoRules {
+    fn into_rules(self, folder: &Path) -> Option<RuleSet>;
+}
+
+impl IntoRules for File {
+    fn into_rules(self, folder: &Path) -> Option<RuleSet> {
+        if !self.metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        self.take(MAX_RULES_BYTES).read_to_end(&mut bytes).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        RuleSet::new(text.strip_prefix('\u{feff}').unwrap_or(&text).into(), folder)
     }
 }
 
 /// `info/exclude` of the repository at a directory, also where `.git` is a file: a linked worktree.
-fn repository_excludes(folder: &Path, kind: EntryKind) -> Option<Gitignore> {
+fn repository_excludes(folder: &Path, kind: EntryKind) -> Option<RuleSet> {
     let directory = match kind {
         EntryKind::Folder => folder.join(".git"),
         EntryKind::File => common_directory(folder).ok()??,

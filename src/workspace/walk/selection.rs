@@ -1,6 +1,9 @@
 //! Which entries of a directory a walk takes.
 
-use std::{ffi::OsStr, path::Path};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
 
 use ignore::{
     Match,
@@ -10,9 +13,11 @@ use ignore::{
 
 use super::{
     entry::EntryKind,
+    folder::Folder,
     pattern::{PathPattern, PatternError, check_glob, literal_beginning},
-    rules::{Rules, Ruling},
+    rules::{Naming, Rules, Ruling},
 };
+use crate::workspace::WorkspacePath;
 
 /// How much of an unknown type's name is looked at.
 const MAX_TYPE_CHARS: usize = 40;
@@ -41,6 +46,10 @@ pub struct Selection {
     hidden: HiddenFiles,
     /// ripgrep's `--glob`: a file it names is taken even if it is ignored.
     overrides: Option<Override>,
+    /// Directories that those globs spell out.
+    places: Vec<PathBuf>,
+    /// Whether one of them is about what is in `.git`, or about it.
+    names_git: bool,
     types: Option<Types>,
     pattern: Option<PathPattern>,
 }
@@ -89,7 +98,14 @@ pub(super) struct Candidate<'a> {
 impl Selection {
     /// Everything.
     pub fn new(hidden: HiddenFiles) -> Self {
-        Self { hidden, overrides: None, types: None, pattern: None }
+        Self {
+            hidden,
+            overrides: None,
+            places: Vec::new(),
+            names_git: false,
+            types: None,
+            pattern: None,
+        }
     }
 
     /// Only files that fit ripgrep's globs, which are relative to a directory; `!` leaves out.
@@ -110,8 +126,10 @@ impl Selection {
                 for part in parts.iter().filter_map(|it| it.to_str()) {
                     place = format!("{place}/{part}");
                     overrides.add(&format!("{place}/")).map_err(malformed)?;
+                    self.places.push(relative_to.join(place.trim_start_matches('/')));
                 }
             }
+            self.names_git |= !glob.starts_with('!') && glob.split('/').any(|part| part == ".git");
             overrides.add(glob).map_err(malformed)?;
         }
         let overrides = overrides
@@ -151,6 +169,26 @@ impl Selection {
         self
     }
 
+    /// Whether a file that the caller named is searched: by its name, or by where it is below its root.
+    /// To ripgrep's globs and types, as to ripgrep itself, it is whatever they say.
+    pub fn takes_file(&self, file: &WorkspacePath) -> bool {
+        let Some(pattern) = &self.pattern else { return true };
+        let path = file.absolute();
+        let name = path.file_name().unwrap_or_default();
+        let below = path.strip_prefix(file.root()).unwrap_or(path);
+        pattern.fits_name(name) && (pattern.fits_path(Path::new(name)) || pattern.fits_path(below))
+    }
+
+    /// Whether a directory is what was asked for by name.
+    pub(super) fn naming(&self, folder: &Folder) -> Naming {
+        let spelled_out = self.pattern.as_ref().map_or(0, PathPattern::spelled_out);
+        if folder.depth() <= spelled_out || self.places.iter().any(|it| **it == **folder.path()) {
+            Naming::Named
+        } else {
+            Naming::Reached
+        }
+    }
+
     /// Whether files are judged by where they are below the start.
     pub(super) fn needs_path_below(&self) -> bool {
         self.pattern.as_ref().is_some_and(|it| !it.is_by_name())
@@ -177,15 +215,16 @@ impl Selection {
             } else if !pattern.fits_path(entry.below) {
                 return Verdict::Unwanted;
             }
-            named = pattern.names(entry.name, entry.depth);
+            named = pattern.names(entry.name, entry.depth) || (!is_folder && pattern.names_files());
+        }
+        // Before the globs: `*` is no wish to see it.
+        if entry.name == ".git" && !named && !self.names_git {
+            return Verdict::Unwanted;
         }
         match self.overrides.as_ref().map(|it| it.matched(entry.path, is_folder)) {
             Some(Match::Whitelist(_)) => return Verdict::Taken,
             Some(Match::Ignore(_)) => return Verdict::Unwanted,
             Some(Match::None) | None => {}
-        }
-        if !named && entry.name == ".git" {
-            return Verdict::Unwanted;
         }
         if !is_folder
             && let Some(types) = &self.types

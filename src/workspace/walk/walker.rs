@@ -268,7 +268,7 @@ where
             Err(cause) => self.unreadable(folder.path(), &cause),
         };
         let rules = match self.run.walk.ignore_rules {
-            IgnoreRules::Hold => Rules::within(above, folder, rule_files),
+            IgnoreRules::Hold => Rules::within(above, folder, rule_files, selection.naming(folder)),
             IgnoreRules::Disregarded => None,
         };
         self.judge(folder, &mut entries, rules.as_deref());

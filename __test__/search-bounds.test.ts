@@ -1,0 +1,175 @@
+// Searches end when told to, keep no more than they show, and say what they did not look at.
+import { closeSync, ftruncateSync, openSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { createToolRegistry } from "./support/unasked";
+import { texts } from "./support/results.js";
+import { useWorkspace } from "./support/workspace.js";
+
+const workspace = useWorkspace();
+
+function plant(files: Record<string, string | Uint8Array>) {
+  for (const [name, content] of Object.entries(files)) workspace.write(name, content);
+  return createToolRegistry({ projectPath: workspace.root, toolsets: ["claude", "classic"] });
+}
+
+describe("a search that takes its time in one file", () => {
+  // Each match is one letter and a look at all that follow: minutes, if nobody stops it.
+  const SLOW = { pattern: ".*[^A-Z]|[A-Z]", path: "slow.txt", head_limit: 0 };
+
+  test.each([
+    ["in one line", { "-o": true, output_mode: "content" }],
+    ["over lines", { multiline: true, output_mode: "count" }],
+  ] as const)("stops when it is aborted, %s, and leaves room for others", async (_, how) => {
+    const registry = plant({ "slow.txt": "A".repeat(3_000_000), "sub/a.txt": "needle\n" });
+    const controller = new AbortController();
+    const searches = Array.from({ length: 4 }, () =>
+      registry.call("Grep", { ...SLOW, ...how }, { signal: controller.signal }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    controller.abort();
+    for (const search of searches) {
+      await expect(search).rejects.toMatchObject({ name: "AbortError" });
+    }
+    const other = await registry.call("Grep", { pattern: "needle", path: "sub" });
+    expect(texts(other)).toEqual(["sub/a.txt"]);
+  });
+});
+
+describe("matches over lines", () => {
+  test("show the first of very many without looking at each for each line", async () => {
+    const registry = plant({ "many.txt": "foo\n".repeat(400_000) });
+    const result = await registry.call("Grep", {
+      pattern: "o\\nf",
+      multiline: true,
+      "-o": true,
+      output_mode: "content",
+      head_limit: 3,
+    });
+    expect(texts(result)).toEqual([
+      "many.txt:1:o\nmany.txt:2:f\nmany.txt:2:o",
+      "[lines 1-3 are shown; continue with offset 3]",
+    ]);
+  });
+
+  test("make no rows that are not shown", async () => {
+    const lines = Buffer.alloc(15_000_000, "\n");
+    const registry = plant({ "0/a": lines, "1/a": lines, "2/a": lines, "3/a": lines });
+    const before = process.memoryUsage().rss;
+    const result = await registry.call("Grep", {
+      pattern: "[\\s\\S]+",
+      multiline: true,
+      output_mode: "content",
+      head_limit: 1,
+    });
+    expect(texts(result)[0]).toBe("0/a:1:");
+    expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+  });
+
+  test("of a file that is too large: it is named with the reason, and the answer is not complete", async () => {
+    const registry = plant({ "big.txt": "short line\n".repeat(1_600_000), "a.txt": "x\ny\n" });
+    const result = await registry.call("Grep", {
+      pattern: "x\\ny",
+      multiline: true,
+      output_mode: "count",
+    });
+    expect(texts(result)).toEqual([
+      "a.txt:1",
+      "[1 match in 1 file; not searched: `big.txt` (it has more than 16777216 bytes, the most that are searched for matches over lines)]",
+    ]);
+    expect(result.structuredContent).toMatchObject({
+      complete: false,
+      totalMatches: 1,
+      skipped: { unreadable: 1 },
+    });
+  });
+});
+
+describe("a file that turns out to be binary", () => {
+  const LATE = `${"needle\n".repeat(12_000)}\0\nneedle\n`;
+
+  test("after some matches is told, and how to search the rest", async () => {
+    const registry = plant({ "late.txt": LATE, "z.txt": "needle\n" });
+    const result = await registry.call("Grep", {
+      pattern: "needle",
+      output_mode: "content",
+      head_limit: 0,
+    });
+    const [rows, note] = texts(result);
+    expect(rows?.split("\n").at(-1)).toBe("z.txt:1:needle");
+    expect(note).toBe(
+      "[`late.txt` is binary from about byte 84000 on and was searched up to there; " +
+        "name it as path to search all of it]",
+    );
+    const { structuredContent } = result;
+    expect(structuredContent).toMatchObject({
+      complete: false,
+      totalFiles: 2,
+      skipped: { partly: { count: 1, files: [{ file: "late.txt", binaryFrom: 84_000 }] } },
+    });
+    expect(structuredContent).not.toHaveProperty("totalMatches");
+    const named = await registry.call("Grep", {
+      pattern: "needle",
+      path: "late.txt",
+      output_mode: "content",
+      head_limit: 0,
+    });
+    expect(named.structuredContent).toMatchObject({ complete: true, totalMatches: 12_001 });
+  });
+
+  test("behind what is shown is not looked at", async () => {
+    const registry = plant({ "late.txt": LATE });
+    const result = await registry.call("Grep", { pattern: "needle", output_mode: "content" });
+    expect(texts(result)[1]).toBe("[lines 1-250 are shown; continue with offset 250]");
+    expect(result.structuredContent).not.toHaveProperty("skipped");
+  });
+});
+
+describe("an offset", () => {
+  test("that an answer names is taken, and none is named that is not", async () => {
+    const registry = plant({
+      "a/a.txt": "needle\n".repeat(60_000),
+      "b.txt": "needle\n".repeat(60_000),
+    });
+    const call = (offset: number) =>
+      registry.call("Grep", { pattern: "needle", output_mode: "content", offset });
+    const before = await call(99_750);
+    expect(texts(before)).toEqual([
+      expect.stringContaining("b.txt:39751:needle\n"),
+      "[lines 99751-100000 are shown; continue with offset 100000]",
+    ]);
+    const last = await call((before.structuredContent as { nextOffset: number }).nextOffset);
+    expect(texts(last)[1]).toBe("[lines 100001-100250 are shown; narrow the search to see others]");
+    expect(last.structuredContent).toMatchObject({ complete: false });
+    expect(last.structuredContent).not.toHaveProperty("nextOffset");
+  });
+
+  test("far behind gives the same rows, with what is near them, as all rows have there", async () => {
+    const lines = "needle\nother\nother\nother\n".repeat(900);
+    const names = Array.from({ length: 3 }, (_, i) => [`${i}/a.txt`, `${i}/b.txt`]).flat();
+    const registry = plant(Object.fromEntries(names.map((it) => [it, lines])));
+    const call = async (offset: number, head_limit: number) => {
+      const shown = { output_mode: "content", "-A": 1, offset, head_limit } as const;
+      const result = await registry.call("Grep", { pattern: "needle", ...shown });
+      return (texts(result)[0] ?? "").split("\n");
+    };
+    const all = await call(0, 0);
+    expect(all).toHaveLength(6 * (900 * 3 - 1) + 5);
+    for (const offset of [4_999, 5_001, 10_797, 10_798, 10_799, 10_800, 10_801, 16_190]) {
+      expect(await call(offset, 20)).toEqual(all.slice(offset, offset + 20));
+    }
+  });
+});
+
+test("an empty answer says where it did not look at all that is ignored", async () => {
+  const registry = plant({ ".gitignore": "*.log\n", "a.txt": "x\n", "a.log": "x\n" });
+  expect(texts(await registry.call("Grep", { pattern: "needle" }))).toEqual(["[no matches]"]);
+  // Sparse, and too large to be looked at for the sake of an explanation.
+  const descriptor = openSync(workspace.write("b.log", "needle\n"), "r+");
+  ftruncateSync(descriptor, 200 * 1024 * 1024);
+  closeSync(descriptor);
+  const result = await registry.call("Grep", { pattern: "needle" });
+  expect(texts(result)).toEqual([
+    "[no matches; not all ignored, hidden or binary files were looked at; name a place to search it]",
+  ]);
+  expect(result.structuredContent).toMatchObject({ wouldMatch: { incomplete: true } });
+});

@@ -1,0 +1,190 @@
+//! Searches of single files: how much is kept, when the search asks to be stopped.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::{
+    cell::Cell,
+    fs::{self, File},
+};
+
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::{
+    visit::{FileVisitor, Group, Hit},
+    *,
+};
+use crate::workspace::{RelativePaths, Roots, walk::HiddenFiles};
+
+/// A file to search, and what for.
+struct Case<'a> {
+    text: &'a [u8],
+    pattern: &'a str,
+    span: Span,
+    shape: Shape,
+    offset: usize,
+    limit: Option<usize>,
+}
+
+const ONLY_MATCHING: Shape = Shape::Lines { before: 0, after: 0, only_matching: true };
+const WHOLE_LINES: Shape = Shape::Lines { before: 0, after: 0, only_matching: false };
+
+impl Case<'_> {
+    /// What one visitor finds.
+    fn visit(&self, cancelled: &dyn Fn() -> bool) -> Group {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, self.text).unwrap();
+        let roots = Roots::new(dir.path(), &[]).unwrap();
+        let start = roots.resolve("file", RelativePaths::FromFirstRoot).unwrap();
+        let request = SearchRequest {
+            scope: Scope {
+                start: &start,
+                selection: &Selection::new(HiddenFiles::Seen),
+                global_excludes: None,
+                visibility: &Visibility::everything(),
+                threads: &SearchThreads::new(0),
+            },
+            query: &Query::new(self.pattern, super::Case::Sensitive, self.span).unwrap(),
+            shape: self.shape,
+            offset: self.offset,
+            limit: self.limit,
+            max_bytes: 1024 * 1024,
+        };
+        let mut group = Group::default();
+        let file = File::open(&path).unwrap();
+        FileVisitor::new(&request, true).named_file(file, &path, &mut group, cancelled);
+        group
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let group = self.visit(&|| false);
+        let rows = group.hits.into_iter().map(|(_, hit)| match hit {
+            Hit::Rows(rows) => rows,
+            Hit::Present(_) | Hit::Count(_) => Vec::new(),
+        });
+        rows.flatten().collect()
+    }
+}
+
+#[test]
+fn a_pattern_that_takes_its_time_in_one_line_asks_whether_to_go_on() {
+    let text = "A".repeat(80_000);
+    for (span, shape) in [(Span::Line, ONLY_MATCHING), (Span::Lines, Shape::Counts)] {
+        let asked = Cell::new(0);
+        let stop_soon = || {
+            asked.set(asked.get() + 1);
+            asked.get() > 20
+        };
+        let case = Case {
+            text: text.as_bytes(),
+            // Each match is one letter, and a look at all that follow.
+            pattern: ".*[^A-Z]|[A-Z]",
+            span,
+            shape,
+            offset: 0,
+            limit: None,
+        };
+        let group = case.visit(&stop_soon);
+        assert!(asked.get() > 20, "{span:?}: asked {} times", asked.get());
+        assert!(group.unreadable.is_empty() && group.hits.len() <= 1, "{group:?}");
+        if let Some((_, Hit::Rows(rows))) = group.hits.first() {
+            assert!(rows.len() < 1_000, "{}", rows.len());
+        }
+    }
+}
+
+#[test]
+fn no_more_rows_are_made_than_an_answer_shows() {
+    for (pattern, shape) in [("[\\s\\S]+", WHOLE_LINES), ("a\\n", ONLY_MATCHING)] {
+        let case = Case {
+            text: &b"a\n".repeat(50_000),
+            pattern,
+            span: Span::Lines,
+            shape,
+            offset: 10,
+            limit: Some(3),
+        };
+        // One more, which tells that more would follow.
+        assert_eq!(case.rows().len(), 10 + 3 + 1, "{pattern}");
+    }
+}
+
+#[test]
+fn rows_that_are_passed_over_keep_no_text() {
+    let case = Case {
+        text: &b"some words\n".repeat(20),
+        pattern: "words",
+        span: Span::Line,
+        shape: WHOLE_LINES,
+        offset: 15,
+        limit: None,
+    };
+    let rows = case.rows();
+    let texts: Vec<bool> =
+        rows.iter().map(|it| it.text == RowText::Whole("some words".into())).collect();
+    assert_eq!(texts, [vec![false; 15], vec![true; 5]].concat());
+    assert_eq!(rows.last().unwrap().line, Some(20));
+}
+
+#[test]
+fn why_a_file_is_too_large_is_told_by_how_it_is_searched() {
+    let large = b"short\n".repeat(17 * 1024 * 1024 / 6);
+    let one_line = vec![b'a'; 17 * 1024 * 1024];
+    for (text, span, why) in [
+        (&large, Span::Lines, "the most that are searched for matches over lines"),
+        (&one_line, Span::Line, "a line is longer than"),
+    ] {
+        let case =
+            Case { text, pattern: "absent\\s", span, shape: Shape::Counts, offset: 0, limit: None };
+        let unreadable = case.visit(&|| false).unreadable;
+        assert!(unreadable.first().unwrap().1.contains(why), "{unreadable:?}");
+    }
+}
+
+/// The parts of each line that matches cover, found by looking at every match for every line.
+fn parts_by_line(text: &str, pattern: &str) -> Vec<(u64, String)> {
+    let regex = regex::RegexBuilder::new(pattern).multi_line(true).build().unwrap();
+    let matches: Vec<_> = regex.find_iter(text).collect();
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let end = start + line.trim_end_matches('\n').len();
+        for found in &matches {
+            let (from, to) = (found.start().max(start), found.end().min(end));
+            if from < to || (found.is_empty() && (start..end).contains(&from)) {
+                parts.push((index as u64 + 1, text.get(from..to).unwrap().to_owned()));
+            }
+        }
+        start += line.len();
+    }
+    parts
+}
+
+proptest! {
+    #[test]
+    fn matches_over_lines_are_shown_line_by_line(
+        text in "([ab]{0,3}\n){0,12}[ab]{0,2}",
+        pattern in prop::sample::select(vec![
+            "a\\n", "a\\nb", "b*\\n+", "a[\\s\\S]*?b", "\\n\\n", "b|\\na", "(a|\\n)+", "ab?\\n?",
+        ]),
+    ) {
+        let case = Case {
+            text: text.as_bytes(),
+            pattern,
+            span: Span::Lines,
+            shape: ONLY_MATCHING,
+            offset: 0,
+            limit: None,
+        };
+        let rows: Vec<(u64, String)> = case
+            .rows()
+            .into_iter()
+            .map(|row| match row.text {
+                RowText::Whole(text) => (row.line.unwrap(), text.into_string()),
+                RowText::Long { .. } => (0, String::new()),
+            })
+            .collect();
+        prop_assert_eq!(rows, parts_by_line(&text, pattern), "{} in {:?}", pattern, text);
+    }
+}
