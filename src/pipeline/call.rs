@@ -336,6 +336,7 @@ impl Pipeline {
             session: self.sessions.get_or_start(options.session_id.as_deref().unwrap_or("default")),
             cancel: options.cancel.child_token(),
             progress: options.progress,
+            max_result_bytes: self.limits.max_result_bytes,
             visibility: Visibility::everything(),
         }
     }
