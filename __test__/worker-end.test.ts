@@ -7,14 +7,15 @@ import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
 
-/** A host whose worker has a task and two calls under way, and ends when it is told so. */
-function hostScript(mark: string, how: "terminate" | "exit"): string {
+/** A host with a task, whose worker has another and two calls under way, and ends when it is told so. */
+function hostScript(mark: string, own: string, how: "terminate" | "exit"): string {
+  const registry = `const { createToolRegistry } = require(${JSON.stringify(`${root}/index.js`)});
+const registry = createToolRegistry({ permissionMode: "bypassPermissions", userPolicyFile: false, projectPath: ${JSON.stringify(workspace.root)}, shell: { graceMs: 200 } });
+`;
   workspace.write(
     "worker.cjs",
-    `const { createToolRegistry } = require(${JSON.stringify(`${root}/index.js`)});
-const { parentPort } = require("node:worker_threads");
-const registry = createToolRegistry({ permissionMode: "bypassPermissions", userPolicyFile: false, projectPath: ${JSON.stringify(workspace.root)}, shell: { graceMs: 200 } });
-registry.on("task", () => {});
+    `const { parentPort } = require("node:worker_threads");
+${registry}registry.on("task", () => {});
 registry.call("Bash", { command: "setsid sleep ${mark} & sleep ${mark}", run_in_background: true });
 registry.call("Bash", { command: "sleep ${mark}" }).catch(() => {});
 registry.call("Bash", { command: "yes & sleep ${mark}" }, { onProgress: () => {} }).catch(() => {});
@@ -25,6 +26,7 @@ parentPort.on("message", () => process.exit(3));
   return workspace.write(
     "host.cjs",
     `const { Worker } = require("node:worker_threads");
+${registry}registry.call("Bash", { command: "sleep ${own}", run_in_background: true });
 const worker = new Worker(${JSON.stringify(workspace.path("worker.cjs"))});
 worker.on("exit", () => console.log("ended"));
 process.stdin.once("data", () => ${end});
@@ -35,23 +37,26 @@ setInterval(() => {}, 1000);
 
 describe.each(runtimes)("a worker on $name", ({ path }) => {
   test.each(["terminate", "exit"] as const)(
-    "that ends by %s leaves no command, no task and no supervisor",
+    "that ends by %s takes its commands, its task and its supervisor along",
     async (how) => {
-      const mark = marker();
-      const host = spawn(path, [hostScript(mark, how)], { stdio: ["pipe", "pipe", "inherit"] });
+      const [mark, own] = [marker(), marker()];
+      const script = hostScript(mark, own, how);
+      const host = spawn(path, [script], { stdio: ["pipe", "pipe", "inherit"] });
+      const supervisors = () =>
+        childrenOf(host.pid ?? 0).filter(({ name }) => name === "toolwright-supe").length;
       try {
-        expect(await eventually(() => alive(mark).length === 4, 20_000)).toBe(true);
+        const allRun = () => alive(mark).length === 4 && alive(own).length === 1;
+        expect(await eventually(allRun, 20_000)).toBe(true);
+        expect(supervisors()).toBe(2);
         const ended = once(host.stdout, "data");
         host.stdin.write("now\n");
         await ended;
         expect(await eventually(() => alive(mark).length === 0, 10_000)).toBe(true);
-        const supervisors = () =>
-          childrenOf(host.pid ?? 0).filter(({ name }) => name === "toolwright-supe");
-        expect(await eventually(() => supervisors().length === 0, 10_000)).toBe(true);
-        expect(host.exitCode).toBe(null);
+        expect(await eventually(() => supervisors() === 1, 10_000)).toBe(true);
+        expect([alive(own).length, host.exitCode]).toEqual([1, null]);
       } finally {
         host.kill("SIGKILL");
-        await eventually(() => alive(mark).length === 0, 10_000);
+        await eventually(() => alive(mark).length + alive(own).length === 0, 10_000);
       }
     },
     60_000,

@@ -117,7 +117,7 @@ const SECRET_WORDS: [&str; 22] = [
 /// What a secret's word ends with; many are written without anything between their words.
 const SECRET_ENDINGS: [&str; 3] = ["KEY", "PASS", "PW"];
 /// Words that end like that and are none.
-const HARMLESS_ENDINGS: [&str; 9] = [
+const HARMLESS_ENDINGS: [&str; 11] = [
     "MONKEY",
     "TURKEY",
     "DONKEY",
@@ -127,6 +127,8 @@ const HARMLESS_ENDINGS: [&str; 9] = [
     "BYPASS",
     "OVERPASS",
     "UNDERPASS",
+    "ASKPASS",
+    "LESSKEY",
 ];
 /// What makes a name a secret's wherever it stands in it.
 const SECRET_PARTS: [&str; 6] =
@@ -270,6 +272,8 @@ mod tests {
             "LS_COLORS",
             "TURKEY",
             "PASSIVE_FTP",
+            "GIT_ASKPASS",
+            "LESSKEY",
         ] {
             assert!(!has_secret_name(name), "{name}");
         }

@@ -166,7 +166,7 @@ async fn what_is_left_out_is_said_to_be_where_it_is() {
     let bed = TestBed::new();
     let output = bed.call("Bash", json!({ "command": "seq 1 100000" })).await;
     assert!(output.joined_text().contains("has all …]"));
-    let file = output.meta["toolwright/command"]["outputFile"].as_str().unwrap();
+    let file = output.meta.get("toolwright/command").unwrap()["outputFile"].as_str().unwrap();
     for (tool, input) in [
         ("Grep", json!({ "pattern": "^54321$", "path": file, "output_mode": "content" })),
         ("grep", json!({ "pattern": "^54321$", "directory": file })),

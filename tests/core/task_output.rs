@@ -11,7 +11,7 @@ use crate::test_bed::TestBed;
 async fn start(bed: &TestBed, command: &str) -> String {
     let input = json!({ "command": command, "run_in_background": true });
     let output = bed.call("Bash", input).await;
-    output.meta["toolwright/command"]["taskId"].as_str().unwrap().to_owned()
+    output.meta.get("toolwright/command").unwrap()["taskId"].as_str().unwrap().to_owned()
 }
 
 async fn read(bed: &TestBed, id: &str) -> ToolOutput {
@@ -19,7 +19,7 @@ async fn read(bed: &TestBed, id: &str) -> ToolOutput {
 }
 
 fn facts(output: &ToolOutput) -> &Value {
-    &output.meta["toolwright/task"]
+    output.meta.get("toolwright/task").unwrap()
 }
 
 /// The output in an answer.
@@ -69,7 +69,7 @@ async fn no_character_and_no_line_is_cut_in_two() {
     assert!(parts > 5);
     let id = start(&bed, "yes 'äöü 0123456789' | head -n 20000").await;
     let (text, _) = read_all(&bed, &id, "\n").await;
-    assert!(text == ["äöü 0123456789"; 20_000].join("\n"));
+    assert!(text == vec!["äöü 0123456789"; 20_000].join("\n"));
 }
 
 #[tokio::test]
