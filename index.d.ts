@@ -925,7 +925,10 @@ export declare class ToolRegistry {
   /** Has a function hear of every event of tasks, each once. It keeps no process alive. */
   on(event: "task", listener: (event: TaskEvent) => void, options?: TaskEventOptions): this;
   off(event: "task", listener: (event: TaskEvent) => void): this;
-  /** The events of tasks one after the other; ends when the registry is closed. */
+  /**
+   * The events of tasks one after the other; ends when the registry is closed. One that is 16,384 events
+   * behind is given those, and then throws an error that says which it missed.
+   */
   taskEvents(options?: TaskEventOptions): AsyncIterableIterator<TaskEvent>;
 
   /**

@@ -63,6 +63,16 @@ describe("Bash", () => {
     expect(texts(result)[0]).toContain("f: not found");
   });
 
+  test("a command finds signals as they usually are, whatever the host ignores", async () => {
+    // Node ignores SIGXFSZ.
+    const result = await registryHere().call("Bash", {
+      command: "grep -E '^Sig(Blk|Ign)' /proc/self/status",
+    });
+    const masks = [...(texts(result)[0] ?? "").matchAll(/:\t([0-9a-f]{16})/g)];
+    // The C library keeps 32 and 33 for itself.
+    expect(masks.map(([, mask]) => BigInt(`0x${mask}`) & ~(3n << 31n))).toEqual([0n, 0n]);
+  });
+
   test("progress of a flood waits for its listener and is whole", async () => {
     let bytes = 0;
     const result = await registryHere().call(

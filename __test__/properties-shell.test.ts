@@ -26,12 +26,11 @@ describe("seed properties of shell", () => {
     await fc.assert(
       fc.asyncProperty(words, words, fc.integer({ min: 0, max: 255 }), async (out, err, code) => {
         const command = `printf %s ${quoted(out)}; printf %s ${quoted(err)} >&2; exit ${code}`;
-        const { llmContent, error } = await registry
-          .createInvocation("shell", { command })
-          .execute();
-        const shown = code === 0 ? "0" : `${code} (exit code ${code})`;
-        const text = `Exit code: ${shown}\n\nOutput:\n${out}${err}`;
-        expect(llmContent).toBe(code === 0 ? text : `Error: ${text}`);
+        const invocation = registry.createInvocation("shell", { command });
+        const { llmContent, returnDisplay, error } = await invocation.execute();
+        expect(llmContent).toBe(`Exit code: ${code}\n\nOutput:\n${out}${err}`);
+        expect(returnDisplay).toBe(`${out}${err}`);
+        expect(invocation.toolLocations()).toEqual([workspace.root]);
         expect(error).toEqual(
           code === 0
             ? undefined

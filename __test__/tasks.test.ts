@@ -153,6 +153,17 @@ describe("many tasks", () => {
     expect(new Set(registry.tasks().map(({ state }) => state))).toEqual(new Set(["stopped"]));
   }, 60_000);
 
+  test("of 300 that are started at once 256 run", async () => {
+    const registry = registryHere({ shell: { graceMs: 200 } });
+    const results = await Promise.all(
+      Array.from({ length: 300 }, () =>
+        registry.call("Bash", { command: "exec sleep 100", run_in_background: true }),
+      ),
+    );
+    expect(results.filter(({ isError }) => !isError).length).toBe(256);
+    expect(registry.tasks().length).toBe(256);
+  }, 60_000);
+
   test("5,000 commands in a row leave no zombie, no descriptor and no memory", async () => {
     const registry = registryHere();
     const run = async (count: number) => {
@@ -223,6 +234,20 @@ describe("events of tasks", () => {
       [4, "ended"],
     ]);
   });
+
+  test("wait for an iterator that is slow, each once", async () => {
+    const registry = registryHere();
+    const slow = registry.taskEvents();
+    // More than are kept for those who come late.
+    for (let round = 0; round < 30; round += 1) {
+      await Promise.all(Array.from({ length: 20 }, () => start(registry, ":")));
+      await eventually(() => registry.tasks().every(({ state }) => state !== "running"), 10_000);
+    }
+    await registry.close();
+    const sequences: number[] = [];
+    for await (const { sequence } of slow) sequences.push(sequence);
+    expect(sequences).toEqual(Array.from({ length: 1_200 }, (_, at) => at + 1));
+  }, 60_000);
 
   test("a listener that was taken away hears nothing, and one that throws harms nobody", async () => {
     const registry = registryHere();

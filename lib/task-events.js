@@ -5,6 +5,9 @@ const { ToolError, shown } = require("./errors.js");
 /** How many events are kept for those who ask for earlier ones; the addon keeps as many. */
 const KEPT = 1024;
 
+/** How many events wait for one iterator before it counts as left behind. */
+const MAX_WAITING = 16 * 1024;
+
 /**
  * What happened to tasks. The addon is listened to from the first time that somebody wants to know, and
  * hands over what it has kept. Each listener and iterator is given each event once, from the first on or
@@ -42,21 +45,30 @@ class TaskEvents {
   iterate({ after } = {}) {
     const state = {
       last: checkedAfter(after),
+      /** Events for whoever asks next, from `given` on. */
+      events: [],
+      given: 0,
+      /** The first event that did not fit. */
+      lost: undefined,
       waiting: [],
       ended: this.#closed,
       alive: undefined,
     };
+    this.#collect(state);
     this.#iterators.add(state);
     this.#listen();
     const end = () => {
       state.ended = true;
+      state.events = [];
+      state.given = 0;
+      state.lost = undefined;
       this.#iterators.delete(state);
       this.#serve(state);
     };
     return {
       next: () =>
-        new Promise((resolve) => {
-          state.waiting.push(resolve);
+        new Promise((resolve, reject) => {
+          state.waiting.push({ resolve, reject });
           this.#serve(state);
         }),
       return: async (value) => {
@@ -97,7 +109,19 @@ class TaskEvents {
     for (const [listener, state] of this.#listeners) {
       for (const event of this.#after(state)) call(listener, event);
     }
-    for (const state of this.#iterators) this.#serve(state);
+    for (const state of this.#iterators) {
+      this.#collect(state);
+      this.#serve(state);
+    }
+  }
+
+  /** Keeps for an iterator what has come: it may ask long after nobody else wants to know. */
+  #collect(state) {
+    for (const event of this.#after(state)) {
+      const isBehind = state.events.length - state.given >= MAX_WAITING;
+      if (isBehind) state.lost ??= event.sequence;
+      if (state.lost === undefined) state.events.push(event);
+    }
   }
 
   /** The events that somebody has not been given, who is then taken to have been given them. */
@@ -109,21 +133,38 @@ class TaskEvents {
 
   #serve(state) {
     while (state.waiting.length > 0) {
-      const event = this.#kept.find(({ sequence }) => sequence > state.last);
+      const event = state.events[state.given];
       if (event !== undefined) {
-        state.last = event.sequence;
-        state.waiting.shift()({ done: false, value: event });
+        state.given += 1;
+        state.waiting.shift().resolve({ done: false, value: event });
+      } else if (state.lost !== undefined) {
+        state.waiting.shift().reject(leftBehind(state));
+        state.lost = undefined;
+        state.ended = true;
+        this.#iterators.delete(state);
       } else if (state.ended) {
-        state.waiting.shift()({ done: true, value: undefined });
+        state.waiting.shift().resolve({ done: true, value: undefined });
       } else {
         break;
       }
+    }
+    // What was given is let go of, not one by one: that would move all others each time.
+    if (state.given > KEPT || state.given === state.events.length) {
+      state.events.splice(0, state.given);
+      state.given = 0;
     }
     // The addon's listener keeps no process alive. Somebody who waits for a running task must be.
     const wanted = state.waiting.length > 0 && this.#native.runningTasks() > 0;
     if (wanted) state.alive ??= setInterval(() => {}, 2 ** 30);
     else state.alive = void clearInterval(state.alive);
   }
+}
+
+function leftBehind({ lost, last }) {
+  return new ToolError(
+    "InternalError",
+    `the iterator is too far behind: ${MAX_WAITING} events waited for it, and those from ${lost} to ${last} are lost to it; ask faster, or look at tasks()`,
+  );
 }
 
 function checkedAfter(after = 0) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use napi::{
-    Env,
+    Env, Status,
     bindgen_prelude::{PromiseRaw, Result},
     threadsafe_function::ThreadsafeFunctionCallMode,
 };
@@ -23,7 +23,7 @@ use crate::{
     pipeline::{CallOptions, Order, ToolCall, TurnCall},
     policy::Decision,
     provider::{ResultFormat, result_json},
-    tool::{Access, Backlog, Progress, ProgressSink, ToolOutput},
+    tool::{Backlog, Progress, ProgressSink, ToolOutput},
 };
 
 #[napi]
@@ -162,12 +162,9 @@ impl NativeRegistry {
                 _ => spec.side_effect.risk(),
             };
             let (description, locations, decision, error) = match &judged {
-                Ok(Some((prepared, decision))) => (
-                    prepared.description(),
-                    prepared.accesses().iter().map(Access::location).collect(),
-                    decision.as_str(),
-                    None,
-                ),
+                Ok(Some((prepared, decision))) => {
+                    (prepared.description(), prepared.locations(), decision.as_str(), None)
+                }
                 Ok(None) => (spec.title.clone(), Vec::new(), Decision::Allow.as_str(), None),
                 Err(error) => (spec.title.clone(), Vec::new(), "deny", Some(error)),
             };
@@ -246,16 +243,20 @@ impl Watcher {
             let heard = Arc::clone(&backlog);
             let tell = move |news: Progress| {
                 let Ok(text) = serde_json::to_string(&news) else { return };
-                let heard = Arc::clone(&heard);
+                let on_the_way = Arc::clone(&heard);
                 heard.sent();
-                listener.call_with_return_value(
+                let status = listener.call_with_return_value(
                     text,
                     ThreadsafeFunctionCallMode::NonBlocking,
                     move |_, _| {
-                        heard.heard();
+                        on_the_way.heard();
                         Ok(())
                     },
                 );
+                // The environment has ended.
+                if status != Status::Ok {
+                    heard.gone();
+                }
             };
             ProgressSink::queued(tell, backlog)
         })

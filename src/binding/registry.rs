@@ -1,13 +1,17 @@
 //! The registry as JavaScript holds it.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    cell::Cell,
+    rc::Rc,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use napi::{
-    Env,
-    bindgen_prelude::{PromiseRaw, Result},
+    CleanupEnvHook, Env,
+    bindgen_prelude::{ObjectFinalize, PromiseRaw, Result},
     threadsafe_function::ThreadsafeFunctionCallMode,
 };
 use napi_derive::napi;
@@ -34,13 +38,14 @@ use crate::{
 };
 
 /// The registry and all that stands behind it.
-#[napi]
+#[napi(custom_finalize)]
 pub struct NativeRegistry {
     pub(super) pipeline: Arc<Pipeline>,
     identity: ServerIdentity,
     setup: Mutex<PolicySetup>,
     host_calls: Arc<HostCalls>,
     lines: AtomicU64,
+    end_with_env: Option<(CleanupEnvHook<Ends>, Ends)>,
 }
 
 #[napi]
@@ -48,6 +53,7 @@ impl NativeRegistry {
     /// Builds a registry, or throws the text of an error envelope.
     #[napi(constructor, catch_unwind)]
     pub fn new(
+        env: Env,
         options: String,
         #[napi(ts_arg_type = "(key: number) => void")] aborter: Aborter,
         #[napi(ts_arg_type = "(key: number, event: string, context: string) => void")]
@@ -61,7 +67,13 @@ impl NativeRegistry {
                 .and_then(|options| options.build(Arc::clone(&bus.0), &callbacks))
                 .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
         let (pipeline, setup) = (Arc::new(pipeline), Mutex::new(setup));
-        Ok(Self { pipeline, identity, setup, host_calls, lines: AtomicU64::new(1) })
+        // A worker that ends takes nobody's calls back by itself: they run on other threads, and hold
+        // what they need.
+        let ends: Ends = Rc::new(Cell::new(Arc::downgrade(&pipeline)));
+        let end_with_env =
+            env.add_env_cleanup_hook(Rc::clone(&ends), end).ok().map(|hook| (hook, ends));
+        let lines = AtomicU64::new(1);
+        Ok(Self { pipeline, identity, setup, host_calls, lines, end_with_env })
     }
 
     /// Registers a host's tool. Gives `{ id, name }`.
@@ -221,6 +233,31 @@ impl NativeRegistry {
             tasks.shut_down().await;
             Ok(())
         })
+    }
+}
+
+impl ObjectFinalize for NativeRegistry {
+    fn finalize(mut self, env: Env) -> Result<()> {
+        // A call that still runs has to end with the environment.
+        if Arc::strong_count(&self.pipeline) == 1
+            && let Some((hook, ends)) = self.end_with_env.take()
+        {
+            // The hook itself is never freed; what it refers to can be.
+            ends.take();
+            env.remove_env_cleanup_hook(hook)?;
+        }
+        Ok(())
+    }
+}
+
+/// What ends with an environment.
+type Ends = Rc<Cell<Weak<Pipeline>>>;
+
+/// Ends every call and every command of a registry whose environment ends.
+fn end(ends: Ends) {
+    if let Some(pipeline) = ends.take().upgrade() {
+        pipeline.closed.cancel();
+        pipeline.sessions.tasks().abandon();
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     error::{ErrorKind, ToolError},
     policy::{Asking, Decision},
-    tool::{Access, Prepared, ToolContext, ToolSpec},
+    tool::{Prepared, ToolContext, ToolSpec},
 };
 
 /// A call that policy, and a person where one was asked, let through. Nothing else can run.
@@ -112,12 +112,11 @@ async fn details(
             Ok((prepared, preview))
         })
         .await?;
-    let locations: Vec<String> = prepared.accesses().iter().map(Access::location).collect();
     let mut details = json!({
         "toolName": spec.name,
         "description": prepared.description(),
         "risk": asking.risk.for_people(),
-        "locations": locations,
+        "locations": prepared.locations(),
         "reason": asking.reason,
         "suggestedRules": asking.suggested_rules,
         "input": prepared.input(),

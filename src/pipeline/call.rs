@@ -335,6 +335,7 @@ impl Pipeline {
             cancel: options.cancel.child_token(),
             commitment: Commitment::default(),
             progress: options.progress,
+            max_result_bytes: self.limits.max_result_bytes,
             visibility: Visibility::everything(),
         }
     }

@@ -21,7 +21,7 @@ use std::{
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::{
-    protocol::{Ended, Request, STOP_BYTES, telling_cwd},
+    protocol::{Ended, Request, STOP_BYTES, Telling, telling_cwd},
     settings::ProcessSettings,
 };
 
@@ -46,11 +46,15 @@ pub(super) fn start(
     let cookie = format!("{}-{moment:x}", std::process::id());
     // Beside the directory of output files, which may not exist yet.
     let told = PathBuf::from(format!("{}.cwd-{moment:x}", files.display()));
-    let script = telling_cwd(&request.command, &told.to_string_lossy());
-    let child = Command::new(OsStr::from_bytes(&request.shell))
-        .arg0(Path::new(OsStr::from_bytes(&request.shell)).file_name().unwrap_or(OsStr::new("sh")))
+    let Telling { script, trap } = telling_cwd(&request.command, &told.to_string_lossy());
+    let name = Path::new(OsStr::from_bytes(&request.shell)).file_name().unwrap_or(OsStr::new("sh"));
+    let mut command = Command::new(OsStr::from_bytes(&request.shell));
+    command
+        .arg0(name)
         .arg("-c")
         .arg(OsStr::from_bytes(&script))
+        .arg(name)
+        .arg(trap)
         .current_dir(OsStr::from_bytes(&request.cwd))
         .env_clear()
         .envs(settings.environment.iter().map(|(name, value)| (name, value)))
@@ -58,8 +62,9 @@ pub(super) fn start(
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
         .stderr(output)
-        .process_group(0)
-        .spawn()?;
+        .process_group(0);
+    usual_signals(&mut command);
+    let child = command.spawn()?;
     let shell = Pid::from_child(&child);
     let command = DirectCommand { request, shell, cookie, told, line };
     thread::Builder::new()
@@ -67,6 +72,24 @@ pub(super) fn start(
         .stack_size(256 * 1024)
         .spawn(move || command.oversee())
         .map(|_| ())
+}
+
+/// Has a command find every signal as it usually is: what the host ignores or holds back is no business
+/// of its commands, and a shell cannot undo it.
+#[expect(unsafe_code, reason = "between fork and exec there is no safe interface")]
+fn usual_signals(command: &mut Command) {
+    // SAFETY: the closure makes system calls alone, all of which may be made there, and takes no lock.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in 1..=64 {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            let mut none = std::mem::MaybeUninit::uninit();
+            libc::sigemptyset(none.as_mut_ptr());
+            libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+            Ok(())
+        });
+    }
 }
 
 struct DirectCommand {

@@ -99,9 +99,31 @@ struct Tasks {
     running: HashMap<String, Arc<Task>>,
     /// What has ended and is remembered, oldest first.
     ended: VecDeque<Arc<Task>>,
+    /// Tasks that are being started.
+    starting: usize,
     next_task: u64,
     next_command: u64,
     closed: bool,
+}
+
+/// The place of a task that is being started, among those that may run.
+#[cfg(unix)]
+struct TakenPlace<'a>(&'a TaskManager);
+
+#[cfg(unix)]
+impl TakenPlace<'_> {
+    /// Gives the place up to the task, which runs.
+    fn becomes_a_task(self, tasks: &mut Tasks) {
+        tasks.starting -= 1;
+        std::mem::forget(self);
+    }
+}
+
+#[cfg(unix)]
+impl Drop for TakenPlace<'_> {
+    fn drop(&mut self) {
+        self.0.lock().starting -= 1;
+    }
 }
 
 /// What is started with the first command.
@@ -149,7 +171,7 @@ impl TaskManager {
         rustix::io::ioctl_fionbio(&read_end, true).map_err(io::Error::from)?;
         let (line, theirs) = UnixStream::pair()?;
         line.set_nonblocking(true)?;
-        let (id, file_name) = self.next_names(spec.ground)?;
+        let (id, file_name, place) = self.next_names(spec.ground)?;
         let request = Request {
             linger_ms: LINGER_MS,
             grace_ms: self.settings.grace_ms(),
@@ -186,6 +208,9 @@ impl TaskManager {
         }));
         let mut tasks = self.lock();
         tasks.running.insert(task.id.clone(), Arc::clone(&task));
+        if let Some(place) = place {
+            place.becomes_a_task(&mut tasks);
+        }
         if spec.ground == Ground::Back {
             self.events.tell(TaskEventKind::Started, TaskInfo::of(&task));
         }
@@ -240,7 +265,10 @@ impl TaskManager {
     }
 
     #[cfg(unix)]
-    fn next_names(&self, ground: Ground) -> Result<(String, String), StartError> {
+    fn next_names(
+        &self,
+        ground: Ground,
+    ) -> Result<(String, String, Option<TakenPlace<'_>>), StartError> {
         let mut tasks = self.lock();
         if tasks.closed {
             return Err(StartError::Closed);
@@ -251,12 +279,14 @@ impl TaskManager {
                     return Err(StartError::TooMany);
                 }
                 tasks.next_task += 1;
-                (format!("task_{}", tasks.next_task), format!("task_{}.txt", tasks.next_task))
+                tasks.starting += 1;
+                let name = format!("task_{}", tasks.next_task);
+                (name.clone(), format!("{name}.txt"), Some(TakenPlace(self)))
             }
             Ground::Fore => {
                 tasks.next_command += 1;
                 let name = format!("command_{}", tasks.next_command);
-                (name.clone(), format!("{name}.txt"))
+                (name.clone(), format!("{name}.txt"), None)
             }
         })
     }
@@ -297,7 +327,7 @@ impl TaskManager {
         all
     }
 
-    /// How many tasks run.
+    /// How many tasks run or are being started.
     pub fn running(&self) -> usize {
         self.lock().running_tasks()
     }
@@ -343,6 +373,26 @@ impl TaskManager {
         }
     }
 
+    /// Ends every command and removes every file without waiting for anything: nobody is left who could.
+    pub fn abandon(&self) {
+        let running: Vec<_> = {
+            let mut tasks = self.lock();
+            tasks.closed = true;
+            tasks.running.values().cloned().collect()
+        };
+        for task in &running {
+            task.stop(StopReason::Abandoned, self.settings.grace);
+        }
+        self.events.clear();
+        self.files.remove();
+        #[cfg(unix)]
+        if let Some(me) = self.me.upgrade() {
+            // Whoever is starting a command holds the locks, and may have to wait for the supervisor.
+            let _ =
+                std::thread::Builder::new().stack_size(64 * 1024).spawn(move || me.take_engine());
+        }
+    }
+
     /// Ends every command and removes every file; gives when all are gone, or have had time to be,
     /// however often it is asked for.
     pub async fn shut_down(&self) {
@@ -376,13 +426,17 @@ impl TaskManager {
     async fn let_engine_go(&self) {
         let Some(me) = self.me.upgrade() else { return };
         // Whoever is starting a command holds the locks, and may have to wait for the supervisor.
-        let let_go = tokio::task::spawn_blocking(move || {
-            me.engine.lock().unwrap_or_else(PoisonError::into_inner).take()?.launcher.close()
-        });
+        let let_go = tokio::task::spawn_blocking(move || me.take_engine());
         if let Ok(Some(supervisor)) = let_go.await {
             // Nothing is ever sent: it is closed.
             let _ = supervisor.await;
         }
+    }
+
+    /// Lets go of what the first command started. What comes back is closed once the supervisor has ended.
+    #[cfg(unix)]
+    fn take_engine(&self) -> Option<tokio::sync::oneshot::Receiver<()>> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner).take()?.launcher.close()
     }
 
     fn lock(&self) -> MutexGuard<'_, Tasks> {
@@ -400,7 +454,7 @@ impl Drop for TaskManager {
 
 impl Tasks {
     fn running_tasks(&self) -> usize {
-        self.running.values().filter(|it| it.ground() == Ground::Back).count()
+        self.starting + self.running.values().filter(|it| it.ground() == Ground::Back).count()
     }
 
     /// Takes out what is beyond the bounds, oldest first.

@@ -37,6 +37,6 @@ pub use info::{TaskInfo, signal_name};
 pub use locate::supervisor_beside_this_library;
 pub use manager::{CommandSpec, MAX_COMMAND_BYTES, MAX_RUNNING, StartError, TaskManager};
 pub use output::{Part, SpillState};
-pub use readable::{Stream, readable};
+pub use readable::{Stream, readable, unfinished_sequence};
 pub use settings::{OnTimeout, ProcessSettings};
 pub use task::{Ending, Ground, StopReason, Task, TaskState};

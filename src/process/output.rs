@@ -50,6 +50,13 @@ pub struct Part {
     pub bytes: Vec<u8>,
 }
 
+impl Part {
+    /// Where it ends.
+    pub fn end(&self) -> u64 {
+        self.offset + self.bytes.len() as u64
+    }
+}
+
 /// Takes output as it comes.
 #[derive(Debug)]
 pub(super) struct Output {
@@ -186,18 +193,33 @@ impl Output {
         (self.head.clone(), last(&self.tail, KEPT).to_vec())
     }
 
-    /// At most so many bytes from an offset on. Bytes that nobody kept are left out, and the part begins
-    /// behind them.
+    /// All of it, where beginning and end touch.
+    pub(super) fn whole(&self) -> Option<Vec<u8>> {
+        (self.total == (self.head.len() + self.tail.len()) as u64)
+            .then(|| [self.head.as_slice(), &self.tail].concat())
+    }
+
+    /// At most so many bytes from an offset on. Bytes that nobody kept are left out: the part begins
+    /// behind them, or ends before.
     pub(super) fn part(&self, offset: u64, max: usize) -> io::Result<Part> {
+        let mut part = self.piece(offset, max)?;
+        // Memory and file have a piece each.
+        while part.end() < self.total && part.bytes.len() < max {
+            let next = self.piece(part.end(), max - part.bytes.len())?;
+            if next.offset > part.end() || next.bytes.is_empty() {
+                break;
+            }
+            part.bytes.extend(next.bytes);
+        }
+        Ok(part)
+    }
+
+    /// The beginning of a part, from one place.
+    fn piece(&self, offset: u64, max: usize) -> io::Result<Part> {
         let offset = offset.min(self.total);
         let tail_begins = self.total - self.tail.len() as u64;
         if let Some(from_head) = slice_from(&self.head, offset, max) {
-            // Head and tail touch while there is little more than the head.
-            let mut bytes = from_head.to_vec();
-            if tail_begins == self.head.len() as u64 && bytes.len() < max {
-                bytes.extend_from_slice(self.tail.get(..max - bytes.len()).unwrap_or(&self.tail));
-            }
-            return Ok(Part { offset, bytes });
+            return Ok(Part { offset, bytes: from_head.to_vec() });
         }
         if offset >= tail_begins {
             let bytes = slice_from(&self.tail, offset - tail_begins, max).unwrap_or_default();
@@ -253,7 +275,7 @@ fn read_exact_at(mut file: &File, bytes: &mut [u8], offset: u64) -> io::Result<(
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
+#[expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 mod tests {
     use proptest::prelude::*;
     use tempfile::TempDir;
@@ -296,6 +318,30 @@ mod tests {
         assert_eq!((bytes, std::fs::read(path).unwrap()), (whole.len() as u64, whole.clone()));
         assert_eq!(output.ends(), (vec![b'a'; KEPT], b"b".to_vec()));
         assert_eq!(all(&output, 1_000), whole);
+    }
+
+    #[test]
+    fn a_part_goes_on_from_memory_to_the_file_and_to_memory_again() {
+        let dir = TempDir::new().unwrap();
+        let mut output = output(&dir, u64::MAX);
+        let bytes: Vec<u8> = (0..5 * KEPT).map(|at| (at % 251).try_into().unwrap()).collect();
+        output.append(&bytes);
+        output.settle();
+        assert_eq!(output.part(0, 4 * KEPT).unwrap().bytes, bytes[..4 * KEPT]);
+        let over = Part { offset: KEPT as u64 - 1, bytes: bytes[KEPT - 1..=KEPT].to_vec() };
+        assert_eq!(output.part(over.offset, 2).unwrap(), over);
+        assert_eq!(output.part(1, usize::MAX).unwrap().bytes, bytes[1..]);
+    }
+
+    #[test]
+    fn all_of_it_is_there_while_beginning_and_end_touch() {
+        let dir = TempDir::new().unwrap();
+        let mut output = output(&dir, u64::MAX);
+        let bytes: Vec<u8> = (0..KEPT + 10).map(|at| (at % 251).try_into().unwrap()).collect();
+        output.append(&bytes);
+        assert_eq!(output.whole(), Some(bytes));
+        output.append(&vec![b'x'; 2 * KEPT]);
+        assert_eq!(output.whole(), None);
     }
 
     #[test]

@@ -114,14 +114,30 @@ pub(crate) fn stop_message(grace_ms: u32) -> [u8; STOP_BYTES] {
 }
 
 /// A command that tells where it ended up, however it ends: by its last line, `exit`, an error or TERM.
+pub(crate) struct Telling {
+    /// What the shell runs.
+    pub(crate) script: Vec<u8>,
+    /// The script's first argument, which it takes away before the command runs.
+    pub(crate) trap: String,
+}
+
+/// Makes a command tell.
 ///
 /// What it tells goes to a file and not to an inherited descriptor, whose number the command might use
-/// for something of its own. It stands on the command's first line, so that the line numbers in the
-/// shell's messages are those of the command.
-pub(crate) fn telling_cwd(command: &[u8], file: &str) -> Vec<u8> {
-    let mut script = format!("trap 'pwd -P 2>/dev/null >\"{file}\"' EXIT; ").into_bytes();
-    script.extend(command);
-    script
+/// for something of its own. What makes it tell stands on the command's first line, so that the line
+/// numbers in the shell's messages are those of the command, and is short, because bash shows that line
+/// when it has a syntax error.
+///
+/// The trap leaves no trace in the output and no mark on the exit code, whatever options and traps the
+/// command has set. Only the shell itself tells: one that it forked and that is killed at once still has
+/// the trap.
+pub(crate) fn telling_cwd(command: &[u8], file: &str) -> Telling {
+    let script = [b"trap \"$1\" EXIT;shift;", command].concat();
+    let trap = format!(
+        "{{ set +ex; trap - DEBUG; [ \"${{BASHPID:-$$}}\" = $$ ] && command pwd -P >\"{file}\"; }} \
+         >/dev/null 2>&1"
+    );
+    Telling { script, trap }
 }
 
 fn length(text: &[u8]) -> u32 {

@@ -10,6 +10,14 @@ pub fn readable(bytes: &[u8]) -> String {
     screen.finish()
 }
 
+/// How many bytes at the end are an escape sequence whose rest is missing.
+pub fn unfinished_sequence(bytes: &[u8]) -> usize {
+    let Some(from) = memchr::memrchr(0x1b, bytes).and_then(|at| bytes.get(at..)) else { return 0 };
+    let mut cleaner = Cleaner::default();
+    cleaner.take(from, &mut |_| {});
+    if cleaner.state == State::Text { 0 } else { from.len() }
+}
+
 /// Output as text while it comes. What was shown cannot be taken back, so a line that is written over
 /// becomes two lines.
 #[derive(Debug, Default)]
@@ -237,6 +245,23 @@ mod tests {
             assert_eq!(readable(raw.as_bytes()), shown, "{raw:?}");
         }
         assert_eq!(readable(b"\xff\xfe \xe2\x82 \xe2\x82"), "\u{fffd}\u{fffd} \u{fffd} \u{fffd}");
+    }
+
+    #[test]
+    fn sequences_that_are_not_at_their_end_are_found() {
+        for (bytes, length) in [
+            (&b"text"[..], 0),
+            (b"red \x1b[3", 3),
+            (b"red \x1b[31m", 0),
+            (b"\x1b[1mbold\x1b", 1),
+            (b"\x1b]0;title", 9),
+            (b"\x1b]0;title\x07", 0),
+            (b"\x1b]0;never\nended", 0),
+            (b"\x1b(", 2),
+        ] {
+            assert_eq!(unfinished_sequence(bytes), length, "{bytes:?}");
+        }
+        assert_eq!(unfinished_sequence(&[&b"\x1b]"[..], &[b'x'; 5_000]].concat()), 0);
     }
 
     #[test]

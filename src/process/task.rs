@@ -191,9 +191,9 @@ impl Task {
         self.pulse.borrow().total
     }
 
-    /// How long it has said nothing.
+    /// How long it has said nothing; one that waits for its listener has more to say.
     pub fn silence(&self) -> Duration {
-        lock(&self.heard).elapsed()
+        if lock(&self.output).is_full() { Duration::ZERO } else { lock(&self.heard).elapsed() }
     }
 
     /// Waits for its end.
@@ -208,6 +208,11 @@ impl Task {
     pub async fn output_beyond(&self, seen: u64) {
         let mut pulse = self.pulse.subscribe();
         let _ = pulse.wait_for(|it| it.ended || it.total > seen).await;
+    }
+
+    /// All of the output, while memory holds it.
+    pub fn whole(&self) -> Option<Vec<u8>> {
+        lock(&self.output).whole()
     }
 
     /// The beginning and the end of the output, and where all of it is.
@@ -261,8 +266,12 @@ impl Task {
     /// Takes what a listener has not heard. The command goes on where it had to wait.
     pub fn take_waiting(&self) -> Vec<u8> {
         let (waiting, was_full) = lock(&self.output).take_waiting();
-        if was_full && let Some(manager) = self.manager.upgrade() {
-            manager.look_again();
+        if was_full {
+            // It could not speak until now.
+            *lock(&self.heard) = Instant::now();
+            if let Some(manager) = self.manager.upgrade() {
+                manager.look_again();
+            }
         }
         waiting
     }

@@ -90,12 +90,8 @@ fn is_executable(program: &Path) -> bool {
 }
 
 /// Words that make a name a secret's, where they are one of the words it is made of.
-const SECRET_WORDS: [&str; 26] = [
-    "KEY",
+const SECRET_WORDS: [&str; 22] = [
     "KEYS",
-    "APIKEY",
-    "ACCESSKEY",
-    "PRIVATEKEY",
     "TOKEN",
     "TOKENS",
     "SECRET",
@@ -104,7 +100,7 @@ const SECRET_WORDS: [&str; 26] = [
     "PASSWORDS",
     "PASSWD",
     "PASSPHRASE",
-    "PASS",
+    "PASSCODE",
     "PWD",
     "CREDENTIAL",
     "CREDENTIALS",
@@ -117,6 +113,22 @@ const SECRET_WORDS: [&str; 26] = [
     "BEARER",
     "WEBHOOK",
     "SIGNATURE",
+];
+/// What a secret's word ends with; many are written without anything between their words.
+const SECRET_ENDINGS: [&str; 3] = ["KEY", "PASS", "PW"];
+/// Words that end like that and are none.
+const HARMLESS_ENDINGS: [&str; 11] = [
+    "MONKEY",
+    "TURKEY",
+    "DONKEY",
+    "HOTKEY",
+    "HOCKEY",
+    "COMPASS",
+    "BYPASS",
+    "OVERPASS",
+    "UNDERPASS",
+    "ASKPASS",
+    "LESSKEY",
 ];
 /// What makes a name a secret's wherever it stands in it.
 const SECRET_PARTS: [&str; 6] =
@@ -136,28 +148,63 @@ const HARMLESS: [&str; 7] = [
 
 /// True for names under which people keep secrets.
 fn has_secret_name(name: &str) -> bool {
+    let words = words_of(name);
     let name = name.to_ascii_uppercase();
     !HARMLESS.contains(&name.as_str())
         && (SECRET_PREFIXES.iter().any(|it| name.starts_with(it))
             || SECRET_PARTS.iter().any(|it| name.contains(it))
-            || name.split(['_', '-', '.']).any(|word| SECRET_WORDS.contains(&word)))
+            || words.iter().any(|word| is_secret_word(word)))
+}
+
+/// The words that a name is made of, in capitals and without numbers behind them.
+fn words_of(name: &str) -> Vec<String> {
+    let mut spaced = String::with_capacity(name.len() + 8);
+    let mut characters = name.chars().peekable();
+    let mut previous = '_';
+    while let Some(it) = characters.next() {
+        // `accessKey`, `APIKey`
+        let begins = it.is_ascii_uppercase()
+            && (previous.is_ascii_lowercase()
+                || characters.peek().is_some_and(char::is_ascii_lowercase));
+        if begins {
+            spaced.push('_');
+        }
+        spaced.push(it.to_ascii_uppercase());
+        previous = it;
+    }
+    let words = spaced.split(['_', '-', '.']);
+    words.map(|word| word.trim_end_matches(|it: char| it.is_ascii_digit()).to_owned()).collect()
+}
+
+fn is_secret_word(word: &str) -> bool {
+    let ends_with_one = |endings: &[&str]| endings.iter().any(|it| word.ends_with(it));
+    SECRET_WORDS.contains(&word)
+        || (ends_with_one(&SECRET_ENDINGS) && !ends_with_one(&HARMLESS_ENDINGS))
 }
 
 /// True for variables that make bash run or mean something else than the command line says, which policy
-/// has judged: a start-up file, exported functions, options.
+/// has judged: a start-up file, exported functions, options, where the host was before.
 fn changes_the_shell(name: &str) -> bool {
-    matches!(name, "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "PROMPT_COMMAND" | "CDPATH")
-        || name.starts_with("BASH_FUNC_")
+    matches!(
+        name,
+        "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "PROMPT_COMMAND" | "CDPATH" | "OLDPWD"
+    ) || name.starts_with("BASH_FUNC_")
 }
 
-/// True for values that are an address with a password in it.
+/// From this length on the name of a user is taken for a token, which some services take in its place.
+const TOKEN_LENGTH: usize = 20;
+
+/// True for values that are a private key, or have an address in them with a password.
 fn has_password(value: &str) -> bool {
-    value.split_once("://").is_some_and(|(_, rest)| {
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        authority.rsplit_once('@').is_some_and(|(user, _)| {
-            user.split_once(':').is_some_and(|(_, password)| !password.is_empty())
+    let is_private_key = value.contains("-----BEGIN") && value.contains("PRIVATE KEY");
+    is_private_key
+        || value.split("://").skip(1).any(|rest| {
+            let authority = rest.split(['/', '?', '#', ',', ' ']).next().unwrap_or_default();
+            authority.rsplit_once('@').is_some_and(|(user, _)| match user.split_once(':') {
+                Some((_, password)) => !password.is_empty(),
+                None => user.len() >= TOKEN_LENGTH,
+            })
         })
-    })
 }
 
 #[cfg(test)]
@@ -185,6 +232,18 @@ mod tests {
             "NPM_AUTH",
             "STRIPE_APIKEY",
             "SESSION_COOKIE",
+            "SSHPASS",
+            "api_key2",
+            "DB_PASS1",
+            "accessKeyId",
+            "APIKey",
+            "ENCRYPTIONKEY",
+            "OPENAIKEY",
+            "PRIVKEY",
+            "LDAP_BINDPW",
+            "MYSQL_ROOT_PW",
+            "PASSCODE",
+            "SSH_PRIVATEKEY",
         ] {
             assert!(has_secret_name(name), "{name}");
         }
@@ -204,6 +263,17 @@ mod tests {
             "COMPASS",
             "MONKEY_PATCH_OFF",
             "PATTERN",
+            "KEYBOARD_LAYOUT",
+            "XKB_DEFAULT_LAYOUT",
+            "KEYMAP",
+            "ENABLE_BYPASS",
+            "GREP_COLORS",
+            "javaHome",
+            "LS_COLORS",
+            "TURKEY",
+            "PASSIVE_FTP",
+            "GIT_ASKPASS",
+            "LESSKEY",
         ] {
             assert!(!has_secret_name(name), "{name}");
         }
@@ -211,12 +281,24 @@ mod tests {
 
     #[test]
     fn an_address_with_a_password_is_a_secret_whatever_its_name() {
-        for value in ["postgres://me:pw@db/x", "http://u:p@proxy:8080", "redis://:pw@host"] {
+        for value in [
+            "postgres://me:pw@db/x",
+            "http://u:p@proxy:8080",
+            "redis://:pw@host",
+            "https://ghp_0123456789abcdefghij@github.com/a",
+            "http://a,http://u:p@b",
+            "-----BEGIN OPENSSH PRIVATE KEY-----\nx",
+        ] {
             assert!(has_password(value), "{value}");
         }
-        for value in
-            ["http://proxy:8080", "git@github.com:a/b", "https://x/?q=a:b@c", "ssh://git@host"]
-        {
+        for value in [
+            "http://proxy:8080",
+            "git@github.com:a/b",
+            "https://x/?q=a:b@c",
+            "ssh://git@host",
+            "http://a,http://b",
+            "-----BEGIN PUBLIC KEY-----",
+        ] {
             assert!(!has_password(value), "{value}");
         }
     }

@@ -7,12 +7,16 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// How many tasks' places are kept; a conversation reads few at a time.
+/// From how many tasks on their places are looked through. More than there are at a time.
 const MAX_PLACES: usize = 1_000;
 
 /// The state of a conversation's commands.
 #[derive(Debug)]
-pub struct ShellState(Mutex<Kept>);
+pub struct ShellState {
+    kept: Mutex<Kept>,
+    /// Held from [`Self::read_up_to`] to [`Self::note_read`].
+    pub reading: tokio::sync::Mutex<()>,
+}
 
 #[derive(Debug)]
 struct Kept {
@@ -23,7 +27,8 @@ struct Kept {
 impl ShellState {
     /// The state before the first command.
     pub fn new(cwd: &Path) -> Self {
-        Self(Mutex::new(Kept { cwd: cwd.to_owned(), read_up_to: HashMap::new() }))
+        let kept = Mutex::new(Kept { cwd: cwd.to_owned(), read_up_to: HashMap::new() });
+        Self { kept, reading: tokio::sync::Mutex::default() }
     }
 
     /// Where the next command starts.
@@ -41,16 +46,32 @@ impl ShellState {
         self.lock().read_up_to.get(task).copied().unwrap_or_default()
     }
 
-    /// Notes how many it has been given.
-    pub fn note_read(&self, task: &str, up_to: u64) {
+    /// Notes how many it has been given; forgets it of tasks that nobody knows any more.
+    pub fn note_read(&self, task: &str, up_to: u64, is_known: impl Fn(&str) -> bool) {
         let mut kept = self.lock();
         if kept.read_up_to.len() >= MAX_PLACES && !kept.read_up_to.contains_key(task) {
-            kept.read_up_to.clear();
+            kept.read_up_to.retain(|id, _| is_known(id));
         }
         kept.read_up_to.insert(task.to_owned(), up_to);
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_places_of_forgotten_tasks_are_forgotten() {
+        let state = ShellState::new(Path::new("/"));
+        for number in 0..MAX_PLACES as u64 {
+            state.note_read(&format!("task_{number}"), number, |_| false);
+        }
+        state.note_read("new", 7, |id| id == "task_5");
+        let places = ["task_4", "task_5", "new"].map(|id| state.read_up_to(id));
+        assert_eq!(places, [0, 5, 7]);
     }
 }

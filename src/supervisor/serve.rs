@@ -41,6 +41,8 @@ pub(crate) fn serve() -> io::Result<()> {
     rustix::io::fcntl_setfd(&host, rustix::io::FdFlags::CLOEXEC)?;
     // Commands must not find the socket where they look for their input.
     rustix::stdio::dup2_stdin(&std::fs::File::open("/dev/null")?)?;
+    sys::ignore_nothing();
+    sys::hold_child_exits();
     let exits = sys::child_exits()?;
     let (taken, take) = pipe_with(PipeFlags::CLOEXEC)?;
     send(&host, &HELLO, SendFlags::NOSIGNAL)?;
@@ -140,6 +142,7 @@ fn note_ended(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32
 
 /// Waits for a command, runs it and sees to its end.
 fn run_one(host: OwnedFd, take: OwnedFd) -> io::Result<()> {
+    sys::hold_nothing();
     let Some(asked) = receive(&host)? else { return Ok(()) };
     // Only those who wait keep this open: the host notices when they are gone.
     drop(host);

@@ -21,7 +21,7 @@ use rustix::{
 
 use crate::{
     descendants::{descendants, kill_all, signal_all},
-    protocol::{Ended, MAX_CWD_BYTES, Request, STOP_BYTES, telling_cwd},
+    protocol::{Ended, MAX_CWD_BYTES, Request, STOP_BYTES, Telling, telling_cwd},
     sys,
 };
 
@@ -90,6 +90,8 @@ fn run(
     let _ = rustix::io::write(&take, &std::process::id().to_le_bytes());
     drop(take);
     let shell = shell?;
+    // Only now, or the command would do the same. Whoever has ended before is found by the first look.
+    sys::hold_child_exits();
     host.set_nonblocking(true)?;
     let mut overseer = Overseer { request, shell, status: None, phase: Phase::Running, stopped: 0 };
     let mut host_listens = true;
@@ -133,12 +135,16 @@ fn run(
 
 fn start(request: &Request, output: OwnedFd, tell: &OwnedFd) -> std::io::Result<Pid> {
     let file = format!("/proc/{}/fd/{}", std::process::id(), tell.as_raw_fd());
-    let script = telling_cwd(&request.command, &file);
+    let Telling { script, trap } = telling_cwd(&request.command, &file);
+    // What the shell puts before its messages.
+    let name =
+        request.shell.rsplit(|it| *it == b'/').next().map_or(OsStr::new("sh"), OsStr::from_bytes);
     let child = Command::new(OsStr::from_bytes(&request.shell))
-        // What the shell puts before its messages.
-        .arg0(request.shell.rsplit(|it| *it == b'/').next().map_or(OsStr::new("sh"), OsStr::from_bytes))
+        .arg0(name)
         .arg("-c")
         .arg(OsStr::from_bytes(&script))
+        .arg(name)
+        .arg(trap)
         .current_dir(OsStr::from_bytes(&request.cwd))
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)

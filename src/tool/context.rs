@@ -20,6 +20,8 @@ pub struct ToolContext {
     pub commitment: Commitment,
     /// Where news of a running call go.
     pub progress: ProgressSink,
+    /// How many bytes of text the answer may hold; what is beyond them is cut off its end.
+    pub max_result_bytes: usize,
     /// Which files a search may know of.
     pub visibility: Visibility,
 }

@@ -37,6 +37,11 @@ pub trait Tool: Send + Sync + 'static {
     /// What this very call will touch.
     fn accesses(&self, plan: &Self::Plan) -> Vec<Access>;
 
+    /// What a person is shown as touched by the call.
+    fn locations(&self, _plan: &Self::Plan, accesses: &[Access]) -> Vec<String> {
+        accesses.iter().map(Access::location).collect()
+    }
+
     /// The directory a command line of this call starts in.
     fn directory<'p>(&self, _plan: &'p Self::Plan) -> Option<&'p Path> {
         None
@@ -97,6 +102,11 @@ pub trait Prepared: Send + Sync {
 
     /// What the call will touch.
     fn accesses(&self) -> &[Access];
+
+    /// What a person is shown as touched by the call.
+    fn locations(&self) -> Vec<String> {
+        self.accesses().iter().map(Access::location).collect()
+    }
 
     /// The directory its command line starts in, if it has one.
     fn directory(&self) -> Option<&Path> {

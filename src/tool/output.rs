@@ -50,6 +50,8 @@ pub struct ToolOutput {
     pub meta: Map<String, Value>,
     /// Set when the call failed; the content then explains it or carries what there was.
     pub error: Option<ToolError>,
+    /// True when the content says by itself that the call failed, such as by an exit code.
+    pub tells_failure: bool,
     /// Why the calls that follow in the turn are not to be made.
     pub interrupt: Option<String>,
 }
@@ -112,8 +114,14 @@ impl ToolOutput {
         match &self.error {
             // A host that forwards `llmContent` without a look at `error` must not hand on silence.
             Some(error) => InvocationView {
-                llm_content: format!("Error: {text}"),
-                return_display: Some(Cow::Owned(text)),
+                llm_content: if self.tells_failure {
+                    text.clone()
+                } else {
+                    format!("Error: {text}")
+                },
+                return_display: Some(
+                    self.display.as_deref().map_or_else(|| Cow::Owned(text), Cow::Borrowed),
+                ),
                 error: Some(error),
             },
             None => InvocationView {

@@ -4,7 +4,7 @@ use std::{
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -58,6 +58,7 @@ const MAX_ON_THE_WAY: usize = 8;
 #[derive(Debug, Default)]
 pub struct Backlog {
     on_the_way: AtomicUsize,
+    is_gone: AtomicBool,
     heard: Notify,
 }
 
@@ -65,6 +66,12 @@ impl Backlog {
     /// Notes that a piece was sent.
     pub fn sent(&self) {
         self.on_the_way.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Notes that the listener is gone, and will hear nothing any more.
+    pub fn gone(&self) {
+        self.is_gone.store(true, Ordering::Release);
+        self.heard.notify_waiters();
     }
 
     /// Notes that a piece was heard.
@@ -76,7 +83,8 @@ impl Backlog {
     async fn caught_up(&self) {
         loop {
             let heard = self.heard.notified();
-            if self.on_the_way.load(Ordering::Acquire) < MAX_ON_THE_WAY {
+            let is_gone = self.is_gone.load(Ordering::Acquire);
+            if is_gone || self.on_the_way.load(Ordering::Acquire) < MAX_ON_THE_WAY {
                 return;
             }
             heard.await;
@@ -131,5 +139,24 @@ impl ProgressSink {
 impl fmt::Debug for ProgressSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ProgressSink").field(&self.is_watched()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn nobody_waits_for_a_listener_that_is_gone() {
+        let backlog = Arc::new(Backlog::default());
+        for _ in 0..MAX_ON_THE_WAY {
+            backlog.sent();
+        }
+        let sink = ProgressSink::queued(|_| {}, Arc::clone(&backlog));
+        let waiting = tokio::spawn(async move { sink.caught_up().await });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        backlog.gone();
+        assert!(waiting.await.is_ok());
     }
 }

@@ -90,6 +90,10 @@ impl<T: Tool> Prepared for TypedCall<T> {
         &self.accesses
     }
 
+    fn locations(&self) -> Vec<String> {
+        self.tool.tool.locations(&self.plan, &self.accesses)
+    }
+
     fn directory(&self) -> Option<&Path> {
         self.tool.tool.directory(&self.plan)
     }

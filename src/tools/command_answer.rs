@@ -1,6 +1,6 @@
 //! The answers of the tools for commands and tasks, in words and as facts.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Map, Value, json};
 
@@ -56,39 +56,50 @@ pub(super) fn ended(
     mut notes: Vec<String>,
     cx: &ToolContext,
 ) -> ToolOutput {
-    let Shown { text, notes: cuts } = shown_output(task);
-    if !cuts.is_empty() {
-        cx.session.tasks.remember(task);
-    }
-    notes.splice(..0, cuts);
-    match ending.leftovers {
-        0 => {}
-        1 => notes.push("1 process outlived the shell and was stopped; run in the background what should go on".to_owned()),
-        count => notes.push(format!("{count} processes outlived the shell and were stopped; run in the background what should go on")),
+    if let Some(leftovers) = leftovers(ending) {
+        notes.push(format!("{leftovers}; run in the background what should go on"));
     }
     if ending.survivors > 0 {
         notes.push(format!("{} processes could not be stopped", ending.survivors));
     }
-    let verdict = Verdict::of(plan, ending, task.total() == 0);
-    let notes: Vec<String> = notes.iter().map(|note| format!("\n[{note}]")).collect();
-    let notes = notes.concat();
-    let answer = match plan.wording {
-        Wording::OutputFirst => {
-            let text = if text.is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
-            format!("{text}\n[{}]{notes}", verdict.words)
-        }
-        Wording::CodeFirst => {
-            let code = verdict.code.map_or_else(|| "none".to_owned(), |it| it.to_string());
-            let meaning = match (&verdict.error, verdict.code) {
-                (None, Some(0)) => String::new(),
-                _ => format!(" ({})", verdict.words),
-            };
-            format!("Exit code: {code}{meaning}\n\nOutput:\n{text}{notes}")
+    let idle_limit = cx.session.tasks.settings.idle_timeout;
+    let verdict = Verdict::of(plan, ending, idle_limit, task.total() == 0);
+    let answer = |Shown { text, notes: cuts }: &Shown| {
+        let notes = cuts.iter().chain(&notes).map(|note| format!("\n[{note}]"));
+        let notes: String = notes.collect();
+        match plan.wording {
+            Wording::OutputFirst => {
+                let text =
+                    if text.is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
+                format!("{text}\n[{}]{notes}", verdict.words)
+            }
+            Wording::CodeFirst => {
+                let code = verdict.code.map_or_else(|| "none".to_owned(), |it| it.to_string());
+                let meaning = verdict.meaning.as_ref().map(|it| format!(" ({it})"));
+                let meaning = meaning.unwrap_or_default();
+                format!("Exit code: {code}{meaning}\n\nOutput:\n{text}{notes}")
+            }
         }
     };
+    let mut shown = shown_output(task, cx.max_result_bytes);
+    // What does not fit is left out of the middle: cut off the end, the exit code would be missing. The
+    // second time says that something was left out, for which the third makes room.
+    for _ in 0..2 {
+        let length = answer(&shown).len();
+        if length <= cx.max_result_bytes {
+            break;
+        }
+        let words = length.saturating_sub(shown.text.len());
+        shown = shown_output(task, cx.max_result_bytes.saturating_sub(words));
+    }
+    if !shown.notes.is_empty() {
+        cx.session.tasks.remember(task);
+    }
+    let (answer, text) = (answer(&shown), shown.text);
     let mut output = ToolOutput { content: vec![Content::text(answer)], ..ToolOutput::default() };
     if plan.wording == Wording::CodeFirst {
         output.display = Some(text);
+        output.tells_failure = true;
     }
     output.meta.insert(
         "toolwright/command".to_owned(),
@@ -98,18 +109,37 @@ pub(super) fn ended(
     output
 }
 
+/// What became of those that the shell left behind, if there were any.
+fn leftovers(ending: &Ending) -> Option<String> {
+    match ending.leftovers {
+        0 => None,
+        1 => Some("1 process outlived the shell and was stopped".to_owned()),
+        count => Some(format!("{count} processes outlived the shell and were stopped")),
+    }
+}
+
 /// What an end means.
 struct Verdict {
     code: Option<i32>,
+    /// All that is to be said, with the code.
     words: String,
+    /// What is to be said beside the code.
+    meaning: Option<String>,
     error: Option<ToolError>,
 }
 
 impl Verdict {
-    fn of(plan: &CommandToRun, ending: &Ending, said_nothing: bool) -> Self {
+    fn of(
+        plan: &CommandToRun,
+        ending: &Ending,
+        idle_limit: Option<Duration>,
+        said_nothing: bool,
+    ) -> Self {
         let limit = plan.timeout.as_millis();
+        let idle_limit = idle_limit.unwrap_or_default().as_millis();
         let failed = |kind, words: String, message: String| Self {
             code: ending.exit_code,
+            meaning: Some(words.clone()),
             words,
             error: Some(ToolError::new(kind, message)),
         };
@@ -125,8 +155,8 @@ impl Verdict {
             ),
             (Some(StopReason::Idle), _, _) => failed(
                 ErrorKind::ShellTimeout,
-                "said nothing for too long and was stopped".to_owned(),
-                "Command said nothing for too long and was stopped".to_owned(),
+                format!("said nothing for {idle_limit} ms and was stopped"),
+                format!("Command said nothing for {idle_limit}ms"),
             ),
             (Some(StopReason::Asked | StopReason::Abandoned), _, _) => failed(
                 ErrorKind::ShellExecution,
@@ -134,22 +164,24 @@ impl Verdict {
                 "Command was stopped".to_owned(),
             ),
             (None, Some(0), _) => {
-                Self { code: Some(0), words: "exit code 0".to_owned(), error: None }
+                Self { code: Some(0), words: "exit code 0".to_owned(), meaning: None, error: None }
             }
             (None, Some(code), _) => match exit_meaning(&plan.command, code, said_nothing) {
                 Some(meaning) => Self {
                     code: Some(code),
-                    words: match plan.wording {
-                        Wording::OutputFirst => format!("exit code {code}: {meaning}"),
-                        Wording::CodeFirst => meaning.to_owned(),
-                    },
+                    words: format!("exit code {code}: {meaning}"),
+                    meaning: Some(meaning.to_owned()),
                     error: None,
                 },
-                None => failed(
-                    ErrorKind::ShellExecution,
-                    format!("exit code {code}"),
-                    format!("Command exited with code {code}"),
-                ),
+                None => Self {
+                    code: Some(code),
+                    words: format!("exit code {code}"),
+                    meaning: None,
+                    error: Some(ToolError::new(
+                        ErrorKind::ShellExecution,
+                        format!("Command exited with code {code}"),
+                    )),
+                },
             },
             (None, None, Some(signal)) => failed(
                 ErrorKind::ShellExecution,
@@ -225,7 +257,7 @@ pub(super) fn task_of(id: &str, manager: &TaskManager) -> Result<Arc<Task>, Tool
 /// What a task is at, in words.
 pub(super) fn state_words(task: &Task) -> String {
     let state = task.state().as_str();
-    match task.ending() {
+    let words = match task.ending() {
         None => format!("task `{}` is {state}", task.id),
         Some(Ending { failure: Some(cause), .. }) => format!("task `{}` {state}: {cause}", task.id),
         Some(Ending { exit_code: Some(code), .. }) => {
@@ -235,6 +267,10 @@ pub(super) fn state_words(task: &Task) -> String {
             format!("task `{}` {state}, ended by {}", task.id, signal_name(*signal))
         }
         Some(_) => format!("task `{}` {state}", task.id),
+    };
+    match task.ending().and_then(leftovers) {
+        Some(leftovers) => format!("{words}; {leftovers}"),
+        None => words,
     }
 }
 

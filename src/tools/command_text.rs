@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    process::{SpillState, Task, readable},
+    process::{SpillState, Task, readable, unfinished_sequence},
     tool::shown_path,
 };
 
@@ -17,26 +17,24 @@ pub(super) struct Shown {
 }
 
 /// A command's whole output, within bounds. What does not fit is in a file.
-pub(super) fn shown_output(task: &Task) -> Shown {
-    let (head, tail) = task.ends();
+#[inline(never)]
+pub(super) fn shown_output(task: &Task, max_bytes: usize) -> Shown {
     let total = task.total();
-    if tail.is_empty() && characters(&head) <= MAX_CHARACTERS {
-        return Shown { text: readable(&head), notes: Vec::new() };
+    let whole = task.whole();
+    if let Some(whole) = whole.as_ref().filter(|it| characters(it) <= MAX_CHARACTERS) {
+        let text = readable(whole);
+        if text.len() <= max_bytes {
+            return Shown { text, notes: Vec::new() };
+        }
     }
-    let whole;
-    let (head, tail) = if tail.is_empty() {
-        whole = head;
-        (whole.as_slice(), whole.as_slice())
-    } else {
-        (head.as_slice(), tail.as_slice())
-    };
-    let head = beginning(head, MAX_CHARACTERS / 2);
-    let tail = end(tail, MAX_CHARACTERS / 2);
-    let left_out = total - head.len() as u64 - tail.len() as u64;
+    let ends = if whole.is_none() { task.ends() } else { (Vec::new(), Vec::new()) };
+    let (first, last) = (whole.as_ref().unwrap_or(&ends.0), from_next_line(&ends.1));
     let spill = task.spill();
     let place = match &spill {
-        SpillState::File { path, .. } => format!("; `{}` has all", shown_path(path)),
-        SpillState::None | SpillState::Failed(_) => String::new(),
+        SpillState::File { path, bytes } if *bytes == total => {
+            format!("; `{}` has all", shown_path(path))
+        }
+        SpillState::File { .. } | SpillState::None | SpillState::Failed(_) => String::new(),
     };
     let mut notes = Vec::new();
     match &spill {
@@ -48,10 +46,57 @@ pub(super) fn shown_output(task: &Task) -> Shown {
         }
         SpillState::None => {}
     }
-    let (head, tail) = (readable(head), readable(tail));
-    let line = if head.ends_with('\n') { "" } else { "\n" };
-    let text = format!("{head}{line}[… {left_out} bytes left out{place} …]\n{tail}");
-    Shown { text, notes }
+    let mut count = MAX_CHARACTERS / 2;
+    loop {
+        let head = beginning(first, count);
+        let behind =
+            if whole.is_some() { first.get(head.len()..).unwrap_or_default() } else { last };
+        let tail = end(behind, count);
+        let left_out = total - head.len() as u64 - tail.len() as u64;
+        let (head, tail) = (readable(head), readable(tail));
+        let line = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
+        let text = format!("{head}{line}[… {left_out} bytes left out{place} …]\n{tail}");
+        let shown = head.len() + tail.len();
+        if text.len() <= max_bytes || shown == 0 {
+            return Shown { text, notes };
+        }
+        let room = max_bytes.saturating_sub(text.len() - shown);
+        count = (count * room / shown).min(count - 1);
+    }
+}
+
+/// The longest beginning of a part of the output that one answer shows in so many bytes, and its text.
+pub(super) fn shown_part(part: &[u8], rest: Rest, max_bytes: usize) -> (&[u8], String) {
+    let mut count = MAX_CHARACTERS;
+    loop {
+        let mut bytes = beginning(part, count);
+        if bytes.len() == part.len() && rest == Rest::Follows {
+            bytes = up_to_last_line(bytes);
+        }
+        if bytes.len() < part.len() || rest != Rest::IsNone {
+            // What is missing at the end is yet to be shown, or on its way.
+            for missing in [incomplete(bytes), unfinished_sequence(bytes)] {
+                bytes = bytes.get(..bytes.len() - missing).unwrap_or(bytes);
+            }
+        }
+        let text = readable(bytes);
+        if text.len() <= max_bytes || count == 1 {
+            return (bytes, text);
+        }
+        let within = characters(bytes).min(count);
+        count = (within * max_bytes / text.len()).clamp(1, count - 1);
+    }
+}
+
+/// What is behind a part of an output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// More output: the part ends with a line where it can.
+    Follows,
+    /// Nothing yet.
+    MayCome,
+    /// Nothing.
+    IsNone,
 }
 
 /// Where all of an output is, or as much of it as there is room for.
@@ -66,9 +111,11 @@ pub(super) fn file_note(path: &Path, bytes: u64, total: u64) -> String {
     }
 }
 
-/// The characters that bytes make at most.
+/// The characters that bytes make. Bytes that are no text have no first bytes to count: four are taken
+/// for one, which is as many as a character has.
+#[inline(never)]
 fn characters(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|it| is_first_byte(**it)).count()
+    bytes.iter().filter(|it| is_first_byte(**it)).count().max(bytes.len().div_ceil(4))
 }
 
 fn is_first_byte(byte: u8) -> bool {
@@ -76,7 +123,7 @@ fn is_first_byte(byte: u8) -> bool {
 }
 
 /// How many bytes at the end are the beginning of a character whose rest is missing.
-pub(super) fn incomplete(bytes: &[u8]) -> usize {
+fn incomplete(bytes: &[u8]) -> usize {
     let last = bytes.get(bytes.len().saturating_sub(3)..).unwrap_or(bytes);
     match std::str::from_utf8(bytes.get(bytes.len().saturating_sub(4)..).unwrap_or(bytes)) {
         Ok(_) => 0,
@@ -90,7 +137,8 @@ pub(super) fn incomplete(bytes: &[u8]) -> usize {
 }
 
 /// The longest beginning of so many characters, of whole lines where there is more than one.
-pub(super) fn beginning(bytes: &[u8], max: usize) -> &[u8] {
+#[inline(never)]
+fn beginning(bytes: &[u8], max: usize) -> &[u8] {
     let cut = bytes
         .iter()
         .enumerate()
@@ -100,10 +148,12 @@ pub(super) fn beginning(bytes: &[u8], max: usize) -> &[u8] {
     // Bytes that are no text at all have no first bytes to count.
     let cut = cut.min(max * 4);
     let within = bytes.get(..cut).unwrap_or(bytes);
-    match memchr::memrchr(b'\n', within) {
-        Some(newline) if cut < bytes.len() => bytes.get(..=newline).unwrap_or(within),
-        _ => within,
-    }
+    if cut < bytes.len() { up_to_last_line(within) } else { within }
+}
+
+/// Bytes that others follow, without the line that is not whole where there is another.
+fn up_to_last_line(bytes: &[u8]) -> &[u8] {
+    memchr::memrchr(b'\n', bytes).and_then(|newline| bytes.get(..=newline)).unwrap_or(bytes)
 }
 
 /// The longest end of so many characters, of whole lines where there is more than one.
@@ -117,17 +167,45 @@ fn end(bytes: &[u8], max: usize) -> &[u8] {
         .map_or(0, |(at, _)| at)
         .max(bytes.len().saturating_sub(max * 4));
     let within = bytes.get(cut..).unwrap_or(bytes);
-    match memchr::memchr(b'\n', within) {
-        Some(newline) if cut > 0 && newline + 1 < within.len() => {
-            within.get(newline + 1..).unwrap_or(within)
-        }
-        _ => within,
-    }
+    if cut > 0 { from_next_line(within) } else { within }
+}
+
+/// Bytes that follow others, without the line that is not whole where there is another, and without the
+/// rest of a character.
+fn from_next_line(bytes: &[u8]) -> &[u8] {
+    let begin = match memchr::memchr(b'\n', bytes) {
+        Some(newline) if newline + 1 < bytes.len() => newline + 1,
+        _ => bytes.iter().take(3).position(|it| is_first_byte(*it)).unwrap_or_default(),
+    };
+    bytes.get(begin..).unwrap_or(bytes)
 }
 
 #[cfg(test)]
+#[expect(clippy::indexing_slicing, reason = "tests")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_shown_within_its_bytes_and_ends_with_what_is_whole() {
+        let shown = |part: &[u8], rest, max| {
+            let (bytes, text) = shown_part(part, rest, max);
+            (bytes.len(), text)
+        };
+        assert_eq!(shown(b"ab\ncd", Rest::IsNone, 100), (5, "ab\ncd".to_owned()));
+        assert_eq!(shown(b"ab\ncd", Rest::Follows, 100), (3, "ab\n".to_owned()));
+        assert_eq!(shown("ab€".as_bytes(), Rest::MayCome, 100), (5, "ab€".to_owned()));
+        assert_eq!(shown(&"ab€".as_bytes()[..4], Rest::MayCome, 100), (2, "ab".to_owned()));
+        assert_eq!(shown(&"ab€".as_bytes()[..4], Rest::IsNone, 100).0, 4);
+        assert_eq!(shown(b"ab\x1b[3", Rest::MayCome, 100), (2, "ab".to_owned()));
+        let many = "line\n".repeat(1_000);
+        let (length, text) = shown(many.as_bytes(), Rest::IsNone, 600);
+        assert!(text.len() <= 600 && text.len() > 300 && text.ends_with("line\n"), "{text}");
+        assert_eq!(length, text.len());
+        for part in [vec![0xff; 5_000], vec![0x80; 5_000], "€".repeat(2_000).into_bytes()] {
+            let (length, text) = shown(&part, Rest::IsNone, 300);
+            assert!(length > 10 && text.len() <= 300, "{length} {text}");
+        }
+    }
 
     #[test]
     fn cuts_fall_on_lines_and_characters() {
@@ -139,6 +217,9 @@ mod tests {
         assert_eq!(end("äöü".as_bytes(), 2), "öü".as_bytes());
         assert_eq!(end(b"abcdef", 2), b"ef");
         assert_eq!(beginning(&[0x80; 100], 5).len(), 20);
+        assert_eq!(from_next_line(b"b\ncd\nef"), b"cd\nef");
+        assert_eq!(from_next_line(b"ef\n"), b"ef\n");
+        assert_eq!(from_next_line(&"äö".as_bytes()[1..]), "ö".as_bytes());
         for (bytes, missing) in [
             (&b"a\xe2\x82"[..], 2),
             (b"a\xe2\x82\xac", 0),

@@ -11,7 +11,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     process::{CommandSpec, Ending, Foreground, Ground, MAX_COMMAND_BYTES, Outcome},
     tool::{ToolContext, ToolOutput, shown_path, shown_text},
-    workspace::RelativePaths,
+    workspace::real_place,
 };
 
 /// A command that is about to run.
@@ -154,12 +154,10 @@ fn follow_cwd(start: &Path, ending: &Ending, cx: &ToolContext, notes: &mut Vec<S
     if *cwd == *cx.session.shell.cwd() {
         return;
     }
-    let inside = cwd
-        .to_str()
-        .and_then(|it| cx.session.roots.resolve(it, RelativePaths::Refused).ok())
-        .filter(|it| it.absolute().is_dir());
-    if let Some(place) = inside {
-        cx.session.shell.set_cwd(place.absolute().to_owned());
+    // By the path itself and not by its text: names need not be text.
+    let place = real_place(cwd);
+    if place.is_dir() && cx.session.roots.all().iter().any(|root| place.starts_with(root)) {
+        cx.session.shell.set_cwd(place);
         return;
     }
     let home = cx.session.roots.first().to_owned();

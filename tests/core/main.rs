@@ -15,6 +15,10 @@ mod policy_rules;
 mod reading;
 #[cfg(target_os = "linux")]
 mod recording_bash;
+#[cfg(target_os = "linux")]
+mod shell_edges;
 mod specs;
+#[cfg(target_os = "linux")]
+mod task_output;
 mod test_bed;
 mod tidy;

@@ -49,7 +49,7 @@ impl Tool for ClassicGrep {
     const SIDE_EFFECT: SideEffect = SideEffect::None;
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<PlannedSearch, ToolError> {
-        let start = searching::start(input.directory.as_deref(), cx)?;
+        let start = searching::start_in_files(input.directory.as_deref(), cx)?;
         let mut selection = Selection::new(HiddenFiles::LeftOut);
         if let Some(pattern) = input.file_pattern.as_deref().filter(|it| !it.is_empty()) {
             let pattern = PathPattern::new(pattern, Depth::Top)

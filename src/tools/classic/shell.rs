@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     process::Ground,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
     tools::commands::{
         self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording, checked_command,
         describe,
@@ -79,6 +79,10 @@ impl Tool for Shell {
 
     fn accesses(&self, plan: &CommandToRun) -> Vec<Access> {
         vec![Access::Run(plan.command.clone())]
+    }
+
+    fn locations(&self, plan: &CommandToRun, _accesses: &[Access]) -> Vec<String> {
+        vec![shown_path(&plan.start.path)]
     }
 
     fn directory<'p>(&self, plan: &'p CommandToRun) -> Option<&'p Path> {

@@ -96,7 +96,7 @@ impl Tool for Grep {
     const SIDE_EFFECT: SideEffect = SideEffect::None;
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<PlannedSearch, ToolError> {
-        let start = searching::start(input.path.as_deref(), cx)?;
+        let start = searching::start_in_files(input.path.as_deref(), cx)?;
         let mut selection = Selection::new(HiddenFiles::Seen);
         if let Some(globs) = input.glob.as_deref().map(split_globs) {
             selection = selection

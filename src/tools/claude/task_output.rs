@@ -8,11 +8,11 @@ use serde_json::json;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    process::{Task, readable},
+    process::Task,
     tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
     tools::{
         command_answer::{output_place, state_words, task_facts, task_of},
-        command_text::{MAX_CHARACTERS, beginning, incomplete},
+        command_text::{MAX_CHARACTERS, Rest, shown_part},
         commands::{CALL_LIMIT, MAX_TIMEOUT_MS},
     },
 };
@@ -23,6 +23,8 @@ pub(super) struct TaskOutput;
 const DEFAULT_TIMEOUT_MS: u32 = 30_000;
 /// How many bytes are looked at for one answer: as many characters may be four times as many bytes.
 const MAX_BYTES: usize = 4 * MAX_CHARACTERS;
+/// More bytes than an answer's own words have, beside the state of the task and the place of its output.
+const MAX_WORDS: usize = 300;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -78,6 +80,11 @@ impl Tool for TaskOutput {
             // Whether it has ended or the time is up, the answer says what there is.
             let _ = tokio::time::timeout(wait, task.ended()).await;
         }
+        // Whoever reads on from the last call does it alone: two would be given the same.
+        let place = match offset {
+            None => Some(cx.session.shell.reading.lock().await),
+            Some(_) => None,
+        };
         let from = offset.unwrap_or_else(|| cx.session.shell.read_up_to(&task.id));
         // The state first: a task that has ended says no more, so nothing can be missed.
         let (state, has_ended) = (state_words(&task), task.ending().is_some());
@@ -92,17 +99,22 @@ impl Tool for TaskOutput {
                 })
             })
             .await?;
-        let mut bytes = beginning(&part.bytes, MAX_CHARACTERS);
-        if !has_ended {
-            // The rest of a character is on its way.
-            bytes = bytes.get(..bytes.len() - incomplete(bytes)).unwrap_or(bytes);
-        }
-        let next = part.offset + bytes.len() as u64;
-        if offset.is_none() {
-            cx.session.shell.note_read(&task.id, next);
-        }
         let total = task.total();
-        let text = readable(bytes);
+        let rest = match (part.end() < total, has_ended) {
+            (true, _) => Rest::Follows,
+            (false, false) => Rest::MayCome,
+            (false, true) => Rest::IsNone,
+        };
+        let whereabouts = output_place(&task).map(|it| format!("; {it}")).unwrap_or_default();
+        // What is cut off an answer would be missed, and never given again.
+        let words = state.len() + whereabouts.len() + MAX_WORDS;
+        let (bytes, text) =
+            shown_part(&part.bytes, rest, cx.max_result_bytes.saturating_sub(words));
+        let next = part.offset + bytes.len() as u64;
+        if place.is_some() {
+            cx.session.shell.note_read(&task.id, next, |id| cx.session.tasks.find(id).is_some());
+        }
+        drop(place);
         let mut answer = state;
         if part.offset > from.min(total) {
             answer.push_str(&format!("\n[bytes {from} to {} were not kept]", part.offset));
@@ -114,9 +126,8 @@ impl Tool for TaskOutput {
             (0, true) => format!("\n[no output beyond byte {next}]"),
             (0, false) => format!("\n[output from byte {} to {next}, which is all so far]", part.offset),
             (more, _) => format!(
-                "\n[output from byte {} to {next}; {more} more bytes: call again, or with `offset` {next}{}]",
+                "\n[output from byte {} to {next}; {more} more bytes: call again, or with `offset` {next}{whereabouts}]",
                 part.offset,
-                output_place(&task).map(|it| format!("; {it}")).unwrap_or_default()
             ),
         });
         let mut output = ToolOutput::text(answer);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    process::{StopReason, Task},
+    process::{StopReason, Task, TaskState},
     tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
     tools::{
         command_answer::{state_words, task_facts, task_of},
@@ -50,16 +50,31 @@ impl Tool for TaskStop {
     }
 
     async fn run(&self, task: Arc<Task>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let was_running = task.ending().is_none();
+        let state_before = task.state();
         let grace = cx.session.tasks.settings.grace;
         task.stop(StopReason::Asked, grace);
         let gone = tokio::time::timeout(grace + PATIENCE, task.ended()).await.is_ok();
-        let words = match (was_running, gone) {
-            (true, true) => format!("{}; nothing of it is left", state_words(&task)),
-            (true, false) => {
+        let survivors = task.ending().map_or(0, |it| it.survivors);
+        let words = match (state_before, gone) {
+            (TaskState::Stopped, _) => {
+                format!("{}; it had been stopped before", state_words(&task))
+            }
+            (TaskState::Completed | TaskState::Failed, _) => {
+                format!("{}, before it could be stopped", state_words(&task))
+            }
+            (TaskState::Running, false) => {
                 format!("task `{}` was told to stop and killed, and is not gone yet", task.id)
             }
-            (false, _) => format!("{}, before it could be stopped", state_words(&task)),
+            (TaskState::Running, true) if survivors > 0 => {
+                format!("{}; {survivors} of its processes could not be stopped", state_words(&task))
+            }
+            (TaskState::Running, true) if task.contained => {
+                format!("{}; nothing of it is left", state_words(&task))
+            }
+            (TaskState::Running, true) => format!(
+                "{}; processes that left its group may go on, as there is no supervisor here",
+                state_words(&task)
+            ),
         };
         let mut output = ToolOutput::text(words);
         output.meta.insert("toolwright/task".to_owned(), task_facts(&task));

@@ -35,6 +35,15 @@ pub(super) fn start(path: Option<&str>, cx: &ToolContext) -> Result<WorkspacePat
     Ok(cx.session.roots.resolve(asked, RelativePaths::FromFirstRoot)?)
 }
 
+/// The same for a search in files, which may be that of a command's output.
+pub(super) fn start_in_files(
+    path: Option<&str>,
+    cx: &ToolContext,
+) -> Result<WorkspacePath, ToolError> {
+    let asked = path.filter(|it| !it.is_empty()).unwrap_or(".");
+    Ok(cx.session.resolve_for_reading(asked, RelativePaths::FromFirstRoot)?)
+}
+
 /// A search that is ready but for its pattern, which takes time to compile.
 pub(super) struct PlannedSearch {
     pub(super) start: WorkspacePath,

@@ -1,0 +1,254 @@
+//! What commands do to the shell that runs them, and what their answers say of it, on real processes.
+
+use std::{fs, os::unix::ffi::OsStrExt as _, time::Duration};
+
+use pretty_assertions::assert_eq;
+use serde_json::json;
+use toolwright::{
+    error::ErrorKind,
+    pipeline::{CallOptions, Limits},
+    process::ProcessSettings,
+    tool::{Backlog, Progress, ProgressSink, ToolOutput},
+};
+
+use crate::test_bed::TestBed;
+
+async fn bash(bed: &TestBed, command: &str) -> String {
+    bed.call("Bash", json!({ "command": command })).await.joined_text()
+}
+
+fn kind(output: &ToolOutput) -> Option<ErrorKind> {
+    output.error.as_ref().map(|error| error.kind)
+}
+
+/// The ways in which commands are run: beneath the supervisor, and without it.
+fn ways() -> [TestBed; 2] {
+    [TestBed::new(), TestBed::with_processes(|it| it.supervisor = None)]
+}
+
+#[tokio::test]
+async fn a_shell_can_wait_for_what_it_started() {
+    for shell in ["/bin/sh", "/bin/bash"] {
+        for supervised in [true, false] {
+            let bed = TestBed::with_processes(|it| {
+                it.shell = shell.into();
+                it.supervisor.take_if(|_| !supervised);
+            });
+            let waited = bash(&bed, "sleep 0.05 & wait; echo \"waited $?\"").await;
+            assert_eq!(waited, "waited 0\n[exit code 0]", "{shell} {supervised}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_signal_is_held_back_or_ignored_in_a_command() {
+    for bed in ways() {
+        // Rust's runtime ignores a broken pipe, and a supervisor waits for its children.
+        let said = bash(&bed, "grep -E '^Sig(Blk|Ign)' /proc/self/status").await;
+        let masks = said.lines().filter_map(|line| line.split_once(":\t"));
+        // The C library keeps 32 and 33 for itself, and nobody else can set them.
+        let own = 0b11 << 31;
+        let masks: Vec<(&str, u64)> = masks
+            .map(|(name, mask)| (name, u64::from_str_radix(mask, 16).unwrap() & !own))
+            .collect();
+        assert_eq!(masks, [("SigBlk", 0), ("SigIgn", 0)], "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_child_that_is_killed_at_once_does_not_tell_where_it_was() {
+    let bed = TestBed::new();
+    fs::create_dir(bed.root().join("s1")).unwrap();
+    let place = format!("{}\n[exit code 0]", bed.root().join("s1").display());
+    for _ in 0..40 {
+        let said =
+            bash(&bed, "cd s1 2>/dev/null; for i in 1 2 3; do sleep 100 & kill $!; done; wait")
+                .await;
+        assert_eq!(said, "(no output)\n[exit code 0]");
+        assert_eq!(bash(&bed, "pwd -P").await, place);
+    }
+}
+
+#[tokio::test]
+async fn what_tells_the_working_directory_shows_nowhere() {
+    for bed in ways() {
+        for (command, said) in [
+            ("set -e; mkdir d1; cd d1; rmdir ../d1", "(no output)\n[exit code 0]"),
+            ("set -e; mkdir d2; cd d2; rmdir ../d2; exit 3", "(no output)\n[exit code 3]"),
+            ("set -x; echo hi", "+ echo hi\nhi\n[exit code 0]"),
+            ("trap 'echo before' DEBUG; echo hi", "before\nhi\n[exit code 0]"),
+            ("trap 'echo wrong' ERR; false; true", "wrong\n[exit code 0]"),
+            ("set -u; echo hi", "hi\n[exit code 0]"),
+            ("exec >&-; exec 2>&-; exit 4", "(no output)\n[exit code 4]"),
+            ("pwd() { echo mine; }; pwd", "mine\n[exit code 0]"),
+            ("echo \"$#<$*>$0\"", "0<>bash\n[exit code 0]"),
+            ("echo $LINENO\necho $LINENO", "1\n2\n[exit code 0]"),
+            (
+                "echo a\necho (",
+                "a\nbash: -c: line 2: syntax error near unexpected token `newline'\n\
+                 bash: -c: line 2: `echo ('\n[exit code 2]",
+            ),
+        ] {
+            // Each begins at home, whatever became of the one before.
+            let options =
+                CallOptions { session_id: Some(command.to_owned()), ..CallOptions::default() };
+            let output = bed.call_with("Bash", json!({ "command": command }), options).await;
+            let text = output.joined_text();
+            let lines: Vec<&str> =
+                text.lines().filter(|it| !it.contains("outside the workspace")).collect();
+            assert_eq!(lines.join("\n"), said, "{command}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_directory_whose_name_is_no_text_is_followed() {
+    let bed = TestBed::new();
+    let place = bed.root().join(std::ffi::OsStr::from_bytes(b"b\xff"));
+    fs::create_dir(&place).unwrap();
+    assert_eq!(bash(&bed, "cd b*").await, "(no output)\n[exit code 0]");
+    let here = bash(&bed, "[ \"$PWD\" = \"$(cd ..; echo $PWD/b*)\" ] && echo there").await;
+    assert_eq!(here, "there\n[exit code 0]");
+}
+
+#[tokio::test]
+async fn there_is_no_directory_from_before() {
+    let environment = [("OLDPWD", "/"), ("PATH", "/usr/bin:/bin")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let bed = TestBed::with_processes(|it| {
+        let host = toolwright::session::Environment::of_host(environment.into());
+        it.environment = host.for_commands(&toolwright::session::EnvironmentRules::default());
+    });
+    assert!(bash(&bed, "cd -").await.contains("OLDPWD not set"));
+}
+
+#[tokio::test]
+async fn the_end_of_an_output_a_little_larger_than_what_is_kept_is_shown() {
+    let bed = TestBed::new();
+    let said =
+        bash(&bed, "seq 1 12772 | head -c 65530; echo; echo 'ERROR: it broke'; exit 1").await;
+    assert!(
+        said.contains("\n12770\n") && said.contains("\nERROR: it broke\n[exit code 1]"),
+        "{said}"
+    );
+    // Around every size at which something else holds the end.
+    for size in [65_534, 65_536, 65_540, 80_000, 131_072, 196_608, 262_144] {
+        let command = format!("yes 'äöü 0123456789' | head -c {size}; echo; echo last");
+        let said = bash(&bed, &command).await;
+        let (head, tail) = said.split_once("[… ").unwrap();
+        assert!(tail.contains("\nlast\n[exit code 0]"), "{size}: {tail}");
+        assert!(head.chars().count() > 10_000 && tail.chars().count() > 10_000, "{size}");
+        let lines = head.lines().chain(tail.lines().skip(1));
+        // The last line is what the size left of it.
+        let whole = lines.take_while(|it| *it != "last").filter(|it| *it != "äöü 0123456789");
+        assert!(whole.count() <= 1, "{size}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_within_few_bytes_keeps_its_end() {
+    let limits = Limits { max_result_bytes: 2_000, ..Limits::default() };
+    let bed = TestBed::with_limits(limits);
+    for command in ["seq 1 2000; exit 3", "seq 1 100000; exit 3", "head -c 9000 /dev/zero; exit 3"]
+    {
+        let said = bash(&bed, command).await;
+        assert!(said.len() <= 2_000 && said.len() > 1_000, "{said}");
+        assert!(said.contains("[exit code 3]") && !said.contains("result cut"), "{said}");
+    }
+    assert!(bash(&bed, "seq 1 2000; exit 3").await.contains("\n2000\n[exit code 3]"));
+}
+
+#[tokio::test]
+async fn what_is_left_out_is_said_to_be_where_it_is() {
+    let bed = TestBed::with_processes(|it| it.max_file_bytes = 100_000);
+    let said = bash(&bed, "seq 1 100000").await;
+    assert!(!said.contains("has all") && said.contains("the first 100000 are in"), "{said}");
+    let bed = TestBed::new();
+    let output = bed.call("Bash", json!({ "command": "seq 1 100000" })).await;
+    assert!(output.joined_text().contains("has all …]"));
+    let file = output.meta.get("toolwright/command").unwrap()["outputFile"].as_str().unwrap();
+    for (tool, input) in [
+        ("Grep", json!({ "pattern": "^54321$", "path": file, "output_mode": "content" })),
+        ("grep", json!({ "pattern": "^54321$", "directory": file })),
+    ] {
+        let found = bed.call(tool, input).await;
+        assert!(found.error.is_none() && found.joined_text().contains("54321"), "{found:?}");
+    }
+    let outside = bed.call("Grep", json!({ "pattern": "root", "path": "/etc/passwd" })).await;
+    assert_eq!(kind(&outside), Some(ErrorKind::PathOutsideWorkspace));
+}
+
+#[tokio::test]
+async fn a_failure_is_no_answer_of_the_command_behind_it() {
+    let bed = TestBed::new();
+    bed.write("f", "text");
+    for (command, is_error) in [
+        ("echo BUILD FAILED; false || exit 1; grep x f", true),
+        ("false && grep nothing f", true),
+        ("true && grep nothing f", true),
+        ("cd . && grep nothing f", false),
+        ("echo out; grep nothing f", false),
+        ("LC_ALL=C grep nothing f", false),
+    ] {
+        let output = bed.call("Bash", json!({ "command": command })).await;
+        assert_eq!(output.error.is_some(), is_error, "{command}: {output:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_waits_for_its_listener_is_not_silent() {
+    let idle = Duration::from_millis(300);
+    let bed = TestBed::with_processes(|it: &mut ProcessSettings| it.idle_timeout = Some(idle));
+    // A listener that hears nothing for three times as long, while there is much to hear.
+    let backlog = std::sync::Arc::new(Backlog::default());
+    let (sent, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let noted = std::sync::Arc::clone(&backlog);
+    let progress = ProgressSink::queued(
+        move |news| {
+            noted.sent();
+            let _ = sent.send(news);
+        },
+        std::sync::Arc::clone(&backlog),
+    );
+    let options = CallOptions { progress, ..CallOptions::default() };
+    let call = bed.call_with("Bash", json!({ "command": "yes | head -c 3000000" }), options);
+    let hear = async {
+        let mut bytes = 0;
+        let mut slow = true;
+        while let Some(news) = told.recv().await {
+            if let Progress::Output { text } = &news {
+                bytes += text.len();
+            }
+            if bytes > 0 && std::mem::take(&mut slow) {
+                tokio::time::sleep(3 * idle).await;
+            }
+            backlog.heard();
+        }
+        bytes
+    };
+    let (output, bytes) = tokio::join!(call, hear);
+    assert_eq!((kind(&output), bytes), (None, 3_000_000), "{output:?}");
+}
+
+#[tokio::test]
+async fn the_limit_of_silence_is_told() {
+    let bed = TestBed::with_processes(|it| it.idle_timeout = Some(Duration::from_millis(200)));
+    let said = bash(&bed, "sleep 60").await;
+    assert_eq!(said, "(no output)\n[said nothing for 200 ms and was stopped]");
+}
+
+#[tokio::test]
+async fn shell_answers_as_its_seed_says() {
+    let bed = TestBed::new();
+    let output =
+        bed.call("shell", json!({ "command": "echo 'error: command failed'; exit 1" })).await;
+    let view = serde_json::to_value(output.invocation_view()).unwrap();
+    assert_eq!(
+        view,
+        json!({
+            "llmContent": "Exit code: 1\n\nOutput:\nerror: command failed\n",
+            "returnDisplay": "error: command failed\n",
+            "error": { "type": "ShellExecutionError", "message": "Command exited with code 1" },
+        })
+    );
+}

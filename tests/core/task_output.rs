@@ -1,0 +1,127 @@
+//! What is read of a task's output, and what is said of its end.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use toolwright::{pipeline::Limits, tool::ToolOutput};
+
+use crate::test_bed::TestBed;
+
+async fn start(bed: &TestBed, command: &str) -> String {
+    let input = json!({ "command": command, "run_in_background": true });
+    let output = bed.call("Bash", input).await;
+    output.meta.get("toolwright/command").unwrap()["taskId"].as_str().unwrap().to_owned()
+}
+
+async fn read(bed: &TestBed, id: &str) -> ToolOutput {
+    bed.call("TaskOutput", json!({ "task_id": id })).await
+}
+
+fn facts(output: &ToolOutput) -> &Value {
+    output.meta.get("toolwright/task").unwrap()
+}
+
+/// The output in an answer.
+fn said(output: &ToolOutput) -> String {
+    let text = output.joined_text();
+    let (_, rest) = text.split_once("\n\n").unwrap_or_default();
+    rest.rsplit_once("\n[output from byte").unwrap_or_default().0.to_owned()
+}
+
+/// All of it, in as many answers as it takes, with how many those were.
+async fn read_all(bed: &TestBed, id: &str, between: &str) -> (String, usize) {
+    let mut parts = Vec::new();
+    loop {
+        let output = read(bed, id).await;
+        assert!(!output.joined_text().contains("result cut"), "{output:?}");
+        parts.push(said(&output));
+        if facts(&output)["nextOffset"] == facts(&output)["outputBytes"] {
+            return (parts.join(between), parts.len());
+        }
+    }
+}
+
+#[tokio::test]
+async fn readers_of_one_conversation_share_the_output_of_a_task() {
+    let bed = TestBed::new();
+    let id = start(&bed, "seq 1 60000").await;
+    // Over, so that all of them find the same.
+    bed.call("TaskOutput", json!({ "task_id": id, "offset": 0 })).await;
+    let answers = futures_util::future::join_all((0..40).map(|_| read(&bed, &id))).await;
+    let offsets: Vec<(u64, u64)> = answers
+        .iter()
+        .map(facts)
+        .map(|it| (it["offset"].as_u64().unwrap(), it["nextOffset"].as_u64().unwrap()))
+        .filter(|(from, to)| from < to)
+        .collect();
+    let begins: BTreeSet<u64> = offsets.iter().map(|it| it.0).collect();
+    assert_eq!(begins.len(), offsets.len(), "{offsets:?}");
+    assert!(begins.len() > 5, "{offsets:?}");
+}
+
+#[tokio::test]
+async fn no_character_and_no_line_is_cut_in_two() {
+    let bed = TestBed::new();
+    let id = start(&bed, "yes € | head -n 200000 | tr -d '\\n'").await;
+    let (text, parts) = read_all(&bed, &id, "").await;
+    assert!(text == "€".repeat(200_000), "{} characters", text.chars().count());
+    assert!(parts > 5);
+    let id = start(&bed, "yes 'äöü 0123456789' | head -n 20000").await;
+    let (text, _) = read_all(&bed, &id, "\n").await;
+    assert!(text == vec!["äöü 0123456789"; 20_000].join("\n"));
+}
+
+#[tokio::test]
+async fn an_escape_sequence_is_shown_once_it_is_whole() {
+    let bed = TestBed::new();
+    let command = "printf 'a\\033[3'; until [ -e go ]; do sleep 0.02; done; printf '1mred\\n'";
+    let id = start(&bed, command).await;
+    let task = bed.pipeline.sessions.tasks().find(&id).unwrap();
+    task.output_beyond(3).await;
+    let first = bed.call("TaskOutput", json!({ "task_id": id, "block": false })).await;
+    assert_eq!((said(&first).as_str(), &facts(&first)["nextOffset"]), ("a", &json!(1)));
+    bed.write("go", "");
+    assert_eq!(said(&read(&bed, &id).await), "red");
+}
+
+#[tokio::test]
+async fn an_answer_within_few_bytes_misses_nothing() {
+    let bed = TestBed::with_limits(Limits { max_result_bytes: 2_000, ..Limits::default() });
+    let id = start(&bed, "seq 1 3000").await;
+    let (text, parts) = read_all(&bed, &id, "\n").await;
+    let all: Vec<String> = (1..=3_000).map(|it| it.to_string()).collect();
+    assert_eq!(text, all.join("\n"));
+    assert!(parts > 5);
+}
+
+#[tokio::test]
+async fn what_a_task_left_behind_is_told() {
+    let bed = TestBed::with_processes(|it| it.grace = Duration::from_millis(200));
+    let id = start(&bed, "sleep 100 & echo started").await;
+    let text = read(&bed, &id).await.joined_text();
+    let state = format!(
+        "task `{id}` completed with exit code 0; 1 process outlived the shell and was stopped"
+    );
+    assert!(text.starts_with(&state), "{text}");
+}
+
+#[tokio::test]
+async fn a_stop_says_what_it_found_and_what_is_left() {
+    let stop = async |bed: &TestBed, id: &str| {
+        bed.call("TaskStop", json!({ "task_id": id })).await.joined_text()
+    };
+    let bed = TestBed::new();
+    let id = start(&bed, "trap 'exit 0' TERM; echo up; while :; do sleep 0.02; done").await;
+    bed.pipeline.sessions.tasks().find(&id).unwrap().output_beyond(0).await;
+    let state = format!("task `{id}` stopped with exit code 0");
+    assert_eq!(stop(&bed, &id).await, format!("{state}; nothing of it is left"));
+    assert_eq!(stop(&bed, &id).await, format!("{state}; it had been stopped before"));
+    let ended = start(&bed, "true").await;
+    read(&bed, &ended).await;
+    assert!(stop(&bed, &ended).await.ends_with("with exit code 0, before it could be stopped"));
+    let bed = TestBed::with_processes(|it| it.supervisor = None);
+    let id = start(&bed, "sleep 100").await;
+    let text = stop(&bed, &id).await;
+    assert!(text.contains("may go on") && !text.contains("nothing of it"), "{text}");
+}
