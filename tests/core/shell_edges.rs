@@ -197,9 +197,9 @@ async fn a_failure_is_no_answer_of_the_command_behind_it() {
 
 #[tokio::test]
 async fn a_command_that_waits_for_its_listener_is_not_silent() {
-    let idle = Duration::from_millis(300);
+    let idle = Duration::from_millis(1_500);
     let bed = TestBed::with_processes(|it: &mut ProcessSettings| it.idle_timeout = Some(idle));
-    // A listener that hears nothing for three times as long, while there is much to hear.
+    // A listener that hears nothing for twice as long, while there is much to hear.
     let backlog = std::sync::Arc::new(Backlog::default());
     let (sent, mut told) = tokio::sync::mpsc::unbounded_channel();
     let noted = std::sync::Arc::clone(&backlog);
@@ -220,7 +220,7 @@ async fn a_command_that_waits_for_its_listener_is_not_silent() {
                 bytes += text.len();
             }
             if bytes > 0 && std::mem::take(&mut slow) {
-                tokio::time::sleep(3 * idle).await;
+                tokio::time::sleep(2 * idle).await;
             }
             backlog.heard();
         }
