@@ -53,7 +53,7 @@ export interface EditInput {
  *
  * - `*` and `?` match within a name, `**` across directories, `{a,b}` either, `[a-z]` a class. A pattern without a slash, such as `*.ts`, is looked for in every directory; `src/*.ts` only there.
  * - At most 100 files are listed, with absolute paths and the number of all that match. Give a longer pattern or a `path` to narrow.
- * - What git ignores is not listed unless the pattern or `path` spells out its directory. Hidden files are listed, `.git` is not.
+ * - What git ignores is not listed unless the pattern or `path` spells out its directory, or the pattern its name (`**\/.env`). Hidden files are listed, `.git` is not.
  */
 export interface GlobInput {
   /** The glob that paths have to fit, for example `*.ts`, `src/**\/*.{c,h}` or `**\/test_*.py`. */
@@ -224,7 +224,7 @@ export interface EditFileInput {
  * Input of `glob`. Finds files whose path fits a glob and lists them, the one changed last first.
  *
  * - `**\/*.ts` finds files at any depth, `*.ts` only at the top of `directory`. `{a,b}` and `[a-z]` work.
- * - Paths are relative to the workspace. What git ignores is left out, and so are hidden files unless `includeHidden` is set; a pattern that spells out a directory finds it all the same.
+ * - Paths are relative to the workspace. What git ignores is left out, and so are hidden files unless `includeHidden` is set; a pattern that spells out a directory or a name finds it all the same.
  */
 export interface ClassicGlobInput {
   /**

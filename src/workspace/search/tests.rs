@@ -69,7 +69,7 @@ impl Case<'_> {
 
 #[test]
 fn a_pattern_that_takes_its_time_in_one_line_asks_whether_to_go_on() {
-    let text = "A".repeat(80_000);
+    let text = "A".repeat(200_000);
     for (span, shape) in [(Span::Line, ONLY_MATCHING), (Span::Lines, Shape::Counts)] {
         let asked = Cell::new(0);
         let stop_soon = || {

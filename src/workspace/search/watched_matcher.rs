@@ -10,7 +10,7 @@ use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCap
 use super::line_matcher::LineMatcher;
 
 /// How many bytes the engine may have looked at between two questions.
-const BYTES_BETWEEN_QUESTIONS: usize = 1024 * 1024;
+const BYTES_BETWEEN_QUESTIONS: usize = 4 * 1024 * 1024;
 /// What a look costs, in bytes, however short the text is.
 const BYTES_PER_LOOK: usize = 1024;
 

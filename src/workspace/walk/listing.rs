@@ -11,7 +11,8 @@ use std::{
 use super::{
     entry::{EntryBuffer, EntryKind},
     folder::Folder,
-    rules::{RuleFiles, Rules, global_excludes},
+    rule_set::global_excludes,
+    rules::{RuleFiles, Rules},
     selection::{Candidate, HiddenFiles, Selection, Verdict},
     visibility::{Subject, Visibility},
     walker::Cancelled,

@@ -8,6 +8,7 @@ mod folder;
 mod listing;
 mod pattern;
 mod queue;
+mod rule_set;
 mod rules;
 mod selection;
 mod threads;
