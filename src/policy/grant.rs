@@ -3,8 +3,8 @@
 use crate::tool::Access;
 
 use super::{
-    command_pattern, host_pattern::host_of, path_pattern, places::Places, question::Question,
-    tool_names::Family,
+    command::is_confusing, command_pattern, host_pattern::host_of, path_pattern, places::Places,
+    question::Question, tool_names::Family,
 };
 
 /// The rules that allow this call and as little else as rules can say; `None` when no rule could.
@@ -15,6 +15,8 @@ pub(super) fn narrowest(question: &Question, places: &Places) -> Option<Vec<Stri
     let mut rules = Vec::new();
     for access in question.accesses {
         let rule = match (family, access) {
+            // No rule allows a line that is not what it looks like.
+            (Family::Shell, Access::Run(line)) if line.chars().any(is_confusing) => return None,
             (Family::Shell, Access::Run(line)) => {
                 format!("Bash({})", command_pattern::escaped(line))
             }

@@ -6,7 +6,7 @@ use crate::tool::Access;
 
 use super::{
     action::{Action, PermissionMode},
-    command::Direction,
+    command::{Direction, trimmed},
     command_pattern::Match,
     engine::PolicyEngine,
     facts::{CommandFact, Facts, PathFact},
@@ -247,7 +247,7 @@ impl<'e, 'q> Judge<'e, 'q> {
     }
 
     fn command_parts<'a>(&'a self, command: &'a CommandFact, parts: &mut Vec<Part<'a>>) {
-        let line = command.line.trim();
+        let line = trimmed(command.line);
         let before = parts.len();
         let mut hits = self.call.clone();
         hits.extend(self.rules_for_line(line));

@@ -1,7 +1,7 @@
 //! The part of a decision that is about one simple command.
 
 use super::{
-    command::{Direction, Role, Segment, Word},
+    command::{Direction, Role, Segment, Word, is_confusing},
     command_pattern::Match,
     facts::CommandFact,
     judge::{Fallback, Judge},
@@ -60,10 +60,12 @@ const WRITERS: [&str; 16] = [
 impl<'e> Judge<'e, '_> {
     /// Rules about this very line.
     pub(super) fn rules_for_line(&self, line: &str) -> Vec<Hit<'e>> {
-        let is_shell = self.facts.question.family() == Some(Family::Shell);
         let named = self.engine.by_line.get(line).into_iter().flatten();
         let hits = named.filter_map(|it| self.hit(*it));
-        hits.filter(|it| is_shell || it.rule.is_limit()).collect()
+        // Whoever wrote a permission did not see what else stands in the line.
+        let is_permitted =
+            self.facts.question.family() == Some(Family::Shell) && !line.chars().any(is_confusing);
+        hits.filter(|it| is_permitted || it.rule.is_limit()).collect()
     }
 
     /// Judges one simple command; `None` when there is nothing to say of it.

@@ -299,6 +299,17 @@ fn wrappers_are_looked_through() {
             ("find . -exec rm {} \\;", Deny),
             ("find . -name x -exec cat {} \\; -execdir rm {} \\;", Deny),
             ("find . -exec sh -c 'rm x' \\;", Deny),
+            ("find f -exec env -u + rm {} \\;", Deny),
+            ("find f -exec echo + {} \\; -exec rm {} +", Deny),
+            ("find . -exec cat {} + -exec rm {} +", Deny),
+            ("env -u", Ask),
+            ("env -u $x rm y", Ask),
+            ("env -u A rm y", Deny),
+            ("jobs -x rm f", Deny),
+            ("jobs -x git status", Ask),
+            ("setpriv git status", Ask),
+            ("/lib64/ld-linux-x86-64.so.2 /bin/rm f", Ask),
+            ("fd x -x rm", Ask),
             ("find . $x", Ask),
             ("find $x -exec cat {} +", Ask),
             ("find . -exec cat $x \\;", Ask),
@@ -310,6 +321,32 @@ fn wrappers_are_looked_through() {
             ("parallel rm ::: x", Ask),
             ("timeout 5 env nice nohup git status", Allow),
             ("timeout 5 env nice nohup rm x", Deny),
+        ],
+    );
+}
+
+#[test]
+fn what_sh_may_read_differently_is_never_allowed() {
+    check(
+        &everyday_rules(),
+        &[
+            ("bash -c 'x+=/y; ls'", Allow),
+            ("sh -c 'x+=/y; ls'", Ask),
+            ("sh -c 'x=/y; ls'", Allow),
+            ("sh -c 'ls &> /dev/null'", Ask),
+            ("sh -c 'ls &>> /dev/null'", Ask),
+            ("sh -c 'cat <<< x'", Ask),
+            ("sh -c 'ls |& head'", Ask),
+            ("sh -c 'cat <(ls)'", Ask),
+            ("sh -c 'ls >& /dev/null'", Ask),
+            ("sh -c 'ls > /dev/null 2>&1 | head'", Allow),
+            ("sh -c 'ls 12> /dev/null'", Ask),
+            ("sh -c 'builtin echo x'", Ask),
+            ("dash -c 'x+=/y; ls'", Ask),
+            ("/bin/sh -c 'x+=/y; ls'", Ask),
+            ("sh -c \"eval 'x+=/y; ls'\"", Ask),
+            ("sh -c \"bash -c 'x+=/y; ls'\"", Allow),
+            ("sh -c 'rm x &> y'", Deny),
         ],
     );
 }
@@ -335,6 +372,14 @@ fn builtins_that_run_code_are_never_allowed_by_their_name() {
             ("printf '%s' x", Allow),
             ("printf -v 'a[$(rm x)]' x", Ask),
             ("printf \"$f\" x", Ask),
+            ("printf 'x%n' PATH; ls", Ask),
+            ("printf '%5n' PATH; ls", Ask),
+            ("printf '%s%n' a PATH; ls", Ask),
+            ("printf '%-*.*ln' 1 1 PATH; ls", Ask),
+            ("printf '%%%n' PATH; ls", Ask),
+            ("printf 'x%'n PATH; ls", Ask),
+            ("printf '%%n %d%%\\n' 5; ls", Allow),
+            ("printf; ls", Allow),
             ("read 'a[$(rm x)]'", Ask),
             ("declare 'a[$(rm x)]=1'", Ask),
             ("declare -n x=y", Ask),
@@ -399,6 +444,11 @@ fn redirections_are_writes() {
             ("git log &> file", Ask),
             ("git log &>> file", Ask),
             ("git log >& file", Ask),
+            ("git log >&1-2", Ask),
+            ("git log >&2024-01-01", Ask),
+            ("git log >&1--", Ask),
+            ("git log >&--", Ask),
+            ("git log 2>&1-", Allow),
             ("git log 2> file", Ask),
             ("git log <> file", Ask),
             ("git log > out/../file", Ask),
@@ -529,6 +579,33 @@ fn paths_with_limits_are_seen_in_commands() {
 }
 
 #[test]
+fn a_rule_for_a_line_is_about_that_line_alone() {
+    let policy = json!({ "allow": ["Bash(bash ./x.sh)", "Bash(cat x\\ )", "Bash(make; id)"] });
+    check(
+        &policy,
+        &[
+            ("bash ./x.sh", Allow),
+            (" \tbash ./x.sh\n", Allow),
+            ("bash ./x.sh\u{a0}", Ask),
+            ("bash ./x.sh\r", Ask),
+            ("bash ./x.sh\u{3000}", Ask),
+            ("\u{a0}bash ./x.sh", Ask),
+            ("make; id", Allow),
+            ("make; id\u{a0}", Ask),
+            ("make; id\u{b}", Ask),
+            ("cat x\\", Ask),
+        ],
+    );
+    let odd = json!({ "allow": ["Bash(bash ./x.sh\u{a0})", "Bash(make; id\u{200b})"] });
+    check(&odd, &[("bash ./x.sh", Ask), ("bash ./x.sh\u{a0}", Ask), ("make; id\u{200b}", Ask)]);
+    // A limit is about what it looks like as well.
+    check(
+        &json!({ "allow": ["Bash"], "deny": ["Bash(make; id\u{200b})"] }),
+        &[("make; id\u{200b}", Deny)],
+    );
+}
+
+#[test]
 fn a_rule_that_names_wrapper_and_program_allows_both() {
     let policy = json!({ "allow": [
         "Bash(sudo apt update:*)", "Bash(ssh host uptime)", "Bash(git status && make)",
@@ -579,6 +656,18 @@ fn allowing_the_shell_allows_what_is_not_understood_unless_a_limit_may_apply() {
             ("bash script.sh", Allow),
             ("env -S 'rm x'", Ask),
             ("busybox rm x", Ask),
+            ("setpriv rm x", Ask),
+            ("setpriv --reuid 0 /bin/rm x", Ask),
+            ("taskset 1 rm x", Ask),
+            ("su -c 'rm x'", Ask),
+            ("script -c 'rm x' /dev/null", Ask),
+            ("gosu me rm x", Ask),
+            ("prlimit --nofile=5 rm x", Ask),
+            ("unbuffer rm x", Ask),
+            ("tmux new -d rm x", Ask),
+            ("tmux ls", Allow),
+            ("jobs -x rm x", Deny),
+            ("env -u + rm x", Deny),
             ("eval \"r\"\"m x\"", Deny),
             ("/bin/r? x", Ask),
             ("find . -exec sh -c 'rm \"$1\"' _ {} \\;", Deny),

@@ -25,7 +25,8 @@ pub(super) fn hazard(words: &[Word]) -> Option<&'static str> {
         }
         "wait" => starts_with_option(arguments).then_some("sets variables, which can run code"),
         "printf" => {
-            starts_with_option(arguments).then_some("may set a variable, which can run code")
+            let is_plain = arguments.first().is_none_or(is_plain_format);
+            (!is_plain).then_some("may set a variable, which can run code")
         }
         "test" | "[" => {
             (!arguments.iter().all(is_plain_test)).then_some("may evaluate its operands")
@@ -53,6 +54,23 @@ pub(super) fn moves(words: &[Word]) -> bool {
 /// An unknown argument may be an option as well.
 fn starts_with_option(arguments: &[Word]) -> bool {
     arguments.first().is_some_and(|it| it.literal().is_none_or(|text| text.starts_with('-')))
+}
+
+/// False for `-v NAME`, for what is not known, and for a format with `%n`, which sets the variable that
+/// an argument names.
+fn is_plain_format(format: &Word) -> bool {
+    let Some(text) = format.literal().filter(|it| !it.starts_with('-')) else { return false };
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once('%') {
+        let conversion =
+            after.trim_start_matches(|it: char| "#0123456789-+ '.*hjlLtzq".contains(it));
+        if conversion.starts_with('n') {
+            return false;
+        }
+        // `%%` is a percent sign and starts nothing.
+        rest = after.strip_prefix('%').unwrap_or(conversion);
+    }
+    true
 }
 
 fn is_plain_setting(argument: &Word) -> bool {

@@ -7,6 +7,7 @@
 mod builtin;
 mod lexer;
 mod reading;
+mod shell;
 mod syntax;
 mod variable;
 mod word;
@@ -14,6 +15,7 @@ mod wrapper;
 
 pub use reading::Direction;
 use reading::Reading;
+pub use shell::Shell;
 pub use word::Word;
 use wrapper::{Wrapped, Wrapper};
 
@@ -81,10 +83,18 @@ pub struct Redirection {
     pub direction: Direction,
 }
 
-/// Takes a command line apart. `home` is what `~` stands for.
+/// Takes a command line of bash apart. `home` is what `~` stands for.
 pub fn analyse(line: &str, home: Option<&str>) -> Analysis {
+    analyse_for(Shell::Bash, line, home)
+}
+
+/// Takes a command line apart as a shell would.
+pub fn analyse_for(shell: Shell, line: &str, home: Option<&str>) -> Analysis {
     let mut analysis = Analysis::default();
-    analysis.read(line, home, Nesting { depth: 0, within: None });
+    if shell == Shell::Other {
+        analysis.doubt("is run by a shell that is not bash");
+    }
+    analysis.read(line, home, Nesting { depth: 0, within: None, shell });
     analysis.doubts.dedup();
     analysis
 }
@@ -93,6 +103,7 @@ pub fn analyse(line: &str, home: Option<&str>) -> Analysis {
 struct Nesting {
     depth: usize,
     within: Option<Within>,
+    shell: Shell,
 }
 
 impl Analysis {
@@ -113,7 +124,7 @@ impl Analysis {
         for hazard in &parsed.hazards {
             self.doubt(*hazard);
         }
-        match lexer::lex(line) {
+        match lexer::lex(line, nesting.shell) {
             Err(why) => self.doubt(why),
             Ok(lexed) if lexed.reading != parsed.reading => {
                 // Whatever either reading sees can be denied.
@@ -162,6 +173,10 @@ impl Analysis {
         if self.segments.len() >= MAX_SEGMENTS || nesting.depth > MAX_DEPTH {
             return self.doubt("runs more commands than are looked into");
         }
+        if nesting.shell == Shell::Posix && words.first().and_then(Word::literal) == Some("builtin")
+        {
+            self.doubt("uses `builtin`, which is a program to some shells");
+        }
         if let Some(hazard) = builtin::hazard(&words) {
             let name = words.first().and_then(Word::literal).unwrap_or_default();
             self.doubt(format!("uses `{name}`, which {hazard}"));
@@ -184,9 +199,10 @@ impl Analysis {
                 segment.role = Role::Wrapper;
             }
         };
-        let inside = |word| Nesting {
+        let inside = |word, shell| Nesting {
             depth: nesting.depth + 1,
             within: Some(Within { segment: place, word }),
+            shell,
         };
         match inner {
             Wrapped::Nothing | Wrapped::Hidden => {}
@@ -194,12 +210,13 @@ impl Analysis {
                 is_transparent(wrapper);
                 for command in commands {
                     let text = shown(&command.words);
-                    self.segment(text, command.words, home, inside(command.at));
+                    self.segment(text, command.words, home, inside(command.at, nesting.shell));
                 }
             }
-            Wrapped::Script(script, wrapper) => {
+            Wrapped::Script(script, wrapper, shell) => {
                 is_transparent(wrapper);
-                self.read(&script, home, inside(usize::MAX));
+                let shell = shell.unwrap_or(nesting.shell);
+                self.read(&script, home, inside(usize::MAX, shell));
             }
         }
     }
@@ -214,6 +231,14 @@ fn shown(words: &[Word]) -> String {
         })
         .collect();
     texts.join(" ")
+}
+
+/// The line without what the shell leaves away before and after it. Nothing else is left away: a
+/// no-break space at the end is a part of the last word.
+pub(super) fn trimmed(line: &str) -> &str {
+    let trimmed = line.trim_matches([' ', '\t', '\n']);
+    // `x\ ` is not `x\`.
+    if trimmed.ends_with('\\') { line } else { trimmed }
 }
 
 /// Characters that a person does not see as what the shell takes them for.

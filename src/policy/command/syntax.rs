@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Decode, Node, ParseOptions, ParseState, Parser, Tree};
 
-use super::reading::{Direction, Reading, Span};
+use super::reading::{Direction, Reading, Span, names_descriptor};
 
 /// How often the parser may report progress before it is stopped; 8 KB of plain words take 80 reports,
 /// and lines made to go wrong ten times as many. A bound on work, not on time, so
@@ -186,9 +186,7 @@ impl Parsed {
                 continue;
             }
             let target = span(child);
-            let names_descriptor = matches!(operator, ">&" | "<&")
-                && target.of(line).bytes().all(|it| it.is_ascii_digit() || it == b'-');
-            if !names_descriptor {
+            if !(matches!(operator, ">&" | "<&") && names_descriptor(target.of(line))) {
                 let reads = matches!(operator, "<" | "<&");
                 let direction = if reads { Direction::Reads } else { Direction::Writes };
                 self.reading.redirections.push((target, direction));
