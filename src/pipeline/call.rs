@@ -384,7 +384,7 @@ fn ask<T>(
         input: prepared.input(),
         accesses: prepared.accesses(),
         directory: prepared.directory().unwrap_or_else(|| cx.session.roots.first()),
-        follow_links: Some(&|path| real_place(path)),
+        follow_links: Some(&real_place),
     })
 }
 

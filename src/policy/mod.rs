@@ -31,12 +31,14 @@ mod judge_command;
 mod lint;
 mod path_pattern;
 mod places;
+mod programs;
 mod question;
 mod risk;
 mod rule;
 mod rule_text;
 mod ruling;
 mod tool_names;
+mod touched;
 mod verdict;
 
 pub use action::{Action, Layer, PermissionMode};

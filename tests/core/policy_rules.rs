@@ -569,7 +569,7 @@ fn links_are_followed_where_the_caller_can() {
     let engine = engine(&json!({ "allow": ["Bash(cat:*)"], "deny": ["Read(secret)"] }));
     let accesses = [Access::Run("cat link".into())];
     let follow = |path: &std::path::Path| {
-        if path.ends_with("link") { "/repo/secret".into() } else { path.to_owned() }
+        Some(if path.ends_with("link") { "/repo/secret".into() } else { path.to_owned() })
     };
     let question = Question {
         tool: "Bash",
@@ -583,6 +583,90 @@ fn links_are_followed_where_the_caller_can() {
     };
     assert_eq!(engine.decide(&question).action, Deny);
     assert_eq!(engine.decide(&Question { follow_links: None, ..question }).action, Allow);
+}
+
+#[cfg(unix)]
+#[test]
+fn paths_of_commands_lead_where_the_system_goes() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join("data/sub")).unwrap();
+    std::fs::create_dir_all(root.join("src")).unwrap();
+    std::fs::write(root.join("data/secret"), "").unwrap();
+    std::os::unix::fs::symlink("data/sub", root.join("link")).unwrap();
+    std::os::unix::fs::symlink("../.git/hooks/post-commit", root.join("src/log")).unwrap();
+    let policy = json!({
+        "allow": ["Bash(cat:*)", "Bash(echo:*)", "Bash(cd:*)", "Edit(src/**)"],
+        "deny": ["Read(data/secret)"]
+    });
+    let layers = vec![(Layer::Options, PolicyConfig::from_json(&policy, Layer::Options).unwrap())];
+    let places = Places::of_project(&root);
+    let engine =
+        PolicyEngine::new(PolicySources { layers, places, ..PolicySources::default() }).unwrap();
+    for (line, expected) in [
+        ("cat data/secret", Deny),
+        ("cat link/../secret", Deny),
+        ("cat link/../none", Allow),
+        ("cat none/../data/secret", Ask),
+        ("cd link && cat ../secret", Ask),
+        ("cd link/.. && cat secret", Ask),
+        ("echo x > src/new", Allow),
+        ("echo x > src/log", Ask),
+    ] {
+        let accesses = [Access::Run(line.into())];
+        let verdict = engine.decide(&Question {
+            tool: "Bash",
+            origin: Origin::Builtin,
+            side_effect: SideEffect::Network,
+            annotations: &Annotations::default(),
+            input: &json!({}),
+            accesses: &accesses,
+            directory: &root,
+            follow_links: Some(&toolwright::workspace::real_place),
+        });
+        assert_eq!(verdict.action, expected, "{line}: {verdict:#?}");
+    }
+}
+
+#[test]
+fn a_condition_on_a_path_is_about_where_it_leads() {
+    let rule = |action: &str, operator: &str, value: &str| {
+        json!({ "defaultAction": "ask", "rules": [
+            { "tool": "Write", "action": action, "conditions": [{ "param": "file_path", "operator": operator, "value": value }] }
+        ] })
+    };
+    let write = |policy: &Value, path: &str| action(policy, "Write", &json!({ "file_path": path }));
+    for (value, path, expected) in [
+        ("/repo/src/", "/repo/src/a", Allow),
+        ("/repo/src/", "/repo/src/../outside.txt", Ask),
+        ("src/", "src/a", Allow),
+        ("src/", "src/../outside.txt", Ask),
+        ("./src/", "./src/a", Allow),
+        ("./src/", "src/a", Ask),
+    ] {
+        assert_eq!(write(&rule("allow", "startsWith", value), path), expected, "{value} {path}");
+    }
+    for (value, path) in [
+        ("/repo/secret", "/repo/./secret"),
+        ("/repo/secret", "secret"),
+        ("secret", "/repo/sub/../secret"),
+    ] {
+        assert_eq!(write(&rule("deny", "equals", value), path), Deny, "{value} {path}");
+    }
+    // A host's tool may mean anything by `file_path`.
+    let accesses = [Access::Write("/repo/src/a".into())];
+    let question = Question {
+        tool: "Write",
+        origin: Origin::Host,
+        side_effect: SideEffect::Mutating,
+        annotations: &Annotations::default(),
+        input: &json!({ "file_path": "x" }),
+        accesses: &accesses,
+        directory: "/repo".as_ref(),
+        follow_links: None,
+    };
+    let engine = engine(&rule("deny", "equals", "src/a"));
+    assert_eq!(engine.decide(&question).action, Ask);
 }
 
 #[test]

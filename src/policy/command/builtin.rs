@@ -2,7 +2,7 @@
 //!
 //! None of them can be allowed by the name that is seen: `test -v 'a[$(rm x)]'` runs `rm`.
 
-use super::Word;
+use super::{Destination, Word};
 
 /// Why a command is more than its words, if it is.
 pub(super) fn hazard(words: &[Word]) -> Option<&'static str> {
@@ -46,9 +46,23 @@ pub(super) fn is_neutral(words: &[Word]) -> bool {
     }
 }
 
-/// True for commands after which relative paths mean another place.
-pub(super) fn moves(words: &[Word]) -> bool {
-    matches!(words.first().and_then(Word::literal), Some("cd" | "pushd" | "popd"))
+/// Where relative paths lead after the command, if it changes that.
+pub(super) fn destination(words: &[Word]) -> Option<Destination> {
+    let arguments = words.get(1..).unwrap_or_default();
+    let arguments = match arguments {
+        [first, rest @ ..] if first.literal() == Some("--") => rest,
+        all => all,
+    };
+    match (words.first().and_then(Word::literal)?, arguments) {
+        ("cd", []) => Some(Destination::Home),
+        ("cd" | "pushd", [to]) => Some(match to.literal() {
+            Some(to) if !to.starts_with(['-', '+']) => Destination::Directory(to.to_owned()),
+            _ => Destination::Unknown,
+        }),
+        ("cd" | "pushd", _) => Some(Destination::Unknown),
+        // `popd` goes back to where the line has been.
+        _ => None,
+    }
 }
 
 /// An unknown argument may be an option as well.

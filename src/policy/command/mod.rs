@@ -35,8 +35,31 @@ pub struct Analysis {
     pub redirections: Vec<Redirection>,
     /// Why the line may do more than its segments say; empty when it cannot.
     pub doubts: Vec<String>,
-    /// True when the line changes its directory, so that relative paths mean other places.
-    pub moves: bool,
+    /// Every change of the directory.
+    pub moves: Vec<Move>,
+    /// True with a loop, in which what stands first may run after what stands last.
+    pub loops: bool,
+}
+
+/// A change of the directory that relative paths start from. It may fail or happen in a subshell, so that
+/// the directory before it may count as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The place of the command among the segments.
+    pub segment: usize,
+    /// Where it leads.
+    pub to: Destination,
+}
+
+/// Where a change of the directory leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To this directory, from the one before.
+    Directory(String),
+    /// Home.
+    Home,
+    /// Somewhere.
+    Unknown,
 }
 
 /// One simple command.
@@ -81,6 +104,8 @@ pub struct Redirection {
     pub target: Word,
     /// What is done with it.
     pub direction: Direction,
+    /// How many segments stand before it.
+    pub after: usize,
 }
 
 /// Takes a command line of bash apart. `home` is what `~` stands for.
@@ -121,6 +146,7 @@ impl Analysis {
         let Some(parsed) = syntax::parse(line) else {
             return self.doubt("is too tangled to be parsed");
         };
+        self.loops |= parsed.loops;
         for hazard in &parsed.hazards {
             self.doubt(*hazard);
         }
@@ -149,11 +175,12 @@ impl Analysis {
             let name = lexer::variable_of(assignment.of(line)).unwrap_or_default();
             self.check_variable(name, |it| variable::is_local(it) || variable::is_harmless(it));
         }
-        for (target, direction) in &reading.redirections {
-            let target = Word::read(target.of(line), home);
-            self.redirections.push(Redirection { target, direction: *direction });
-        }
+        let mut redirections = reading.redirections.iter().peekable();
         for command in &reading.commands {
+            let start = command.first().map_or(0, |it| it.start);
+            while let Some((target, direction)) = redirections.next_if(|it| it.0.start < start) {
+                self.redirection(target.of(line), *direction, home);
+            }
             let text = match (command.first(), command.last()) {
                 (Some(first), Some(last)) => line.get(first.start..last.end).unwrap_or_default(),
                 _ => "",
@@ -161,6 +188,14 @@ impl Analysis {
             let words = command.iter().map(|it| Word::read(it.of(line), home)).collect();
             self.segment(text.to_owned(), words, home, nesting);
         }
+        for (target, direction) in redirections {
+            self.redirection(target.of(line), *direction, home);
+        }
+    }
+
+    fn redirection(&mut self, target: &str, direction: Direction, home: Option<&str>) {
+        let (target, after) = (Word::read(target, home), self.segments.len());
+        self.redirections.push(Redirection { target, direction, after });
     }
 
     fn check_variable(&mut self, name: &str, is_fine: impl Fn(&str) -> bool) {
@@ -181,8 +216,8 @@ impl Analysis {
             let name = words.first().and_then(Word::literal).unwrap_or_default();
             self.doubt(format!("uses `{name}`, which {hazard}"));
         }
-        self.moves |= builtin::moves(&words);
         let place = self.segments.len();
+        self.moves.extend(builtin::destination(&words).map(|to| Move { segment: place, to }));
         let role = if builtin::is_neutral(&words) { Role::Neutral } else { Role::Command };
         let inner = wrapper::unwrap(&words);
         self.segments.push(Segment {
@@ -224,12 +259,7 @@ impl Analysis {
 
 /// The words as one line for a person.
 fn shown(words: &[Word]) -> String {
-    let texts: Vec<&str> = words
-        .iter()
-        .map(|it| match it {
-            Word::Literal(text) | Word::Unknown { text, .. } => text.as_str(),
-        })
-        .collect();
+    let texts: Vec<&str> = words.iter().map(Word::text).collect();
     texts.join(" ")
 }
 

@@ -20,6 +20,8 @@ pub(super) struct Parsed {
     pub(super) reading: Reading,
     /// Constructs that change what commands mean or evaluate text as code.
     pub(super) hazards: Vec<&'static str>,
+    /// True with a loop.
+    pub(super) loops: bool,
 }
 
 /// Parses a line; `None` when the parser gave up.
@@ -102,9 +104,12 @@ impl Parsed {
             "unset_command" => self.words_of(node, "unsets variables"),
             "test_command" => self.test(node, line),
             "function_definition" => self.hazards.push("defines a function"),
-            "arithmetic_expansion" | "c_style_for_statement" => {
+            "arithmetic_expansion" => self.hazards.push("evaluates arithmetic"),
+            "c_style_for_statement" => {
+                self.loops = true;
                 self.hazards.push("evaluates arithmetic");
             }
+            "for_statement" | "while_statement" => self.loops = true,
             "expansion" => self.expansion(node, line),
             "array" | "subscript" => self.hazards.push("uses an array"),
             "case_statement" => self.hazards.push("uses `case`"),
