@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::{
     envelope::{parsed, plain_cause},
     hook::{HookCallbacks, HookSpec},
-    policy::{PolicySetup, mode_of},
+    policy::{PolicySetup, mode_of, places_of},
 };
 use crate::{
     confirm::SharedBus,
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
     pipeline::{Limits, Pipeline},
-    policy::{AUTO_ALLOWED, PermissionMode},
+    policy::{AUTO_ALLOWED, PermissionMode, same_tools},
     process::{OnTimeout, ProcessSettings, TaskManager, supervisor_beside_this_library},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions},
@@ -135,15 +135,17 @@ impl Options {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
-        let setup = PolicySetup::new(
+        let commands = self.shell.settings(self.process_env, self.env);
+        let places = places_of(self.project_path, &roots, &commands);
+        let mut setup = PolicySetup::new(
             self.policy,
             (self.allowed_tools.clone(), self.disallowed_tools.clone()),
             self.user_policy_file.as_deref(),
             self.trust_project.unwrap_or_default().then(|| roots.first()),
         );
         let mode = self.permission_mode.as_deref().map_or(Ok(PermissionMode::Default), mode_of)?;
-        let engine = setup.engine(mode, &roots)?;
-        let tasks = TaskManager::new(self.shell.settings(self.process_env, self.env));
+        let engine = setup.engine(mode, places)?;
+        let tasks = TaskManager::new(commands);
         let sessions = Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         for hook in self.hooks {
@@ -160,7 +162,8 @@ impl Options {
         let auto_allowed = AUTO_ALLOWED.map(str::to_owned).into_iter();
         let bare = |it: &String| !it.contains('(');
         pipeline.registry.allow(auto_allowed.chain(self.allowed_tools.into_iter().filter(bare)));
-        pipeline.registry.disable(self.disallowed_tools.into_iter().filter(bare));
+        let disallowed = self.disallowed_tools.iter().filter(|it| bare(it));
+        pipeline.registry.disable(disallowed.flat_map(|it| same_tools(it)));
         let identity = ServerIdentity {
             name: self.server_name,
             version: self.version,

@@ -270,10 +270,7 @@ impl Pipeline {
     ) -> Result<Judged, ToolError> {
         let name = &entry.tool.spec().name;
         if tools.is_disabled(name) {
-            return Err(ToolError::new(
-                ErrorKind::ToolDisabled,
-                format!("the host has disabled `{name}` (`disallowedTools`); use another tool"),
-            ));
+            return Err(ToolError::new(ErrorKind::ToolDisabled, disabled(name)));
         }
         let engine = self.engine(cx);
         match ask(entry, prepared.as_ref(), cx, |question| Decision::of(&engine, question)) {
@@ -305,7 +302,9 @@ impl Pipeline {
         let cx = self.context(options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let engine = self.engine(&cx);
-        Ok(ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question)))
+        let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question));
+        let name = &entry.tool.spec().name;
+        Ok(if tools.is_disabled(name) { verdict.denied(disabled(name)) } else { verdict })
     }
 
     /// The policy of the call's session.
@@ -386,6 +385,10 @@ fn ask<T>(
         directory: prepared.directory().unwrap_or_else(|| cx.session.roots.first()),
         follow_links: Some(&real_place),
     })
+}
+
+fn disabled(name: &str) -> String {
+    format!("the host has disabled `{name}` (`disallowedTools`); use another tool")
 }
 
 fn unknown_tool(tools: &Snapshot, name: &str) -> ToolError {

@@ -56,6 +56,16 @@ pub(super) enum Piece {
     Rest,
 }
 
+impl Piece {
+    /// The word it is, if it is one.
+    pub(super) fn word(&self) -> Option<&str> {
+        match self {
+            Self::Word(word) => Some(word),
+            Self::Glob(_) | Self::Words | Self::Rest => None,
+        }
+    }
+}
+
 /// Each inner `*` multiplies the ways to match.
 const MAX_INNER_WILDCARDS: usize = 3;
 const MAX_LENGTH: usize = 16_384;

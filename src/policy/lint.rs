@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::{
     action::Action,
-    command_pattern::CommandPattern,
+    command::is_never_allowed,
+    command_pattern::{CommandPattern, Piece},
     engine::PolicyEngine,
     host_pattern::HostPattern,
     rule::{Rule, RuleRef},
@@ -54,6 +55,9 @@ const WRITES_BY_OPTION: [&str; 16] = [
     "curl", "dd", "find", "git", "man", "npm", "rg", "rsync", "sed", "sort", "tar", "tee", "uniq",
     "wget", "yarn", "zip",
 ];
+
+/// Options after which anything can be run.
+const CODE_OPTIONS: [&str; 8] = ["-c", "-e", "-E", "-p", "-r", "-x", "--eval", "--exec"];
 
 impl PolicyEngine {
     /// Looks for rules that do not do what they look like.
@@ -142,20 +146,40 @@ fn breadth(rule: &Rule) -> Option<(LintKind, String)> {
                 (LintKind::TooBroad, "it allows changing every file; name a directory".to_owned())
             })
         }
-        Subject::Command(CommandPattern::Prefix(words)) => prefix_breadth(words),
-        Subject::Command(CommandPattern::Wildcard(_)) => {
-            let program = rule.shown.text.split_once('(')?.1.split_whitespace().next()?;
-            program.contains('*').then(|| {
-                (LintKind::TooBroad, "it allows programs by part of their name".to_owned())
-            })
+        Subject::Command(CommandPattern::Prefix(words)) => {
+            prefix_breadth(&words.iter().map(String::as_str).collect::<Vec<_>>())
         }
+        Subject::Command(CommandPattern::Wildcard(pieces)) => match pieces.as_slice() {
+            [Piece::Glob(_) | Piece::Words | Piece::Rest, ..] => {
+                broad("it allows programs by part of their name")
+            }
+            // `git *` is `git:*`.
+            [named @ .., Piece::Rest] => {
+                let words: Option<Vec<&str>> = named.iter().map(Piece::word).collect();
+                prefix_breadth(&words?)
+            }
+            _ => None,
+        },
         _ => None,
     }
 }
 
-fn prefix_breadth(words: &[String]) -> Option<(LintKind, String)> {
-    let [program] = words else { return None };
-    let program = program.as_str();
+fn prefix_breadth(words: &[&str]) -> Option<(LintKind, String)> {
+    let (program, rest) = words.split_first()?;
+    let program = program.rsplit('/').next().unwrap_or(program);
+    if is_never_allowed(program) {
+        return Some((
+            LintKind::WithoutEffect,
+            format!(
+                "`{program}` runs what its arguments say or changes what later commands mean, so no start \
+                 of its command allows it; write the whole command"
+            ),
+        ));
+    }
+    // `git -c:*` and `python -c:*` name nothing yet.
+    if !rest.is_empty() && rest.iter().any(|it| !CODE_OPTIONS.contains(it)) {
+        return None;
+    }
     if WRAPPERS.contains(&program) {
         return Some((
             LintKind::TooBroad,

@@ -52,5 +52,5 @@ pub use lint::{Lint, LintKind};
 pub use places::Places;
 pub use question::{FollowLinks, Origin, Question};
 pub use rule::RuleRef;
-pub use tool_names::AUTO_ALLOWED;
+pub use tool_names::{AUTO_ALLOWED, same_tools};
 pub use verdict::{Basis, PartVerdict, Verdict};

@@ -33,8 +33,10 @@ pub struct Places {
     pub project: PathBuf,
     /// Every directory of the workspace, the project's included.
     pub roots: Vec<PathBuf>,
-    /// What `~` stands for.
+    /// What `~` stands for in rules.
     pub home: Option<PathBuf>,
+    /// What `~` stands for in command lines, where that is another place: the commands' `HOME`.
+    pub shell_home: Option<PathBuf>,
     /// The shell that commands run in.
     pub shell: Shell,
     /// The project's directory as the host wrote it, where that is another text for it.
@@ -93,7 +95,7 @@ impl Places {
 
     /// The text of home, for `~` in command lines.
     pub(super) fn home_text(&self) -> Option<&str> {
-        self.home.as_deref().and_then(Path::to_str)
+        self.shell_home.as_deref().or(self.home.as_deref()).and_then(Path::to_str)
     }
 }
 

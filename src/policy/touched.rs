@@ -154,9 +154,9 @@ impl Surroundings<'_> {
         let start = vec![self.question.directory.to_owned()];
         let mut directories = Directories { known: start, is_complete: true };
         for change in analysis.moves.iter().filter(|it| analysis.loops || it.segment < at) {
-            match (&change.to, &self.places.home) {
+            match (&change.to, self.places.home_text()) {
                 (Destination::Directory(to), _) => self.follow(Path::new(to), &mut directories),
-                (Destination::Home, Some(home)) => self.follow(home, &mut directories),
+                (Destination::Home, Some(home)) => self.follow(Path::new(home), &mut directories),
                 (Destination::Home, None) | (Destination::Unknown, _) => {
                     directories.is_complete = false;
                 }

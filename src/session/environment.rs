@@ -144,10 +144,11 @@ fn has_secret_name(name: &str) -> bool {
 }
 
 /// True for variables that make bash run or mean something else than the command line says, which policy
-/// has judged: a start-up file, exported functions, options.
+/// has judged: a start-up file, exported functions, options, and directories that `cd` starts from.
 fn changes_the_shell(name: &str) -> bool {
-    matches!(name, "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "PROMPT_COMMAND" | "CDPATH")
-        || name.starts_with("BASH_FUNC_")
+    const NAMES: [&str; 8] =
+        ["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "OLDPWD", "PROMPT_COMMAND", "PWD", "SHELLOPTS"];
+    NAMES.contains(&name) || name.starts_with("BASH_FUNC_")
 }
 
 /// True for values that are an address with a password in it.

@@ -4,6 +4,7 @@ use serde_json::json;
 use toolwright::policy::{
     Action::{self, Allow, Ask, Deny},
     Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicySources,
+    command::Shell,
 };
 
 pub(crate) fn engine(policy: &serde_json::Value) -> PolicyEngine {
@@ -651,6 +652,62 @@ fn a_change_of_the_directory_is_followed() {
             ("cd sub && ls > /repo/out/a", Allow),
         ],
     );
+}
+
+#[test]
+fn a_rule_that_names_a_protected_place_or_the_whole_line_lifts_the_guard() {
+    check(
+        &json!({ "allow": [
+            "Bash(cp:*)", "Bash(echo:*)", "Edit(.git/hooks/pre-commit)", "Bash(rm -rf .git)",
+            "Bash(echo x > .git/config)", "Bash(cd $d && tee x)", "Bash(rm .git/*)", "Edit(**)"
+        ] }),
+        &[
+            ("cp a .git/hooks/pre-commit", Allow),
+            ("cp a .git/hooks/post-commit", Ask),
+            ("echo x > .git/hooks/pre-commit", Allow),
+            ("echo y > .git/config", Ask),
+            ("echo x > .git/config", Allow),
+            ("rm -rf .git", Allow),
+            ("rm -rf .git; cp a b", Ask),
+            ("cd .git; rm -rf .git", Ask),
+            ("cd $d && tee x", Allow),
+            ("cd $d && tee y", Ask),
+            ("rm .git/\\*", Ask),
+        ],
+    );
+}
+
+#[test]
+fn lines_are_read_as_their_shell_reads_them_and_home_is_that_of_commands() {
+    let judge = |change: &dyn Fn(&mut Places), line: &str| {
+        let policy = json!({ "allow": ["Bash(ls:*)", "Bash(cat:*)"], "deny": ["Bash(rm:*)", "Read(h/secret)", "Read(~/x)"] });
+        let config = PolicyConfig::from_json(&policy, Layer::Options).unwrap();
+        let mut places = Places::of_project("/repo");
+        places.home = Some("/home/me".into());
+        change(&mut places);
+        let layers = vec![(Layer::Options, config)];
+        let mode = PermissionMode::Default;
+        let engine = PolicyEngine::new(PolicySources { layers, mode, places }).unwrap();
+        engine.evaluate("Bash", &json!({ "command": line })).action
+    };
+    for (program, plain, only_bash) in [
+        ("/bin/bash", Allow, Allow),
+        ("/bin/sh", Allow, Ask),
+        ("dash", Allow, Ask),
+        ("/usr/bin/zsh", Ask, Ask),
+        ("fish", Ask, Ask),
+    ] {
+        let shell = |places: &mut Places| places.shell = Shell::of_program(program.as_ref());
+        assert_eq!(judge(&shell, "ls"), plain, "{program}");
+        assert_eq!(judge(&shell, "x+=/y; ls"), only_bash, "{program}");
+        assert_eq!(judge(&shell, "ls; rm x"), Deny, "{program}");
+    }
+    let elsewhere = |places: &mut Places| places.shell_home = Some("/repo/h".into());
+    assert_eq!(judge(&|_| (), "cat ~/secret"), Allow);
+    assert_eq!(judge(&elsewhere, "cat ~/secret"), Deny);
+    assert_eq!(judge(&elsewhere, "cd && cat secret"), Ask);
+    // In a rule it stays the home of who wrote the rule.
+    assert_eq!(judge(&elsewhere, "cat /home/me/x"), Deny);
 }
 
 #[test]

@@ -257,6 +257,14 @@ impl Analysis {
     }
 }
 
+/// True for programs that no rule about the start of their command allows: what they run is not looked
+/// into, or they are builtins that run code.
+pub(super) fn is_never_allowed(program: &str) -> bool {
+    let words = [program, "x"].map(|it| Word::Literal(it.to_owned()));
+    // `set -e` is fine.
+    wrapper::is_runner(program) || (program != "set" && builtin::hazard(&words).is_some())
+}
+
 /// The words as one line for a person.
 fn shown(words: &[Word]) -> String {
     let texts: Vec<&str> = words.iter().map(Word::text).collect();

@@ -177,6 +177,11 @@ const RUNNERS: [&str; 102] = [
 /// Beginnings of the names of programs that load and run another: `/lib64/ld-linux-x86-64.so.2 rm x`.
 const LOADERS: [&str; 3] = ["ld-linux", "ld-musl", "ld.so"];
 
+/// True for programs that run what their arguments name, in ways that are not looked into.
+pub(super) fn is_runner(name: &str) -> bool {
+    RUNNERS.contains(&name) || LOADERS.iter().any(|it| name.starts_with(it))
+}
+
 /// Looks for a command in the words of another.
 pub(super) fn unwrap(words: &[Word]) -> Wrapped {
     let Some(program) = words.first().and_then(Word::literal) else { return Wrapped::Hidden };
@@ -210,9 +215,7 @@ fn by_name(name: &str, words: &[Word]) -> Wrapped {
         "find" => find(words),
         "jobs" => jobs(words),
         "fd" | "fdfind" if words.iter().any(runs_by_option) => Wrapped::Hidden,
-        _ if RUNNERS.contains(&name) || LOADERS.iter().any(|it| name.starts_with(it)) => {
-            Wrapped::Hidden
-        }
+        _ if is_runner(name) => Wrapped::Hidden,
         _ => Wrapped::Nothing,
     }
 }
