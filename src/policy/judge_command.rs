@@ -1,7 +1,5 @@
 //! The part of a decision that is about a command line.
 
-use std::path::Path;
-
 use super::{
     action::Action,
     command::{Direction, Role, Segment, Word, is_confusing, trimmed},
@@ -87,10 +85,15 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         let mut hits = line.hits.clone();
         hits.extend(self.rules_for_segment(command, segment));
         let mut guard = None;
+        let used = Use::of(&segment.words);
+        let descends = programs::descends(&segment.words);
         for argument in arguments {
-            hits.extend(self.limits_on_argument(segment, argument));
+            hits.extend(self.limits_on_argument(argument, used));
+            if descends {
+                hits.extend(self.limits_below(argument, used));
+            }
             if !line.is_named {
-                guard = guard.or_else(|| self.guard_of(argument, Use::of(&segment.words)));
+                guard = guard.or_else(|| self.guard_of(argument, used));
             }
         }
         if segment.words.first().is_some_and(|it| it.literal().is_none()) {
@@ -201,8 +204,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     /// The limits on a file that a program is given.
-    fn limits_on_argument(&self, segment: &Segment, argument: &Target) -> Vec<Hit<'e>> {
-        let used = Use::of(&segment.words);
+    fn limits_on_argument(&self, argument: &Target, used: Use) -> Vec<Hit<'e>> {
         let mut hits = self.rules_for_target(argument, Direction::Writes);
         hits.retain_mut(|hit| {
             let certainty = match &hit.rule.subject {
@@ -213,20 +215,17 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             hit.certainty = hit.certainty.min(certainty);
             hit.rule.is_limit() && hit.certainty != Match::No
         });
-        if programs::descends(&segment.words) {
-            hits.extend(argument.places.iter().flat_map(|it| self.limits_below(&it.path, used)));
-        }
         hits
     }
 
-    /// The limits on files that lie below a directory.
-    fn limits_below(&self, directory: &Path, used: Use) -> Vec<Hit<'e>> {
+    /// The limits on files that may lie below a directory that a program is given.
+    fn limits_below(&self, argument: &Target, used: Use) -> Vec<Hit<'e>> {
         let engine = self.engine;
-        let places =
-            engine.paths.starting_below(directory).filter_map(|it| engine.by_path.get(&it));
-        let hits = places.filter_map(|it| self.hit(*it)).filter(|it| match it.rule.subject {
+        let patterns = argument.places.iter().flat_map(|it| engine.paths.starting_below(&it.path));
+        let rules = patterns.filter_map(|it| engine.by_path.get(&it));
+        let hits = rules.filter_map(|it| self.hit(*it)).filter(|it| match it.rule.subject {
             Subject::Editing(_) => it.rule.is_limit() && used != Use::Reads,
-            _ => it.rule.is_limit(),
+            _ => it.rule.is_limit() && !argument.is_destination,
         });
         hits.map(|it| Hit { certainty: it.certainty.min(Match::Possible), ..it }).collect()
     }

@@ -49,10 +49,8 @@ const WRITERS: [&str; 16] = [
 ];
 
 /// Programs that go down into the directories they are given.
-const DESCENDING: [&str; 13] = [
-    "7z", "ack", "ag", "bsdtar", "mv", "rg", "ripgrep", "rsync", "scp", "tar", "ugrep", "zip",
-    "zstd",
-];
+const DESCENDING: [&str; 12] =
+    ["7z", "ack", "ag", "bsdtar", "mv", "rg", "ripgrep", "rsync", "scp", "tar", "ugrep", "zip"];
 
 /// Programs that search the directory they are in when they are given none.
 const SEARCHING: [&str; 5] = ["ack", "ag", "rg", "ripgrep", "ugrep"];
@@ -118,6 +116,20 @@ pub(super) fn descends(words: &[Word]) -> bool {
             None => false,
         })
     })
+}
+
+/// The place of the word that names where a command puts its files; what lies there is not read.
+pub(super) fn destination(words: &[Word]) -> Option<usize> {
+    name_of(words).filter(|it| ["cp", "install", "mv", "rsync", "scp"].contains(it))?;
+    let is_option = |it: &&Word| it.literal().is_some_and(|it| it.starts_with('-'));
+    // With `-t` it comes first, and what comes last is read.
+    let mut options = words.iter().filter(is_option).filter_map(Word::literal);
+    if options.any(|it| it.starts_with("--t") || (!it.starts_with("--") && it.contains('t'))) {
+        return None;
+    }
+    let mut operands = words.iter().enumerate().skip(1).filter(|(_, it)| !is_option(it));
+    operands.next()?;
+    operands.next_back().map(|(at, _)| at)
 }
 
 /// True when the command searches the directory it is in, because it is given no other.

@@ -48,6 +48,8 @@ pub(super) struct Target {
     pub(super) is_known: bool,
     /// True when the path is known and only the place is not.
     pub(super) is_literal: bool,
+    /// True when files are put there and none is read.
+    pub(super) is_destination: bool,
     /// True for a word that is not known and names a protected place all the same: `.git/*`.
     pub(super) mentions_protected: bool,
 }
@@ -55,7 +57,13 @@ pub(super) struct Target {
 impl Target {
     fn unknown(text: &str) -> Self {
         let mentions_protected = text.split('/').any(is_protected_name);
-        Self { places: Vec::new(), is_known: false, is_literal: false, mentions_protected }
+        Self {
+            places: Vec::new(),
+            is_known: false,
+            is_literal: false,
+            is_destination: false,
+            mentions_protected,
+        }
     }
 
     /// The places, where all of them are known.
@@ -119,32 +127,36 @@ impl Surroundings<'_> {
         }
         let directories = self.directories(analysis, at);
         let mut found = Vec::new();
-        let mut add = |word: &Word| found.push(self.target(word, &directories, Direction::Writes));
+        let destination = programs::destination(words);
+        let mut add = |word: &Word, place: usize| {
+            let target = self.target(word, &directories, Direction::Writes);
+            found.push(Target { is_destination: destination == Some(place), ..target });
+        };
         let reads_commands = matches!(programs::name_of(words), Some("sh" | "bash" | "dash"));
         if segment.hides_command && reads_commands {
-            add(&Word::unknown("…", "comes from its input"));
+            add(&Word::unknown("…", "comes from its input"), 0);
         }
-        for word in words.iter().skip(1) {
+        for (place, word) in words.iter().enumerate().skip(1) {
             let Some(text) = word.literal() else {
-                add(word);
+                add(word, place);
                 continue;
             };
             // A script that is not looked into may name anything.
             if segment.hides_command
                 && text.contains([' ', '\t', '\n', ';', '|', '&', '<', '>', '$'])
             {
-                add(&Word::unknown(text, "is a script"));
+                add(&Word::unknown(text, "is a script"), place);
             }
             // `--file=secret`, `if=secret` and `@secret` name a path as well.
             let value = text.split_once('=').map(|(_, value)| value);
             let file = value.unwrap_or(text).strip_prefix('@');
             for path in [Some(text), value, file].into_iter().flatten().filter(|it| !it.is_empty())
             {
-                add(&Word::Literal(path.to_owned()));
+                add(&Word::Literal(path.to_owned()), place);
             }
         }
         if programs::searches_here(words) {
-            add(&Word::Literal(".".to_owned()));
+            add(&Word::Literal(".".to_owned()), 0);
         }
         found
     }
@@ -192,6 +204,7 @@ impl Surroundings<'_> {
             places: Vec::new(),
             is_known: is_absolute || directories.is_complete,
             is_literal: true,
+            is_destination: false,
             mentions_protected: false,
         };
         for start in starts {

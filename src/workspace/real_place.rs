@@ -51,12 +51,13 @@ pub fn real_place(path: &Path) -> Option<PathBuf> {
                 push_reversed(&mut open, &target);
             }
             Ok(_) => {}
-            Err(err)
-                if matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-            {
-                is_missing = true;
-            }
-            Err(_) => return None,
+            Err(err) => match err.kind() {
+                // What is too long for a name is none: a message to commit is no path.
+                io::ErrorKind::NotFound
+                | io::ErrorKind::NotADirectory
+                | io::ErrorKind::InvalidFilename => is_missing = true,
+                _ => return None,
+            },
         }
     }
     Some(place)
@@ -102,5 +103,7 @@ mod tests {
         ] {
             assert_eq!(real_place(&root.join(asked)), wanted.map(|it| root.join(it)), "{asked}");
         }
+        let message = root.join("a long message ".repeat(500));
+        assert_eq!(real_place(&message), Some(message));
     }
 }

@@ -743,12 +743,31 @@ fn a_directory_of_denied_files_is_denied_with_them() {
             ("rm -r b", Allow),
             ("grep -r K a", Allow),
             ("cp -r src out", Allow),
+            ("mv src/a .", Ask),
+            ("cp -r src/a . /out", Ask),
+            ("cp -rt /out .", Ask),
+            ("cp -r src a", Ask),
             ("grep K src/a", Allow),
             ("ls .", Allow),
             ("ls", Allow),
             ("find . -name x", Allow),
             ("git status", Allow),
             ("cp a b", Allow),
+        ],
+    );
+}
+
+#[test]
+fn putting_files_into_a_directory_reads_none_of_it() {
+    check(
+        &json!({ "allow": ["Bash(mv:*)", "Bash(cp:*)"], "deny": ["Read(secrets/**)"] }),
+        &[
+            ("mv src/a .", Allow),
+            ("cp -r src/a src/b .", Allow),
+            ("cp -r . /out", Ask),
+            ("cp -r .", Ask),
+            ("cp -r -t . /repo", Ask),
+            ("mv src/a secrets", Deny),
         ],
     );
 }
