@@ -241,8 +241,8 @@ fn paths_hold(facts: &Facts, permits: bool, fits: impl Fn(&PathFact) -> bool) ->
         return Match::Certain;
     }
     let judge = |target: &Target| match target.places.iter().filter(|it| fits(it)).count() {
-        0 if target.is_known => Match::No,
-        count if target.is_known && count == target.places.len() => Match::Certain,
+        0 if target.is_known() => Match::No,
+        count if target.is_known() && count == target.places.len() => Match::Certain,
         _ => Match::Possible,
     };
     let in_lines = facts.commands.iter().flat_map(|command| {

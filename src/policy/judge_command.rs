@@ -10,7 +10,7 @@ use super::{
     rule_text::Subject,
     ruling::{Part, Shown, Why},
     tool_names::Family,
-    touched::{CommandFact, RedirectedFact, Target},
+    touched::{CommandFact, Known, RedirectedFact, Target},
 };
 
 /// The rules about a line as a whole.
@@ -191,7 +191,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
                 }
             }
         }
-        let for_all = |count: usize| target.is_known && count == target.places.len();
+        let for_all = |count: usize| target.is_known() && count == target.places.len();
         let hits = found.into_iter().filter_map(|(hit, count)| match hit.certainty {
             _ if for_all(count) => Some(hit),
             certainty if hit.rule.is_limit() => {
@@ -199,7 +199,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             }
             _ => None,
         });
-        let unknown = self.possible(&self.engine.path_limits).filter(|_| !target.is_known);
+        let unknown = self.possible(&self.engine.path_limits).filter(|_| !target.is_known());
         hits.chain(unknown).collect()
     }
 
@@ -242,7 +242,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         {
             return Some(Why::Protected);
         }
-        let is_lost = target.is_literal && !target.is_known;
+        let is_lost = target.known == Known::Path;
         (is_lost && used == Use::Writes).then_some(Why::MaybeProtected)
     }
 }

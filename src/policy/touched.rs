@@ -40,14 +40,21 @@ pub(super) struct RedirectedFact {
     pub(super) is_harmless: bool,
 }
 
+/// How much of a path is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It means one of the places that are given for it.
+    Place,
+    /// The path is written out, but it may also lead elsewhere.
+    Path,
+    Nothing,
+}
+
 /// A path of a command line.
 pub(super) struct Target {
     /// The places it may mean.
     pub(super) places: Vec<PathFact>,
-    /// True when it means one of them for sure.
-    pub(super) is_known: bool,
-    /// True when the path is known and only the place is not.
-    pub(super) is_literal: bool,
+    pub(super) known: Known,
     /// True when files are put there and none is read.
     pub(super) is_destination: bool,
     /// True for a word that is not known and names a protected place all the same: `.git/*`.
@@ -59,8 +66,7 @@ impl Target {
         let mentions_protected = text.split('/').any(is_protected_name);
         Self {
             places: Vec::new(),
-            is_known: false,
-            is_literal: false,
+            known: Known::Nothing,
             is_destination: false,
             mentions_protected,
         }
@@ -68,7 +74,11 @@ impl Target {
 
     /// The places, where all of them are known.
     pub(super) fn known(&self) -> Option<&[PathFact]> {
-        self.is_known.then_some(&*self.places)
+        self.is_known().then_some(&*self.places)
+    }
+
+    pub(super) fn is_known(&self) -> bool {
+        self.known == Known::Place
     }
 }
 
@@ -202,8 +212,7 @@ impl Surroundings<'_> {
         let starts = directories.known.iter().take(if is_absolute { 1 } else { usize::MAX });
         let mut target = Target {
             places: Vec::new(),
-            is_known: is_absolute || directories.is_complete,
-            is_literal: true,
+            known: if is_absolute || directories.is_complete { Known::Place } else { Known::Path },
             is_destination: false,
             mentions_protected: false,
         };
@@ -212,7 +221,7 @@ impl Surroundings<'_> {
                 Some(place) => {
                     target.places.push(PathFact::of(place, direction, self.places, self.index));
                 }
-                None => target.is_known = false,
+                None => target.known = Known::Path,
             }
         }
         target

@@ -664,9 +664,11 @@ fn the_advice_to_who_cannot_be_asked_is_true() {
             directory: "/repo".as_ref(),
             follow_links: None,
         };
-        let Decision::Ask(asking) = Decision::of(&engine, &question) else {
-            panic!("{policy} {accesses:?} does not ask")
+        let asking = match Decision::of(&engine, &question) {
+            Decision::Ask(asking) => Some(asking),
+            Decision::Allow | Decision::Deny(_) => None,
         };
+        let asking = asking.unwrap();
         assert!(asking.ways_to_allow.contains(says), "{}", asking.ways_to_allow);
         assert!(asking.ways_to_allow.contains("listening"), "{}", asking.ways_to_allow);
         assert_eq!(!asking.suggested_rules.is_empty(), rule_helps, "{policy} {accesses:?}");
