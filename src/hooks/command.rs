@@ -111,8 +111,8 @@ fn run(
             let _hung_up = stdin.write_all(event.as_bytes());
         });
     }
-    let stdout = child.stdout.take().map(collect);
-    let stderr = child.stderr.take().map(collect);
+    let stdout = child.stdout.take().map(|it| collect(Box::new(it)));
+    let stderr = child.stderr.take().map(|it| collect(Box::new(it)));
     while !has_ended(&mut child)? {
         if stopped() {
             kill(&mut child);
@@ -147,7 +147,7 @@ impl Pipe {
     }
 }
 
-fn collect(mut source: impl Read + Send + 'static) -> Pipe {
+fn collect(mut source: Box<dyn Read + Send>) -> Pipe {
     let (running, ended) = mpsc::channel::<()>();
     let bytes = Arc::new(Mutex::new(Vec::new()));
     let shared = Arc::clone(&bytes);

@@ -7,7 +7,7 @@ mod command;
 mod matcher;
 mod output;
 
-use std::{ops::ControlFlow, time::Duration};
+use std::{collections::VecDeque, ops::ControlFlow, time::Duration};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -123,31 +123,29 @@ impl Hooks {
     /// rewrite any more.
     pub(crate) async fn before(&self, tool: &str, input: &Value, cx: &ToolContext) -> Before {
         let mut before = Before::default();
-        let mut outdated = Vec::new();
+        let mut open: VecDeque<&Hook> = self.of(HookEvent::PreToolUse, tool).collect();
+        // Those that agreed to the input as it is now, and how many are asked for the first time.
         let mut agreed = Vec::new();
-        for hook in self.of(HookEvent::PreToolUse, tool) {
+        let mut first = open.len();
+        while let Some(hook) = open.pop_front() {
             let seen = before.input.as_ref().unwrap_or(input);
             let answer = hook.ask(&event_json(hook.event, tool, seen, cx), cx).await;
-            let rewritten = answer.as_ref().ok().and_then(|it| it.updated_input.clone());
-            if let Some(input) = rewritten.filter(|it| it != seen) {
-                before.input = Some(input);
-                // A rewrite voids what was allowed before it.
-                if matches!(before.verdict, Verdict::Allow(_)) {
-                    before.verdict = Verdict::Silent;
+            if first > 0 {
+                first -= 1;
+                let rewritten = answer.as_ref().ok().and_then(|it| it.updated_input.clone());
+                if let Some(input) = rewritten.filter(|it| it != seen) {
+                    before.input = Some(input);
+                    // A rewrite voids what was allowed before it.
+                    if matches!(before.verdict, Verdict::Allow(_)) {
+                        before.verdict = Verdict::Silent;
+                    }
+                    open.extend(agreed.drain(..));
+                } else {
+                    agreed.push(hook);
                 }
-                outdated.append(&mut agreed);
-            } else {
-                agreed.push(hook);
             }
             if before.hear(answer).is_break() {
-                return before;
-            }
-        }
-        for hook in outdated {
-            let seen = before.input.as_ref().unwrap_or(input);
-            let answer = hook.ask(&event_json(hook.event, tool, seen, cx), cx).await;
-            if before.hear(answer).is_break() {
-                return before;
+                break;
             }
         }
         before

@@ -157,10 +157,10 @@ impl Condition {
             Self::Param { name, test } => {
                 Match::certain_if(param_holds(name, test, facts, permits))
             }
-            Self::PathWithin(directories) => paths_hold(facts, permits, |path| {
+            Self::PathWithin(directories) => paths_hold(facts, permits, &|path| {
                 directories.iter().any(|it| path.path.starts_with(it))
             }),
-            Self::PathGlob(patterns) => paths_hold(facts, permits, |path| {
+            Self::PathGlob(patterns) => paths_hold(facts, permits, &|path| {
                 patterns.iter().any(|it| path.patterns.contains(it))
             }),
             Self::Host(patterns) => hosts_hold(patterns, facts, permits),
@@ -230,14 +230,13 @@ fn written_holds(value: &Value, test: &Test, facts: &Facts, permits: bool) -> bo
 }
 
 /// Whether the paths of a call are as asked for, those of its command lines included.
-fn paths_hold(facts: &Facts, permits: bool, fits: impl Fn(&PathFact) -> bool) -> Match {
-    let own = facts.paths.iter().map(&fits);
+fn paths_hold(facts: &Facts, permits: bool, fits: &dyn Fn(&PathFact) -> bool) -> Match {
     if permits {
-        let commands = facts.commands.iter().all(|it| command_fits(it, facts, &fits));
+        let commands = facts.commands.iter().all(|it| command_fits(it, facts, fits));
         let is_empty = facts.paths.is_empty() && facts.commands.is_empty();
-        return Match::certain_if(!is_empty && commands && { own }.all(|it| it));
+        return Match::certain_if(!is_empty && commands && facts.paths.iter().all(fits));
     }
-    if { own }.any(|it| it) {
+    if facts.paths.iter().any(fits) {
         return Match::Certain;
     }
     let judge = |target: &Target| match target.places.iter().filter(|it| fits(it)).count() {
@@ -245,17 +244,23 @@ fn paths_hold(facts: &Facts, permits: bool, fits: impl Fn(&PathFact) -> bool) ->
         count if target.is_known() && count == target.places.len() => Match::Certain,
         _ => Match::Possible,
     };
-    let in_lines = facts.commands.iter().flat_map(|command| {
-        let arguments = command.segments(facts.around).flat_map(|(_, it)| it).map(judge);
-        let files = command.redirected.iter().filter(|it| !it.is_harmless);
-        let doubt = command.analysis.doubts.first().map(|_| Match::Possible);
-        arguments.chain(files.map(|it| judge(&it.target))).chain(doubt)
-    });
-    in_lines.max().unwrap_or(Match::No)
+    let mut found = Match::No;
+    for command in &facts.commands {
+        if !command.analysis.doubts.is_empty() {
+            found = found.max(Match::Possible);
+        }
+        for (_, arguments) in command.segments(facts.around) {
+            found = arguments.iter().map(judge).fold(found, Match::max);
+        }
+        for file in command.redirected.iter().filter(|it| !it.is_harmless) {
+            found = found.max(judge(&file.target));
+        }
+    }
+    found
 }
 
 /// True when every command of a line is given files, and all of them are known to be as asked for.
-fn command_fits(command: &CommandFact, facts: &Facts, fits: &impl Fn(&PathFact) -> bool) -> bool {
+fn command_fits(command: &CommandFact, facts: &Facts, fits: &dyn Fn(&PathFact) -> bool) -> bool {
     let all = |it: &Target| it.known().is_some_and(|it| it.iter().all(fits));
     command.analysis.doubts.is_empty()
         && command.redirected.iter().all(|it| it.is_harmless || all(&it.target))

@@ -8,6 +8,7 @@ use super::{
     command_pattern::{CommandPattern, Piece},
     engine::PolicyEngine,
     host_pattern::HostPattern,
+    programs::is_listed,
     rule::{Rule, RuleRef},
     rule_text::Subject,
 };
@@ -38,26 +39,20 @@ pub struct Lint {
 }
 
 /// Programs that only run another, which is judged by itself.
-const WRAPPERS: [&str; 12] = [
-    "builtin", "command", "env", "eval", "exec", "nice", "nohup", "setsid", "stdbuf", "timeout",
-    "xargs", "sudo",
-];
+const WRAPPERS: &str = "\
+    builtin command env eval exec nice nohup setsid stdbuf timeout xargs sudo";
 
 /// Programs that run whatever their arguments say.
-const RUNS_ANYTHING: [&str; 29] = [
-    "awk", "bash", "bun", "bunx", "cargo", "dash", "deno", "docker", "ed", "emacs", "ex", "gawk",
-    "gdb", "lua", "make", "mawk", "node", "npx", "perl", "php", "pnpx", "podman", "python",
-    "python3", "ruby", "sh", "ssh", "vi", "vim",
-];
+const RUNS_ANYTHING: &str = "\
+    awk bash bun bunx cargo dash deno docker ed emacs ex gawk gdb lua make mawk node npx perl \
+    php pnpx podman python python3 ruby sh ssh vi vim";
 
 /// Programs that look harmless and can write files or run programs by option.
-const WRITES_BY_OPTION: [&str; 16] = [
-    "curl", "dd", "find", "git", "man", "npm", "rg", "rsync", "sed", "sort", "tar", "tee", "uniq",
-    "wget", "yarn", "zip",
-];
+const WRITES_BY_OPTION: &str =
+    "curl dd find git man npm rg rsync sed sort tar tee uniq wget yarn zip";
 
 /// Options after which anything can be run.
-const CODE_OPTIONS: [&str; 8] = ["-c", "-e", "-E", "-p", "-r", "-x", "--eval", "--exec"];
+const CODE_OPTIONS: &str = "-c -e -E -p -r -x --eval --exec";
 
 impl PolicyEngine {
     /// Looks for rules that do not do what they look like.
@@ -177,10 +172,10 @@ fn prefix_breadth(words: &[&str]) -> Option<(LintKind, String)> {
         ));
     }
     // `git -c:*` and `python -c:*` name nothing yet.
-    if !rest.is_empty() && rest.iter().any(|it| !CODE_OPTIONS.contains(it)) {
+    if !rest.is_empty() && rest.iter().any(|it| !is_listed(CODE_OPTIONS, it)) {
         return None;
     }
-    if WRAPPERS.contains(&program) {
+    if is_listed(WRAPPERS, program) {
         return Some((
             LintKind::TooBroad,
             format!(
@@ -188,13 +183,13 @@ fn prefix_breadth(words: &[&str]) -> Option<(LintKind, String)> {
             ),
         ));
     }
-    if RUNS_ANYTHING.contains(&program) {
+    if is_listed(RUNS_ANYTHING, program) {
         return Some((
             LintKind::TooBroad,
             format!("`{program}` runs whatever its arguments say; name them, as `{program} x:*`"),
         ));
     }
-    WRITES_BY_OPTION.contains(&program).then(|| {
+    is_listed(WRITES_BY_OPTION, program).then(|| {
         (
             LintKind::TooBroad,
             format!("`{program}` can write files or run programs by its options; name a subcommand or the options"),

@@ -1,59 +1,27 @@
 //! What programs do with the files they are given, as far as their names and options tell.
+//!
+//! Names are listed as one text: a list of texts takes four times the room.
 
 use super::command::Word;
 
 /// Programs that take no file names.
-const WITHOUT_FILES: [&str; 15] = [
-    ":", "cd", "date", "echo", "exit", "false", "hostname", "kill", "popd", "printf", "pushd",
-    "pwd", "sleep", "true", "whoami",
-];
+const WITHOUT_FILES: &str = "\
+    : cd date echo exit false hostname kill popd printf pushd pwd sleep true whoami";
 
 /// Programs that read the files they are given and change none.
-const READERS: [&str; 30] = [
-    "basename",
-    "bat",
-    "cat",
-    "cksum",
-    "cmp",
-    "cut",
-    "diff",
-    "dirname",
-    "du",
-    "egrep",
-    "fgrep",
-    "file",
-    "grep",
-    "head",
-    "hexdump",
-    "less",
-    "ls",
-    "md5sum",
-    "more",
-    "nl",
-    "od",
-    "readlink",
-    "realpath",
-    "rg",
-    "sha256sum",
-    "stat",
-    "strings",
-    "tail",
-    "tree",
-    "wc",
-];
+const READERS: &str = "\
+    basename bat cat cksum cmp cut diff dirname du egrep fgrep file grep head hexdump less ls \
+    md5sum more nl od readlink realpath rg sha256sum stat strings tail tree wc";
 
 /// Programs that change the files they are given.
-const WRITERS: [&str; 16] = [
-    "chmod", "chown", "cp", "dd", "install", "ln", "mkdir", "mv", "rm", "rmdir", "rsync", "shred",
-    "tee", "touch", "truncate", "unlink",
-];
+const WRITERS: &str = "\
+    chmod chown cp dd install ln mkdir mv rm rmdir rsync shred tee touch truncate unlink";
 
 /// Programs that go down into the directories they are given.
-const DESCENDING: [&str; 12] =
-    ["7z", "ack", "ag", "bsdtar", "mv", "rg", "ripgrep", "rsync", "scp", "tar", "ugrep", "zip"];
+const DESCENDING: &str = "7z ack ag bsdtar mv rg ripgrep rsync scp tar ugrep zip";
 
 /// Programs that search the directory they are in when they are given none.
-const SEARCHING: [&str; 5] = ["ack", "ag", "rg", "ripgrep", "ugrep"];
+const SEARCHING: &str = "ack ag rg ripgrep ugrep";
 
 /// Programs that go down into directories with one of these letters as an option, or one of these words.
 const DESCENDING_BY_OPTION: [(&[&str], &str, &[&str]); 4] = [
@@ -66,6 +34,12 @@ const DESCENDING_BY_OPTION: [(&[&str], &str, &[&str]); 4] = [
     (&["rm", "chmod", "chown", "chgrp", "diff"], "rR", &["--recursive"]),
     (&["find"], "", &["-delete", "-fprint", "-fls"]),
 ];
+
+/// True for one of the names in a list of them.
+#[inline(never)]
+pub(super) fn is_listed(names: &str, name: &str) -> bool {
+    names.split(' ').any(|it| it == name)
+}
 
 /// What a program does with the files that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,9 +58,9 @@ impl Use {
     /// What the program of a command does; one that is not known may do anything.
     pub(super) fn of(words: &[Word]) -> Self {
         match name_of(words) {
-            Some(name) if WITHOUT_FILES.contains(&name) => Self::None,
-            Some(name) if READERS.contains(&name) => Self::Reads,
-            Some(name) if WRITERS.contains(&name) => Self::Writes,
+            Some(name) if is_listed(WITHOUT_FILES, name) => Self::None,
+            Some(name) if is_listed(READERS, name) => Self::Reads,
+            Some(name) if is_listed(WRITERS, name) => Self::Writes,
             _ => Self::Unknown,
         }
     }
@@ -101,7 +75,7 @@ pub(super) fn name_of(words: &[Word]) -> Option<&str> {
 /// True when the command goes down into the directories that it is given.
 pub(super) fn descends(words: &[Word]) -> bool {
     let Some(name) = name_of(words) else { return true };
-    if DESCENDING.contains(&name) {
+    if is_listed(DESCENDING, name) {
         return true;
     }
     let options = DESCENDING_BY_OPTION.iter().find(|it| it.0.contains(&name));
@@ -135,7 +109,7 @@ pub(super) fn destination(words: &[Word]) -> Option<usize> {
 /// True when the command searches the directory it is in, because it is given no other.
 pub(super) fn searches_here(words: &[Word]) -> bool {
     let Some(name) = name_of(words) else { return false };
-    let searches = SEARCHING.contains(&name) || (name.ends_with("grep") && descends(words));
+    let searches = is_listed(SEARCHING, name) || (name.ends_with("grep") && descends(words));
     let given =
         words.iter().skip(1).filter(|it| it.literal().is_none_or(|it| !it.starts_with('-')));
     searches && given.count() < 2

@@ -2,7 +2,7 @@
 //!
 //! The tables are short on purpose. An option that is not listed makes the wrapped command unknown.
 
-use super::{Shell, Word, lexer::variable_of, variable::is_harmless};
+use super::{super::programs::is_listed, Shell, Word, lexer::variable_of, variable::is_harmless};
 
 /// What a command line runs besides its own program.
 #[derive(Debug, PartialEq, Eq)]
@@ -69,117 +69,23 @@ const SUDO: Options = Options {
 };
 
 /// Programs that run what their arguments name, in ways that are not looked into.
-const RUNNERS: [&str; 102] = [
-    "ash",
-    "at",
-    "batch",
-    "busybox",
-    "bwrap",
-    "caffeinate",
-    "capsh",
-    "cgexec",
-    "choom",
-    "chpst",
-    "chronic",
-    "chroot",
-    "chrt",
-    "csh",
-    "daemonize",
-    "dbus-launch",
-    "dbus-run-session",
-    "doas",
-    "docker",
-    "dumb-init",
-    "elvish",
-    "entr",
-    "envdir",
-    "expect",
-    "fakeroot",
-    "faketime",
-    "firejail",
-    "fish",
-    "flock",
-    "gdb",
-    "gosu",
-    "hyperfine",
-    "i386",
-    "ionice",
-    "jexec",
-    "ksh",
-    "ksh93",
-    "kubectl",
-    "linux32",
-    "linux64",
-    "lldb",
-    "ltrace",
-    "lxc-attach",
-    "machinectl",
-    "mksh",
-    "nerdctl",
-    "newgrp",
-    "nsenter",
-    "nu",
-    "numactl",
-    "parallel",
-    "perf",
-    "pkexec",
-    "podman",
-    "prlimit",
-    "proxychains",
-    "proxychains4",
-    "pwsh",
-    "rbash",
-    "rlwrap",
-    "rr",
-    "run-parts",
-    "run0",
-    "runuser",
-    "sandbox-exec",
-    "screen",
-    "script",
-    "setarch",
-    "setpriv",
-    "setuidgid",
-    "sg",
-    "softlimit",
-    "ssh",
-    "ssh-agent",
-    "start-stop-daemon",
-    "strace",
-    "su",
-    "su-exec",
-    "sudo-rs",
-    "systemd-inhibit",
-    "systemd-nspawn",
-    "systemd-run",
-    "taskset",
-    "tcsh",
-    "time",
-    "timelimit",
-    "tini",
-    "tmux",
-    "torsocks",
-    "toybox",
-    "tsocks",
-    "uftrace",
-    "unbuffer",
-    "unshare",
-    "valgrind",
-    "watch",
-    "watchexec",
-    "x86_64",
-    "xonsh",
-    "xvfb-run",
-    "yash",
-    "zsh",
-];
+const RUNNERS: &str = "\
+    ash at batch busybox bwrap caffeinate capsh cgexec choom chpst chronic chroot chrt csh \
+    daemonize dbus-launch dbus-run-session doas docker dumb-init elvish entr envdir expect \
+    fakeroot faketime firejail fish flock gdb gosu hyperfine i386 ionice jexec ksh ksh93 \
+    kubectl linux32 linux64 lldb ltrace lxc-attach machinectl mksh nerdctl newgrp nsenter nu \
+    numactl parallel perf pkexec podman prlimit proxychains proxychains4 pwsh rbash rlwrap rr \
+    run-parts run0 runuser sandbox-exec screen script setarch setpriv setuidgid sg softlimit \
+    ssh ssh-agent start-stop-daemon strace su su-exec sudo-rs systemd-inhibit systemd-nspawn \
+    systemd-run taskset tcsh time timelimit tini tmux torsocks toybox tsocks uftrace unbuffer \
+    unshare valgrind watch watchexec x86_64 xonsh xvfb-run yash zsh";
 
 /// Beginnings of the names of programs that load and run another: `/lib64/ld-linux-x86-64.so.2 rm x`.
 const LOADERS: [&str; 3] = ["ld-linux", "ld-musl", "ld.so"];
 
 /// True for programs that run what their arguments name, in ways that are not looked into.
 pub(super) fn is_runner(name: &str) -> bool {
-    RUNNERS.contains(&name) || LOADERS.iter().any(|it| name.starts_with(it))
+    is_listed(RUNNERS, name) || LOADERS.iter().any(|it| name.starts_with(it))
 }
 
 /// Looks for a command in the words of another.
