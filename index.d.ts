@@ -628,8 +628,8 @@ export interface ToolRegistryOptions {
   /** Rules that allow, such as `"Write"`, `"Bash(git status:*)"` or `"mcp__github__*"`. */
   allowedTools?: readonly string[];
   /**
-   * Rules that deny, such as `"Bash(rm:*)"`. A tool named alone is switched off, with its aliases and the same
-   * tool in other sets: it is not told to a model either.
+   * Rules that deny, such as `"Bash(rm:*)"`. A tool named alone is switched off: it is not told to a model
+   * either. The same tool in other sets is denied.
    */
   disallowedTools?: readonly string[];
   /** Takes rules from `.toolwright/policy.json` of the project. Default: `false`. */

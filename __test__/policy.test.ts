@@ -465,13 +465,13 @@ describe("rules", () => {
   });
 
   test.each([
-    [["Edit"], ["Edit", "edit_file"]],
-    [["FileEdit"], ["Edit", "edit_file"]],
-    [["Edit "], ["Edit", "edit_file"]],
-    [["edit_file"], ["Edit", "edit_file"]],
-    [["Write"], ["Write", "write_file"]],
-    [["shell"], ["Bash", "shell"]],
-  ])("disallowedTools %j switches off %j, and explain says so", async (disallowedTools, off) => {
+    [["Edit"], "Edit", "edit_file"],
+    [["FileEdit"], "Edit", "edit_file"],
+    [["Edit "], "Edit", "edit_file"],
+    [["edit_file"], "edit_file", "Edit"],
+    [["Write"], "Write", "write_file"],
+    [["shell"], "shell", "Bash"],
+  ])("disallowedTools %j switches %s off and denies %s", async (disallowedTools, off, denied) => {
     const registry = registryOf({
       disallowedTools,
       permissionMode: "bypassPermissions",
@@ -490,16 +490,12 @@ describe("rules", () => {
     ];
     for (const [name, input] of calls) {
       workspace.write("a.txt", "one");
-      const isOff = off.includes(name);
-      expect([name, registry.explain(name, input).action]).toEqual([
-        name,
-        isOff ? "deny" : "allow",
-      ]);
-      expect([name, (await registry.call(name, input)).error?.type]).toEqual([
-        name,
-        isOff ? "ToolDisabled" : undefined,
-      ]);
-      expect(registry.isDisabled(name)).toBe(isOff);
+      const isDenied = name === off || name === denied;
+      const type = name === off ? "ToolDisabled" : isDenied ? "PolicyDenied" : undefined;
+      const explained = registry.explain(name, input).action;
+      expect([name, explained]).toEqual([name, isDenied ? "deny" : "allow"]);
+      expect([name, (await registry.call(name, input)).error?.type]).toEqual([name, type]);
+      expect(registry.isDisabled(name)).toBe(name === off);
     }
     await registry.close();
   });

@@ -16,7 +16,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
     pipeline::{Limits, Pipeline},
-    policy::{AUTO_ALLOWED, PermissionMode, same_tools},
+    policy::{AUTO_ALLOWED, PermissionMode},
     process::{OnTimeout, ProcessSettings, TaskManager, supervisor_beside_this_library},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions},
@@ -162,8 +162,8 @@ impl Options {
         let auto_allowed = AUTO_ALLOWED.map(str::to_owned).into_iter();
         let bare = |it: &String| !it.contains('(');
         pipeline.registry.allow(auto_allowed.chain(self.allowed_tools.into_iter().filter(bare)));
-        let disallowed = self.disallowed_tools.iter().filter(|it| bare(it));
-        pipeline.registry.disable(disallowed.flat_map(|it| same_tools(it)));
+        let disallowed = self.disallowed_tools.into_iter().filter(bare);
+        pipeline.registry.disable(disallowed.map(|it| it.trim().to_owned()));
         let identity = ServerIdentity {
             name: self.server_name,
             version: self.version,

@@ -15,7 +15,7 @@ use crate::{
     pipeline::{CallOptions, ToolCall},
     policy::{
         Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicyError, PolicySources,
-        command::Shell, same_tools,
+        RuleConfig, command::Shell, same_tools,
     },
     process::ProcessSettings,
     session::{home_directory, project_policy_file, read_policy_file, user_policy_file},
@@ -77,10 +77,13 @@ impl PolicySetup {
             let config = PolicyConfig::from_json(policy, Layer::Options).map_err(refused)?;
             layers.push((Layer::Options, config));
         }
-        // A tool named alone is switched off already; as a rule, `Edit` would deny every tool that edits.
-        let is_rule = |it: &&String| !same_tools(it).iter().any(|it| it == "Edit");
-        let denied = self.disallowed.iter().filter(is_rule).cloned().collect();
-        let lists = PolicyConfig::from_lists(self.allowed.clone(), denied);
+        // As text, `Edit` would deny every tool that edits. Named alone it is that tool, which is switched
+        // off, and the same one in other sets.
+        let is_edit = |it: &&String| same_tools(it).iter().any(|it| it == "Edit");
+        let denied = self.disallowed.iter().filter(|it| !is_edit(it)).cloned().collect();
+        let mut lists = PolicyConfig::from_lists(self.allowed.clone(), denied);
+        let edits = self.disallowed.iter().filter(is_edit).flat_map(|it| same_tools(it));
+        lists.rules.extend(edits.map(RuleConfig::denying));
         layers.push((Layer::Options, lists));
         Ok(layers)
     }

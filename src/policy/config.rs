@@ -58,6 +58,14 @@ pub struct RuleConfig {
     pub conditions: Vec<ConditionConfig>,
 }
 
+impl RuleConfig {
+    /// A rule that denies one tool.
+    pub fn denying(tool: String) -> Self {
+        let (action, conditions) = (Action::Deny, Vec::new());
+        Self { tool, action, risk: None, message: None, conditions }
+    }
+}
+
 /// The risk of a tool as rules name it.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,

@@ -24,15 +24,11 @@ const DESCENDING: &str = "7z ack ag bsdtar mv rg ripgrep rsync scp tar ugrep zip
 const SEARCHING: &str = "ack ag rg ripgrep ugrep";
 
 /// Programs that go down into directories with one of these letters as an option, or one of these words.
-const DESCENDING_BY_OPTION: [(&[&str], &str, &[&str]); 4] = [
-    (&["cp", "install"], "rRa", &["--recursive", "--archive"]),
-    (
-        &["grep", "egrep", "fgrep", "zgrep"],
-        "rR",
-        &["--recursive", "--dereference-recursive", "--directories=recurse"],
-    ),
-    (&["rm", "chmod", "chown", "chgrp", "diff"], "rR", &["--recursive"]),
-    (&["find"], "", &["-delete", "-fprint", "-fls"]),
+const DESCENDING_BY_OPTION: [(&str, &str, &str); 4] = [
+    ("cp install", "rRa", "--recursive --archive"),
+    ("grep egrep fgrep zgrep", "rR", "--recursive --dereference-recursive --directories=recurse"),
+    ("rm chmod chown chgrp diff", "rR", "--recursive"),
+    ("find", "", "-delete -fprint -fls"),
 ];
 
 /// True for one of the names in a list of them.
@@ -78,10 +74,10 @@ pub(super) fn descends(words: &[Word]) -> bool {
     if is_listed(DESCENDING, name) {
         return true;
     }
-    let options = DESCENDING_BY_OPTION.iter().find(|it| it.0.contains(&name));
+    let options = DESCENDING_BY_OPTION.iter().find(|it| is_listed(it.0, name));
     options.is_some_and(|(_, letters, long)| {
         words.iter().skip(1).any(|word| match word.literal() {
-            Some(text) if long.contains(&text) => true,
+            Some(text) if is_listed(long, text) => true,
             Some(text) => {
                 text.starts_with('-')
                     && !text.starts_with("--")
