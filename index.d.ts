@@ -384,7 +384,10 @@ export interface ConfirmationResponse {
   message?: string;
   /** Run with this input instead; it is validated and judged like any other. */
   updatedInput?: Record<string, unknown>;
-  /** Do not ask again for calls like this one in this session. */
+  /**
+   * Do not ask again for calls like this one in this session; with `updatedInput`, for calls like the one
+   * that runs. Where a rule asks, it goes on asking.
+   */
   alwaysAllow?: boolean;
   /** With a no: stop the whole turn, not this call alone. */
   interrupt?: boolean;
@@ -468,7 +471,10 @@ export interface HookAnswer {
   suppressOutput?: boolean;
   decision?: "approve" | "allow" | "block" | "deny" | "ask";
   reason?: string;
-  /** Run with this input instead; it is validated and judged like any other. */
+  /**
+   * Run with this input instead; it is validated and judged like any other. The hook is not asked about
+   * its own rewrite; what it decides holds for it.
+   */
   updatedInput?: Record<string, unknown>;
   /** Told to the model with the result. */
   additionalContext?: string;
@@ -484,7 +490,8 @@ export interface HookAnswer {
 /**
  * A hook: a function, or a shell command that gets the event as JSON on standard input and answers with
  * JSON on standard output (exit 2 blocks, with standard error as the reason). One that fails or takes
- * longer than its timeout before a call blocks the call.
+ * longer than its timeout before a call blocks the call, and so does a command whose output is longer than
+ * 1 MiB or held open by something it left running.
  */
 export type Hook =
   | ((
@@ -492,7 +499,13 @@ export type Hook =
       toolUseId: string,
       options: { signal: AbortSignal },
     ) => HookAnswer | void | null | Promise<HookAnswer | void | null>)
-  | { type: "command"; command: string; timeout?: number };
+  | {
+      type: "command";
+      command: string;
+      timeout?: number;
+      /** For which tools, where the command stands by itself and not in a group. */
+      matcher?: string;
+    };
 
 /** Hooks of some tools: by name, names joined by `|`, or a regular expression for whole names. */
 export interface HookGroup {
@@ -616,7 +629,7 @@ export interface ToolRegistryOptions {
   allowedTools?: readonly string[];
   /**
    * Rules that deny, such as `"Bash(rm:*)"`. A tool named alone is switched off: it is not told to a model
-   * either.
+   * either. The same tool in other sets is denied.
    */
   disallowedTools?: readonly string[];
   /** Takes rules from `.toolwright/policy.json` of the project. Default: `false`. */

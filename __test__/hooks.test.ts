@@ -150,6 +150,31 @@ describe("hooks", () => {
     expect(event.tool_input).toEqual({ path: "a", content: "x" });
   });
 
+  test("a command that stands by itself is asked for its tools alone", async () => {
+    const registry = registryOf({
+      PreToolUse: [{ type: "command", command: "exit 2", matcher: "write_file" }],
+    });
+    expect((await echo(registry)).isError).toBeUndefined();
+    const result = await registry.call("write_file", { path: "a", content: "x" });
+    expect(result.error?.type).toBe("HookBlocked");
+    const broken = { type: "command" as const, command: "exit 2", matcher: "(" };
+    expect(() => registryOf({ PreToolUse: [broken] })).toThrow("is no regular expression");
+  });
+
+  test("a rewrite that is never the same runs once, with what the hook said", async () => {
+    let count = 0;
+    const registry = registryOf({
+      PreToolUse: [
+        ({ tool_input }) => {
+          count += 1;
+          return { updatedInput: { text: `${tool_input["text"]}+` }, additionalContext: "longer" };
+        },
+      ],
+    });
+    expect(texts(await echo(registry))).toEqual(["hi+", "longer"]);
+    expect(count).toBe(1);
+  });
+
   test("a hook can end the turn: the rest gets errors", async () => {
     const registry = registryOf({
       PreToolUse: [

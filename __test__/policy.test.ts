@@ -1,4 +1,11 @@
-import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MessageBus, PolicyEngine, ToolError, createToolRegistry, tool } from "../index.mjs";
 import type {
@@ -200,6 +207,65 @@ describe("being asked", () => {
     });
   });
 
+  test("always allow with an edited input grants what runs, never what was asked for", async () => {
+    const registry = registryOf();
+    const asked = answering(registry, ({ details }) => ({
+      approved: true,
+      alwaysAllow: true,
+      updatedInput: { ...details.input, path: "b.txt" },
+    }));
+    const action = (path: string) => registry.explain("write_file", { path, content: "" }).action;
+    expect((await write(registry, "a.txt")).isError).toBeUndefined();
+    expect(readdirSync(workspace.root)).toEqual(["b.txt"]);
+    expect(["a.txt", "b.txt"].map(action)).toEqual(["ask", "allow"]);
+    expect((await write(registry, "b.txt")).isError).toBeUndefined();
+    expect(asked).toHaveLength(1);
+  });
+
+  test("an edit that is denied or blocked grants nothing", async () => {
+    const registry = registryOf({
+      policy: { deny: ["Edit(no.txt)"] },
+      hooks: {
+        PreToolUse: [
+          ({ tool_input }) => ({ decision: tool_input["path"] === "b.txt" ? "block" : undefined }),
+        ],
+      },
+    });
+    let path = "no.txt";
+    answering(registry, ({ details }) => ({
+      approved: true,
+      alwaysAllow: true,
+      updatedInput: { ...details.input, path },
+    }));
+    expect((await write(registry, "a.txt")).error?.type).toBe("PolicyDenied");
+    path = "b.txt";
+    expect((await write(registry, "a.txt")).error?.type).toBe("HookBlocked");
+    const actions = ["a.txt", "b.txt", "no.txt"].map(
+      (it) => registry.explain("write_file", { path: it, content: "" }).action,
+    );
+    expect(actions).toEqual(["ask", "ask", "deny"]);
+    expect(readdirSync(workspace.root)).toEqual([]);
+  });
+
+  test("always allow holds for what is guarded, and is not offered where a rule asks", async () => {
+    const registry = registryOf({
+      policy: { ask: ["Bash(touch b:*)"] },
+      permissionMode: "bypassPermissions",
+    });
+    const asked = answering(registry, { approved: true, alwaysAllow: true });
+    const run = (command: string) => registry.call("Bash", { command });
+    await run("mkdir .git");
+    await run("touch b");
+    await run("mkdir .git");
+    await run("touch b");
+    expect(asked.map(({ details }) => details.suggestedRules)).toEqual([
+      ["Bash(mkdir .git)"],
+      [],
+      [],
+    ]);
+    await registry.close();
+  });
+
   test("one bus can serve several registries", async () => {
     const messageBus = new MessageBus();
     const registries = [registryOf({ messageBus }), registryOf({ messageBus })];
@@ -275,6 +341,27 @@ describe("rules", () => {
     const asked = answering(asking, { approved: true });
     expect((await write(asking, "c.txt")).isError).toBeUndefined();
     expect(asked[0]?.details.reason).toBe("a hook asks: sure?");
+  });
+
+  test("what a hook says with a rewrite counts, and no rule is lifted by it", async () => {
+    const hooks = {
+      PreToolUse: [
+        ({ tool_input }: { tool_input: Record<string, unknown> }) => ({
+          updatedInput: { ...tool_input, path: `x-${tool_input["path"]}` },
+          decision: "allow" as const,
+          additionalContext: "renamed",
+        }),
+      ],
+    };
+    const registry = registryOf({
+      hooks,
+      policy: { deny: ["Edit(x-no.txt)"], ask: ["Edit(x-ask.txt)"] },
+    });
+    expect(texts(await write(registry, "a.txt")).at(-1)).toBe("renamed");
+    expect(readdirSync(workspace.root)).toEqual(["x-a.txt"]);
+    expect((await write(registry, "no.txt")).error?.type).toBe("PolicyDenied");
+    expect((await write(registry, "ask.txt")).error?.type).toBe("PolicyDenied");
+    expect(readdirSync(workspace.root)).toEqual(["x-a.txt"]);
   });
 
   test("what the caller changes after the call changes nothing", async () => {
@@ -361,6 +448,58 @@ describe("rules", () => {
     );
   });
 
+  test("only reloadPolicy reads the files, and a broken one keeps nothing from being denied", () => {
+    const userPolicyFile = workspace.write("user.json", JSON.stringify({ deny: ["Edit(a)"] }));
+    const registry = registryOf({ userPolicyFile });
+    const outcome = () =>
+      ["a", "b", "c"].map((path) => registry.explain("write_file", { path, content: "" }).action);
+    writeFileSync(userPolicyFile, "{ not json");
+    registry.setPolicy({ deny: ["Edit(b)"] });
+    registry.withAllowed("Edit(c)");
+    expect(outcome()).toEqual(["deny", "deny", "allow"]);
+    writeFileSync(userPolicyFile, "{}");
+    registry.setPolicy(null);
+    expect(outcome()).toEqual(["deny", "ask", "allow"]);
+    registry.reloadPolicy();
+    expect(outcome()).toEqual(["ask", "ask", "allow"]);
+  });
+
+  test.each([
+    [["Edit"], "Edit", "edit_file"],
+    [["FileEdit"], "Edit", "edit_file"],
+    [["Edit "], "Edit", "edit_file"],
+    [["edit_file"], "edit_file", "Edit"],
+    [["Write"], "Write", "write_file"],
+    [["shell"], "shell", "Bash"],
+  ])("disallowedTools %j switches %s off and denies %s", async (disallowedTools, off, denied) => {
+    const registry = registryOf({
+      disallowedTools,
+      permissionMode: "bypassPermissions",
+      readBeforeWrite: false,
+    });
+    const file_path = workspace.write("a.txt", "one");
+    const edit = { file_path, old_string: "one", new_string: "two" };
+    const edits = [{ target: "one", replacement: "two" }];
+    const calls: [string, Record<string, unknown>][] = [
+      ["Edit", edit],
+      ["edit_file", { path: "a.txt", edits }],
+      ["Write", { file_path, content: "one" }],
+      ["write_file", { path: "a.txt", content: "one", overwrite: true }],
+      ["Bash", { command: "true" }],
+      ["shell", { command: "true" }],
+    ];
+    for (const [name, input] of calls) {
+      workspace.write("a.txt", "one");
+      const isDenied = name === off || name === denied;
+      const type = name === off ? "ToolDisabled" : isDenied ? "PolicyDenied" : undefined;
+      const explained = registry.explain(name, input).action;
+      expect([name, explained]).toEqual([name, isDenied ? "deny" : "allow"]);
+      expect([name, (await registry.call(name, input)).error?.type]).toEqual([name, type]);
+      expect(registry.isDisabled(name)).toBe(name === off);
+    }
+    await registry.close();
+  });
+
   test("the linter finds rules that do not do what they look like", () => {
     const engine = new PolicyEngine({ allow: ["Bash(env:*)", "Bash(git push:*)"], deny: ["Bash"] });
     expect(engine.lint().map(({ kind, rule }) => [kind, rule.text])).toEqual(
@@ -421,6 +560,55 @@ describe("every door", () => {
     }
     expect(texts(await registry.call("Bash", { command: "cat open.txt" }))[0]).toContain("needle");
     expect(readFileSync(workspace.path("secret/key.txt"), "utf8")).toBe("needle");
+  });
+
+  test("links, directories and the commands' home do not lead around a rule", async () => {
+    workspace.write("data/secret", "needle");
+    workspace.write("h/secret", "needle");
+    workspace.write("evil", "evil");
+    mkdirSync(workspace.path("data/sub"));
+    mkdirSync(workspace.path("src"));
+    mkdirSync(workspace.path(".git/hooks"), { recursive: true });
+    symlinkSync("data/sub", workspace.path("link"));
+    symlinkSync("../.git/hooks/post-commit", workspace.path("src/log"));
+    const registry = registryOf({
+      env: { HOME: workspace.path("h") },
+      policy: {
+        deny: ["Read(data/secret)", "Read(h/secret)"],
+        allow: ["Bash(cat:*)", "Bash(echo:*)", "Bash(cd:*)", "Bash(cp:*)", "Edit(src/**)"],
+      },
+    });
+    for (const command of [
+      "cat link/../secret",
+      "cat ~/secret",
+      "cd link && cat ../secret",
+      "cp -r . /tmp/never",
+      "echo hacked > src/log",
+      "cd .git/hooks && cp ../../evil pre-commit",
+    ]) {
+      const result = await registry.call("Bash", { command });
+      expect([command, result.error?.type]).toEqual([command, "PolicyDenied"]);
+    }
+    expect(readdirSync(workspace.path(".git/hooks"))).toEqual([]);
+    expect(texts(await registry.call("Bash", { command: "cd src && cat ../evil" }))[0]).toContain(
+      "evil",
+    );
+    await registry.close();
+  });
+
+  test("a shell that is not bash is not taken for one", async () => {
+    const program = workspace.write("a+=/x", "#!/bin/sh\necho ran > ran\n");
+    chmodSync(program, 0o755);
+    for (const path of ["/bin/bash", "/bin/sh"]) {
+      const registry = registryOf({ shell: { path }, policy: { allow: ["Bash(ls:*)"] } });
+      expect((await registry.call("Bash", { command: "ls" })).isError).toBeUndefined();
+      const inner = await registry.call("Bash", { command: "sh -c 'a+=/x; ls'" });
+      expect(inner.error?.type).toBe("PolicyDenied");
+      const { error } = await registry.call("Bash", { command: "a+=/x; ls" });
+      expect(error?.type).toBe(path === "/bin/sh" ? "PolicyDenied" : undefined);
+      await registry.close();
+    }
+    expect(readdirSync(workspace.root)).toEqual(["a+="]);
   });
 
   test("a command is judged where it runs", async () => {

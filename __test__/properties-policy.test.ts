@@ -304,6 +304,10 @@ describe("the output formatter", () => {
     expect(OutputFormatter.formatForDisplay("\u001b[2Jgone\n")).toBe("\\u{1b}[2Jgone\n");
     expect(OutputFormatter.formatForDisplay("plain\n\ttext")).toBe("plain\n\ttext");
     expect(() => OutputFormatter.truncate("a", { maxChars: -1 })).toThrow("`maxChars` must be");
+    // @ts-expect-error limits are an object
+    expect(OutputFormatter.truncate("a", null)).toEqual(OutputFormatter.truncate("a"));
+    // @ts-expect-error limits are an object
+    expect(() => OutputFormatter.truncate("a", 5)).toThrow("the limits must be an object");
     // @ts-expect-error output is text
     expect(() => OutputFormatter.truncate(1)).toThrow("the output must be a string");
   });

@@ -42,7 +42,8 @@ function groupOf(entry, place) {
     }
     return { matcher, timeout, hooks };
   }
-  return { hooks: [entry] };
+  // A command that stands there by itself brings its own.
+  return { matcher: entry?.type === "command" ? entry.matcher : undefined, hooks: [entry] };
 }
 
 function specOf(event, hook, { matcher, timeout, place }, callbacks) {

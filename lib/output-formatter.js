@@ -5,8 +5,15 @@ const { ToolError, shown } = require("./errors.js");
 
 /** Brings output into the shape that a model or a person reads. */
 class OutputFormatter {
-  static truncate(output, { maxChars, maxLines } = {}) {
+  static truncate(output, options) {
     const text = checkedText(output);
+    if (typeof (options ?? {}) !== "object") {
+      throw new ToolError(
+        "InvalidOptions",
+        `the limits must be an object, as { maxChars, maxLines }, got ${shown(options)}`,
+      );
+    }
+    const { maxChars, maxLines } = options ?? {};
     const limits = [limit("maxChars", maxChars), limit("maxLines", maxLines)];
     return JSON.parse(native.truncateOutput(text, ...limits));
   }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     envelope::{parsed, plain_cause},
     hook::{HookCallbacks, HookSpec},
-    policy::{PolicySetup, mode_of},
+    policy::{PolicySetup, mode_of, places_of},
 };
 use crate::{
     confirm::SharedBus,
@@ -135,15 +135,17 @@ impl Options {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
-        let setup = PolicySetup::new(
+        let commands = self.shell.settings(self.process_env, self.env);
+        let places = places_of(self.project_path, &roots, &commands);
+        let mut setup = PolicySetup::new(
             self.policy,
             (self.allowed_tools.clone(), self.disallowed_tools.clone()),
             self.user_policy_file.as_deref(),
             self.trust_project.unwrap_or_default().then(|| roots.first()),
         );
         let mode = self.permission_mode.as_deref().map_or(Ok(PermissionMode::Default), mode_of)?;
-        let engine = setup.engine(mode, &roots)?;
-        let tasks = TaskManager::new(self.shell.settings(self.process_env, self.env));
+        let engine = setup.engine(mode, places)?;
+        let tasks = TaskManager::new(commands);
         let sessions = Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         for hook in self.hooks {
@@ -160,7 +162,8 @@ impl Options {
         let auto_allowed = AUTO_ALLOWED.map(str::to_owned).into_iter();
         let bare = |it: &String| !it.contains('(');
         pipeline.registry.allow(auto_allowed.chain(self.allowed_tools.into_iter().filter(bare)));
-        pipeline.registry.disable(self.disallowed_tools.into_iter().filter(bare));
+        let disallowed = self.disallowed_tools.into_iter().filter(bare);
+        pipeline.registry.disable(disallowed.map(|it| it.trim().to_owned()));
         let identity = ServerIdentity {
             name: self.server_name,
             version: self.version,

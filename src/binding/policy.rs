@@ -15,14 +15,16 @@ use crate::{
     pipeline::{CallOptions, ToolCall},
     policy::{
         Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicyError, PolicySources,
+        RuleConfig, command::Shell, same_tools,
     },
+    process::ProcessSettings,
     session::{home_directory, project_policy_file, read_policy_file, user_policy_file},
     workspace::Roots,
 };
 
 type Checked<T> = std::result::Result<T, ToolError>;
 
-/// Where the rules of a registry come from; kept so that files can be read again.
+/// Where the rules of a registry come from; kept so that some of them can be replaced.
 #[derive(Clone, Debug)]
 pub(super) struct PolicySetup {
     pub(super) policy: Option<Value>,
@@ -30,6 +32,8 @@ pub(super) struct PolicySetup {
     pub(super) disallowed: Vec<String>,
     pub(super) user_file: Option<PathBuf>,
     pub(super) project_file: Option<PathBuf>,
+    /// What the files held when they were read.
+    files: Vec<(Layer, PolicyConfig)>,
 }
 
 impl PolicySetup {
@@ -48,40 +52,65 @@ impl PolicySetup {
         };
         let (allowed, disallowed) = lists;
         let project_file = trusted_project.map(project_policy_file);
-        Self { policy, allowed, disallowed, user_file, project_file }
+        let files = Vec::new();
+        Self { policy, allowed, disallowed, user_file, project_file, files }
     }
 
-    pub(super) fn layers(&self) -> Checked<Vec<(Layer, PolicyConfig)>> {
-        let mut layers = Vec::new();
-        let files = [(Layer::Project, &self.project_file), (Layer::User, &self.user_file)];
-        for (layer, path) in files {
+    /// Reads the files, again where they were read before.
+    fn read_files(&mut self) -> Checked<()> {
+        let paths = [(Layer::Project, &self.project_file), (Layer::User, &self.user_file)];
+        let mut files = Vec::new();
+        for (layer, path) in paths {
             if let Some(path) = path
                 && let Some(config) = read_policy_file(path, layer)?
             {
-                layers.push((layer, config));
+                files.push((layer, config));
             }
         }
+        self.files = files;
+        Ok(())
+    }
+
+    fn layers(&self) -> Checked<Vec<(Layer, PolicyConfig)>> {
+        let mut layers = self.files.clone();
         if let Some(policy) = &self.policy {
             let config = PolicyConfig::from_json(policy, Layer::Options).map_err(refused)?;
             layers.push((Layer::Options, config));
         }
-        // A tool named alone is switched off already; as a rule, `Edit` would deny every tool that edits.
-        let denied = self.disallowed.iter().filter(|it| *it != "Edit").cloned().collect();
-        let lists = PolicyConfig::from_lists(self.allowed.clone(), denied);
+        // As text, `Edit` would deny every tool that edits. Named alone it is that tool, which is switched
+        // off, and the same one in other sets.
+        let is_edit = |it: &&String| same_tools(it).iter().any(|it| it == "Edit");
+        let denied = self.disallowed.iter().filter(|it| !is_edit(it)).cloned().collect();
+        let mut lists = PolicyConfig::from_lists(self.allowed.clone(), denied);
+        let edits = self.disallowed.iter().filter(is_edit).flat_map(|it| same_tools(it));
+        lists.rules.extend(edits.map(RuleConfig::denying));
         layers.push((Layer::Options, lists));
         Ok(layers)
     }
 
-    /// The engine of these rules in a workspace.
-    pub(super) fn engine(&self, mode: PermissionMode, roots: &Roots) -> Checked<PolicyEngine> {
-        let protected = self.user_file.iter().chain(&self.project_file).cloned().collect();
-        let places = Places {
-            project: roots.first().to_owned(),
-            roots: roots.all().to_vec(),
-            home: home_directory(),
-            protected,
-        };
+    /// The engine of these rules and those in the files.
+    pub(super) fn engine(
+        &mut self,
+        mode: PermissionMode,
+        mut places: Places,
+    ) -> Checked<PolicyEngine> {
+        places.protected = self.user_file.iter().chain(&self.project_file).cloned().collect();
+        self.read_files()?;
         PolicyEngine::new(PolicySources { layers: self.layers()?, mode, places }).map_err(refused)
+    }
+}
+
+/// The surroundings of a workspace whose commands run like that.
+pub(super) fn places_of(given: PathBuf, roots: &Roots, commands: &ProcessSettings) -> Places {
+    let home = commands.environment.iter().find(|(name, _)| name == "HOME");
+    Places {
+        project: roots.first().to_owned(),
+        project_as_given: Some(given),
+        roots: roots.all().to_vec(),
+        home: home_directory(),
+        shell_home: home.map(|(_, value)| PathBuf::from(value)),
+        shell: Shell::of_program(&commands.shell),
+        protected: Vec::new(),
     }
 }
 
@@ -117,21 +146,27 @@ impl NativeRegistry {
     pub fn set_policy(&self, policy: String) -> String {
         sealed((|| {
             let policy = parsed::<Option<Value>>(&policy, ErrorKind::InvalidOptions)?;
-            self.change_policy(|setup| setup.policy = policy)
+            self.change_policy(|setup| {
+                setup.policy = policy;
+                Ok(())
+            })
         })())
     }
 
     /// Reads the policy files again.
     #[napi(catch_unwind)]
     pub fn reload_policy(&self) -> String {
-        sealed(self.change_policy(|_| ()))
+        sealed(self.change_policy(PolicySetup::read_files))
     }
 
     /// Lets tools run without asking.
     #[napi(catch_unwind)]
     pub fn allow(&self, rules: Vec<String>) -> String {
         self.pipeline.registry.allow(rules.iter().filter(|it| !it.contains('(')).cloned());
-        sealed(self.change_policy(|setup| setup.allowed.extend(rules)))
+        sealed(self.change_policy(|setup| {
+            setup.allowed.extend(rules);
+            Ok(())
+        }))
     }
 
     /// Changes what happens to calls that no rule decides.
@@ -152,10 +187,13 @@ impl NativeRegistry {
 }
 
 impl NativeRegistry {
-    fn change_policy(&self, change: impl FnOnce(&mut PolicySetup)) -> Checked<String> {
+    fn change_policy(
+        &self,
+        change: impl FnOnce(&mut PolicySetup) -> Checked<()>,
+    ) -> Checked<String> {
         let mut kept = self.setup();
         let mut setup = kept.clone();
-        change(&mut setup);
+        change(&mut setup)?;
         let layers = setup.layers()?;
         self.pipeline.policy.change(|sources| sources.layers = layers).map_err(refused)?;
         *kept = setup;

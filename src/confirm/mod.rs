@@ -32,7 +32,12 @@ pub(crate) enum Settled {
     /// It may run.
     Permitted(Permitted),
     /// A person wants it with another input, which has to be judged like any other.
-    Edited(Value),
+    Edited {
+        /// The input.
+        input: Value,
+        /// True when what runs in the end is to run without a question from then on.
+        always_allow: bool,
+    },
 }
 
 /// A call that may not run.
@@ -88,12 +93,16 @@ impl Confirmations {
             let interrupt = answer.interrupt.then(|| error.message.clone());
             return Err(Refusal { error, interrupt });
         }
-        if answer.always_allow {
-            cx.session.grants.add(&asking.suggested_rules);
-        }
+        let always_allow = answer.always_allow;
         Ok(match answer.updated_input {
-            Some(input) if input != *prepared.input() => Settled::Edited(input),
-            _ => Settled::Permitted(Permitted(prepared)),
+            // Nothing is granted of what the person did not want.
+            Some(input) if input != *prepared.input() => Settled::Edited { input, always_allow },
+            _ => {
+                if always_allow {
+                    cx.session.grants.add(&asking.suggested_rules);
+                }
+                Settled::Permitted(Permitted(prepared))
+            }
         })
     }
 }

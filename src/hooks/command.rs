@@ -7,7 +7,7 @@ use std::{
     io::{self, Read, Write as _},
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
-    sync::mpsc,
+    sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
     time::Duration,
 };
@@ -19,11 +19,11 @@ use super::HookRunner;
 use crate::tool::ToolContext;
 
 /// How much of a hook's output is read.
-const MAX_OUTPUT_BYTES: u64 = 1024 * 1024;
+const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 /// How often a running hook is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 /// How long output may keep coming after a hook has ended: something it started may hold the pipe.
-const DRAIN: Duration = Duration::from_millis(500);
+const DRAIN: Duration = Duration::from_secs(1);
 
 /// A shell command of the host.
 pub struct CommandHook {
@@ -46,21 +46,51 @@ impl HookRunner for CommandHook {
             .await
             .map_err(|err| err.to_string())?
             .map_err(|err| format!("`{}` cannot be run: {err}", self.command))?;
+        let command = &self.command;
         match status.code() {
-            Some(0) if stdout.trim().is_empty() => Ok(Value::Null),
-            Some(0) => serde_json::from_str(&stdout).map_err(|err| {
-                format!("`{}` printed something that is no JSON: {err}", self.command)
-            }),
-            Some(2) => Ok(json!({ "decision": "block", "reason": stderr.trim() })),
-            _ => Err(format!("`{}` ended with {status}: {}", self.command, stderr.trim())),
+            Some(0) => answer(&stdout).map_err(|cause| format!("`{command}` {cause}")),
+            Some(2) => Ok(json!({ "decision": "block", "reason": stderr.text.trim() })),
+            _ => Err(format!("`{command}` ended with {status}: {}", stderr.text.trim())),
         }
     }
 }
 
+/// What a hook says on standard output. Nothing is an answer only where nothing more can come.
+fn answer(stdout: &Output) -> Result<Value, String> {
+    if stdout.is_cut {
+        return Err(format!(
+            "printed more than {MAX_OUTPUT_BYTES} bytes, so its answer is not known"
+        ));
+    }
+    let text = stdout.text.trim();
+    if text.is_empty() && stdout.has_ended {
+        return Ok(Value::Null);
+    }
+    serde_json::from_str(text).map_err(|err| {
+        if stdout.has_ended {
+            format!("printed something that is no JSON: {err}")
+        } else {
+            "left something running that holds its output open, so its answer is not known; \
+             redirect the output of what it starts"
+                .to_owned()
+        }
+    })
+}
+
 struct Ended {
     status: ExitStatus,
-    stdout: String,
-    stderr: String,
+    stdout: Output,
+    stderr: Output,
+}
+
+/// What came from a pipe.
+#[derive(Default)]
+struct Output {
+    text: String,
+    /// True when more came than is kept.
+    is_cut: bool,
+    /// True when nothing more can come.
+    has_ended: bool,
 }
 
 fn run(
@@ -81,8 +111,8 @@ fn run(
             let _hung_up = stdin.write_all(event.as_bytes());
         });
     }
-    let stdout = child.stdout.take().map(collect);
-    let stderr = child.stderr.take().map(collect);
+    let stdout = child.stdout.take().map(|it| collect(Box::new(it)));
+    let stderr = child.stderr.take().map(|it| collect(Box::new(it)));
     while !has_ended(&mut child)? {
         if stopped() {
             kill(&mut child);
@@ -94,24 +124,50 @@ fn run(
     // What it left running goes with it. Before it is reaped: then its number could mean another group.
     kill(&mut child);
     let status = child.wait()?;
-    let text = |output: Option<mpsc::Receiver<Vec<u8>>>| {
-        let bytes = output.and_then(|it| it.recv_timeout(DRAIN).ok()).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
-    };
-    Ok(Ended { status, stdout: text(stdout), stderr: text(stderr) })
+    let output = |pipe: Option<Pipe>| pipe.map(Pipe::output).unwrap_or_default();
+    Ok(Ended { status, stdout: output(stdout), stderr: output(stderr) })
 }
 
-fn collect(source: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
+/// A pipe that is being read.
+struct Pipe {
+    /// What came, and one byte more where it was cut.
+    bytes: Arc<Mutex<Vec<u8>>>,
+    /// Hangs up when nothing more can come.
+    ended: mpsc::Receiver<()>,
+}
+
+impl Pipe {
+    /// What came until now, and in the short time that is left.
+    fn output(self) -> Output {
+        let has_ended = self.ended.recv_timeout(DRAIN) == Err(mpsc::RecvTimeoutError::Disconnected);
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = bytes.get(..MAX_OUTPUT_BYTES).unwrap_or(&bytes);
+        let text = String::from_utf8_lossy(kept).into_owned();
+        Output { text, is_cut: bytes.len() > MAX_OUTPUT_BYTES, has_ended }
+    }
+}
+
+fn collect(mut source: Box<dyn Read + Send>) -> Pipe {
+    let (running, ended) = mpsc::channel::<()>();
+    let bytes = Arc::new(Mutex::new(Vec::new()));
+    let shared = Arc::clone(&bytes);
     thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let mut source = source.take(MAX_OUTPUT_BYTES);
-        let _what_came = source.read_to_end(&mut bytes);
-        // The rest is read and dropped, so that the hook is not stopped by a full pipe.
-        let _rest = io::copy(&mut source.into_inner(), &mut io::sink());
-        let _nobody_waits = sender.send(bytes);
+        let _hangs_up = running;
+        let mut piece = [0; 8_192];
+        loop {
+            let came = match source.read(&mut piece) {
+                Ok(0) => break,
+                Ok(came) => came,
+                Err(err) if err.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => break,
+            };
+            let mut bytes = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            // The rest is read and dropped, so that the hook is not stopped by a full pipe.
+            let room = (MAX_OUTPUT_BYTES + 1).saturating_sub(bytes.len());
+            bytes.extend(piece.iter().take(came.min(room)));
+        }
     });
-    receiver
+    Pipe { bytes, ended }
 }
 
 #[cfg(unix)]

@@ -7,7 +7,7 @@ mod command;
 mod matcher;
 mod output;
 
-use std::time::Duration;
+use std::{collections::VecDeque, ops::ControlFlow, time::Duration};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -75,6 +75,35 @@ pub(crate) struct Before {
     pub(crate) stop: Option<String>,
 }
 
+impl Before {
+    /// Takes in what one more hook says; no other is asked after a block.
+    fn hear(&mut self, answer: Result<HookAnswer, String>) -> ControlFlow<()> {
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(cause) => {
+                self.verdict = Verdict::Block(format!("a PreToolUse hook failed: {cause}"));
+                return ControlFlow::Break(());
+            }
+        };
+        self.context.extend(answer.context.filter(|it| !self.context.contains(it)));
+        let said = match &answer.stop {
+            Some(stop) => Verdict::Block(stop.clone()),
+            None => answer.verdict,
+        };
+        self.stop = answer.stop;
+        self.verdict = match (std::mem::take(&mut self.verdict), said) {
+            (_, block @ Verdict::Block(_)) => {
+                self.verdict = block;
+                return ControlFlow::Break(());
+            }
+            (earlier, Verdict::Silent) => earlier,
+            (ask @ Verdict::Ask(_), _) => ask,
+            (_, later) => later,
+        };
+        ControlFlow::Continue(())
+    }
+}
+
 /// The hooks of one registry, in order.
 #[derive(Default)]
 pub struct Hooks(Vec<Hook>);
@@ -89,35 +118,35 @@ impl Hooks {
         self.0.iter().filter(move |it| it.event == event && it.matcher.matches(tool))
     }
 
-    /// Asks each hook in turn; a later one sees what an earlier one rewrote.
+    /// Asks each hook in turn; a later one sees what an earlier one rewrote. One that agreed to an input
+    /// which was rewritten after it is asked about what became of it, once: then it can object, but not
+    /// rewrite any more.
     pub(crate) async fn before(&self, tool: &str, input: &Value, cx: &ToolContext) -> Before {
         let mut before = Before::default();
-        for hook in self.of(HookEvent::PreToolUse, tool) {
-            let input = before.input.as_ref().unwrap_or(input);
-            let event = event_json(hook.event, tool, input, cx);
-            let answer = match hook.ask(&event, cx).await {
-                Ok(answer) => answer,
-                Err(cause) => {
-                    before.verdict = Verdict::Block(format!("a PreToolUse hook failed: {cause}"));
-                    return before;
+        let mut open: VecDeque<&Hook> = self.of(HookEvent::PreToolUse, tool).collect();
+        // Those that agreed to the input as it is now, and how many are asked for the first time.
+        let mut agreed = Vec::new();
+        let mut first = open.len();
+        while let Some(hook) = open.pop_front() {
+            let seen = before.input.as_ref().unwrap_or(input);
+            let answer = hook.ask(&event_json(hook.event, tool, seen, cx), cx).await;
+            if first > 0 {
+                first -= 1;
+                let rewritten = answer.as_ref().ok().and_then(|it| it.updated_input.clone());
+                if let Some(input) = rewritten.filter(|it| it != seen) {
+                    before.input = Some(input);
+                    // A rewrite voids what was allowed before it.
+                    if matches!(before.verdict, Verdict::Allow(_)) {
+                        before.verdict = Verdict::Silent;
+                    }
+                    open.extend(agreed.drain(..));
+                } else {
+                    agreed.push(hook);
                 }
-            };
-            before.context.extend(answer.context);
-            before.input = answer.updated_input.or(before.input);
-            if let Some(stop) = answer.stop {
-                before.verdict = Verdict::Block(stop.clone());
-                before.stop = Some(stop);
-                return before;
             }
-            before.verdict = match (before.verdict, answer.verdict) {
-                (_, block @ Verdict::Block(_)) => {
-                    before.verdict = block;
-                    return before;
-                }
-                (earlier, Verdict::Silent) => earlier,
-                (ask @ Verdict::Ask(_), _) => ask,
-                (_, later) => later,
-            };
+            if before.hear(answer).is_break() {
+                break;
+            }
         }
         before
     }

@@ -26,8 +26,8 @@ use crate::{
     workspace::{real_place, walk::Visibility},
 };
 
-/// How often hooks may rewrite one input before the call is given up.
-const MAX_REWRITES: usize = 3;
+/// How often people may edit one input before the call is given up.
+const MAX_EDITS: usize = 3;
 
 /// A call as it comes in: nothing in it is trusted yet.
 #[derive(Clone, Debug)]
@@ -55,6 +55,13 @@ pub struct CallOptions {
 
 /// A prepared call and what policy says of it.
 pub type Judged = (Box<dyn Prepared>, Decision);
+
+/// What a person wrote in place of an input.
+struct Agreed {
+    input: Value,
+    /// True when it is to run without a question from then on.
+    always: bool,
+}
 
 /// Everything a call passes through.
 pub struct Pipeline {
@@ -155,8 +162,9 @@ impl Pipeline {
         })
     }
 
-    /// From raw input to a call that may run, and what hooks want the model to know. Whatever a hook or a
-    /// person rewrites is prepared, judged and shown to the hooks again.
+    /// From raw input to a call that may run, and what hooks want the model to know. Hooks are asked once
+    /// for each input that comes from outside, of the model or of a person. What they make of it is
+    /// prepared and judged again, and their word on it counts; what a person makes of it comes from outside.
     async fn permit(
         &self,
         tools: &Snapshot,
@@ -167,37 +175,52 @@ impl Pipeline {
         let spec = entry.tool.spec();
         let (mut prepared, mut decision) = self.judge(tools, entry, input, cx).await?;
         // The input a person wrote: agreeing to it once is enough.
-        let mut agreed: Option<Value> = None;
-        for _ in 0..MAX_REWRITES {
+        let mut agreed: Option<Agreed> = None;
+        let mut context = Vec::new();
+        for _ in 0..MAX_EDITS {
             let before = self.hooks.before(&spec.name, prepared.input(), cx).await;
             if let Verdict::Block(reason) = before.verdict {
                 let error = ToolError::new(ErrorKind::HookBlocked, reason);
                 return Err(Refusal { error, interrupt: before.stop });
             }
+            context.extend(before.context);
             if let Some(input) = before.input.filter(|it| it != prepared.input()) {
                 (prepared, decision) = self.judge(tools, entry, input, cx).await?;
-                continue;
             }
-            decision = match before.verdict {
-                _ if agreed.as_ref() == Some(prepared.input()) => Decision::Allow,
-                Verdict::Silent => decision,
-                said => self.heed(decision, said, entry, prepared.as_ref(), cx),
+            let agreed_to = agreed.take().filter(|it| it.input == *prepared.input());
+            decision = match (&agreed_to, before.verdict) {
+                (Some(_), _) => Decision::Allow,
+                (None, Verdict::Silent) => decision,
+                (None, said) => self.heed(decision, said, entry, prepared.as_ref(), cx),
             };
             match self.confirmations.settle(decision, prepared, spec, cx).await? {
-                Settled::Permitted(permitted) => return Ok((permitted, before.context)),
-                Settled::Edited(input) => {
+                Settled::Permitted(permitted) => {
+                    if agreed_to.is_some_and(|it| it.always) {
+                        self.grant(entry, permitted.prepared(), cx);
+                    }
+                    return Ok((permitted, context));
+                }
+                Settled::Edited { input, always_allow } => {
                     (prepared, decision) = self.judge(tools, entry, input, cx).await?;
-                    agreed = Some(prepared.input().clone());
+                    let input = prepared.input().clone();
+                    agreed = Some(Agreed { input, always: always_allow });
                 }
             }
         }
         Err(Refusal::from(ToolError::new(
-            ErrorKind::HookBlocked,
+            ErrorKind::PolicyDenied,
             format!(
-                "the input of `{}` was rewritten {MAX_REWRITES} times and never agreed on",
+                "the input of `{}` was edited {MAX_EDITS} times and never agreed on",
                 spec.name
             ),
         )))
+    }
+
+    /// Lets the same call run from now on without a question.
+    fn grant(&self, entry: &Entry, prepared: &dyn Prepared, cx: &ToolContext) {
+        let engine = self.engine(cx);
+        let rules = ask(entry, prepared, cx, |question| engine.narrowest_rules(question));
+        cx.session.grants.add(&rules.unwrap_or_default());
     }
 
     /// Prepares and decides; a denied call ends here, before any hook sees it.
@@ -245,10 +268,7 @@ impl Pipeline {
     ) -> Result<Judged, ToolError> {
         let name = &entry.tool.spec().name;
         if tools.is_disabled(name) {
-            return Err(ToolError::new(
-                ErrorKind::ToolDisabled,
-                format!("the host has disabled `{name}` (`disallowedTools`); use another tool"),
-            ));
+            return Err(ToolError::new(ErrorKind::ToolDisabled, disabled(name)));
         }
         let engine = self.engine(cx);
         match ask(entry, prepared.as_ref(), cx, |question| Decision::of(&engine, question)) {
@@ -280,7 +300,9 @@ impl Pipeline {
         let cx = self.context(options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let engine = self.engine(&cx);
-        Ok(ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question)))
+        let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question));
+        let name = &entry.tool.spec().name;
+        Ok(if tools.is_disabled(name) { verdict.denied(disabled(name)) } else { verdict })
     }
 
     /// The policy of the call's session.
@@ -361,8 +383,12 @@ fn ask<T>(
         input: prepared.input(),
         accesses: prepared.accesses(),
         directory: prepared.directory().unwrap_or_else(|| cx.session.roots.first()),
-        follow_links: Some(&|path| real_place(path)),
+        follow_links: Some(&real_place),
     })
+}
+
+fn disabled(name: &str) -> String {
+    format!("the host has disabled `{name}` (`disallowedTools`); use another tool")
 }
 
 fn unknown_tool(tools: &Snapshot, name: &str) -> ToolError {

@@ -4,7 +4,7 @@
 //! prefix of `git statusx` or of `git status; rm x`. The one exception is an exact line, which is
 //! equal or not.
 
-use super::command::{Role, Segment, Word, analyse};
+use super::command::{Role, Segment, Word, analyse, trimmed};
 
 /// How sure it is that a rule speaks about something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +56,16 @@ pub(super) enum Piece {
     Rest,
 }
 
+impl Piece {
+    /// The word it is, if it is one.
+    pub(super) fn word(&self) -> Option<&str> {
+        match self {
+            Self::Word(word) => Some(word),
+            Self::Glob(_) | Self::Words | Self::Rest => None,
+        }
+    }
+}
+
 /// Each inner `*` multiplies the ways to match.
 const MAX_INNER_WILDCARDS: usize = 3;
 const MAX_LENGTH: usize = 16_384;
@@ -63,7 +73,7 @@ const MAX_LENGTH: usize = 16_384;
 impl CommandPattern {
     /// Reads what stands between the parentheses of a rule.
     pub(super) fn parse(text: &str, home: Option<&str>) -> Result<Self, String> {
-        let text = text.trim();
+        let text = trimmed(text);
         if text.is_empty() || text.len() > MAX_LENGTH {
             return Err("the pattern is empty or too long".to_owned());
         }
@@ -274,7 +284,7 @@ fn words_of(text: &str, home: Option<&str>) -> Option<Vec<String>> {
         && analysis.segments.iter().filter(|it| it.within.is_none()).count() == 1;
     let segment = analysis.segments.first().filter(|_| is_plain)?;
     // What is doubtful about a command is judged when it is run; here only its words count.
-    let covers = segment.text == text.trim();
+    let covers = segment.text == trimmed(text);
     let words: Option<Vec<String>> =
         segment.words.iter().map(|it| it.literal().map(str::to_owned)).collect();
     words.filter(|_| covers)
@@ -292,7 +302,7 @@ fn has_wildcard(text: &str) -> bool {
 
 /// A line as a pattern of itself.
 pub(super) fn escaped(line: &str) -> String {
-    line.trim().replace('\\', "\\\\").replace('*', "\\*")
+    trimmed(line).replace('\\', "\\\\").replace('*', "\\*")
 }
 
 fn unescaped(text: &str) -> String {

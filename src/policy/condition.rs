@@ -15,10 +15,13 @@ use super::{
     command::Role,
     command_pattern::{CommandPattern, Match},
     config::{ConditionConfig, Operator, RiskLevel, Values},
-    facts::Facts,
+    facts::{Facts, PathFact},
     host_pattern::HostPattern,
     path_pattern::{PathPatterns, PatternId, Reach},
     places::Places,
+    question::PATHS,
+    tool_names::Family,
+    touched::{CommandFact, Target},
 };
 
 /// An expression needs no more than this; the library's own limit is ten times higher.
@@ -154,18 +157,12 @@ impl Condition {
             Self::Param { name, test } => {
                 Match::certain_if(param_holds(name, test, facts, permits))
             }
-            Self::PathWithin(directories) => {
-                let within = |path: &super::facts::PathFact| {
-                    directories.iter().any(|it| path.path.starts_with(it))
-                };
-                Match::certain_if(quantified(permits, facts.paths.iter().map(within)))
-            }
-            Self::PathGlob(patterns) => {
-                let matched = |path: &super::facts::PathFact| {
-                    patterns.iter().any(|it| path.patterns.contains(it))
-                };
-                Match::certain_if(quantified(permits, facts.paths.iter().map(matched)))
-            }
+            Self::PathWithin(directories) => paths_hold(facts, permits, &|path| {
+                directories.iter().any(|it| path.path.starts_with(it))
+            }),
+            Self::PathGlob(patterns) => paths_hold(facts, permits, &|path| {
+                patterns.iter().any(|it| path.patterns.contains(it))
+            }),
             Self::Host(patterns) => hosts_hold(patterns, facts, permits),
             Self::Command(patterns) => commands_hold(patterns, facts, permits),
         }
@@ -195,6 +192,19 @@ fn quantified(permits: bool, mut each: impl Iterator<Item = bool>) -> bool {
 
 fn param_holds(name: &str, test: &Test, facts: &Facts, permits: bool) -> bool {
     let Some(value) = facts.question.input.get(name) else { return false };
+    let as_written = written_holds(value, test, facts, permits);
+    // A path means what it leads to, however it is written.
+    let is_path = PATHS.contains(&name)
+        && matches!(facts.question.family(), Some(Family::Reading | Family::Editing))
+        && !facts.paths.is_empty();
+    if !is_path || as_written != permits {
+        return as_written;
+    }
+    let texts = |path: &PathFact| facts.around.places.texts_of(&path.path);
+    quantified(permits, facts.paths.iter().map(|it| texts(it).iter().any(|it| test.holds(it))))
+}
+
+fn written_holds(value: &Value, test: &Test, facts: &Facts, permits: bool) -> bool {
     if let Value::Array(items) = value {
         return quantified(permits, items.iter().map(|it| test.holds(&text_of(it))))
             || (!permits && test.holds(&text_of(value)));
@@ -217,6 +227,47 @@ fn param_holds(name: &str, test: &Test, facts: &Facts, permits: bool) -> bool {
                 .iter()
                 .all(|it| it.role != Role::Command || test.holds(&it.text))
     })
+}
+
+/// Whether the paths of a call are as asked for, those of its command lines included.
+fn paths_hold(facts: &Facts, permits: bool, fits: &dyn Fn(&PathFact) -> bool) -> Match {
+    if permits {
+        let commands = facts.commands.iter().all(|it| command_fits(it, facts, fits));
+        let is_empty = facts.paths.is_empty() && facts.commands.is_empty();
+        return Match::certain_if(!is_empty && commands && facts.paths.iter().all(fits));
+    }
+    if facts.paths.iter().any(fits) {
+        return Match::Certain;
+    }
+    let judge = |target: &Target| match target.places.iter().filter(|it| fits(it)).count() {
+        0 if target.is_known() => Match::No,
+        count if target.is_known() && count == target.places.len() => Match::Certain,
+        _ => Match::Possible,
+    };
+    let mut found = Match::No;
+    for command in &facts.commands {
+        if !command.analysis.doubts.is_empty() {
+            found = found.max(Match::Possible);
+        }
+        for (_, arguments) in command.segments(facts.around) {
+            found = arguments.iter().map(judge).fold(found, Match::max);
+        }
+        for file in command.redirected.iter().filter(|it| !it.is_harmless) {
+            found = found.max(judge(&file.target));
+        }
+    }
+    found
+}
+
+/// True when every command of a line is given files, and all of them are known to be as asked for.
+fn command_fits(command: &CommandFact, facts: &Facts, fits: &dyn Fn(&PathFact) -> bool) -> bool {
+    let all = |it: &Target| it.known().is_some_and(|it| it.iter().all(fits));
+    command.analysis.doubts.is_empty()
+        && command.redirected.iter().all(|it| it.is_harmless || all(&it.target))
+        && command.segments(facts.around).all(|(segment, arguments)| {
+            segment.role != Role::Command
+                || (!segment.hides_command && !arguments.is_empty() && arguments.iter().all(all))
+        })
 }
 
 fn hosts_hold(patterns: &[HostPattern], facts: &Facts, permits: bool) -> Match {

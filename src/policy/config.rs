@@ -58,6 +58,14 @@ pub struct RuleConfig {
     pub conditions: Vec<ConditionConfig>,
 }
 
+impl RuleConfig {
+    /// A rule that denies one tool.
+    pub fn denying(tool: String) -> Self {
+        let (action, conditions) = (Action::Deny, Vec::new());
+        Self { tool, action, risk: None, message: None, conditions }
+    }
+}
+
 /// The risk of a tool as rules name it.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -76,7 +84,7 @@ pub enum RiskLevel {
 
 /// One value or several, of which one has to match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a value has to be text, or a list of texts")]
 pub enum Values {
     /// One.
     One(String),
@@ -154,6 +162,13 @@ impl PolicyConfig {
         };
         // An editor's pointer to the schema is no part of the policy.
         fields.remove("$schema");
+        for list in ["allow", "ask", "deny"] {
+            let items = fields.get(list).and_then(Value::as_array).into_iter().flatten();
+            if let Some((index, wrong)) = items.enumerate().find(|it| !it.1.is_string()) {
+                let cause = "a rule of this list has to be text, such as `Bash(git status:*)`";
+                return Err(error(format!("{list}[{index}] (`{wrong}`)"), cause.to_owned()));
+            }
+        }
         let mut config: Self = serde_json::from_value(Value::Object(fields))
             .map_err(|it| error("policy".to_owned(), it.to_string()))?;
         for (index, rule) in rules.into_iter().enumerate() {

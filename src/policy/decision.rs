@@ -30,7 +30,7 @@ pub struct Asking {
     pub hooks_may_allow: bool,
     /// How much harm the call could do.
     pub risk: Risk,
-    /// The narrowest rules that would let the call through next time.
+    /// The narrowest rules that would let the call through next time; none where no rule would.
     pub suggested_rules: Vec<String>,
     /// The ways to allow the call when nobody can be asked.
     pub ways_to_allow: String,
@@ -47,11 +47,11 @@ impl Decision {
                 let verdict = ruling.verdict();
                 Self::Ask(Box::new(Asking {
                     hooks_may_allow: verdict.basis == Basis::Default,
+                    suggested_rules: engine.helping_rules(question, verdict.basis),
+                    ways_to_allow: engine.ways_to_allow(question, &verdict),
                     reason: verdict.reason,
                     message: verdict.message,
                     risk: verdict.risk,
-                    suggested_rules: engine.narrowest_rules(question).unwrap_or_default(),
-                    ways_to_allow: engine.ways_to_allow(question),
                 }))
             }
             Action::Deny => {

@@ -20,7 +20,7 @@ use super::{
     rule::{Rule, RuleRef},
     rule_text::{self, Naming, Subject},
     tool_names,
-    verdict::Verdict,
+    verdict::{Basis, Verdict},
 };
 
 /// More rules than this are a mistake.
@@ -203,8 +203,13 @@ impl PolicyEngine {
     }
 
     /// The ways to allow a call that asks, for when nobody is there to be asked.
-    pub fn ways_to_allow(&self, question: &Question) -> String {
-        grant::ways_to_allow(question, &self.sources.places)
+    pub fn ways_to_allow(&self, question: &Question, verdict: &Verdict) -> String {
+        grant::ways_to_allow(question, &self.sources.places, verdict)
+    }
+
+    /// The narrowest rules, where a rule can let a call through that asks.
+    pub(super) fn helping_rules(&self, question: &Question, basis: Basis) -> Vec<String> {
+        grant::helping(question, &self.sources.places, basis)
     }
 
     /// True when rules say anything about paths, so that walkers have to ask for each.

@@ -3,8 +3,14 @@
 use crate::tool::Access;
 
 use super::{
-    command_pattern, host_pattern::host_of, path_pattern, places::Places, question::Question,
+    command::is_confusing,
+    command_pattern,
+    host_pattern::host_of,
+    path_pattern,
+    places::Places,
+    question::Question,
     tool_names::Family,
+    verdict::{Basis, Verdict},
 };
 
 /// The rules that allow this call and as little else as rules can say; `None` when no rule could.
@@ -15,6 +21,8 @@ pub(super) fn narrowest(question: &Question, places: &Places) -> Option<Vec<Stri
     let mut rules = Vec::new();
     for access in question.accesses {
         let rule = match (family, access) {
+            // No rule allows a line that is not what it looks like.
+            (Family::Shell, Access::Run(line)) if line.chars().any(is_confusing) => return None,
             (Family::Shell, Access::Run(line)) => {
                 format!("Bash({})", command_pattern::escaped(line))
             }
@@ -48,14 +56,43 @@ fn path_text(path: &str, places: &Places) -> String {
     }
 }
 
+/// The rules that would let a call through which asks, where rules can: not over a rule that asks, nor
+/// over a mode that does.
+pub(super) fn helping(question: &Question, places: &Places, basis: Basis) -> Vec<String> {
+    let helps = match basis {
+        Basis::Default => true,
+        // Only a rule about the place itself lifts this, and such rules are about files and commands.
+        Basis::ProtectedPlace => question.family().is_some(),
+        Basis::Rule | Basis::PossibleRule | Basis::Mode => false,
+    };
+    narrowest(question, places).filter(|_| helps).unwrap_or_default()
+}
+
 /// What a model or a host is told when nobody is there to be asked.
-pub(super) fn ways_to_allow(question: &Question, places: &Places) -> String {
-    let rule = narrowest(question, places).and_then(|it| it.into_iter().next());
-    let rule = rule.unwrap_or_else(|| question.tool.to_owned());
-    let rule: String = rule.chars().take(200).collect();
-    format!(
-        "a host can allow it by a rule such as `{rule}` (`allowedTools` or the policy's `allow`), by \
-         listening for confirmation requests, or, if it asks by itself, by `permissionMode: \
-         \"bypassPermissions\"`"
-    )
+pub(super) fn ways_to_allow(question: &Question, places: &Places, verdict: &Verdict) -> String {
+    let listening = "by listening for confirmation requests";
+    let rule = helping(question, places, verdict.basis).into_iter().next().map(|rule| {
+        let rule: String = rule.chars().take(200).collect();
+        format!("by a rule such as `{rule}` (`allowedTools` or the policy's `allow`)")
+    });
+    match (verdict.basis, rule, &verdict.rule) {
+        (Basis::Default, rule, _) => {
+            let rule = rule.map(|it| it + ", ").unwrap_or_default();
+            format!(
+                "a host can allow it {rule}{listening}, or, if it asks by itself, by `permissionMode: \
+                 \"bypassPermissions\"`"
+            )
+        }
+        (Basis::ProtectedPlace, Some(rule), _) => {
+            format!("a host can allow it {rule}, or {listening}")
+        }
+        (Basis::Rule | Basis::PossibleRule, _, Some(rule)) => format!(
+            "a host can allow it {listening}, or by changing the {rule}, which no other rule and no mode \
+             lifts"
+        ),
+        (Basis::Mode, ..) => {
+            format!("a host can allow it {listening}, or by another `permissionMode`")
+        }
+        _ => format!("a host can allow it {listening} and in no other way"),
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! For each part the rules are asked first; what they leave open, the mode decides.
 
+use std::slice;
+
 use crate::tool::Access;
 
 use super::{
@@ -9,7 +11,7 @@ use super::{
     command::Direction,
     command_pattern::Match,
     engine::PolicyEngine,
-    facts::{CommandFact, Facts, PathFact},
+    facts::{Facts, PathFact},
     question::{Origin, Question},
     rule::{Hit, Settled},
     rule_text::Subject,
@@ -33,7 +35,7 @@ pub(super) struct Judge<'e, 'q> {
     pub(super) call: Vec<Hit<'e>>,
 }
 
-impl<'e, 'q> Judge<'e, 'q> {
+impl<'e: 'q, 'q> Judge<'e, 'q> {
     pub(super) fn of(engine: &'e PolicyEngine, question: &'q Question) -> Self {
         let facts = Facts::of(question, &engine.sources.places, &engine.paths);
         let mut judge = Self { engine, call: Vec::new(), facts };
@@ -61,7 +63,8 @@ impl<'e, 'q> Judge<'e, 'q> {
         let mut parts = Vec::new();
         for path in &self.facts.paths {
             let shown = Shown::Path(&path.path);
-            parts.push(self.path_part(shown, Some(path), path.direction, self.call.clone()));
+            let hits = [self.call.clone(), self.rules_for_path(path, path.direction)].concat();
+            parts.push(self.path_part(shown, Some(slice::from_ref(path)), path.direction, &hits));
         }
         self.host_parts(&mut parts);
         for command in &self.facts.commands {
@@ -148,30 +151,26 @@ impl<'e, 'q> Judge<'e, 'q> {
         }
     }
 
-    /// Judges a path; `None` is one that cannot be known.
+    /// Judges a path by the places it may mean and the rules about it; `None` is one that cannot be known.
     pub(super) fn path_part<'a>(
         &'a self,
         shown: Shown<'a>,
-        path: Option<&PathFact>,
+        places: Option<&[PathFact]>,
         direction: Direction,
-        mut hits: Vec<Hit<'e>>,
+        hits: &[Hit<'e>],
     ) -> Part<'a> {
-        let Some(path) = path else {
-            hits.extend(self.possible(&self.engine.path_limits));
-            return self.part(shown, &hits, Fallback::Call);
-        };
-        hits.extend(self.rules_for_path(path, direction));
-        let places = &self.engine.sources.places;
-        let is_inside = places.contains(&path.path);
+        let inside = |it: &PathFact| self.engine.sources.places.contains(&it.path);
+        let is_inside = places.is_some_and(|it| it.iter().all(inside));
         let family = self.facts.question.family();
         let fallback = match direction {
             Direction::Reads if is_inside && family.is_some() => Fallback::Look,
             Direction::Writes if is_inside && family.is_some() => Fallback::Edit,
             Direction::Reads | Direction::Writes => Fallback::Call,
         };
-        let mut part = self.part(shown, &hits, fallback);
-        if direction == Direction::Writes && path.is_protected && !self.names_protected(&hits) {
-            part.guard();
+        let mut part = self.part(shown, hits, fallback);
+        let is_protected = places.is_some_and(|it| it.iter().any(|it| it.is_protected));
+        if direction == Direction::Writes && is_protected && !self.names_protected(hits) {
+            part.guard(Why::Protected);
         }
         part
     }
@@ -210,7 +209,7 @@ impl<'e, 'q> Judge<'e, 'q> {
     }
 
     /// True when a permission is about a protected place and not merely broad enough to cover it.
-    fn names_protected(&self, hits: &[Hit]) -> bool {
+    pub(super) fn names_protected(&self, hits: &[Hit]) -> bool {
         let places = &self.engine.sources.places;
         hits.iter().any(|hit| match &hit.rule.subject {
             Subject::Editing(pattern) if !hit.rule.is_limit() => {
@@ -243,33 +242,6 @@ impl<'e, 'q> Judge<'e, 'q> {
                 }
             }
             parts.push(self.part(Shown::Text(url), &hits, Fallback::Call));
-        }
-    }
-
-    fn command_parts<'a>(&'a self, command: &'a CommandFact, parts: &mut Vec<Part<'a>>) {
-        let line = command.line.trim();
-        let before = parts.len();
-        let mut hits = self.call.clone();
-        hits.extend(self.rules_for_line(line));
-        if let Some(doubt) = command.analysis.doubts.first() {
-            let mut doubtful = hits.clone();
-            let limits = [&self.engine.command_limits, &self.engine.path_limits];
-            doubtful.extend(limits.into_iter().filter_map(|it| self.possible(it)));
-            let mut part = self.part(Shown::Command(line), &doubtful, Fallback::Call);
-            if part.action == Action::Ask && !matches!(part.why, Why::Rule(_)) {
-                part.doubt = Some(doubt);
-            }
-            parts.push(part);
-        }
-        for segment in &command.analysis.segments {
-            parts.extend(self.segment_part(command, segment, &hits));
-        }
-        for file in command.redirected.iter().filter(|it| !it.is_harmless) {
-            let shown = Shown::Redirection(file.direction, &file.shown);
-            parts.push(self.path_part(shown, file.path.as_ref(), file.direction, hits.clone()));
-        }
-        if parts.len() == before {
-            parts.push(self.part(Shown::Command(line), &hits, Fallback::Call));
         }
     }
 }

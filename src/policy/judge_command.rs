@@ -1,83 +1,106 @@
-//! The part of a decision that is about one simple command.
+//! The part of a decision that is about a command line.
 
 use super::{
-    command::{Direction, Role, Segment, Word},
+    action::Action,
+    command::{Direction, Role, Segment, Word, is_confusing, trimmed},
     command_pattern::Match,
-    facts::CommandFact,
     judge::{Fallback, Judge},
+    programs::{self, Use},
     rule::{Hit, Settled},
     rule_text::Subject,
-    ruling::{Part, Shown},
+    ruling::{Part, Shown, Why},
     tool_names::Family,
+    touched::{CommandFact, Known, RedirectedFact, Target},
 };
 
-/// Programs that take no file names.
-const WITHOUT_FILES: [&str; 12] = [
-    ":", "date", "echo", "exit", "false", "hostname", "kill", "printf", "pwd", "sleep", "true",
-    "whoami",
-];
+/// The rules about a line as a whole.
+struct Line<'e> {
+    hits: Vec<Hit<'e>>,
+    /// True when a permission spells out the line: whoever wrote it saw what the line touches.
+    is_named: bool,
+}
 
-/// Programs that read the files they are given and change none.
-const READERS: [&str; 30] = [
-    "basename",
-    "bat",
-    "cat",
-    "cksum",
-    "cmp",
-    "cut",
-    "diff",
-    "dirname",
-    "du",
-    "egrep",
-    "fgrep",
-    "file",
-    "grep",
-    "head",
-    "hexdump",
-    "less",
-    "ls",
-    "md5sum",
-    "more",
-    "nl",
-    "od",
-    "readlink",
-    "realpath",
-    "rg",
-    "sha256sum",
-    "stat",
-    "strings",
-    "tail",
-    "tree",
-    "wc",
-];
+impl<'e: 'q, 'q> Judge<'e, 'q> {
+    pub(super) fn command_parts<'a>(&'a self, command: &'a CommandFact, parts: &mut Vec<Part<'a>>) {
+        let text = trimmed(command.line);
+        let before = parts.len();
+        let named = self.rules_for_line(text);
+        let is_named = named.iter().any(|it| !it.rule.is_limit());
+        let line = Line { hits: [self.call.clone(), named].concat(), is_named };
+        if let Some(doubt) = command.analysis.doubts.first() {
+            let mut doubtful = line.hits.clone();
+            let limits = [&self.engine.command_limits, &self.engine.path_limits];
+            doubtful.extend(limits.into_iter().filter_map(|it| self.possible(it)));
+            let mut part = self.part(Shown::Command(text), &doubtful, Fallback::Call);
+            if part.action == Action::Ask && !matches!(part.why, Why::Rule(_)) {
+                part.doubt = Some(doubt);
+            }
+            parts.push(part);
+        }
+        for (segment, arguments) in command.segments(self.facts.around) {
+            parts.extend(self.segment_part(command, segment, arguments, &line));
+        }
+        for file in command.redirected.iter().filter(|it| !it.is_harmless) {
+            parts.push(self.redirected_part(file, &line));
+        }
+        if parts.len() == before {
+            parts.push(self.part(Shown::Command(text), &line.hits, Fallback::Call));
+        }
+    }
 
-/// Programs that change the files they are given.
-const WRITERS: [&str; 16] = [
-    "chmod", "chown", "cp", "dd", "install", "ln", "mkdir", "mv", "rm", "rmdir", "rsync", "shred",
-    "tee", "touch", "truncate", "unlink",
-];
-
-impl<'e> Judge<'e, '_> {
     /// Rules about this very line.
-    pub(super) fn rules_for_line(&self, line: &str) -> Vec<Hit<'e>> {
-        let is_shell = self.facts.question.family() == Some(Family::Shell);
+    fn rules_for_line(&self, line: &str) -> Vec<Hit<'e>> {
         let named = self.engine.by_line.get(line).into_iter().flatten();
         let hits = named.filter_map(|it| self.hit(*it));
-        hits.filter(|it| is_shell || it.rule.is_limit()).collect()
+        // Whoever wrote a permission did not see what else stands in the line.
+        let is_permitted =
+            self.facts.question.family() == Some(Family::Shell) && !line.chars().any(is_confusing);
+        hits.filter(|it| is_permitted || it.rule.is_limit()).collect()
+    }
+
+    fn redirected_part<'a>(&'a self, file: &'a RedirectedFact, line: &Line<'e>) -> Part<'a> {
+        let shown = Shown::Redirection(file.direction, &file.shown);
+        let mut hits = line.hits.clone();
+        hits.extend(self.rules_for_target(&file.target, file.direction));
+        if line.is_named {
+            return self.part(shown, &hits, Fallback::Call);
+        }
+        let mut part = self.path_part(shown, file.target.known(), file.direction, &hits);
+        if file.direction == Direction::Writes
+            && let Some(why) = self.guard_of(&file.target, Use::Writes)
+        {
+            part.guard(why);
+        }
+        part
     }
 
     /// Judges one simple command; `None` when there is nothing to say of it.
-    pub(super) fn segment_part<'a>(
+    fn segment_part<'a>(
         &'a self,
         command: &CommandFact,
         segment: &'a Segment,
-        line: &[Hit<'e>],
+        arguments: &[Target],
+        line: &Line<'e>,
     ) -> Option<Part<'a>> {
-        let mut hits = line.to_vec();
+        let mut hits = line.hits.clone();
         hits.extend(self.rules_for_segment(command, segment));
-        let mut is_guarded = false;
-        self.look_at_arguments(command, segment, &mut hits, &mut is_guarded);
-        if segment.role != Role::Command && !is_guarded {
+        let mut guard = None;
+        let used = Use::of(&segment.words);
+        let descends = programs::descends(&segment.words);
+        for argument in arguments {
+            hits.extend(self.limits_on_argument(argument, used));
+            if descends {
+                hits.extend(self.limits_below(argument, used));
+            }
+            if !line.is_named {
+                guard = guard.or_else(|| self.guard_of(argument, used));
+            }
+        }
+        if segment.words.first().is_some_and(|it| it.literal().is_none()) {
+            // A program that is not known may be about any file.
+            hits.extend(self.possible(&self.engine.path_limits));
+        }
+        if segment.role != Role::Command && guard.is_none() {
             // Only limits are about what does nothing by itself.
             let settled = Settled::of(&hits);
             let is_allowed = segment.role == Role::Neutral && settled.certain.is_some();
@@ -86,8 +109,8 @@ impl<'e> Judge<'e, '_> {
             }
         }
         let mut part = self.part(Shown::Command(&segment.text), &hits, Fallback::Call);
-        if is_guarded {
-            part.guard();
+        if let Some(why) = guard {
+            part.guard(why);
         }
         Some(part)
     }
@@ -152,47 +175,74 @@ impl<'e> Judge<'e, '_> {
         }
     }
 
-    /// Arguments that are paths with rules about them, as far as can be seen.
-    fn look_at_arguments(
-        &self,
-        command: &CommandFact,
-        segment: &Segment,
-        hits: &mut Vec<Hit<'e>>,
-        is_guarded: &mut bool,
-    ) {
-        let Some(program) = segment.words.first().and_then(Word::literal) else { return };
-        let name = program.rsplit('/').next().unwrap_or(program);
-        if segment.role == Role::Wrapper || WITHOUT_FILES.contains(&name) {
-            return;
+    /// The rules about a path that may mean several places. One about all of them is certain; a limit about
+    /// some of them may apply.
+    fn rules_for_target(&self, target: &Target, direction: Direction) -> Vec<Hit<'e>> {
+        if let Some([place]) = target.known() {
+            return self.rules_for_path(place, direction);
         }
-        let engine = self.engine;
-        let reads = READERS.contains(&name);
-        let arguments = command.arguments_as_paths(
-            segment,
-            self.facts.question,
-            &engine.sources.places,
-            &engine.paths,
-        );
-        for argument in arguments {
-            let Some(path) = argument else {
-                hits.extend(self.possible(&engine.path_limits));
-                continue;
-            };
-            *is_guarded |= path.is_protected && !reads;
-            for mut hit in self.rules_for_path(&path, Direction::Writes) {
-                if !hit.rule.is_limit() {
-                    continue;
-                }
-                let certainty = match &hit.rule.subject {
-                    Subject::Editing(_) if reads => Match::No,
-                    Subject::Editing(_) if !WRITERS.contains(&name) => Match::Possible,
-                    _ => Match::Certain,
-                };
-                hit.certainty = hit.certainty.min(certainty);
-                if hit.certainty != Match::No {
-                    hits.push(hit);
+        let mut found: Vec<(Hit<'e>, usize)> = Vec::new();
+        for (at, place) in target.places.iter().enumerate() {
+            for hit in self.rules_for_path(place, direction) {
+                match found.iter_mut().find(|it| std::ptr::eq(it.0.rule, hit.rule)) {
+                    // Once for each place: several patterns of a rule may match it.
+                    Some((_, count)) => *count += usize::from(*count == at),
+                    None => found.push((hit, usize::from(at == 0))),
                 }
             }
         }
+        let for_all = |count: usize| target.is_known() && count == target.places.len();
+        let hits = found.into_iter().filter_map(|(hit, count)| match hit.certainty {
+            _ if for_all(count) => Some(hit),
+            certainty if hit.rule.is_limit() => {
+                Some(Hit { certainty: certainty.min(Match::Possible), ..hit })
+            }
+            _ => None,
+        });
+        let unknown = self.possible(&self.engine.path_limits).filter(|_| !target.is_known());
+        hits.chain(unknown).collect()
+    }
+
+    /// The limits on a file that a program is given.
+    fn limits_on_argument(&self, argument: &Target, used: Use) -> Vec<Hit<'e>> {
+        let mut hits = self.rules_for_target(argument, Direction::Writes);
+        hits.retain_mut(|hit| {
+            let certainty = match &hit.rule.subject {
+                Subject::Editing(_) if used == Use::Reads => Match::No,
+                Subject::Editing(_) if used == Use::Unknown => Match::Possible,
+                _ => Match::Certain,
+            };
+            hit.certainty = hit.certainty.min(certainty);
+            hit.rule.is_limit() && hit.certainty != Match::No
+        });
+        hits
+    }
+
+    /// The limits on files that may lie below a directory that a program is given.
+    fn limits_below(&self, argument: &Target, used: Use) -> Vec<Hit<'e>> {
+        let engine = self.engine;
+        let patterns = argument.places.iter().flat_map(|it| engine.paths.starting_below(&it.path));
+        let rules = patterns.filter_map(|it| engine.by_path.get(&it));
+        let hits = rules.filter_map(|it| self.hit(*it)).filter(|it| match it.rule.subject {
+            Subject::Editing(_) => it.rule.is_limit() && used != Use::Reads,
+            _ => it.rule.is_limit() && !argument.is_destination,
+        });
+        hits.map(|it| Hit { certainty: it.certainty.min(Match::Possible), ..it }).collect()
+    }
+
+    /// Why a file that a program is given is asked for, if it is.
+    fn guard_of(&self, target: &Target, used: Use) -> Option<Why<'e>> {
+        if used == Use::Reads {
+            return None;
+        }
+        let is_protected = target.places.iter().any(|it| it.is_protected);
+        if target.mentions_protected
+            || (is_protected
+                && !self.names_protected(&self.rules_for_target(target, Direction::Writes)))
+        {
+            return Some(Why::Protected);
+        }
+        let is_lost = target.known == Known::Path;
+        (is_lost && used == Use::Writes).then_some(Why::MaybeProtected)
     }
 }

@@ -4,9 +4,11 @@ use serde::Serialize;
 
 use super::{
     action::Action,
-    command_pattern::CommandPattern,
+    command::is_never_allowed,
+    command_pattern::{CommandPattern, Piece},
     engine::PolicyEngine,
     host_pattern::HostPattern,
+    programs::is_listed,
     rule::{Rule, RuleRef},
     rule_text::Subject,
 };
@@ -37,23 +39,20 @@ pub struct Lint {
 }
 
 /// Programs that only run another, which is judged by itself.
-const WRAPPERS: [&str; 12] = [
-    "builtin", "command", "env", "eval", "exec", "nice", "nohup", "setsid", "stdbuf", "timeout",
-    "xargs", "sudo",
-];
+const WRAPPERS: &str = "\
+    builtin command env eval exec nice nohup setsid stdbuf timeout xargs sudo";
 
 /// Programs that run whatever their arguments say.
-const RUNS_ANYTHING: [&str; 29] = [
-    "awk", "bash", "bun", "bunx", "cargo", "dash", "deno", "docker", "ed", "emacs", "ex", "gawk",
-    "gdb", "lua", "make", "mawk", "node", "npx", "perl", "php", "pnpx", "podman", "python",
-    "python3", "ruby", "sh", "ssh", "vi", "vim",
-];
+const RUNS_ANYTHING: &str = "\
+    awk bash bun bunx cargo dash deno docker ed emacs ex gawk gdb lua make mawk node npx perl \
+    php pnpx podman python python3 ruby sh ssh vi vim";
 
 /// Programs that look harmless and can write files or run programs by option.
-const WRITES_BY_OPTION: [&str; 16] = [
-    "curl", "dd", "find", "git", "man", "npm", "rg", "rsync", "sed", "sort", "tar", "tee", "uniq",
-    "wget", "yarn", "zip",
-];
+const WRITES_BY_OPTION: &str =
+    "curl dd find git man npm rg rsync sed sort tar tee uniq wget yarn zip";
+
+/// Options after which anything can be run.
+const CODE_OPTIONS: &str = "-c -e -E -p -r -x --eval --exec";
 
 impl PolicyEngine {
     /// Looks for rules that do not do what they look like.
@@ -142,21 +141,41 @@ fn breadth(rule: &Rule) -> Option<(LintKind, String)> {
                 (LintKind::TooBroad, "it allows changing every file; name a directory".to_owned())
             })
         }
-        Subject::Command(CommandPattern::Prefix(words)) => prefix_breadth(words),
-        Subject::Command(CommandPattern::Wildcard(_)) => {
-            let program = rule.shown.text.split_once('(')?.1.split_whitespace().next()?;
-            program.contains('*').then(|| {
-                (LintKind::TooBroad, "it allows programs by part of their name".to_owned())
-            })
+        Subject::Command(CommandPattern::Prefix(words)) => {
+            prefix_breadth(&words.iter().map(String::as_str).collect::<Vec<_>>())
         }
+        Subject::Command(CommandPattern::Wildcard(pieces)) => match pieces.as_slice() {
+            [Piece::Glob(_) | Piece::Words | Piece::Rest, ..] => {
+                broad("it allows programs by part of their name")
+            }
+            // `git *` is `git:*`.
+            [named @ .., Piece::Rest] => {
+                let words: Option<Vec<&str>> = named.iter().map(Piece::word).collect();
+                prefix_breadth(&words?)
+            }
+            _ => None,
+        },
         _ => None,
     }
 }
 
-fn prefix_breadth(words: &[String]) -> Option<(LintKind, String)> {
-    let [program] = words else { return None };
-    let program = program.as_str();
-    if WRAPPERS.contains(&program) {
+fn prefix_breadth(words: &[&str]) -> Option<(LintKind, String)> {
+    let (program, rest) = words.split_first()?;
+    let program = program.rsplit('/').next().unwrap_or(program);
+    if is_never_allowed(program) {
+        return Some((
+            LintKind::WithoutEffect,
+            format!(
+                "`{program}` runs what its arguments say or changes what later commands mean, so no start \
+                 of its command allows it; write the whole command"
+            ),
+        ));
+    }
+    // `git -c:*` and `python -c:*` name nothing yet.
+    if !rest.is_empty() && rest.iter().any(|it| !is_listed(CODE_OPTIONS, it)) {
+        return None;
+    }
+    if is_listed(WRAPPERS, program) {
         return Some((
             LintKind::TooBroad,
             format!(
@@ -164,13 +183,13 @@ fn prefix_breadth(words: &[String]) -> Option<(LintKind, String)> {
             ),
         ));
     }
-    if RUNS_ANYTHING.contains(&program) {
+    if is_listed(RUNS_ANYTHING, program) {
         return Some((
             LintKind::TooBroad,
             format!("`{program}` runs whatever its arguments say; name them, as `{program} x:*`"),
         ));
     }
-    WRITES_BY_OPTION.contains(&program).then(|| {
+    is_listed(WRITES_BY_OPTION, program).then(|| {
         (
             LintKind::TooBroad,
             format!("`{program}` can write files or run programs by its options; name a subcommand or the options"),

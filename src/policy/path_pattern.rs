@@ -61,6 +61,11 @@ impl PathPatterns {
         if reach == Reach::Wide || !last.contains(['*', '?', '[', '{']) {
             globs.push(format!("{anchored}/**"));
         }
+        // Who may not read what is in a directory may not copy the directory either.
+        let directory = anchored.strip_suffix("/**").filter(|it| !it.is_empty());
+        if let (Reach::Wide, Some(directory)) = (reach, directory) {
+            globs.push(directory.to_owned());
+        }
         for glob in globs {
             let built = GlobBuilder::new(&glob)
                 .literal_separator(true)
@@ -91,6 +96,12 @@ impl PathIndex {
         }
         let found = self.set.matches(path);
         found.into_iter().filter_map(|glob| self.owners.get(glob).copied()).collect()
+    }
+
+    /// The patterns that start at a directory or below it.
+    pub(super) fn starting_below(&self, directory: &Path) -> impl Iterator<Item = PatternId> {
+        let bases = self.bases.iter().enumerate();
+        bases.filter(move |(_, base)| base.starts_with(directory)).map(|(id, _)| id)
     }
 
     /// The directory or file that a pattern starts at.

@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::command::Shell;
+
 /// Directories whose content is run or believed by other programs.
 const PROTECTED_DIRECTORIES: [&str; 7] =
     [".git", ".toolwright", ".claude", ".vscode", ".idea", ".husky", ".ssh"];
@@ -31,8 +33,14 @@ pub struct Places {
     pub project: PathBuf,
     /// Every directory of the workspace, the project's included.
     pub roots: Vec<PathBuf>,
-    /// What `~` stands for.
+    /// What `~` stands for in rules.
     pub home: Option<PathBuf>,
+    /// What `~` stands for in command lines, where that is another place: the commands' `HOME`.
+    pub shell_home: Option<PathBuf>,
+    /// The shell that commands run in.
+    pub shell: Shell,
+    /// The project's directory as the host wrote it, where that is another text for it.
+    pub project_as_given: Option<PathBuf>,
     /// Further places that are never changed without asking: the plugin directory, stores.
     pub protected: Vec<PathBuf>,
 }
@@ -41,7 +49,7 @@ impl Places {
     /// A workspace of one directory.
     pub fn of_project(project: impl Into<PathBuf>) -> Self {
         let project = project.into();
-        Self { roots: vec![project.clone()], project, home: None, protected: Vec::new() }
+        Self { roots: vec![project.clone()], project, ..Self::default() }
     }
 
     /// True inside the workspace.
@@ -51,16 +59,12 @@ impl Places {
 
     /// True for places that other programs run or believe, whether they exist yet or not.
     pub(super) fn is_protected(&self, path: &Path) -> bool {
-        let is_listed = |name: &str| {
-            PROTECTED_DIRECTORIES.iter().any(|it| it.eq_ignore_ascii_case(name))
-                || PROTECTED_FILES.iter().any(|it| it.eq_ignore_ascii_case(name))
-        };
         // A workspace that lies inside `.git` or `.claude/worktrees` is not itself protected.
         let below = self.roots.iter().find_map(|root| path.strip_prefix(root).ok());
         below
             .unwrap_or(path)
             .components()
-            .any(|part| part.as_os_str().to_str().is_some_and(is_listed))
+            .any(|part| part.as_os_str().to_str().is_some_and(is_protected_name))
             || self.protected.iter().any(|it| path.starts_with(it))
     }
 
@@ -74,10 +78,31 @@ impl Places {
         }
     }
 
+    /// The ways to write a path in a rule: absolute, and from the project.
+    pub(super) fn texts_of(&self, path: &Path) -> Vec<String> {
+        let mut texts: Vec<String> = path.to_str().map(str::to_owned).into_iter().collect();
+        if let Some(below) = path.strip_prefix(&self.project).ok().and_then(Path::to_str) {
+            let given = self
+                .project_as_given
+                .as_ref()
+                .and_then(|it| it.join(below).to_str().map(str::to_owned));
+            texts.extend(given);
+            texts.push(format!("./{below}"));
+            texts.push(if below.is_empty() { ".".to_owned() } else { below.to_owned() });
+        }
+        texts
+    }
+
     /// The text of home, for `~` in command lines.
     pub(super) fn home_text(&self) -> Option<&str> {
-        self.home.as_deref().and_then(Path::to_str)
+        self.shell_home.as_deref().or(self.home.as_deref()).and_then(Path::to_str)
     }
+}
+
+/// True for names of directories and files that other programs run or believe.
+pub(super) fn is_protected_name(name: &str) -> bool {
+    PROTECTED_DIRECTORIES.iter().any(|it| it.eq_ignore_ascii_case(name))
+        || PROTECTED_FILES.iter().any(|it| it.eq_ignore_ascii_case(name))
 }
 
 /// The path without `.` and `..`, by its text alone.

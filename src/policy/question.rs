@@ -6,7 +6,10 @@ use serde_json::Value;
 
 use crate::tool::{Access, Annotations, SideEffect};
 
-use super::tool_names::{self, Family};
+use super::{
+    places::normal,
+    tool_names::{self, Family},
+};
 
 /// Where a tool comes from, as far as trust goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +22,9 @@ pub enum Origin {
     Mcp,
 }
 
-/// Follows links of a path, where the caller can look at the disk; policy itself cannot.
-pub type FollowLinks<'a> = &'a (dyn Fn(&Path) -> PathBuf + Sync);
+/// Where an absolute path leads, where the caller can look at the disk; policy itself cannot. `None` for
+/// what cannot be told.
+pub type FollowLinks<'a> = &'a (dyn Fn(&Path) -> Option<PathBuf> + Sync);
 
 /// One call to be judged.
 #[derive(Clone, Copy)]
@@ -43,17 +47,27 @@ pub struct Question<'a> {
     pub follow_links: Option<FollowLinks<'a>>,
 }
 
+/// The parameters of built-in tools that are paths.
+pub(super) const PATHS: [&str; 4] = ["file_path", "path", "paths", "notebook_path"];
+
 impl Question<'_> {
     /// The family of a built-in tool. A host's tool of the same name is not one of them.
     pub(super) fn family(&self) -> Option<Family> {
         tool_names::family(self.tool).filter(|_| self.origin == Origin::Builtin)
+    }
+
+    /// Where an absolute path of a command line leads.
+    pub(super) fn place_of(&self, path: &Path) -> Option<PathBuf> {
+        match self.follow_links {
+            Some(follow) => follow(path),
+            None => Some(normal(path)),
+        }
     }
 }
 
 /// What a built-in tool would touch, from its parameters alone. For engines that stand alone; in the
 /// pipeline, tools declare their accesses themselves.
 pub(super) fn accesses_of(tool: &str, input: &Value, project: &Path) -> Vec<Access> {
-    const PATHS: [&str; 4] = ["file_path", "path", "paths", "notebook_path"];
     let texts = |names: &[&str]| -> Vec<String> {
         names
             .iter()
@@ -67,9 +81,7 @@ pub(super) fn accesses_of(tool: &str, input: &Value, project: &Path) -> Vec<Acce
             })
             .collect()
     };
-    let paths = |names: &[&str]| {
-        texts(names).into_iter().map(|it| super::places::normal(&project.join(it)))
-    };
+    let paths = |names: &[&str]| texts(names).into_iter().map(|it| normal(&project.join(it)));
     match tool_names::family(tool) {
         Some(Family::Reading) => paths(&PATHS).map(Access::Read).collect(),
         Some(Family::Editing) => paths(&PATHS).map(Access::Write).collect(),

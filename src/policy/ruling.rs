@@ -43,6 +43,8 @@ pub(super) enum Why<'a> {
     Possible(&'a Rule),
     /// Other programs run or believe what is written there.
     Protected,
+    /// Where it is written is not known, so that may be such a place.
+    MaybeProtected,
     DefaultAction(Action),
     /// The mode that allows it.
     Mode(&'static str),
@@ -119,12 +121,12 @@ impl Ruling<'_> {
     }
 }
 
-impl Part<'_> {
-    /// Asks at least, because other programs run or believe what is written there.
-    pub(super) fn guard(&mut self) {
+impl<'a> Part<'a> {
+    /// Asks at least, because other programs run or believe what is written there, or may.
+    pub(super) fn guard(&mut self, why: Why<'a>) {
         if self.action == Action::Allow {
             self.action = Action::Ask;
-            self.why = Why::Protected;
+            self.why = why;
         }
     }
 
@@ -132,7 +134,7 @@ impl Part<'_> {
         match self.why {
             Why::Rule(_) => Basis::Rule,
             Why::Possible(_) => Basis::PossibleRule,
-            Why::Protected => Basis::ProtectedPlace,
+            Why::Protected | Why::MaybeProtected => Basis::ProtectedPlace,
             Why::DefaultAction(_) | Why::Mode(_) | Why::OnlyLooks | Why::NoRule => Basis::Default,
         }
     }
@@ -147,6 +149,10 @@ impl Part<'_> {
             Why::Possible(rule) => format!("`{shown}` may be what the {} is about", rule.shown),
             Why::Protected => format!(
                 "`{shown}` is run or trusted by other programs; only a rule that names it allows this"
+            ),
+            Why::MaybeProtected => format!(
+                "where `{shown}` writes is not known, and it may be a place that other programs run or \
+                 trust"
             ),
             Why::DefaultAction(Action::Allow) => "the default is to allow".to_owned(),
             Why::DefaultAction(Action::Deny) => {

@@ -64,6 +64,11 @@ pub(super) fn twins(name: &str) -> Vec<&str> {
     found.map_or_else(|| vec![name], |it| it.to_vec())
 }
 
+/// The tool that somebody names, with its aliases and the same tool in other sets.
+pub fn same_tools(name: &str) -> Vec<String> {
+    twins(canonical(name.trim())).into_iter().map(str::to_owned).collect()
+}
+
 /// The family of a built-in tool.
 pub(super) fn family(name: &str) -> Option<Family> {
     match canonical(name) {

@@ -45,6 +45,18 @@ pub struct Verdict {
     pub parts: Vec<PartVerdict>,
 }
 
+impl Verdict {
+    /// The verdict on a tool that is denied before any rule is asked; a rule that denies it as well stays.
+    #[must_use]
+    pub fn denied(self, reason: String) -> Self {
+        if self.action == Action::Deny {
+            return self;
+        }
+        let (action, basis) = (Action::Deny, Basis::Rule);
+        Self { action, reason, basis, rule: None, message: None, parts: Vec::new(), ..self }
+    }
+}
+
 /// What policy says of a part of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

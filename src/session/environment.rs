@@ -183,12 +183,11 @@ fn is_secret_word(word: &str) -> bool {
 }
 
 /// True for variables that make bash run or mean something else than the command line says, which policy
-/// has judged: a start-up file, exported functions, options, where the host was before.
+/// has judged: a start-up file, exported functions, options, and directories that `cd` starts from.
 fn changes_the_shell(name: &str) -> bool {
-    matches!(
-        name,
-        "BASH_ENV" | "ENV" | "SHELLOPTS" | "BASHOPTS" | "PROMPT_COMMAND" | "CDPATH" | "OLDPWD"
-    ) || name.starts_with("BASH_FUNC_")
+    const NAMES: [&str; 8] =
+        ["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "OLDPWD", "PROMPT_COMMAND", "PWD", "SHELLOPTS"];
+    NAMES.contains(&name) || name.starts_with("BASH_FUNC_")
 }
 
 /// From this length on the name of a user is taken for a token, which some services take in its place.

@@ -10,6 +10,7 @@ pub mod notebook;
 mod path;
 pub mod pdf;
 mod reader;
+mod real_place;
 mod replace;
 pub mod search;
 mod suggest;
@@ -27,9 +28,10 @@ pub use image::{ImageBlock, ImageError, load_image};
 pub use line_ending::{LineEnding, LineEndings};
 pub use lines::{LineWindow, WindowStyle, WindowText};
 pub use notebook::{Notebook, NotebookError, Piece, read_notebook, render_cells};
-pub use path::{PathError, RelativePaths, Roots, WorkspacePath, real_place};
+pub use path::{PathError, RelativePaths, Roots, WorkspacePath};
 pub use pdf::{PageRange, PdfError, PdfText, read_pdf};
 pub use reader::{Document, ReadError, ReadRequest, Reading, hash_content, read_document};
+pub use real_place::real_place;
 pub use replace::{
     Edit, GivenUp, Hit, IndentationShift, MAX_HITS, MatchStrategy, Matches, NEAREST_TEXT_BYTES,
     NearestRegion, Overlaps, Replacement, find_target, nearest_region, unique_by_line_hint,

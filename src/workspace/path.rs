@@ -166,11 +166,6 @@ impl Roots {
     }
 }
 
-/// Where a path leads, as far as it can be told: links are followed, what does not exist is kept.
-pub fn real_place(path: &Path) -> PathBuf {
-    resolve_links(path, "").unwrap_or_else(|_| path.to_owned())
-}
-
 /// Follows every link of a path; what does not exist yet is joined on as it is.
 fn resolve_links(path: &Path, asked: &str) -> Result<PathBuf, PathError> {
     let mut missing = Vec::new();

@@ -145,14 +145,51 @@ async fn a_rewrite_that_leaves_the_workspace_is_refused_like_any_other_input() {
 }
 
 #[tokio::test]
-async fn hooks_that_never_agree_block_the_call() {
+async fn a_hook_is_asked_once_however_it_rewrites() {
     let mut bed = TestBed::new();
-    let count = Mutex::new(0);
-    add(&mut bed, HookEvent::PreToolUse, "*", move |_| {
-        *count.lock().unwrap() += 1;
-        Ok(json!({ "updatedInput": { "text": count.lock().unwrap().to_string() } }))
+    let asked = add(&mut bed, HookEvent::PreToolUse, "*", |event| {
+        let text = event.pointer("/tool_input/text").unwrap().as_str().unwrap().to_owned() + "+";
+        Ok(json!({ "updatedInput": { "text": text }, "additionalContext": "one plus" }))
     });
-    assert_eq!(error_of(&echo(&bed, "x").await).unwrap().0, ErrorKind::HookBlocked);
+    let wanted = ToolOutput {
+        content: vec![Content::text("x+"), Content::text("one plus")],
+        ..ToolOutput::default()
+    };
+    assert_eq!(echo(&bed, "x").await, wanted);
+    assert_eq!(asked.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn later_hooks_see_a_rewrite_and_earlier_ones_can_object_to_it() {
+    let inputs = |asked: &Mutex<Vec<Value>>| -> Vec<String> {
+        let asked = asked.lock().unwrap();
+        asked.iter().map(|it| it.pointer("/tool_input/text").unwrap().to_string()).collect()
+    };
+    for (first_says, outcome) in [(json!({}), None), (json!({ "decision": "block" }), Some(()))] {
+        let mut bed = TestBed::new();
+        let first = add(&mut bed, HookEvent::PreToolUse, "*", move |event| {
+            let is_rewritten = event.pointer("/tool_input/text") == Some(&json!("b"));
+            // What it rewrites when it is asked again counts no more.
+            let late = json!({ "updatedInput": { "text": "c" }, "additionalContext": "seen" });
+            let mut said = if is_rewritten { late } else { json!({ "decision": "allow" }) };
+            if is_rewritten {
+                let answer = first_says.as_object().unwrap().clone();
+                said.as_object_mut().unwrap().extend(answer);
+            }
+            Ok(said)
+        });
+        add(&mut bed, HookEvent::PreToolUse, "*", |_| {
+            Ok(json!({ "updatedInput": { "text": "b" } }))
+        });
+        let last = add(&mut bed, HookEvent::PreToolUse, "*", |_| Ok(json!({})));
+        let output = echo(&bed, "a").await;
+        assert_eq!(inputs(&first), ["\"a\"", "\"b\""]);
+        assert_eq!(inputs(&last), ["\"b\""]);
+        assert_eq!(error_of(&output).map(|_| ()), outcome);
+        if outcome.is_none() {
+            assert_eq!(output.content, [Content::text("b"), Content::text("seen")]);
+        }
+    }
 }
 
 #[tokio::test]
@@ -241,6 +278,39 @@ async fn a_shell_command_reads_the_event_and_answers_by_exit_code_and_json() {
     add_command(&mut bed, "echo allow", Duration::from_secs(20));
     let output = echo(&bed, "x").await;
     assert!(error_of(&output).unwrap().1.contains("no JSON"), "{output:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_answer_that_is_held_or_cut_is_never_taken_for_silence() {
+    // Leaves the group of the hook, and keeps its output open for longer than anybody waits.
+    let held = |answer: &str| {
+        let leaves = "setsid sh -c 'echo $$ > pid; exec sleep 1000' &";
+        format!("{leaves} while [ ! -s pid ]; do sleep 0.02; done; {answer}")
+    };
+    let blanks = r#"head -c 3000000 /dev/zero | tr '\0' ' '; echo '{"decision":"block"}'"#;
+    for (command, wanted) in [
+        (held(r#"echo '{"decision":"block","reason":"no"}'"#), "no"),
+        (held("true"), "holds its output open"),
+        (held(r#"printf '{"decision":'"#), "holds its output open"),
+        (held("echo no >&2; exit 2"), "no"),
+        (blanks.to_owned(), "printed more than 1048576 bytes"),
+    ] {
+        let mut bed = TestBed::new();
+        add_command(&mut bed, &command, Duration::from_secs(50));
+        let output = echo(&bed, "x").await;
+        let (kind, message) = error_of(&output).unwrap();
+        if let Ok(pid) = std::fs::read_to_string(bed.root().join("pid")) {
+            let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+            let _gone = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+        assert_eq!(kind, ErrorKind::HookBlocked, "{command}");
+        assert!(message.contains(wanted), "{command}: {message}");
+    }
+    let mut bed = TestBed::new();
+    let long = "head -c 900000 /dev/zero | tr '\\0' ' '; echo '{}'";
+    add_command(&mut bed, long, Duration::from_secs(50));
+    assert_eq!(echo(&bed, "x").await, ToolOutput::text("x"));
 }
 
 #[cfg(unix)]

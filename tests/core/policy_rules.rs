@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use toolwright::{
     policy::{
         Action::{self, Allow, Ask, Deny},
-        Basis, Layer,
-        LintKind::{Redundant, Shadowed, TooBroad},
+        Basis, Decision, Layer,
+        LintKind::{Redundant, Shadowed, TooBroad, WithoutEffect},
         Origin, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicySources, Question,
     },
     tool::{Access, Annotations, Risk, SideEffect},
@@ -377,6 +377,15 @@ fn a_bad_rule_is_named_when_the_policy_is_loaded() {
             "a condition is `param`, `operator` and `value`",
         ),
         (json!({ "rule": [] }), "unknown field `rule`"),
+        (
+            json!({ "allow": ["Bash", 5] }),
+            "the user's policy, allow[1] (`5`): a rule of this list has to be text",
+        ),
+        (json!({ "deny": "Bash" }), "expected a sequence"),
+        (
+            json!({ "rules": [{ "tool": "b", "action": "deny", "conditions": [{ "param": "p", "operator": "equals", "value": 5 }] }] }),
+            "rules[0] (`b`): a value has to be text, or a list of texts",
+        ),
         (json!([]), "it has to be an object"),
     ] {
         let error = error(&policy);
@@ -402,6 +411,9 @@ fn the_narrowest_rule_allows_the_call_and_not_its_neighbour() {
         ("Bash", Access::Run("export A=1".into()), Access::Run("export A=2".into())),
         ("Bash", Access::Run("case x in x) ls;; esac".into()), Access::Run("ls".into())),
         ("Bash", Access::Run("git status:*".into()), Access::Run("git status".into())),
+        ("Bash", Access::Run("cp a .git/hooks/x".into()), Access::Run("cp a .git/hooks/y".into())),
+        ("Bash", Access::Run("cd $d && tee x".into()), Access::Run("cd $d && tee y".into())),
+        ("Bash", Access::Run("echo x > .git/y".into()), Access::Run("echo x > .git/z".into())),
         (
             "Edit",
             Access::Write("/repo/src/a[1]*.rs".into()),
@@ -552,6 +564,133 @@ fn the_linter_finds_rules_that_are_not_what_they_look_like() {
 }
 
 #[test]
+fn the_linter_tells_what_never_allows_from_what_allows_too_much() {
+    for (rule, expected) in [
+        ("Bash(time:*)", Some(WithoutEffect)),
+        ("Bash(watch:*)", Some(WithoutEffect)),
+        ("Bash(zsh:*)", Some(WithoutEffect)),
+        ("Bash(/bin/zsh -c:*)", Some(WithoutEffect)),
+        ("Bash(ssh host *)", Some(WithoutEffect)),
+        ("Bash(export:*)", Some(WithoutEffect)),
+        ("Bash(ssh host uptime)", None),
+        ("Bash(env *)", Some(TooBroad)),
+        ("Bash(/usr/bin/env:*)", Some(TooBroad)),
+        ("Bash(python *)", Some(TooBroad)),
+        ("Bash(python -c:*)", Some(TooBroad)),
+        ("Bash(git -c:*)", Some(TooBroad)),
+        ("Bash(git *)", Some(TooBroad)),
+        ("Bash(g* status)", Some(TooBroad)),
+        ("Bash(git status *)", None),
+        ("Bash(git * main)", None),
+        ("Bash(set:*)", None),
+        ("Bash(ls *)", None),
+    ] {
+        let found = engine(&json!({ "allow": [rule] })).lint();
+        assert_eq!(found.first().map(|it| it.kind), expected, "{rule}: {found:?}");
+        assert!(found.len() < 2, "{found:?}");
+        if expected == Some(WithoutEffect) {
+            let command = rule.trim_start_matches("Bash(").trim_end_matches([':', '*', ')', ' ']);
+            let line = json!({ "command": format!("{command} ls") });
+            assert_eq!(action(&json!({ "allow": [rule] }), "Bash", &line), Ask, "{rule}");
+        }
+    }
+}
+
+#[test]
+fn the_advice_to_who_cannot_be_asked_is_true() {
+    use PermissionMode::{AcceptEdits, Default, Plan};
+    let run = |line: &str| Access::Run(line.into());
+    for (policy, mode, tool, access, rule_helps, says) in [
+        (json!({}), Default, "Bash", run("make"), true, "`Bash(make)`"),
+        (
+            json!({ "ask": ["Bash(make:*)"] }),
+            Default,
+            "Bash",
+            run("make"),
+            false,
+            "ask rule `Bash(make:*)`",
+        ),
+        (
+            json!({ "ask": ["Bash(git push:*)"], "allow": ["Bash"] }),
+            Default,
+            "Bash",
+            run("git $x"),
+            false,
+            "changing the ask rule",
+        ),
+        (
+            json!({ "deny": ["Read(x)"] }),
+            Default,
+            "Bash",
+            run("cat $x"),
+            false,
+            "changing the deny rule",
+        ),
+        (
+            json!({}),
+            AcceptEdits,
+            "Write",
+            Access::Write("/repo/.git/x".into()),
+            true,
+            "`Edit(./.git/x)`",
+        ),
+        (
+            json!({ "allow": ["Bash"] }),
+            Default,
+            "Bash",
+            run("rm -r .git"),
+            true,
+            "`Bash(rm -r .git)`",
+        ),
+        (
+            json!({ "allow": ["Bash"] }),
+            Plan,
+            "Bash",
+            run("make"),
+            false,
+            "another `permissionMode`",
+        ),
+        (json!({}), Default, "Bash", run("make\u{a0}"), false, "bypassPermissions"),
+    ] {
+        let engine = engine_in_mode(&policy, mode);
+        let accesses = [access];
+        let question = Question {
+            tool,
+            origin: Origin::Builtin,
+            side_effect: SideEffect::Network,
+            annotations: &Annotations::default(),
+            input: &json!({}),
+            accesses: &accesses,
+            directory: "/repo".as_ref(),
+            follow_links: None,
+        };
+        let asking = match Decision::of(&engine, &question) {
+            Decision::Ask(asking) => Some(asking),
+            Decision::Allow | Decision::Deny(_) => None,
+        };
+        let asking = asking.unwrap();
+        assert!(asking.ways_to_allow.contains(says), "{}", asking.ways_to_allow);
+        assert!(asking.ways_to_allow.contains("listening"), "{}", asking.ways_to_allow);
+        assert_eq!(!asking.suggested_rules.is_empty(), rule_helps, "{policy} {accesses:?}");
+        let says_rule = asking.ways_to_allow.contains("by a rule such as");
+        assert_eq!(says_rule, rule_helps, "{}", asking.ways_to_allow);
+        // What is said not to help does not, and what is said to help does.
+        let narrowest = engine.narrowest_rules(&question).unwrap_or_default();
+        let config = PolicyConfig { allow: narrowest, ..PolicyConfig::default() };
+        let granted = engine.with_layer(Layer::Session, config).unwrap();
+        assert_eq!(granted.decide(&question).action == Allow, rule_helps, "{policy} {accesses:?}");
+        let bypass = engine.with_mode(PermissionMode::BypassPermissions).unwrap();
+        let bypass_helps = bypass.decide(&question).action == Allow;
+        assert_eq!(
+            asking.ways_to_allow.contains("bypassPermissions") || mode == Plan,
+            bypass_helps,
+            "{}",
+            asking.ways_to_allow
+        );
+    }
+}
+
+#[test]
 fn the_schema_of_the_file_takes_what_the_engine_takes() {
     let schema = serde_json::to_value(PolicyConfig::schema()).unwrap();
     let schema = toolwright_json_schema::Schema::new(&schema).unwrap();
@@ -569,7 +708,7 @@ fn links_are_followed_where_the_caller_can() {
     let engine = engine(&json!({ "allow": ["Bash(cat:*)"], "deny": ["Read(secret)"] }));
     let accesses = [Access::Run("cat link".into())];
     let follow = |path: &std::path::Path| {
-        if path.ends_with("link") { "/repo/secret".into() } else { path.to_owned() }
+        Some(if path.ends_with("link") { "/repo/secret".into() } else { path.to_owned() })
     };
     let question = Question {
         tool: "Bash",
@@ -583,6 +722,90 @@ fn links_are_followed_where_the_caller_can() {
     };
     assert_eq!(engine.decide(&question).action, Deny);
     assert_eq!(engine.decide(&Question { follow_links: None, ..question }).action, Allow);
+}
+
+#[cfg(unix)]
+#[test]
+fn paths_of_commands_lead_where_the_system_goes() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join("data/sub")).unwrap();
+    std::fs::create_dir_all(root.join("src")).unwrap();
+    std::fs::write(root.join("data/secret"), "").unwrap();
+    std::os::unix::fs::symlink("data/sub", root.join("link")).unwrap();
+    std::os::unix::fs::symlink("../.git/hooks/post-commit", root.join("src/log")).unwrap();
+    let policy = json!({
+        "allow": ["Bash(cat:*)", "Bash(echo:*)", "Bash(cd:*)", "Edit(src/**)"],
+        "deny": ["Read(data/secret)"]
+    });
+    let layers = vec![(Layer::Options, PolicyConfig::from_json(&policy, Layer::Options).unwrap())];
+    let places = Places::of_project(&root);
+    let engine =
+        PolicyEngine::new(PolicySources { layers, places, ..PolicySources::default() }).unwrap();
+    for (line, expected) in [
+        ("cat data/secret", Deny),
+        ("cat link/../secret", Deny),
+        ("cat link/../none", Allow),
+        ("cat none/../data/secret", Ask),
+        ("cd link && cat ../secret", Ask),
+        ("cd link/.. && cat secret", Ask),
+        ("echo x > src/new", Allow),
+        ("echo x > src/log", Ask),
+    ] {
+        let accesses = [Access::Run(line.into())];
+        let verdict = engine.decide(&Question {
+            tool: "Bash",
+            origin: Origin::Builtin,
+            side_effect: SideEffect::Network,
+            annotations: &Annotations::default(),
+            input: &json!({}),
+            accesses: &accesses,
+            directory: &root,
+            follow_links: Some(&toolwright::workspace::real_place),
+        });
+        assert_eq!(verdict.action, expected, "{line}: {verdict:#?}");
+    }
+}
+
+#[test]
+fn a_condition_on_a_path_is_about_where_it_leads() {
+    let rule = |action: &str, operator: &str, value: &str| {
+        json!({ "defaultAction": "ask", "rules": [
+            { "tool": "Write", "action": action, "conditions": [{ "param": "file_path", "operator": operator, "value": value }] }
+        ] })
+    };
+    let write = |policy: &Value, path: &str| action(policy, "Write", &json!({ "file_path": path }));
+    for (value, path, expected) in [
+        ("/repo/src/", "/repo/src/a", Allow),
+        ("/repo/src/", "/repo/src/../outside.txt", Ask),
+        ("src/", "src/a", Allow),
+        ("src/", "src/../outside.txt", Ask),
+        ("./src/", "./src/a", Allow),
+        ("./src/", "src/a", Ask),
+    ] {
+        assert_eq!(write(&rule("allow", "startsWith", value), path), expected, "{value} {path}");
+    }
+    for (value, path) in [
+        ("/repo/secret", "/repo/./secret"),
+        ("/repo/secret", "secret"),
+        ("secret", "/repo/sub/../secret"),
+    ] {
+        assert_eq!(write(&rule("deny", "equals", value), path), Deny, "{value} {path}");
+    }
+    // A host's tool may mean anything by `file_path`.
+    let accesses = [Access::Write("/repo/src/a".into())];
+    let question = Question {
+        tool: "Write",
+        origin: Origin::Host,
+        side_effect: SideEffect::Mutating,
+        annotations: &Annotations::default(),
+        input: &json!({ "file_path": "x" }),
+        accesses: &accesses,
+        directory: "/repo".as_ref(),
+        follow_links: None,
+    };
+    let engine = engine(&rule("deny", "equals", "src/a"));
+    assert_eq!(engine.decide(&question).action, Ask);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod builtin;
 mod lexer;
 mod reading;
+mod shell;
 mod syntax;
 mod variable;
 mod word;
@@ -14,6 +15,7 @@ mod wrapper;
 
 pub use reading::Direction;
 use reading::Reading;
+pub use shell::Shell;
 pub use word::Word;
 use wrapper::{Wrapped, Wrapper};
 
@@ -33,8 +35,31 @@ pub struct Analysis {
     pub redirections: Vec<Redirection>,
     /// Why the line may do more than its segments say; empty when it cannot.
     pub doubts: Vec<String>,
-    /// True when the line changes its directory, so that relative paths mean other places.
-    pub moves: bool,
+    /// Every change of the directory.
+    pub moves: Vec<Move>,
+    /// True with a loop, in which what stands first may run after what stands last.
+    pub loops: bool,
+}
+
+/// A change of the directory that relative paths start from. It may fail or happen in a subshell, so that
+/// the directory before it may count as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The place of the command among the segments.
+    pub segment: usize,
+    /// Where it leads.
+    pub to: Destination,
+}
+
+/// Where a change of the directory leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To this directory, from the one before.
+    Directory(String),
+    /// Home.
+    Home,
+    /// Somewhere.
+    Unknown,
 }
 
 /// One simple command.
@@ -79,12 +104,22 @@ pub struct Redirection {
     pub target: Word,
     /// What is done with it.
     pub direction: Direction,
+    /// How many segments stand before it.
+    pub after: usize,
 }
 
-/// Takes a command line apart. `home` is what `~` stands for.
+/// Takes a command line of bash apart. `home` is what `~` stands for.
 pub fn analyse(line: &str, home: Option<&str>) -> Analysis {
+    analyse_for(Shell::Bash, line, home)
+}
+
+/// Takes a command line apart as a shell would.
+pub fn analyse_for(shell: Shell, line: &str, home: Option<&str>) -> Analysis {
     let mut analysis = Analysis::default();
-    analysis.read(line, home, Nesting { depth: 0, within: None });
+    if shell == Shell::Other {
+        analysis.doubt("is run by a shell that is not bash");
+    }
+    analysis.read(line, home, Nesting { depth: 0, within: None, shell });
     analysis.doubts.dedup();
     analysis
 }
@@ -93,6 +128,7 @@ pub fn analyse(line: &str, home: Option<&str>) -> Analysis {
 struct Nesting {
     depth: usize,
     within: Option<Within>,
+    shell: Shell,
 }
 
 impl Analysis {
@@ -110,10 +146,11 @@ impl Analysis {
         let Some(parsed) = syntax::parse(line) else {
             return self.doubt("is too tangled to be parsed");
         };
+        self.loops |= parsed.loops;
         for hazard in &parsed.hazards {
             self.doubt(*hazard);
         }
-        match lexer::lex(line) {
+        match lexer::lex(line, nesting.shell) {
             Err(why) => self.doubt(why),
             Ok(lexed) if lexed.reading != parsed.reading => {
                 // Whatever either reading sees can be denied.
@@ -138,11 +175,12 @@ impl Analysis {
             let name = lexer::variable_of(assignment.of(line)).unwrap_or_default();
             self.check_variable(name, |it| variable::is_local(it) || variable::is_harmless(it));
         }
-        for (target, direction) in &reading.redirections {
-            let target = Word::read(target.of(line), home);
-            self.redirections.push(Redirection { target, direction: *direction });
-        }
+        let mut redirections = reading.redirections.iter().peekable();
         for command in &reading.commands {
+            let start = command.first().map_or(0, |it| it.start);
+            while let Some((target, direction)) = redirections.next_if(|it| it.0.start < start) {
+                self.redirection(target.of(line), *direction, home);
+            }
             let text = match (command.first(), command.last()) {
                 (Some(first), Some(last)) => line.get(first.start..last.end).unwrap_or_default(),
                 _ => "",
@@ -150,6 +188,14 @@ impl Analysis {
             let words = command.iter().map(|it| Word::read(it.of(line), home)).collect();
             self.segment(text.to_owned(), words, home, nesting);
         }
+        for (target, direction) in redirections {
+            self.redirection(target.of(line), *direction, home);
+        }
+    }
+
+    fn redirection(&mut self, target: &str, direction: Direction, home: Option<&str>) {
+        let (target, after) = (Word::read(target, home), self.segments.len());
+        self.redirections.push(Redirection { target, direction, after });
     }
 
     fn check_variable(&mut self, name: &str, is_fine: impl Fn(&str) -> bool) {
@@ -162,12 +208,16 @@ impl Analysis {
         if self.segments.len() >= MAX_SEGMENTS || nesting.depth > MAX_DEPTH {
             return self.doubt("runs more commands than are looked into");
         }
+        if nesting.shell == Shell::Posix && words.first().and_then(Word::literal) == Some("builtin")
+        {
+            self.doubt("uses `builtin`, which is a program to some shells");
+        }
         if let Some(hazard) = builtin::hazard(&words) {
             let name = words.first().and_then(Word::literal).unwrap_or_default();
             self.doubt(format!("uses `{name}`, which {hazard}"));
         }
-        self.moves |= builtin::moves(&words);
         let place = self.segments.len();
+        self.moves.extend(builtin::destination(&words).map(|to| Move { segment: place, to }));
         let role = if builtin::is_neutral(&words) { Role::Neutral } else { Role::Command };
         let inner = wrapper::unwrap(&words);
         self.segments.push(Segment {
@@ -184,9 +234,10 @@ impl Analysis {
                 segment.role = Role::Wrapper;
             }
         };
-        let inside = |word| Nesting {
+        let inside = |word, shell| Nesting {
             depth: nesting.depth + 1,
             within: Some(Within { segment: place, word }),
+            shell,
         };
         match inner {
             Wrapped::Nothing | Wrapped::Hidden => {}
@@ -194,26 +245,38 @@ impl Analysis {
                 is_transparent(wrapper);
                 for command in commands {
                     let text = shown(&command.words);
-                    self.segment(text, command.words, home, inside(command.at));
+                    self.segment(text, command.words, home, inside(command.at, nesting.shell));
                 }
             }
-            Wrapped::Script(script, wrapper) => {
+            Wrapped::Script(script, wrapper, shell) => {
                 is_transparent(wrapper);
-                self.read(&script, home, inside(usize::MAX));
+                let shell = shell.unwrap_or(nesting.shell);
+                self.read(&script, home, inside(usize::MAX, shell));
             }
         }
     }
 }
 
+/// True for programs that no rule about the start of their command allows: what they run is not looked
+/// into, or they are builtins that run code.
+pub(super) fn is_never_allowed(program: &str) -> bool {
+    let words = [program, "x"].map(|it| Word::Literal(it.to_owned()));
+    // `set -e` is fine.
+    wrapper::is_runner(program) || (program != "set" && builtin::hazard(&words).is_some())
+}
+
 /// The words as one line for a person.
 fn shown(words: &[Word]) -> String {
-    let texts: Vec<&str> = words
-        .iter()
-        .map(|it| match it {
-            Word::Literal(text) | Word::Unknown { text, .. } => text.as_str(),
-        })
-        .collect();
+    let texts: Vec<&str> = words.iter().map(Word::text).collect();
     texts.join(" ")
+}
+
+/// The line without what the shell leaves away before and after it. Nothing else is left away: a
+/// no-break space at the end is a part of the last word.
+pub(super) fn trimmed(line: &str) -> &str {
+    let trimmed = line.trim_matches([' ', '\t', '\n']);
+    // `x\ ` is not `x\`.
+    if trimmed.ends_with('\\') { line } else { trimmed }
 }
 
 /// Characters that a person does not see as what the shell takes them for.

@@ -23,6 +23,13 @@ pub enum Direction {
     Writes,
 }
 
+/// True for what stands for a descriptor behind `>&` and `<&`: `1`, `-` and `1-`. Whatever else stands
+/// there, `1-2` too, is a file.
+pub(super) fn names_descriptor(target: &str) -> bool {
+    let digits = target.strip_suffix('-').unwrap_or(target);
+    !target.is_empty() && digits.bytes().all(|it| it.is_ascii_digit())
+}
+
 /// The words, assignments and redirections of a line; two readings agree when these are equal.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Reading {

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Decode, Node, ParseOptions, ParseState, Parser, Tree};
 
-use super::reading::{Direction, Reading, Span};
+use super::reading::{Direction, Reading, Span, names_descriptor};
 
 /// How often the parser may report progress before it is stopped; 8 KB of plain words take 80 reports,
 /// and lines made to go wrong ten times as many. A bound on work, not on time, so
@@ -20,6 +20,8 @@ pub(super) struct Parsed {
     pub(super) reading: Reading,
     /// Constructs that change what commands mean or evaluate text as code.
     pub(super) hazards: Vec<&'static str>,
+    /// True with a loop.
+    pub(super) loops: bool,
 }
 
 /// Parses a line; `None` when the parser gave up.
@@ -102,9 +104,12 @@ impl Parsed {
             "unset_command" => self.words_of(node, "unsets variables"),
             "test_command" => self.test(node, line),
             "function_definition" => self.hazards.push("defines a function"),
-            "arithmetic_expansion" | "c_style_for_statement" => {
+            "arithmetic_expansion" => self.hazards.push("evaluates arithmetic"),
+            "c_style_for_statement" => {
+                self.loops = true;
                 self.hazards.push("evaluates arithmetic");
             }
+            "for_statement" | "while_statement" => self.loops = true,
             "expansion" => self.expansion(node, line),
             "array" | "subscript" => self.hazards.push("uses an array"),
             "case_statement" => self.hazards.push("uses `case`"),
@@ -186,9 +191,7 @@ impl Parsed {
                 continue;
             }
             let target = span(child);
-            let names_descriptor = matches!(operator, ">&" | "<&")
-                && target.of(line).bytes().all(|it| it.is_ascii_digit() || it == b'-');
-            if !names_descriptor {
+            if !(matches!(operator, ">&" | "<&") && names_descriptor(target.of(line))) {
                 let reads = matches!(operator, "<" | "<&");
                 let direction = if reads { Direction::Reads } else { Direction::Writes };
                 self.reading.redirections.push((target, direction));

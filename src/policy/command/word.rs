@@ -28,8 +28,15 @@ impl Word {
         }
     }
 
+    /// The word, or how it is written where it is not known.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Literal(text) | Self::Unknown { text, .. } => text,
+        }
+    }
+
     /// An argument that only the running command knows.
-    pub(super) fn unknown(text: &str, why: &'static str) -> Self {
+    pub(in crate::policy) fn unknown(text: &str, why: &'static str) -> Self {
         Self::Unknown { text: text.to_owned(), why }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The tables are short on purpose. An option that is not listed makes the wrapped command unknown.
 
-use super::{Word, lexer::variable_of, variable::is_harmless};
+use super::{super::programs::is_listed, Shell, Word, lexer::variable_of, variable::is_harmless};
 
 /// What a command line runs besides its own program.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,8 +11,8 @@ pub(super) enum Wrapped {
     Nothing,
     /// Commands of their own.
     Command(Vec<Inner>, Wrapper),
-    /// The text is run by a shell.
-    Script(String, Wrapper),
+    /// The text is run by a shell; by the one that runs the line where none is named.
+    Script(String, Wrapper, Option<Shell>),
     /// It runs something that its words do not tell.
     Hidden,
 }
@@ -69,40 +69,24 @@ const SUDO: Options = Options {
 };
 
 /// Programs that run what their arguments name, in ways that are not looked into.
-const RUNNERS: [&str; 32] = [
-    "busybox",
-    "chroot",
-    "chrt",
-    "docker",
-    "doas",
-    "entr",
-    "fish",
-    "flock",
-    "gdb",
-    "ionice",
-    "ksh",
-    "ltrace",
-    "nsenter",
-    "parallel",
-    "pkexec",
-    "podman",
-    "rbash",
-    "run-parts",
-    "runuser",
-    "script",
-    "ssh",
-    "start-stop-daemon",
-    "strace",
-    "su",
-    "systemd-run",
-    "taskset",
-    "time",
-    "toybox",
-    "unshare",
-    "watch",
-    "xvfb-run",
-    "zsh",
-];
+const RUNNERS: &str = "\
+    ash at batch busybox bwrap caffeinate capsh cgexec choom chpst chronic chroot chrt csh \
+    daemonize dbus-launch dbus-run-session doas docker dumb-init elvish entr envdir expect \
+    fakeroot faketime firejail fish flock gdb gosu hyperfine i386 ionice jexec ksh ksh93 \
+    kubectl linux32 linux64 lldb ltrace lxc-attach machinectl mksh nerdctl newgrp nsenter nu \
+    numactl parallel perf pkexec podman prlimit proxychains proxychains4 pwsh rbash rlwrap rr \
+    run-parts run0 runuser sandbox-exec screen script setarch setpriv setuidgid sg softlimit \
+    ssh ssh-agent start-stop-daemon strace su su-exec sudo-rs systemd-inhibit systemd-nspawn \
+    systemd-run taskset tcsh time timelimit tini tmux torsocks toybox tsocks uftrace unbuffer \
+    unshare valgrind watch watchexec x86_64 xonsh xvfb-run yash zsh";
+
+/// Beginnings of the names of programs that load and run another: `/lib64/ld-linux-x86-64.so.2 rm x`.
+const LOADERS: [&str; 3] = ["ld-linux", "ld-musl", "ld.so"];
+
+/// True for programs that run what their arguments name, in ways that are not looked into.
+pub(super) fn is_runner(name: &str) -> bool {
+    is_listed(RUNNERS, name) || LOADERS.iter().any(|it| name.starts_with(it))
+}
 
 /// Looks for a command in the words of another.
 pub(super) fn unwrap(words: &[Word]) -> Wrapped {
@@ -113,8 +97,8 @@ pub(super) fn unwrap(words: &[Word]) -> Wrapped {
         Wrapped::Command(inner, Wrapper::Transparent) if name != program => {
             Wrapped::Command(inner, Wrapper::OfItsOwn)
         }
-        Wrapped::Script(script, Wrapper::Transparent) if name != program => {
-            Wrapped::Script(script, Wrapper::OfItsOwn)
+        Wrapped::Script(script, Wrapper::Transparent, shell) if name != program => {
+            Wrapped::Script(script, Wrapper::OfItsOwn, shell)
         }
         other => other,
     }
@@ -132,9 +116,12 @@ fn by_name(name: &str, words: &[Word]) -> Wrapped {
         "sudo" => sudo(words),
         "xargs" => xargs(words),
         "eval" => eval(words),
-        "sh" | "bash" | "dash" => shell(words),
+        "sh" | "dash" => shell(words, Shell::Posix),
+        "bash" => shell(words, Shell::Bash),
         "find" => find(words),
-        _ if RUNNERS.contains(&name) => Wrapped::Hidden,
+        "jobs" => jobs(words),
+        "fd" | "fdfind" if words.iter().any(runs_by_option) => Wrapped::Hidden,
+        _ if is_runner(name) => Wrapped::Hidden,
         _ => Wrapped::Nothing,
     }
 }
@@ -213,7 +200,10 @@ fn env(words: &[Word]) -> Wrapped {
         let Some(text) = word.literal() else { return Wrapped::Hidden };
         match text {
             "-i" | "-" | "--ignore-environment" | "-0" | "--null" => at += 1,
-            "-u" | "--unset" => at += 2,
+            "-u" | "--unset" => match words.get(at + 1).and_then(Word::literal) {
+                Some(_) => at += 2,
+                None => return Wrapped::Hidden,
+            },
             "--" => {
                 at += 1;
                 break;
@@ -243,10 +233,32 @@ fn xargs(words: &[Word]) -> Wrapped {
 
 fn eval(words: &[Word]) -> Wrapped {
     let text: Option<Vec<&str>> = words.iter().skip(1).map(Word::literal).collect();
-    text.map_or(Wrapped::Hidden, |it| Wrapped::Script(it.join(" "), Wrapper::Transparent))
+    text.map_or(Wrapped::Hidden, |it| Wrapped::Script(it.join(" "), Wrapper::Transparent, None))
 }
 
-fn shell(words: &[Word]) -> Wrapped {
+/// `jobs -x` runs what follows.
+fn jobs(words: &[Word]) -> Wrapped {
+    let option = words.get(1).map(Word::literal);
+    match (option, words.get(2..)) {
+        (Some(Some("-x")), Some(inner @ [_, ..])) => {
+            let inner = Inner { at: 2, words: inner.to_vec() };
+            Wrapped::Command(vec![inner], Wrapper::OfItsOwn)
+        }
+        (Some(Some("-l" | "-n" | "-p" | "-r" | "-s")) | None, _) => Wrapped::Nothing,
+        (Some(Some(text)), _) if !text.starts_with('-') => Wrapped::Nothing,
+        _ => Wrapped::Hidden,
+    }
+}
+
+/// The options of `fd` that run a command.
+fn runs_by_option(word: &Word) -> bool {
+    word.literal().is_none_or(|it| {
+        it.starts_with("--exec")
+            || (it.starts_with('-') && !it.starts_with("--") && it.contains(['x', 'X']))
+    })
+}
+
+fn shell(words: &[Word], shell: Shell) -> Wrapped {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let Some(text) = word.literal() else { return Wrapped::Hidden };
@@ -265,7 +277,7 @@ fn shell(words: &[Word]) -> Wrapped {
             return match words.get(at).and_then(Word::literal) {
                 // What starts like an option is one, even here.
                 Some(script) if !script.starts_with(['-', '+']) => {
-                    Wrapped::Script(script.to_owned(), Wrapper::Transparent)
+                    Wrapped::Script(script.to_owned(), Wrapper::Transparent, Some(shell))
                 }
                 _ => Wrapped::Hidden,
             };
@@ -285,9 +297,14 @@ fn find(words: &[Word]) -> Wrapped {
             continue;
         }
         let rest = words.get(at..).unwrap_or_default();
+        let mut before = None;
         let inner: Vec<Word> = rest
             .iter()
-            .take_while(|it| !matches!(it.literal(), Some(";" | "+")))
+            .take_while(|it| match (before.replace(it.literal()).flatten(), it.literal()) {
+                // Anywhere but behind `{}`, a `+` is an argument like others.
+                (_, Some(";")) | (Some("{}"), Some("+")) => false,
+                _ => true,
+            })
             .map(|it| match it.literal() {
                 Some(text) if text.contains("{}") => Word::unknown(text, "becomes file names"),
                 _ => it.clone(),

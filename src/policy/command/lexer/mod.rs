@@ -10,7 +10,10 @@ mod words;
 
 use documents::Document;
 
-use super::reading::{Direction, Reading, Span};
+use super::{
+    Shell,
+    reading::{Direction, Reading, Span, names_descriptor},
+};
 
 /// How deep substitutions and subshells may be nested.
 const MAX_DEPTH: usize = 16;
@@ -30,8 +33,9 @@ pub(super) struct Lexed {
 }
 
 /// Reads a whole line.
-pub(super) fn lex(line: &str) -> Result<Lexed, GaveUp> {
+pub(super) fn lex(line: &str, shell: Shell) -> Result<Lexed, GaveUp> {
     let mut lexer = Lexer {
+        is_bash: shell == Shell::Bash,
         bytes: line.as_bytes(),
         line,
         at: 0,
@@ -66,6 +70,8 @@ enum Position {
 }
 
 struct Lexer<'a> {
+    /// False when the line may be read by another shell, to which some of bash's signs mean other things.
+    is_bash: bool,
     bytes: &'a [u8],
     line: &'a str,
     at: usize,
@@ -175,9 +181,16 @@ impl Lexer<'_> {
         before.is_some_and(|it| b" \t\n;&|()".contains(it))
     }
 
+    fn only_in_bash(&self) -> Result<(), GaveUp> {
+        if self.is_bash { Ok(()) } else { Err("uses what only bash understands, in another shell") }
+    }
+
     fn operator(&mut self) -> Result<(), GaveUp> {
         if [";;", ";&", "&&&", "|||"].iter().any(|it| self.starts_with(it)) {
             return Err("uses operators of `case`");
+        }
+        if self.starts_with("|&") {
+            self.only_in_bash()?;
         }
         let two = ["&&", "||", "|&"].iter().any(|it| self.starts_with(it));
         self.at += if two { 2 } else { 1 };
@@ -205,6 +218,10 @@ impl Lexer<'_> {
                     return Ok(next);
                 }
                 if is_assignment(text) {
+                    // To others `a+=/x` is a program.
+                    if text.split_once('=').is_some_and(|(name, _)| name.ends_with('+')) {
+                        self.only_in_bash()?;
+                    }
                     command.assignments.push(word);
                     return Ok(Position::Program);
                 }
@@ -270,6 +287,10 @@ impl Lexer<'_> {
         self.at += digits;
         let operator = REDIRECTIONS.into_iter().find(|it| self.starts_with(it)).unwrap_or("<");
         self.at += operator.len();
+        // Others take `12` in `12>f` for a word.
+        if digits > 1 || operator.starts_with("&>") || operator == "<<<" {
+            self.only_in_bash()?;
+        }
         self.blanks();
         match operator {
             "<<" | "<<-" => self.document_start(operator == "<<-")?,
@@ -278,9 +299,12 @@ impl Lexer<'_> {
             }
             _ => {
                 let target = self.word(depth)?;
-                let names_descriptor = matches!(operator, ">&" | "<&")
-                    && target.of(self.line).bytes().all(|it| it.is_ascii_digit() || it == b'-');
-                if !names_descriptor {
+                let duplicates = matches!(operator, ">&" | "<&");
+                let text = target.of(self.line);
+                if duplicates && text.len() > 1 {
+                    self.only_in_bash()?;
+                }
+                if !(duplicates && names_descriptor(text)) {
                     let reads = matches!(operator, "<" | "<&");
                     let direction = if reads { Direction::Reads } else { Direction::Writes };
                     self.reading.redirections.push((target, direction));

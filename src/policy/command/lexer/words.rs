@@ -17,6 +17,7 @@ impl Lexer<'_> {
                 }
                 b'<' | b'>' if self.peek(1) != Some(b'(') => break,
                 b'<' | b'>' => {
+                    self.only_in_bash()?;
                     self.at += 2;
                     self.list(Ends::AtParenthesis, depth + 1)?;
                 }
