@@ -155,8 +155,10 @@ fn follow_cwd(start: &Path, ending: &Ending, cx: &ToolContext, notes: &mut Vec<S
         return;
     }
     // By the path itself and not by its text: names need not be text.
-    let place = real_place(cwd);
-    if place.is_dir() && cx.session.roots.all().iter().any(|root| place.starts_with(root)) {
+    let is_inside = |place: &PathBuf| {
+        place.is_dir() && cx.session.roots.all().iter().any(|root| place.starts_with(root))
+    };
+    if let Some(place) = real_place(cwd).filter(is_inside) {
         cx.session.shell.set_cwd(place);
         return;
     }
