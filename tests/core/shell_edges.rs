@@ -197,7 +197,7 @@ async fn a_failure_is_no_answer_of_the_command_behind_it() {
 
 #[tokio::test]
 async fn a_command_that_waits_for_its_listener_is_not_silent() {
-    let idle = Duration::from_millis(1_500);
+    let idle = Duration::from_secs(4);
     let bed = TestBed::with_processes(|it: &mut ProcessSettings| it.idle_timeout = Some(idle));
     // A listener that hears nothing for twice as long, while there is much to hear.
     let backlog = std::sync::Arc::new(Backlog::default());
