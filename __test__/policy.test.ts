@@ -596,6 +596,20 @@ describe("every door", () => {
     await registry.close();
   });
 
+  test("a directory that the line makes has the parent it is made in", async () => {
+    workspace.write("x", "text");
+    const registry = registryOf({ permissionMode: "bypassPermissions" });
+    const decide = (command: string) => registry.explain("Bash", { command }).action;
+    expect(decide("cd build && cp ../x .")).toBe("ask");
+    expect(decide("mkdir other && cd build && cp ../x .")).toBe("ask");
+    const made = "mkdir -p build/deep && cd build/deep && cp ../../x . && cd .. && rm -r ../build";
+    expect(decide(made)).toBe("allow");
+    expect(decide("mkdir .git/new && cd .git/new && cp x .")).toBe("ask");
+    expect((await registry.call("Bash", { command: made })).isError).toBeUndefined();
+    expect(readdirSync(workspace.root)).toEqual(["x"]);
+    await registry.close();
+  });
+
   test("a shell that is not bash is not taken for one", async () => {
     const program = workspace.write("a+=/x", "#!/bin/sh\necho ran > ran\n");
     chmodSync(program, 0o755);

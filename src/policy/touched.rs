@@ -84,10 +84,25 @@ impl Target {
 
 /// The directories that a part of a line may run in.
 #[derive(Clone)]
-struct Directories {
+struct Directories<'l> {
     known: Vec<PathBuf>,
     /// False when it may run elsewhere.
     is_complete: bool,
+    /// Names of directories that the line makes.
+    made: Vec<&'l str>,
+}
+
+impl Directories<'_> {
+    /// True for a directory that the line makes, which is no link then.
+    fn makes(&self, directory: &Path) -> bool {
+        let makes = |from: &PathBuf, name: &str| {
+            // With those on the way to it.
+            directory != from
+                && directory.starts_with(from)
+                && normal(&from.join(name)).starts_with(directory)
+        };
+        self.made.iter().any(|name| self.known.iter().any(|from| makes(from, name)))
+    }
 }
 
 /// What there is to look at a line with.
@@ -172,9 +187,17 @@ impl Surroundings<'_> {
     }
 
     /// Where a part of the line runs that has so many segments before it.
-    fn directories(self, analysis: &Analysis, at: usize) -> Directories {
+    fn directories(self, analysis: &Analysis, at: usize) -> Directories<'_> {
         let start = vec![self.question.directory.to_owned()];
-        let mut directories = Directories { known: start, is_complete: true };
+        let mut directories = Directories { known: start, is_complete: true, made: Vec::new() };
+        // Otherwise nobody asks what is made.
+        if !analysis.moves.is_empty() {
+            let before =
+                analysis.segments.iter().take(if analysis.loops { usize::MAX } else { at });
+            let makers = before.filter(|it| programs::name_of(&it.words) == Some("mkdir"));
+            let names = makers.flat_map(|it| it.words.iter().skip(1)).filter_map(Word::literal);
+            directories.made.extend(names);
+        }
         for change in analysis.moves.iter().filter(|it| analysis.loops || it.segment < at) {
             match (&change.to, self.places.home_text()) {
                 (Destination::Directory(to), _) => self.follow(Path::new(to), &mut directories),
@@ -188,11 +211,12 @@ impl Surroundings<'_> {
     }
 
     /// Adds the directories that a `cd` leads to, from each there may have been.
-    fn follow(self, to: &Path, directories: &mut Directories) {
+    fn follow(self, to: &Path, directories: &mut Directories<'_>) {
         for from in directories.known.clone() {
-            let (written, plain) = (from.join(to), normal(&from.join(to)));
+            let plain = normal(&from.join(to));
             // The shell takes `..` away by the text, and only if that leads nowhere as the system does.
-            let is_plain = self.question.place_of(&written) == self.question.place_of(&plain);
+            let is_plain =
+                self.place_from(&from, to, directories) == self.question.place_of(&plain);
             directories.is_complete &= is_plain;
             if directories.known.contains(&plain) {
                 continue;
@@ -205,7 +229,21 @@ impl Surroundings<'_> {
         }
     }
 
-    fn target(self, word: &Word, directories: &Directories, direction: Direction) -> Target {
+    /// Where a path leads from a directory. One that is yet to be made has no parent to go to, but will
+    /// have the one it is made in.
+    fn place_from(
+        self,
+        start: &Path,
+        path: &Path,
+        directories: &Directories<'_>,
+    ) -> Option<PathBuf> {
+        self.question.place_of(&start.join(path)).or_else(|| {
+            let real = self.question.place_of(start).filter(|_| directories.makes(start))?;
+            self.question.place_of(&normal(&real.join(path)))
+        })
+    }
+
+    fn target(self, word: &Word, directories: &Directories<'_>, direction: Direction) -> Target {
         let Some(text) = word.literal() else { return Target::unknown(word.text()) };
         let path = Path::new(text);
         let is_absolute = path.is_absolute();
@@ -217,7 +255,7 @@ impl Surroundings<'_> {
             mentions_protected: false,
         };
         for start in starts {
-            match self.question.place_of(&start.join(path)) {
+            match self.place_from(start, path, directories) {
                 Some(place) => {
                     target.places.push(PathFact::of(place, direction, self.places, self.index));
                 }
