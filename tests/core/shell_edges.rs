@@ -57,13 +57,14 @@ async fn no_signal_is_held_back_or_ignored_in_a_command() {
 
 #[tokio::test]
 async fn a_child_that_is_killed_at_once_does_not_tell_where_it_was() {
+    // A shell with a trap on its exit may lose a signal that comes between its fork and its exec: then
+    // the child lives, but not for long.
     let bed = TestBed::new();
     fs::create_dir(bed.root().join("s1")).unwrap();
     let place = format!("{}\n[exit code 0]", bed.root().join("s1").display());
     for _ in 0..40 {
         let said =
-            bash(&bed, "cd s1 2>/dev/null; for i in 1 2 3; do sleep 100 & kill $!; done; wait")
-                .await;
+            bash(&bed, "cd s1 2>/dev/null; for i in 1 2 3; do sleep 5 & kill $!; done; wait").await;
         assert_eq!(said, "(no output)\n[exit code 0]");
         assert_eq!(bash(&bed, "pwd -P").await, place);
     }
