@@ -13,7 +13,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, Stat, mkdirat, openat, statat, unlinkat},
+    fs::{AtFlags, Mode, OFlags, Stat, fstat, mkdirat, openat, statat, unlinkat},
     io::Errno,
 };
 
@@ -26,8 +26,16 @@ use crate::workspace::path::{PASS, WorkspacePath};
 /// The open directory that holds, or will hold, a file.
 pub(super) struct Directory {
     pub(super) fd: OwnedFd,
-    /// Directories that were made on the way, each with the one it is in.
-    made: Vec<(OwnedFd, OsString)>,
+    /// Directories that were made on the way.
+    made: Vec<Made>,
+}
+
+/// A directory that was made.
+struct Made {
+    /// The one it is in.
+    parent: OwnedFd,
+    name: OsString,
+    identity: Identity,
 }
 
 impl Directory {
@@ -69,7 +77,8 @@ impl Directory {
                 let parent = std::mem::replace(&mut self.fd, next);
                 if made {
                     sync(&parent);
-                    self.made.push((parent, name.to_owned()));
+                    let identity = Identity::of_stat(&fstat(&self.fd)?);
+                    self.made.push(Made { parent, name: name.to_owned(), identity });
                 }
             }
             Err(err) => return Err(err),
@@ -117,10 +126,14 @@ impl Directory {
         sync(&self.fd)
     }
 
-    /// Takes back the directories that were made for a write that failed; none that is in use.
+    /// Takes back the directories that were made for a write that failed; none that is in use, and none
+    /// that somebody has put in their place.
     pub(super) fn remove_made(&mut self) {
-        while let Some((parent, name)) = self.made.pop() {
-            let _kept_if_in_use = unlinkat(&parent, &name, AtFlags::REMOVEDIR);
+        while let Some(Made { parent, name, identity }) = self.made.pop() {
+            let there = statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW);
+            if there.is_ok_and(|it| Identity::of_stat(&it).is_same_file(&identity)) {
+                let _kept_if_in_use = unlinkat(&parent, &name, AtFlags::REMOVEDIR);
+            }
         }
     }
 }
