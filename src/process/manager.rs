@@ -375,14 +375,7 @@ impl TaskManager {
 
     /// Ends every command and removes every file without waiting for anything: nobody is left who could.
     pub fn abandon(&self) {
-        let running: Vec<_> = {
-            let mut tasks = self.lock();
-            tasks.closed = true;
-            tasks.running.values().cloned().collect()
-        };
-        for task in &running {
-            task.stop(StopReason::Abandoned, self.settings.grace);
-        }
+        self.stop_all(StopReason::Abandoned);
         self.events.clear();
         self.files.remove();
         #[cfg(unix)]
@@ -393,6 +386,18 @@ impl TaskManager {
         }
     }
 
+    /// Lets no command start any more, and begins to end those that run.
+    fn stop_all(&self, reason: StopReason) -> Vec<Arc<Task>> {
+        let mut tasks = self.lock();
+        tasks.closed = true;
+        let running: Vec<_> = tasks.running.values().cloned().collect();
+        drop(tasks);
+        for task in &running {
+            task.stop(reason, self.settings.grace);
+        }
+        running
+    }
+
     /// Ends every command and removes every file; gives when all are gone, or have had time to be,
     /// however often it is asked for.
     pub async fn shut_down(&self) {
@@ -400,14 +405,7 @@ impl TaskManager {
     }
 
     async fn end_all(&self) {
-        let running: Vec<_> = {
-            let mut tasks = self.lock();
-            tasks.closed = true;
-            tasks.running.values().cloned().collect()
-        };
-        for task in &running {
-            task.stop(StopReason::Asked, self.settings.grace);
-        }
+        let running = self.stop_all(StopReason::Asked);
         let patience = self.settings.grace + Duration::from_secs(3);
         let gone = async {
             for task in &running {
