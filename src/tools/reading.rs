@@ -201,9 +201,13 @@ fn present_pdf(pdf: &PdfText, path: &str) -> ToolOutput {
     let mut text = String::new();
     let mut left_out = None;
     for page in &pdf.pages {
-        let body = page.text.trim_end();
-        let body = if body.is_empty() { "[no text on this page]" } else { body };
-        let entry = format!("--- page {} of {} ---\n{body}\n", page.number, pdf.total_pages);
+        let body = match (page.text.trim_end(), &page.note) {
+            ("", None) => "[no text on this page]\n".to_owned(),
+            ("", Some(note)) => format!("[no readable text on this page: {note}]\n"),
+            (text, None) => format!("{text}\n"),
+            (text, Some(note)) => format!("{text}\n[{note}]\n"),
+        };
+        let entry = format!("--- page {} of {} ---\n{body}", page.number, pdf.total_pages);
         if !text.is_empty() && text.len() + entry.len() > MAX_BYTES {
             left_out = Some(page.number);
             break;

@@ -1,7 +1,6 @@
-//! Decrypts streams of files that open without a password: those that only restrict use.
+//! Decrypts files that open without a password: those that only restrict use.
 //!
-//! Strings outside streams hold no text of a page and stay encrypted. The names are those of
-//! ISO 32000-2, 7.6: revisions 2 to 4 derive the key with MD5, 5 and 6 with SHA-2.
+//! The names are those of ISO 32000-2, 7.6: revisions 2 to 4 derive the key with MD5, 5 and 6 with SHA-2.
 
 use aes::cipher::{BlockCipherDecrypt as _, BlockCipherEncrypt as _, KeyInit as _};
 use aes::{Aes128, Aes256};
@@ -25,13 +24,16 @@ enum Method {
 }
 
 pub(super) struct Cipher {
-    method: Method,
-    key: Vec<u8>,
+    streams: Method,
+    strings: Method,
+    /// None where the password is not empty, in a file whose streams are not encrypted.
+    key: Option<Vec<u8>>,
     encrypts_metadata: bool,
 }
 
 impl Cipher {
-    /// The cipher of a file whose `/Encrypt` this is; none if it needs a password or is unknown.
+    /// The cipher of a file whose `/Encrypt` this is, with all its values in place; none if it needs a
+    /// password or is unknown.
     pub(super) fn with_empty_password(encrypt: &Dictionary, file_id: &[u8]) -> Option<Self> {
         if encrypt.name(b"Filter") != Some(b"Standard") {
             return None;
@@ -40,45 +42,82 @@ impl Cipher {
         let revision = encrypt.integer(b"R")?;
         let encrypts_metadata = encrypt.get(b"EncryptMetadata") != Some(&Object::Boolean(false));
         let key = match revision {
-            2..=4 => md5_key(encrypt, version, revision, file_id, encrypts_metadata)?,
-            5 | 6 => sha_key(encrypt, revision)?,
+            2..=4 => md5_key(encrypt, version, revision, file_id, encrypts_metadata),
+            5 | 6 => sha_key(encrypt, revision),
             _ => return None,
         };
-        let method = match version {
-            1 | 2 => Method::Rc4,
-            4 | 5 => stream_method(encrypt)?,
+        let (streams, strings) = match version {
+            1 | 2 => (Method::Rc4, Method::Rc4),
+            4 | 5 => (method(encrypt, b"StmF")?, method(encrypt, b"StrF")?),
             _ => return None,
         };
-        Some(Self { method, key, encrypts_metadata })
+        if key.is_none() && streams != Method::None {
+            return None;
+        }
+        Some(Self { streams, strings, key, encrypts_metadata })
     }
 
     /// The content of a stream, which stays as it is where it is not encrypted.
-    pub(super) fn decrypt(&self, id: ObjectId, stream: &Dictionary, content: Vec<u8>) -> Vec<u8> {
+    pub(super) fn stream(&self, id: ObjectId, stream: &Dictionary, content: Vec<u8>) -> Vec<u8> {
         let kind = stream.name(b"Type");
-        if kind == Some(b"XRef") || (kind == Some(b"Metadata") && !self.encrypts_metadata) {
-            return content;
+        let is_plain = kind == Some(b"XRef")
+            || (kind == Some(b"Metadata") && !self.encrypts_metadata)
+            || has_own_filter(stream);
+        if is_plain { content } else { self.decrypted(self.streams, id, content) }
+    }
+
+    /// Decrypts every string in an object; what cannot be decrypted is left out.
+    pub(super) fn strings_in(&self, id: ObjectId, object: &mut Object) {
+        if self.strings == Method::None {
+            return;
         }
-        match self.method {
-            Method::None => content,
-            Method::Rc4 => rc4(&self.object_key(id, b""), &content),
-            Method::Aes128 => without_padding(&self.object_key(id, b"sAlT"), &content),
-            Method::Aes256 => without_padding(&self.key, &content),
+        match object {
+            Object::String(text) => {
+                *text = self.decrypted(self.strings, id, std::mem::take(text));
+            }
+            Object::Array(items) => items.iter_mut().for_each(|it| self.strings_in(id, it)),
+            Object::Dictionary(dictionary) => {
+                dictionary.values_mut().for_each(|it| self.strings_in(id, it));
+            }
+            _ => {}
         }
     }
 
-    fn object_key(&self, (number, generation): ObjectId, salt: &[u8]) -> Vec<u8> {
-        let mut hash = Md5::new();
-        hash.update(&self.key);
-        hash.update(number.to_le_bytes().get(..3).unwrap_or_default());
-        hash.update(generation.to_le_bytes());
-        hash.update(salt);
-        hash.finalize().into_iter().take(self.key.len() + 5).collect()
+    fn decrypted(&self, method: Method, id: ObjectId, content: Vec<u8>) -> Vec<u8> {
+        let Some(key) = &self.key else {
+            return if method == Method::None { content } else { Vec::new() };
+        };
+        match method {
+            Method::None => content,
+            Method::Rc4 => rc4(&object_key(key, id, b""), &content),
+            Method::Aes128 => without_padding(&object_key(key, id, b"sAlT"), &content),
+            Method::Aes256 => without_padding(key, &content),
+        }
     }
 }
 
-/// What `/CF` says of streams; a file may leave them as they are.
-fn stream_method(encrypt: &Dictionary) -> Option<Method> {
-    let name = encrypt.name(b"StmF").unwrap_or(b"Identity");
+/// The key of one object.
+fn object_key(key: &[u8], (number, generation): ObjectId, salt: &[u8]) -> Vec<u8> {
+    let mut hash = Md5::new();
+    hash.update(key);
+    hash.update(number.to_le_bytes().get(..3).unwrap_or_default());
+    hash.update(generation.to_le_bytes());
+    hash.update(salt);
+    hash.finalize().into_iter().take(key.len() + 5).collect()
+}
+
+/// Whether a stream names its own way of encryption, of which only none at all is in use.
+fn has_own_filter(stream: &Dictionary) -> bool {
+    let first = match stream.get(b"Filter") {
+        Some(Object::Array(filters)) => filters.first(),
+        single => single,
+    };
+    first == Some(&Object::Name(b"Crypt".to_vec()))
+}
+
+/// What `/CF` says of streams or of strings; a file may leave them as they are.
+fn method(encrypt: &Dictionary, key: &[u8]) -> Option<Method> {
+    let name = encrypt.name(key).unwrap_or(b"Identity");
     if name == b"Identity" {
         return Some(Method::None);
     }
@@ -251,11 +290,20 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use crate::workspace::pdf::PdfError;
-    use crate::workspace::pdf::test_pdf::{pages, read_all, text_of};
+    use crate::workspace::pdf::test_pdf::{FONT, file, pages, read_all, stream, text_of};
 
     /// Two pages, encrypted in each way there is.
     fn encrypted(user_password: &str) -> Vec<Vec<u8>> {
-        let mut document = Document::load_mem(&pages(2)).unwrap();
+        encrypted_file(&pages(2), user_password, |_| {})
+    }
+
+    /// A file, encrypted in each way there is and then changed.
+    fn encrypted_file(
+        plain: &[u8],
+        user_password: &str,
+        change: impl Fn(&mut Document),
+    ) -> Vec<Vec<u8>> {
+        let mut document = Document::load_mem(plain).unwrap();
         let id = Object::string_literal("0123456789abcdef");
         document.trailer.set("ID", vec![id.clone(), id]);
         let owner_password = "owner";
@@ -312,6 +360,7 @@ mod tests {
         let save = |state| {
             let mut copy = document.clone();
             copy.encrypt(&state).unwrap();
+            change(&mut copy);
             let mut bytes = Vec::new();
             copy.save_to(&mut bytes).unwrap();
             bytes
@@ -326,6 +375,53 @@ mod tests {
         }
         for bytes in encrypted("secret") {
             assert_eq!(read_all(&bytes), Err(PdfError::Encrypted));
+        }
+    }
+
+    #[test]
+    fn finds_the_parts_of_the_encryption_wherever_they_are() {
+        let move_filters = |document: &mut Document| {
+            let id = document.trailer.get(b"Encrypt").unwrap().as_reference().unwrap();
+            let Ok(filters) = document.get_dictionary(id).unwrap().get(b"CF").cloned() else {
+                return;
+            };
+            let mut filters = filters.as_dict().unwrap().clone();
+            let own = document.add_object(filters.get(b"StdCF").unwrap().clone());
+            filters.set("StdCF", own);
+            let filters = document.add_object(filters);
+            let encrypt = document.get_object_mut(id).unwrap().as_dict_mut().unwrap();
+            encrypt.set("CF", filters);
+        };
+        for bytes in encrypted_file(&pages(2), "", move_filters) {
+            assert_eq!(text_of(&bytes), "Page 1|Page 2");
+        }
+    }
+
+    #[test]
+    fn reads_streams_that_are_not_encrypted_whatever_the_password() {
+        let encrypt = "<< /Filter /Standard /V 4 /R 4 /StmF /Identity /StrF /StdCF /P -1 \
+            /CF << /StdCF << /CFM /AESV2 >> >> /O (01234567890123456789012345678901) \
+            /U (01234567890123456789012345678901) >>";
+        let text = String::from_utf8(pages(1)).unwrap();
+        let bytes = text.replace("trailer\n<<", &format!("trailer\n<< /Encrypt {encrypt}"));
+        assert_eq!(text_of(bytes.as_bytes()), "Page 1");
+        let streams_too = bytes.replace("/StmF /Identity", "/StmF /StdCF");
+        assert_eq!(read_all(streams_too.as_bytes()), Err(PdfError::Encrypted));
+    }
+
+    #[test]
+    fn decrypts_the_strings_of_annotations() {
+        let page = "<< /Type /Page /Contents 5 0 R /Resources << /Font << /F1 3 0 R >> >> \
+            /Annots [<< /Subtype /Widget /V (typed) >>] >>";
+        let bytes = file(&[
+            b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
+            b"<< /Type /Pages /Kids [4 0 R] /Count 1 >>".to_vec(),
+            FONT.as_bytes().to_vec(),
+            page.as_bytes().to_vec(),
+            stream("", b"BT /F1 9 Tf (drawn) Tj ET"),
+        ]);
+        for bytes in encrypted_file(&bytes, "", |_| {}) {
+            assert_eq!(text_of(&bytes), "drawn\ntyped");
         }
     }
 }

@@ -62,68 +62,197 @@ const MAC_EXPERT: &str = "\
     ⁷⁹⁰\0\u{f6ec}\u{f6f1}\u{f6f3}\0\0\u{f6ed}\u{f6f2}\u{f6eb}\0\0\0\0\0\u{f6ee}\u{f6fb}\
     \u{f6f4}\u{f7af}\u{f6ea}ⁿ\u{f6ef}\u{f6e2}\u{f6e8}\u{f6f7}\u{f6fc}\0\0\0\0";
 
-/// The character of each byte.
-pub(super) fn simple_encoding(
-    reader: &mut Reader<'_>,
-    encoding: Option<Object>,
-) -> Result<Vec<Option<char>>, PdfError> {
-    let (base, differences) = match encoding {
-        Some(Object::Name(name)) => (standard_table(Some(&name)), None),
-        Some(Object::Dictionary(dictionary)) => (
-            standard_table(dictionary.name(b"BaseEncoding")),
-            reader.get(&dictionary, b"Differences")?,
-        ),
-        _ => (STANDARD, None),
-    };
-    let mut table = vec![None; FIRST_IN_TABLE];
-    table.extend(base.chars().map(|character| Some(character).filter(|&known| known != '\0')));
-    if let Some(Object::Array(differences)) = differences {
-        let mut code = 0;
-        for difference in differences.iter().take(MAX_DIFFERENCES) {
-            match difference {
-                Object::Integer(next) => code = usize::try_from(*next).unwrap_or(usize::MAX),
-                Object::Name(name) => {
-                    if let Some(slot) = table.get_mut(code) {
-                        *slot = glyph(name);
+/// The fonts that every reader has and that have codes of their own: a code, its character and its
+/// width on each line.
+const SYMBOL: &str = include_str!("symbol_font.txt");
+const DINGBATS: &str = include_str!("dingbats_font.txt");
+
+/// What each code of a simple font means.
+pub(super) struct SimpleEncoding {
+    characters: Vec<CodeMeaning>,
+}
+
+/// What a font says of one code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum CodeMeaning {
+    Text(char),
+    /// A ligature that is named by its parts.
+    Texts(Box<str>),
+    /// A glyph whose character nobody knows.
+    Unknown,
+    /// Nothing is drawn.
+    Nothing,
+}
+
+/// What the codes of a font mean that its `/Encoding` does not speak of.
+#[derive(Clone, Copy)]
+pub(super) enum BuiltIn<'n> {
+    Standard,
+    Symbol,
+    Dingbats,
+    /// Every code draws what the font brings along for it.
+    OfItsOwn,
+    /// The names that the font's program gives its glyphs, by code.
+    Names(&'n [(usize, Vec<u8>)]),
+}
+
+impl SimpleEncoding {
+    pub(super) fn load(
+        reader: &mut Reader<'_>,
+        encoding: Option<Object>,
+        built_in: BuiltIn<'_>,
+    ) -> Result<Self, PdfError> {
+        let (base, differences) = match encoding {
+            Some(Object::Name(name)) => (table_named(&name), None),
+            Some(Object::Dictionary(dictionary)) => (
+                dictionary.name(b"BaseEncoding").and_then(table_named),
+                reader.get(&dictionary, b"Differences")?,
+            ),
+            _ => (None, None),
+        };
+        let mut encoding = match base {
+            Some(table) => Self::of_table(table),
+            None => Self::of_font(built_in),
+        };
+        if let Some(Object::Array(differences)) = differences {
+            let mut code = 0;
+            for difference in differences.iter().take(MAX_DIFFERENCES) {
+                match difference {
+                    Object::Integer(next) => code = usize::try_from(*next).unwrap_or(usize::MAX),
+                    Object::Name(name) => {
+                        encoding.set(code, meaning_of(name));
+                        code = code.saturating_add(1);
                     }
-                    code = code.saturating_add(1);
+                    _ => {}
                 }
-                _ => {}
+            }
+        }
+        Ok(encoding)
+    }
+
+    pub(super) fn meaning(&self, code: u8) -> &CodeMeaning {
+        self.characters.get(usize::from(code)).unwrap_or(&CodeMeaning::Nothing)
+    }
+
+    fn of_font(built_in: BuiltIn<'_>) -> Self {
+        match built_in {
+            BuiltIn::Standard => Self::of_table(STANDARD),
+            BuiltIn::Symbol => Self::of_list(SYMBOL),
+            BuiltIn::Dingbats => Self::of_list(DINGBATS),
+            BuiltIn::OfItsOwn => Self { characters: vec![CodeMeaning::Unknown; SIMPLE_CODES] },
+            BuiltIn::Names(names) => {
+                let mut encoding = Self { characters: vec![CodeMeaning::Nothing; SIMPLE_CODES] };
+                for (code, name) in names {
+                    encoding.set(*code, meaning_of(name));
+                }
+                encoding
             }
         }
     }
-    Ok(table)
-}
 
-fn standard_table(name: Option<&[u8]>) -> &'static str {
-    match name {
-        Some(b"WinAnsiEncoding") => WIN_ANSI,
-        Some(b"MacRomanEncoding") => MAC_ROMAN,
-        Some(b"MacExpertEncoding") => MAC_EXPERT,
-        _ => STANDARD,
+    fn of_table(table: &str) -> Self {
+        let mut characters = vec![CodeMeaning::Nothing; FIRST_IN_TABLE];
+        characters.extend(table.chars().map(|character| match character {
+            '\0' => CodeMeaning::Unknown,
+            known => CodeMeaning::Text(known),
+        }));
+        Self { characters }
+    }
+
+    fn of_list(list: &str) -> Self {
+        let mut encoding = Self { characters: vec![CodeMeaning::Nothing; SIMPLE_CODES] };
+        for (code, character, _) in own_codes(list) {
+            encoding.set(code, CodeMeaning::Text(character));
+        }
+        encoding
+    }
+
+    fn set(&mut self, code: usize, meaning: CodeMeaning) {
+        if let Some(slot) = self.characters.get_mut(code) {
+            *slot = meaning;
+        }
     }
 }
 
+/// The width in thousandths of each code of a font with codes of its own.
+pub(super) fn own_widths(built_in: BuiltIn<'_>) -> Vec<(usize, f64)> {
+    let list = match built_in {
+        BuiltIn::Symbol => SYMBOL,
+        BuiltIn::Dingbats => DINGBATS,
+        BuiltIn::Standard | BuiltIn::OfItsOwn | BuiltIn::Names(_) => "",
+    };
+    own_codes(list).map(|(code, _, width)| (code, width)).collect()
+}
+
+fn own_codes(list: &str) -> impl Iterator<Item = (usize, char, f64)> {
+    list.lines().filter_map(|line| {
+        let mut fields = line.split(' ');
+        let code = fields.next()?.parse().ok()?;
+        let character = char::from_u32(u32::from_str_radix(fields.next()?, 16).ok()?)?;
+        Some((code, character, fields.next()?.parse().ok()?))
+    })
+}
+
+fn table_named(name: &[u8]) -> Option<&'static str> {
+    match name {
+        b"StandardEncoding" => Some(STANDARD),
+        b"WinAnsiEncoding" => Some(WIN_ANSI),
+        b"MacRomanEncoding" => Some(MAC_ROMAN),
+        b"MacExpertEncoding" => Some(MAC_EXPERT),
+        _ => None,
+    }
+}
+
+fn meaning_of(name: &[u8]) -> CodeMeaning {
+    if name == b".notdef" {
+        return CodeMeaning::Nothing;
+    }
+    let Some(text) = std::str::from_utf8(name).ok().and_then(text_of_glyph) else {
+        return CodeMeaning::Unknown;
+    };
+    let mut characters = text.chars();
+    match (characters.next(), characters.next()) {
+        (Some(single), None) => CodeMeaning::Text(single),
+        _ => CodeMeaning::Texts(text.into()),
+    }
+}
+
+/// The text of a named glyph. A name such as `f_i.alt` is made of the names of its parts and of a
+/// variant that does not matter.
+fn text_of_glyph(name: &str) -> Option<String> {
+    if let Some(character) = glyph(name) {
+        return Some(character.to_string());
+    }
+    let parts = match name.split_once('.') {
+        Some((parts, _)) if !parts.is_empty() => parts,
+        _ => name,
+    };
+    parts.split('_').map(glyph).collect()
+}
+
 /// The character of a named glyph: by the list, or by the code in a name such as `uni20AC`.
-fn glyph(name: &[u8]) -> Option<char> {
-    let name = std::str::from_utf8(name).ok()?;
-    let code = match listed(name) {
+fn glyph(name: &str) -> Option<char> {
+    let code = match listed(GLYPH_NAMES, name) {
         Some(code) => code,
-        None => name.strip_prefix("uni").or_else(|| name.strip_prefix('u'))?.get(..4)?,
+        None => match name.strip_prefix("uni") {
+            Some(code) => code.get(..4)?,
+            None => name.strip_prefix('u').filter(|code| (4..=6).contains(&code.len()))?,
+        },
     };
     char::from_u32(u32::from_str_radix(code, 16).ok()?)
 }
 
-/// Looks a name up by halving the list, without an index to build or keep.
-fn listed(name: &str) -> Option<&'static str> {
-    let mut rest = GLYPH_NAMES;
+/// What stands behind a name in a sorted list with one name on each line. Looks it up by halving the
+/// list, without an index to build or keep.
+pub(super) fn listed(list: &'static str, name: &str) -> Option<&'static str> {
+    let mut rest = list;
     loop {
         let (before, from_middle) = rest.split_at_checked(rest.len() / 2)?;
         let start = before.rfind('\n').map_or(0, |end| end + 1);
         let end = before.len() + from_middle.find('\n')?;
-        let (found, code) = rest.get(start..end)?.split_once(' ')?;
+        let (found, behind) = rest.get(start..end)?.split_once(' ')?;
         rest = match name.cmp(found) {
-            Ordering::Equal => return Some(code),
+            Ordering::Equal => return Some(behind),
             Ordering::Less => rest.get(..start)?,
             Ordering::Greater => rest.get(end + 1..)?,
         };
@@ -140,7 +269,7 @@ mod tests {
     fn knows_every_listed_name_and_names_made_of_a_code() {
         for line in GLYPH_NAMES.lines() {
             let (name, code) = line.split_once(' ').unwrap_or_default();
-            assert_eq!(listed(name), Some(code));
+            assert_eq!(listed(GLYPH_NAMES, name), Some(code));
         }
         for (name, character) in [
             ("A", Some('A')),
@@ -148,12 +277,13 @@ mod tests {
             ("uni20AC", Some('\u{20ac}')),
             ("u20AC", Some('\u{20ac}')),
             ("uni20", None),
+            ("u1F600", Some('\u{1f600}')),
             ("", None),
             ("zzz", None),
             ("A ", None),
             ("unknown", None),
         ] {
-            assert_eq!(glyph(name.as_bytes()), character, "{name}");
+            assert_eq!(glyph(name), character, "{name}");
         }
     }
 
@@ -162,5 +292,29 @@ mod tests {
         for table in [STANDARD, WIN_ANSI, MAC_ROMAN, MAC_EXPERT] {
             assert_eq!(FIRST_IN_TABLE + table.chars().count(), SIMPLE_CODES);
         }
+    }
+
+    #[test]
+    fn reads_names_that_are_made_of_parts() {
+        for (name, meaning) in [
+            ("f_j", CodeMeaning::Texts("fj".into())),
+            ("a.sc", CodeMeaning::Text('a')),
+            ("A_uni0301.alt2", CodeMeaning::Texts("A\u{301}".into())),
+            (".notdef", CodeMeaning::Nothing),
+            ("g17", CodeMeaning::Unknown),
+            ("f_g17", CodeMeaning::Unknown),
+        ] {
+            assert_eq!(meaning_of(name.as_bytes()), meaning, "{name}");
+        }
+    }
+
+    #[test]
+    fn knows_the_codes_of_the_fonts_with_codes_of_their_own() {
+        let symbol = SimpleEncoding::of_font(BuiltIn::Symbol);
+        assert_eq!(symbol.meaning(b'a'), &CodeMeaning::Text('\u{3b1}'));
+        let dingbats = SimpleEncoding::of_font(BuiltIn::Dingbats);
+        assert_eq!(dingbats.meaning(b'4'), &CodeMeaning::Text('\u{2714}'));
+        assert_eq!(own_widths(BuiltIn::Symbol).len(), SYMBOL.lines().count());
+        assert_eq!(own_widths(BuiltIn::Dingbats).len(), DINGBATS.lines().count());
     }
 }

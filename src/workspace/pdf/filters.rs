@@ -32,6 +32,8 @@ pub(super) fn apply(
         b"ASCII85Decode" => ascii85(data, limit).ok_or(FilterError::Unreadable)?,
         b"ASCIIHexDecode" => ascii_hex(data),
         b"RunLengthDecode" => run_length(data, limit),
+        // Says how the stream is encrypted, which has been seen to.
+        b"Crypt" => data.to_vec(),
         // The others are for images.
         _ => return Err(FilterError::Unreadable),
     };

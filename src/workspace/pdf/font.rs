@@ -1,57 +1,136 @@
 //! What turns the bytes a page shows into characters, and how far they move the pen.
 
-use super::encoding::{SIMPLE_CODES, simple_encoding};
-use super::lexer::find;
+use super::PdfError;
+use super::code_map::{CodeMap, MAX_CODE_BYTES, big_endian};
+use super::encoding::{BuiltIn, CodeMeaning, SIMPLE_CODES, SimpleEncoding, own_widths};
+use super::font_program::names_by_code;
 use super::object::{Dictionary, Object};
+use super::predefined_codes::PredefinedCodes;
 use super::reader::Reader;
-use super::to_unicode::{ToUnicode, big_endian};
-use super::{MAX_PAGE_TEXT, PdfError};
+use super::standard_fonts::StandardFont;
+
+/// Widths are given in thousandths of the font size.
+const UNITS_PER_EM: f64 = 1000.0;
 
 pub(super) struct Font {
-    /// Composite fonts have two-byte codes unless their map says otherwise.
-    composite: bool,
-    utf16: bool,
-    /// What each byte means in a simple font.
-    simple: Vec<Option<char>>,
-    to_unicode: ToUnicode,
-    /// Sorted ranges of codes with their width in thousandths; empty if unknown.
+    codes: Codes,
+    to_unicode: CodeMap,
+    /// Sorted ranges of codes with their width in units of the font size; empty if unknown.
     widths: Vec<(u32, u32, f64)>,
     default_width: f64,
+    /// Whether the pen moves down the page instead of along the line.
+    pub(super) is_vertical: bool,
+}
+
+/// How shown bytes are split into codes, and what these mean where the font has no map to text.
+enum Codes {
+    /// One byte each.
+    Simple(SimpleEncoding),
+    /// Characters of an encoding.
+    Predefined(PredefinedCodes),
+    /// Numbers of glyphs, as long as the map says; two bytes each where it does not.
+    Glyphs(CodeMap),
+}
+
+/// One code of a shown string.
+pub(super) struct ShownCode {
+    /// How far it moves the pen, in units of the font size.
+    pub(super) width: f64,
+    /// Whether it is the single byte to which word spacing applies.
+    pub(super) is_word_space: bool,
+    /// Whether something is drawn of which nobody knows the text.
+    pub(super) is_undecoded: bool,
 }
 
 impl Font {
     pub(super) fn load(reader: &mut Reader<'_>, font: &Dictionary) -> Result<Self, PdfError> {
-        let composite = font.name(b"Subtype") == Some(b"Type0");
         let encoding = reader.get(font, b"Encoding")?;
-        let utf16 = matches!(&encoding, Some(Object::Name(name))
-            if find(name, b"UCS2", 0).is_some() || find(name, b"UTF16", 0).is_some());
         let to_unicode = match reader.get(font, b"ToUnicode")? {
             Some(Object::Stream(stream)) => {
                 let data = reader.unpack(stream)?;
-                ToUnicode::parse(&mut reader.budget, &data)?
+                CodeMap::parse(&mut reader.budget, &data)?
             }
-            _ => ToUnicode::default(),
+            Some(Object::Name(name)) if name.starts_with(b"Identity") => CodeMap::identity(),
+            _ => CodeMap::default(),
         };
-        let mut loaded = Self {
-            composite,
-            utf16,
-            simple: Vec::new(),
-            to_unicode,
-            widths: Vec::new(),
-            default_width: if composite { 1000.0 } else { 500.0 },
-        };
-        if composite {
-            loaded.read_composite_widths(reader, font)?;
-        } else {
-            loaded.simple = simple_encoding(reader, encoding)?;
-            let first = font.integer(b"FirstChar").unwrap_or(0);
-            let codes = u32::try_from(first).unwrap_or(0)..=u32::MAX;
-            if let Some(Object::Array(widths)) = reader.get(font, b"Widths")? {
-                let widths = codes.zip(widths.iter().take(SIMPLE_CODES));
-                loaded.widths =
-                    widths.map(|(code, width)| (code, code, width.as_number())).collect();
-            }
+        match font.name(b"Subtype") {
+            Some(b"Type0") => Self::composite(reader, font, encoding, to_unicode),
+            subtype => Self::simple(reader, font, subtype, encoding, to_unicode),
         }
+    }
+
+    fn simple(
+        reader: &mut Reader<'_>,
+        font: &Dictionary,
+        subtype: Option<&[u8]>,
+        encoding: Option<Object>,
+        to_unicode: CodeMap,
+    ) -> Result<Self, PdfError> {
+        let standard = font.name(b"BaseFont").and_then(StandardFont::named);
+        let descriptor = reader.get_dictionary(font, b"FontDescriptor")?.unwrap_or_default();
+        let names = match reader.get(&descriptor, b"FontFile")? {
+            Some(Object::Stream(program)) => {
+                let data = reader.unpack(program)?;
+                reader.budget.charge(data.len())?;
+                names_by_code(&data)
+            }
+            _ => Vec::new(),
+        };
+        let built_in = match standard {
+            _ if subtype == Some(b"Type3") => BuiltIn::OfItsOwn,
+            _ if !names.is_empty() => BuiltIn::Names(&names),
+            Some(StandardFont::Symbol) => BuiltIn::Symbol,
+            Some(StandardFont::Dingbats) => BuiltIn::Dingbats,
+            _ => BuiltIn::Standard,
+        };
+        let encoding = SimpleEncoding::load(reader, encoding, built_in)?;
+        // The glyphs of a Type 3 font have a scale of their own.
+        let scale = match reader.get(font, b"FontMatrix")? {
+            Some(Object::Array(matrix)) if subtype == Some(b"Type3") => {
+                matrix.first().map_or(0.0, Object::as_number)
+            }
+            _ => 1.0 / UNITS_PER_EM,
+        };
+        let first = font.integer(b"FirstChar").and_then(|it| u32::try_from(it).ok()).unwrap_or(0);
+        let mut widths = Vec::new();
+        if let Some(Object::Array(given)) = reader.get(font, b"Widths")? {
+            for (code, width) in (first..=u32::MAX).zip(given.iter().take(SIMPLE_CODES)) {
+                let width = reader.resolve(width)?.map_or(0.0, |width| width.as_number());
+                widths.push((code, code, width * scale));
+            }
+        } else if let Some(standard) = standard {
+            widths = standard_widths(standard, built_in, &encoding);
+        }
+        let default_width = match descriptor.get(b"MissingWidth") {
+            Some(width) => width.as_number() / UNITS_PER_EM,
+            None => 0.5,
+        };
+        let codes = Codes::Simple(encoding);
+        Ok(Self { codes, to_unicode, widths, default_width, is_vertical: false })
+    }
+
+    fn composite(
+        reader: &mut Reader<'_>,
+        font: &Dictionary,
+        encoding: Option<Object>,
+        to_unicode: CodeMap,
+    ) -> Result<Self, PdfError> {
+        let (codes, is_vertical) = match encoding {
+            Some(Object::Name(name)) => {
+                let codes = PredefinedCodes::named(&name)
+                    .map_or_else(|| Codes::Glyphs(CodeMap::default()), Codes::Predefined);
+                (codes, name.ends_with(b"-V") || name == b"V")
+            }
+            Some(Object::Stream(stream)) => {
+                let is_vertical = stream.dictionary.integer(b"WMode") == Some(1);
+                let data = reader.unpack(stream)?;
+                (Codes::Glyphs(CodeMap::parse(&mut reader.budget, &data)?), is_vertical)
+            }
+            _ => (Codes::Glyphs(CodeMap::default()), false),
+        };
+        let mut loaded =
+            Self { codes, to_unicode, widths: Vec::new(), default_width: 1.0, is_vertical };
+        loaded.read_composite_widths(reader, font)?;
         Ok(loaded)
     }
 
@@ -70,7 +149,7 @@ impl Font {
             return Ok(());
         };
         if let Some(width) = descendant.get(b"DW") {
-            self.default_width = width.as_number();
+            self.default_width = width.as_number() / UNITS_PER_EM;
         }
         let Some(Object::Array(table)) = reader.get(&descendant, b"W")? else {
             return Ok(());
@@ -81,11 +160,11 @@ impl Font {
             let ranges = match reader.resolve(&second)? {
                 Some(Object::Array(widths)) => (low..=u32::MAX)
                     .zip(&widths)
-                    .map(|(code, width)| (code, code, width.as_number()))
+                    .map(|(code, width)| (code, code, width.as_number() / UNITS_PER_EM))
                     .collect(),
                 Some(Object::Integer(high)) => {
                     let width = items.next().map_or(0.0, |width| width.as_number());
-                    vec![(low, u32::try_from(high).unwrap_or(low), width)]
+                    vec![(low, u32::try_from(high).unwrap_or(low), width / UNITS_PER_EM)]
                 }
                 _ => Vec::new(),
             };
@@ -98,51 +177,108 @@ impl Font {
         Ok(())
     }
 
-    /// Appends the characters of `bytes`; returns how many codes have none.
-    pub(super) fn decode(&self, bytes: &[u8], text: &mut String) -> usize {
-        let mut undecoded = 0;
-        let mut rest = bytes;
-        while !rest.is_empty() && text.len() <= MAX_PAGE_TEXT {
-            if let Some((units, after)) = self.to_unicode.first(rest) {
-                text.extend(
-                    char::decode_utf16(units)
-                        .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)),
-                );
-                rest = after;
-                continue;
-            }
-            let (code, after) = rest.split_at(rest.len().min(if self.composite { 2 } else { 1 }));
-            rest = after;
-            if self.utf16 {
-                text.extend(char::from_u32(big_endian(code)));
-            } else if let Some(known) =
-                code.first().and_then(|&byte| self.simple.get(usize::from(byte)))
-            {
-                text.extend(known);
-            } else {
-                undecoded += 1;
-            }
+    /// Takes one code off the front of `bytes` and appends its text; nothing where no byte is left.
+    pub(super) fn take_code(&self, bytes: &mut &[u8], text: &mut String) -> Option<ShownCode> {
+        if bytes.is_empty() {
+            return None;
         }
-        undecoded
+        let (length, mapped) = self.mapped(bytes);
+        let (code, rest) = bytes.split_at(length.clamp(1, bytes.len()));
+        *bytes = rest;
+        let is_undecoded = match mapped {
+            Some(units) => {
+                let decoded = char::decode_utf16(units);
+                text.extend(decoded.map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)));
+                false
+            }
+            None => !self.decode(code, text),
+        };
+        Some(ShownCode { width: self.width(code), is_word_space: code == b" ", is_undecoded })
     }
 
-    /// Whether [`Font::width`] is more than a guess.
+    /// How long the first code is, and its text by the font's map. Where the map knows no code of the
+    /// length that the font tells, the shortest that it knows counts.
+    fn mapped(&self, bytes: &[u8]) -> (usize, Option<Vec<u16>>) {
+        let told = match &self.codes {
+            Codes::Simple(_) => 1,
+            Codes::Predefined(codes) => codes.code_length(bytes),
+            Codes::Glyphs(map) => map.code_length(bytes).unwrap_or(2),
+        };
+        let target = |length: usize| Some((length, self.to_unicode.target(bytes.get(..length)?)?));
+        let others = (1..=MAX_CODE_BYTES).filter(|&length| length != told);
+        let found = match &self.codes {
+            Codes::Simple(_) => target(1).or_else(|| {
+                // Some maps of simple fonts write their codes as two bytes.
+                let code = [0, *bytes.first()?];
+                Some((1, self.to_unicode.target(&code)?))
+            }),
+            Codes::Predefined(_) => target(told),
+            Codes::Glyphs(_) => target(told).or_else(|| others.into_iter().find_map(target)),
+        };
+        found.map_or((told, None), |(length, text)| (length, Some(text)))
+    }
+
+    /// Appends the text of a code that the font's map does not have; says whether it is known.
+    fn decode(&self, code: &[u8], text: &mut String) -> bool {
+        match &self.codes {
+            Codes::Simple(encoding) => match encoding.meaning(code.first().copied().unwrap_or(0)) {
+                CodeMeaning::Text(character) => text.push(*character),
+                CodeMeaning::Texts(characters) => text.push_str(characters),
+                CodeMeaning::Unknown => return false,
+                CodeMeaning::Nothing => {}
+            },
+            Codes::Predefined(codes) => return codes.decode(code, text),
+            Codes::Glyphs(_) => return false,
+        }
+        true
+    }
+
+    /// Whether widths are more than a guess.
     pub(super) fn is_measured(&self) -> bool {
         !self.widths.is_empty()
     }
 
-    /// The width of `bytes` in units of the font size.
-    pub(super) fn width(&self, bytes: &[u8]) -> f64 {
-        let codes = bytes.chunks(if self.composite { 2 } else { 1 }).map(big_endian);
-        codes
-            .map(|code| {
-                let after = self.widths.partition_point(|range| range.0 <= code);
-                let range = after.checked_sub(1).and_then(|index| self.widths.get(index));
-                range.filter(|range| code <= range.1).map_or(self.default_width, |range| range.2)
-                    / 1000.0
-            })
-            .sum()
+    /// The width of a code in units of the font size.
+    fn width(&self, code: &[u8]) -> f64 {
+        let number = match &self.codes {
+            Codes::Simple(_) => big_endian(code),
+            // Widths are told by glyph, and which glyph a code has is not known here.
+            Codes::Predefined(_) => return if code.len() == 1 { 0.5 } else { self.default_width },
+            Codes::Glyphs(map) => {
+                let glyph = map.target(code).and_then(|units| units.first().copied());
+                glyph.map_or_else(|| big_endian(code), u32::from)
+            }
+        };
+        let after = self.widths.partition_point(|range| range.0 <= number);
+        let range = after.checked_sub(1).and_then(|index| self.widths.get(index));
+        range.filter(|range| number <= range.1).map_or(self.default_width, |range| range.2)
     }
+}
+
+/// The widths of a font that every reader has, by code.
+fn standard_widths(
+    standard: StandardFont,
+    built_in: BuiltIn<'_>,
+    encoding: &SimpleEncoding,
+) -> Vec<(u32, u32, f64)> {
+    let own = own_widths(built_in).into_iter();
+    let own: Vec<_> = own
+        .filter_map(|(code, width)| {
+            let code = u32::try_from(code).ok()?;
+            Some((code, code, width / UNITS_PER_EM))
+        })
+        .collect();
+    if !own.is_empty() {
+        return own;
+    }
+    let of_code = |code: u8| {
+        let width = match encoding.meaning(code) {
+            CodeMeaning::Text(character) => standard.width(*character)?,
+            _ => return None,
+        };
+        Some((u32::from(code), u32::from(code), width / UNITS_PER_EM))
+    };
+    (0..=u8::MAX).filter_map(of_code).collect()
 }
 
 #[cfg(test)]
@@ -166,21 +302,87 @@ mod tests {
         assert_eq!(text_of(&bytes), "\u{e9}\u{1f600}ACfi");
 
         let font = "<< /Type /Font /Subtype /Type1 /Encoding << /BaseEncoding /WinAnsiEncoding \
-            /Differences [65 /alpha /uni20AC /nonsense] >> >>";
+            /Differences [65 /alpha /uni20AC /.notdef] >> >>";
         let content = stream("", b"BT /F1 9 Tf (ABCD\\200) Tj ET");
         assert_eq!(text_of(&document_with_font(font, &[content], &[])), "\u{3b1}\u{20ac}D\u{20ac}");
     }
 
     #[test]
-    fn notes_text_whose_encoding_is_unknown() {
-        let font = "<< /Type /Font /Subtype /Type0 /Encoding /Identity-H >>";
-        let read = read_all(&document_with_font(
-            font,
-            &[stream("", b"BT /F1 9 Tf <00010002> Tj ET")],
-            &[],
-        ))
-        .unwrap();
-        let note = "2 characters are in a font without a readable encoding".to_owned();
-        assert_eq!(read.pages, vec![PdfPage { number: 1, text: String::new(), note: Some(note) }]);
+    fn takes_codes_as_long_as_the_font_says_they_are() {
+        let codes = b"2 begincodespacerange <00> <7f> <8000> <ffff> endcodespacerange \
+            1 begincidrange <00> <7f> 0 endcidrange";
+        let text =
+            b"1 beginbfrange <41> <5a> <0041> endbfrange 1 beginbfchar <8001> <4e2d> endbfchar";
+        let font = "<< /Type /Font /Subtype /Type0 /Encoding 6 0 R /ToUnicode 7 0 R >>";
+        let content = stream("", b"BT /F1 9 Tf <41428001 43> Tj ET");
+        let more = [stream("", codes), stream("", text)];
+        assert_eq!(text_of(&document_with_font(font, &[content], &more)), "AB\u{4e2d}C");
+
+        let wide = b"1 beginbfchar <0041> <03b1> endbfchar";
+        let font = "<< /Type /Font /Subtype /TrueType /ToUnicode 6 0 R >>";
+        let content = stream("", b"BT /F1 9 Tf (AB) Tj ET");
+        assert_eq!(text_of(&document_with_font(font, &[content], &[stream("", wide)])), "\u{3b1}B");
+    }
+
+    #[test]
+    fn counts_characters_whose_encoding_is_unknown() {
+        for (font, shown, count) in [
+            ("/Subtype /Type0 /Encoding /Identity-H", "<00010002>", "2 characters are"),
+            ("/Subtype /Type0 /Encoding /90ms-RKSJ-H", "<81ad>", "1 character is"),
+            (
+                "/Subtype /Type1 /Encoding << /Differences [65 /nonsense] >>",
+                "(A)",
+                "1 character is",
+            ),
+            (
+                "/Subtype /Type3 /Encoding << /Differences [1 /g1 /g2] >>",
+                "<0102>",
+                "2 characters are",
+            ),
+            ("/Subtype /Type3", "(abc)", "3 characters are"),
+        ] {
+            let font = format!("<< /Type /Font {font} >>");
+            let content = stream("", format!("BT /F1 9 Tf {shown} Tj ET").as_bytes());
+            let read = read_all(&document_with_font(&font, &[content], &[])).unwrap();
+            let note = Some(format!("{count} in a font without a readable encoding"));
+            assert_eq!(read.pages, [PdfPage { number: 1, text: String::new(), note }], "{font}");
+        }
+    }
+
+    #[test]
+    fn knows_the_widths_and_codes_of_the_fonts_that_every_reader_has() {
+        // Each string is placed where the one before ends, so that no word is broken.
+        for (name, shown) in [
+            ("Helvetica", "(wid) Tj 15 0 Td (th) Tj"),
+            ("ABCDEF+Arial-BoldMT", "(wid) Tj 16.67 0 Td (th) Tj"),
+            ("TimesNewRoman,Italic", "(wid) Tj 14.45 0 Td (th) Tj"),
+            ("Courier", "(wid) Tj 18 0 Td (th) Tj"),
+        ] {
+            let font = format!("<< /Type /Font /Subtype /Type1 /BaseFont /{name} >>");
+            let content = stream("", format!("BT /F1 10 Tf {shown} ET").as_bytes());
+            assert_eq!(text_of(&document_with_font(&font, &[content], &[])), "width", "{name}");
+        }
+        let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Symbol >>";
+        let content = stream("", b"BT /F1 10 Tf (abg) Tj ET");
+        assert_eq!(text_of(&document_with_font(font, &[content], &[])), "αβγ");
+    }
+
+    #[test]
+    fn takes_the_codes_of_an_embedded_program() {
+        let program = b"%!PS-AdobeFont-1.0: CMR10\n/Encoding 256 array\n0 1 255 {1 index exch /.notdef put} for\n\
+            dup 12 /fi put\ndup 8#101 /A put\nreadonly def\ncurrentfile eexec\ndup 66 /B put";
+        let font =
+            "<< /Type /Font /Subtype /Type1 /FontDescriptor << /Flags 4 /FontFile 6 0 R >> >>";
+        let content = stream("", b"BT /F1 10 Tf (A\\014B) Tj ET");
+        let bytes = document_with_font(font, &[content], &[stream("", program)]);
+        assert_eq!(text_of(&bytes), "Afi");
+    }
+
+    #[test]
+    fn measures_type_3_glyphs_by_the_matrix_of_their_font() {
+        let font = "<< /Type /Font /Subtype /Type3 /FontMatrix [0.01 0 0 0.01 0 0] /FirstChar 65 \
+            /Widths [50 50] /Encoding << /Differences [65 /A /B] >> >>";
+        let content = stream("", b"BT /F1 10 Tf (A) Tj 5 0 Td (B) Tj 15 0 Td (A) Tj ET");
+        assert_eq!(text_of(&document_with_font(font, &[content], &[])), "AB A");
     }
 }

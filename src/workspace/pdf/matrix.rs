@@ -1,5 +1,6 @@
 //! Where drawing comes to lie on the page.
 
+use super::layout::{Area, Point};
 use super::object::Object;
 
 /// Where the horizontal unit, the vertical unit and the origin come to lie.
@@ -26,4 +27,45 @@ pub(super) fn matrix_of(operands: &[Object]) -> Matrix {
     let mut values = operands.iter().map(Object::as_number);
     let mut pair = || [values.next().unwrap_or(0.0), values.next().unwrap_or(0.0)];
     [pair(), pair(), pair()]
+}
+
+/// The rectangle between the two corners that four numbers tell; nothing where it is empty.
+pub(super) fn area_of(corners: &[Object]) -> Option<Area> {
+    let [x, y, other_x, other_y] = corners else { return None };
+    let [x, y, other_x, other_y] = [x, y, other_x, other_y].map(Object::as_number);
+    let low = [x.min(other_x), y.min(other_y)];
+    let high = [x.max(other_x), y.max(other_y)];
+    (high[0] > low[0] && high[1] > low[1]).then_some(Area { low, high })
+}
+
+/// Where a point comes to lie.
+pub(super) fn moved([x, y]: Point, by: Matrix) -> Point {
+    let [_, _, origin] = multiply(shift(x, y), by);
+    origin
+}
+
+/// The smallest rectangle that holds another one once it has been moved.
+pub(super) fn moved_area(Area { low, high }: Area, by: Matrix) -> Area {
+    let corners = [low, high, [low[0], high[1]], [high[0], low[1]]].map(|it| moved(it, by));
+    let bound = |part: usize, choose: fn(f64, f64) -> f64| {
+        let values = corners.iter().filter_map(|it| it.get(part).copied());
+        values.reduce(choose).unwrap_or(0.0)
+    };
+    Area {
+        low: [bound(0, f64::min), bound(1, f64::min)],
+        high: [bound(0, f64::max), bound(1, f64::max)],
+    }
+}
+
+/// Moves and stretches one rectangle onto another.
+pub(super) fn onto(from: Area, to: Area) -> Matrix {
+    let factor = |part: usize| {
+        let length =
+            |area: &Area| area.high.get(part).unwrap_or(&0.0) - area.low.get(part).unwrap_or(&0.0);
+        let (from, to) = (length(&from), length(&to));
+        if from > 0.0 { to / from } else { 1.0 }
+    };
+    let (across, up) = (factor(0), factor(1));
+    let origin = [to.low[0] - from.low[0] * across, to.low[1] - from.low[1] * up];
+    [[across, 0.0], [0.0, up], origin]
 }

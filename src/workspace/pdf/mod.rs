@@ -2,8 +2,9 @@
 //!
 //! `scan` finds where objects are, `reader` parses them with `lexer` when they are asked for,
 //! `decrypt` and `unpack` (by `filters`) give the data of their streams, `page_tree` lists the
-//! pages, and `page_text` runs a page's drawing operators, with `font` (by `encoding` and
-//! `to_unicode`) turning bytes into characters. `budget` is charged for every step.
+//! pages, and `page_text` runs a page's drawing operators and those of its `annotations`. There
+//! `font` turns bytes into characters, by `encoding`, `code_map` or `predefined_codes`, and `layout`
+//! makes lines of them. `budget` is charged for every step.
 //!
 //! No general PDF library does this within a bound: they load a document eagerly, where two bytes
 //! of an array become a hundred bytes of memory, allocate a predictor's `/Columns` as written and
@@ -11,22 +12,29 @@
 //!
 //! It must never know about tools, policy, sessions or JSON, and it never touches the disk.
 
+mod annotations;
 mod budget;
+mod code_map;
 mod decrypt;
 mod encoding;
 mod filters;
 mod font;
+mod font_program;
+mod layout;
 mod lexer;
 mod matrix;
 mod object;
 mod page_range;
 mod page_text;
 mod page_tree;
+mod predefined_codes;
 mod reader;
+mod right_to_left;
 mod scan;
+mod standard_fonts;
 #[cfg(test)]
 mod test_pdf;
-mod to_unicode;
+mod text_string;
 mod unpack;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -68,6 +68,11 @@ impl Dictionary {
         self.entries.get(index).map(|(_, value)| value)
     }
 
+    /// Every value, to be changed in place.
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Object> {
+        self.entries.iter_mut().map(|(_, value)| value)
+    }
+
     pub(super) fn has(&self, key: &[u8]) -> bool {
         self.get(key).is_some()
     }

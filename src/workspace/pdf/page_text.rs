@@ -1,12 +1,13 @@
-//! Runs the drawing operators that matter for text, placing line breaks and spaces by position.
+//! Runs the drawing operators of a page that matter for its text.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::font::Font;
+use super::layout::{Area, Layout, Placement};
 use super::lexer::{Lexer, MAX_DEPTH, Token, find, is_space};
-use super::matrix::{IDENTITY, Matrix, matrix_of, multiply, shift};
-use super::object::{Dictionary, Object, ObjectId};
+use super::matrix::{IDENTITY, Matrix, area_of, matrix_of, multiply, shift};
+use super::object::{Dictionary, Object, ObjectId, Stream};
 use super::reader::Reader;
 use super::unpack::MAX_UNPACKED;
 use super::{MAX_PAGE_TEXT, PdfError, PdfPage};
@@ -19,7 +20,7 @@ const CHARGE_EVERY: usize = 256 * 1024;
 
 /// Read once for each content: copying these for every form drawn would cost more than the forms.
 #[derive(Default)]
-struct Resources {
+pub(super) struct Resources {
     fonts: Dictionary,
     forms: Dictionary,
 }
@@ -30,12 +31,16 @@ struct GraphicsState {
     font: Option<Rc<Font>>,
     size: f64,
     leading: f64,
+    /// Added to the width of every character, and of every space.
+    character_spacing: f64,
+    word_spacing: f64,
+    /// By which factor text is stretched along its line.
+    stretch: f64,
 }
 
 pub(super) struct PageText<'r, 'a> {
-    reader: &'r mut Reader<'a>,
-    text: String,
-    cut: bool,
+    pub(super) reader: &'r mut Reader<'a>,
+    pub(super) layout: Layout,
     damaged: bool,
     undecoded: usize,
     state: GraphicsState,
@@ -44,8 +49,8 @@ pub(super) struct PageText<'r, 'a> {
     pen: Matrix,
     /// Whether the pen was set anew since the last text, not only advanced.
     moved: bool,
-    /// Where the last text ended, and whether the font's widths made that more than a guess.
-    last: Option<(f64, f64, bool)>,
+    /// The text of the code that is being shown; kept, so that no code allocates.
+    shown: String,
 }
 
 impl<'r, 'a> PageText<'r, 'a> {
@@ -54,11 +59,18 @@ impl<'r, 'a> PageText<'r, 'a> {
         number: u32,
         id: ObjectId,
     ) -> Result<PdfPage, PdfError> {
-        let state = GraphicsState { page: IDENTITY, font: None, size: 1.0, leading: 0.0 };
+        let state = GraphicsState {
+            page: IDENTITY,
+            font: None,
+            size: 1.0,
+            leading: 0.0,
+            character_spacing: 0.0,
+            word_spacing: 0.0,
+            stretch: 1.0,
+        };
         let mut page = Self {
             reader,
-            text: String::new(),
-            cut: false,
+            layout: Layout::default(),
             damaged: false,
             undecoded: 0,
             state,
@@ -66,13 +78,15 @@ impl<'r, 'a> PageText<'r, 'a> {
             line: IDENTITY,
             pen: IDENTITY,
             moved: false,
-            last: None,
+            shown: String::new(),
         };
         match page.reader.load(id)? {
             Some(Object::Dictionary(dictionary)) => {
+                page.layout = Layout::of_page(page.visible_area(&dictionary)?);
                 let resources = page.inherited_resources(&dictionary)?;
                 let content = page.content(&dictionary)?;
                 page.run(&content, &resources, 0)?;
+                page.annotations(&dictionary)?;
             }
             _ => page.damaged = true,
         }
@@ -81,36 +95,69 @@ impl<'r, 'a> PageText<'r, 'a> {
 
     fn finish(self, number: u32) -> PdfPage {
         let mut notes = Vec::new();
-        if self.cut {
+        if self.layout.is_cut() {
             notes.push(format!(
                 "only the first {MAX_PAGE_TEXT} bytes of this page's text are shown"
             ));
         }
-        if self.undecoded > 0 {
-            notes.push(format!(
-                "{} characters are in a font without a readable encoding",
-                self.undecoded
-            ));
+        match self.undecoded {
+            0 => {}
+            1 => notes.push("1 character is in a font without a readable encoding".to_owned()),
+            count => {
+                notes.push(format!("{count} characters are in a font without a readable encoding"));
+            }
         }
         if self.damaged {
             notes.push("part of this page is damaged and was skipped".to_owned());
         }
-        let text = self.text.trim_end().to_owned();
+        let text = self.layout.into_text();
         PdfPage { number, text, note: (!notes.is_empty()).then(|| notes.join("; ")) }
     }
 
-    fn inherited_resources(&mut self, page: &Dictionary) -> Result<Resources, PdfError> {
+    /// An entry that a page has from the nearest node above it that has one.
+    fn inherited(&mut self, page: &Dictionary, key: &[u8]) -> Result<Option<Object>, PdfError> {
         let mut node = page.clone();
         for _ in 0..MAX_DEPTH {
-            if let Some(resources) = self.reader.get_dictionary(&node, b"Resources")? {
-                return self.resources(&resources);
+            if let Some(found) = self.reader.get(&node, key)? {
+                return Ok(Some(found));
             }
             match self.reader.get_dictionary(&node, b"Parent")? {
                 Some(parent) => node = parent,
                 None => break,
             }
         }
-        Ok(Resources::default())
+        Ok(None)
+    }
+
+    /// The part of the page that is shown; nothing where the page does not say or makes no sense.
+    fn visible_area(&mut self, page: &Dictionary) -> Result<Option<Area>, PdfError> {
+        let media = self.rectangle(page, b"MediaBox")?;
+        let crop = self.rectangle(page, b"CropBox")?;
+        Ok(match (media, crop) {
+            (Some(media), Some(crop)) => media.overlap(crop).or(Some(media)),
+            (media, crop) => media.or(crop),
+        })
+    }
+
+    fn rectangle(&mut self, page: &Dictionary, key: &[u8]) -> Result<Option<Area>, PdfError> {
+        let Some(Object::Array(corners)) = self.inherited(page, key)? else { return Ok(None) };
+        self.area(&corners)
+    }
+
+    /// The rectangle between two corners.
+    pub(super) fn area(&mut self, corners: &[Object]) -> Result<Option<Area>, PdfError> {
+        let mut values = Vec::new();
+        for corner in corners.iter().take(4) {
+            values.push(self.reader.resolve(corner)?.unwrap_or(Object::Null));
+        }
+        Ok(area_of(&values))
+    }
+
+    fn inherited_resources(&mut self, page: &Dictionary) -> Result<Resources, PdfError> {
+        match self.inherited(page, b"Resources")? {
+            Some(Object::Dictionary(resources)) => self.resources(&resources),
+            _ => Ok(Resources::default()),
+        }
     }
 
     fn resources(&mut self, dictionary: &Dictionary) -> Result<Resources, PdfError> {
@@ -185,7 +232,7 @@ impl<'r, 'a> PageText<'r, 'a> {
                 _ => self.operate(operator, &operands),
             }
             operands.clear();
-            if self.cut {
+            if self.layout.is_cut() {
                 break;
             }
         }
@@ -224,18 +271,29 @@ impl<'r, 'a> PageText<'r, 'a> {
         if stream.dictionary.name(b"Subtype") != Some(b"Form") {
             return Ok(());
         }
-        let own = match self.reader.get_dictionary(&stream.dictionary, b"Resources")? {
+        self.draw(stream, IDENTITY, resources, depth)
+    }
+
+    /// Draws a form, placed on the page by a matrix.
+    pub(super) fn draw(
+        &mut self,
+        form: Stream,
+        place: Matrix,
+        resources: &Resources,
+        depth: usize,
+    ) -> Result<(), PdfError> {
+        let own = match self.reader.get_dictionary(&form.dictionary, b"Resources")? {
             Some(own) => Some(self.resources(&own)?),
             None => None,
         };
-        let placed = match self.reader.get(&stream.dictionary, b"Matrix")? {
+        let matrix = match self.reader.get(&form.dictionary, b"Matrix")? {
             Some(Object::Array(matrix)) => matrix_of(&matrix),
             _ => IDENTITY,
         };
-        let data = self.reader.unpack(stream)?;
+        let data = self.reader.unpack(form)?;
         let state = self.state.clone();
         let saved = std::mem::take(&mut self.saved);
-        self.state.page = multiply(placed, self.state.page);
+        self.state.page = multiply(multiply(matrix, place), self.state.page);
         self.run(&data, own.as_ref().unwrap_or(resources), depth + 1)?;
         self.state = state;
         self.saved = saved;
@@ -251,6 +309,9 @@ impl<'r, 'a> PageText<'r, 'a> {
             b"BT" => self.start_line(IDENTITY),
             b"Tm" => self.start_line(matrix_of(operands)),
             b"TL" => self.state.leading = operand(0),
+            b"Tc" => self.state.character_spacing = operand(0),
+            b"Tw" => self.state.word_spacing = operand(0),
+            b"Tz" => self.state.stretch = operand(0) / 100.0,
             b"Td" => self.move_line(operand(0), operand(1)),
             b"TD" => {
                 self.state.leading = -operand(1);
@@ -268,6 +329,8 @@ impl<'r, 'a> PageText<'r, 'a> {
                 self.show_all(operands);
             }
             b"\"" => {
+                self.state.word_spacing = operand(0);
+                self.state.character_spacing = operand(1);
                 self.move_line(0.0, -self.state.leading);
                 self.show_all(operands.get(2..).unwrap_or_default());
             }
@@ -285,8 +348,10 @@ impl<'r, 'a> PageText<'r, 'a> {
         self.start_line(multiply(shift(x, y), self.line));
     }
 
-    fn move_pen(&mut self, x: f64) {
-        self.pen = multiply(shift(x, 0.0), self.pen);
+    /// Moves the pen along the line, which goes down the page in vertical writing.
+    fn move_pen(&mut self, distance: f64, is_vertical: bool) {
+        let step = if is_vertical { shift(0.0, -distance) } else { shift(distance, 0.0) };
+        self.pen = multiply(step, self.pen);
     }
 
     fn show_all(&mut self, items: &[Object]) {
@@ -294,7 +359,10 @@ impl<'r, 'a> PageText<'r, 'a> {
             match item {
                 Object::String(bytes) => self.show(bytes),
                 Object::Integer(_) | Object::Real(_) => {
-                    self.move_pen(-item.as_number() / 1000.0 * self.state.size);
+                    let distance = -item.as_number() / 1000.0 * self.state.size;
+                    let is_vertical = self.state.font.as_ref().is_some_and(|it| it.is_vertical);
+                    let stretch = if is_vertical { -1.0 } else { self.state.stretch };
+                    self.move_pen(distance * stretch, is_vertical);
                 }
                 _ => {}
             }
@@ -306,33 +374,45 @@ impl<'r, 'a> PageText<'r, 'a> {
             self.undecoded = self.undecoded.saturating_add(bytes.len());
             return;
         };
-        if self.cut {
-            return;
-        }
-        let [[across_x, across_y], _, [x, y]] = multiply(self.pen, self.state.page);
-        let em = (self.state.size * across_x.hypot(across_y)).abs();
-        if let Some((last_x, last_y, measured)) = self.last {
-            let gap = x - last_x;
-            if (y - last_y).abs() > em * 0.5 {
-                self.text.push('\n');
-            } else if (gap > em * 0.15
-                || gap < -em
-                || (!measured && self.moved && gap.abs() > em * 0.01))
-                && !self.text.ends_with([' ', '\n'])
-            {
-                self.text.push(' ');
+        let [[across_x, across_y], [up_x, up_y], _] = multiply(self.pen, self.state.page);
+        let (line_x, line_y) = if font.is_vertical { (-up_x, -up_y) } else { (across_x, across_y) };
+        let length = line_x.hypot(line_y);
+        // Text that is squeezed to nothing has no direction.
+        let direction = if length > 0.0 { [line_x / length, line_y / length] } else { [1.0, 0.0] };
+        let stretch = if font.is_vertical { 1.0 } else { self.state.stretch };
+        // A font size or a stretch below zero turns the writing around.
+        let turn = (self.state.size * stretch).signum();
+        let mut placement = Placement {
+            start: self.pen_on_page(),
+            end: [0.0, 0.0],
+            direction: direction.map(|part| part * turn),
+            em: (self.state.size * length * stretch).abs(),
+            was_moved: std::mem::take(&mut self.moved),
+            is_measured: font.is_measured(),
+        };
+        let mut rest = bytes;
+        let mut shown = std::mem::take(&mut self.shown);
+        while !self.layout.is_cut() {
+            shown.clear();
+            let Some(code) = font.take_code(&mut rest, &mut shown) else { break };
+            let width = if font.is_vertical { 1.0 } else { code.width };
+            let mut advance = width * self.state.size + self.state.character_spacing;
+            if code.is_word_space {
+                advance += self.state.word_spacing;
             }
+            self.move_pen(advance * stretch, font.is_vertical);
+            placement.end = self.pen_on_page();
+            self.undecoded = self.undecoded.saturating_add(usize::from(code.is_undecoded));
+            self.layout.place(&shown, placement);
+            placement.start = placement.end;
+            placement.was_moved = false;
         }
-        self.undecoded = self.undecoded.saturating_add(font.decode(bytes, &mut self.text));
-        if self.text.len() > MAX_PAGE_TEXT {
-            self.cut = true;
-            let end = (0..=MAX_PAGE_TEXT).rev().find(|&end| self.text.is_char_boundary(end));
-            self.text.truncate(end.unwrap_or(0));
-        }
-        self.move_pen(font.width(bytes) * self.state.size);
-        let [_, _, [x, y]] = multiply(self.pen, self.state.page);
-        self.moved = false;
-        self.last = Some((x, y, font.is_measured()));
+        self.shown = shown;
+    }
+
+    fn pen_on_page(&self) -> [f64; 2] {
+        let [_, _, origin] = multiply(self.pen, self.state.page);
+        origin
     }
 }
 

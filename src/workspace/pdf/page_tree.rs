@@ -7,6 +7,13 @@ use super::object::{Dictionary, Object, ObjectId};
 use super::reader::Reader;
 
 const MAX_PAGES_IN_DOCUMENT: usize = 50_000;
+/// Nodes that hold no page count as well.
+const MAX_VISITED_NODES: usize = 2 * MAX_PAGES_IN_DOCUMENT;
+
+enum Step {
+    Enter(ObjectId),
+    Leave(ObjectId),
+}
 
 impl Reader<'_> {
     /// The pages in order, by walking the tree: its `/Count` is only a claim.
@@ -22,11 +29,20 @@ impl Reader<'_> {
         }
         let root = root.ok_or(PdfError::Damaged("it has no page tree"))?;
         let mut pages = Vec::new();
-        let mut kids_of = HashSet::new();
+        let mut above = HashSet::new();
         let mut leaves = HashSet::new();
-        let mut waiting = vec![root];
-        while let Some(id) = waiting.pop() {
-            if pages.len() + waiting.len() > MAX_PAGES_IN_DOCUMENT {
+        let mut visited = 0;
+        let mut waiting = vec![Step::Enter(root)];
+        while let Some(step) = waiting.pop() {
+            let id = match step {
+                Step::Enter(id) => id,
+                Step::Leave(id) => {
+                    above.remove(&id);
+                    continue;
+                }
+            };
+            visited += 1;
+            if pages.len() + waiting.len() > MAX_PAGES_IN_DOCUMENT || visited > MAX_VISITED_NODES {
                 return Err(PdfError::TooComplex("it has more than 50,000 pages"));
             }
             if leaves.contains(&id) {
@@ -42,11 +58,13 @@ impl Reader<'_> {
                 pages.push(id);
                 continue;
             }
-            if !kids_of.insert(id) {
+            // A node may be listed twice, as a page may, but not below itself.
+            if !above.insert(id) {
                 return Err(PdfError::Damaged("its page tree goes in circles"));
             }
+            waiting.push(Step::Leave(id));
             if let Some(Object::Array(kids)) = self.get(&node, b"Kids")? {
-                waiting.extend(kids.iter().rev().filter_map(Object::as_reference));
+                waiting.extend(kids.iter().rev().filter_map(Object::as_reference).map(Step::Enter));
             }
         }
         if pages.is_empty() || pages == [root] {
@@ -81,6 +99,24 @@ mod tests {
             let kids = format!("<< /Type /Pages /Kids [{}] >>", "3 0 R ".repeat(count));
             assert_eq!(refusal(&tree(&kids, &["<< /Type /Page >>"])), reason);
         }
+    }
+
+    #[test]
+    fn reads_a_node_that_is_listed_twice_and_refuses_one_that_is_listed_without_end() {
+        let twice = tree(
+            "<< /Type /Pages /Kids [3 0 R 3 0 R] >>",
+            &["<< /Type /Pages /Kids [4 0 R] >>", "<< /Type /Page >>"],
+        );
+        assert_eq!(read_all(&twice).unwrap().total_pages, 2);
+        // Forty nodes, each with the next one twice, and no page at their end.
+        let nodes: Vec<String> =
+            (4..44).map(|next| format!("<< /Kids [{next} 0 R {next} 0 R] >>")).collect();
+        let mut nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+        nodes.push("<< /Kids [] >>");
+        assert_eq!(
+            refusal(&tree("<< /Kids [3 0 R 3 0 R] >>", &nodes)),
+            "it has more than 50,000 pages"
+        );
     }
 
     #[test]

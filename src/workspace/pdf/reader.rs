@@ -14,6 +14,8 @@ use super::scan::{Place, payload_start};
 const MAX_OBJECTS: usize = 500_000;
 const MAX_CACHED_CONTAINERS: usize = 24 * 1024 * 1024;
 const MAX_REFERENCE_CHAIN: usize = 16;
+/// `/Encrypt`, its `/CF`, and a filter there.
+const MAX_ENCRYPT_DEPTH: usize = 2;
 
 /// Finds objects without trusting the cross-reference table, which can point many entries at one
 /// large object. Later definitions win, as they do in files that were updated by appending.
@@ -80,7 +82,8 @@ impl<'a> Reader<'a> {
         else {
             return Ok(());
         };
-        let encrypt = self.get_dictionary(&trailer, b"Encrypt")?.ok_or(PdfError::Encrypted)?;
+        let mut encrypt = self.get_dictionary(&trailer, b"Encrypt")?.ok_or(PdfError::Encrypted)?;
+        self.put_values_in_place(&mut encrypt, 0)?;
         let file_id = match self.get(&trailer, b"ID")? {
             Some(Object::Array(parts)) => parts.into_iter().next(),
             _ => None,
@@ -91,6 +94,25 @@ impl<'a> Reader<'a> {
         };
         let cipher = Cipher::with_empty_password(&encrypt, &file_id);
         self.cipher = Some(cipher.ok_or(PdfError::Encrypted)?);
+        Ok(())
+    }
+
+    /// Puts what the entries refer to in their place, down to the filters that `/CF` holds.
+    fn put_values_in_place(
+        &mut self,
+        dictionary: &mut Dictionary,
+        depth: usize,
+    ) -> Result<(), PdfError> {
+        for value in dictionary.values_mut() {
+            if let Some(found) = self.resolve(value)? {
+                *value = found;
+            }
+            if let Object::Dictionary(inner) = value
+                && depth < MAX_ENCRYPT_DEPTH
+            {
+                self.put_values_in_place(inner, depth + 1)?;
+            }
+        }
         Ok(())
     }
 
@@ -148,7 +170,10 @@ impl<'a> Reader<'a> {
             Some(&Place::File { body, generation }) => (body, generation),
         };
         let bytes = self.bytes;
-        let (object, end) = self.parse(bytes, body)?;
+        let (mut object, end) = self.parse(bytes, body)?;
+        if let (Some(cipher), Some(object)) = (&self.cipher, &mut object) {
+            cipher.strings_in((id.0, generation), object);
+        }
         let Some(Object::Dictionary(dictionary)) = object else {
             return Ok(object);
         };
@@ -167,7 +192,7 @@ impl<'a> Reader<'a> {
         self.budget.charge(end.saturating_sub(start))?;
         let mut content = bytes.get(start..end).unwrap_or_default().to_vec();
         if let Some(cipher) = &self.cipher {
-            content = cipher.decrypt((id.0, generation), &dictionary, content);
+            content = cipher.stream((id.0, generation), &dictionary, content);
         }
         Ok(Some(Object::Stream(Stream { dictionary, content })))
     }
