@@ -517,6 +517,15 @@ describe("PDFs", () => {
   const pages = (numbers: number[], total: number) =>
     numbers.map((number) => `--- page ${number} of ${total} ---\nPage ${number}\n`).join("");
 
+  test("says of a page that has text which cannot be decoded", async () => {
+    // Without the name of a font, its codes are those of a Type 3 font: glyphs without characters.
+    const bare = pdf(2).replaceAll("/Subtype /Type1", "/Subtype /Type3");
+    workspace.write("undecoded.pdf", bare);
+    expect(texts(await read("undecoded.pdf"))[0]).toMatch(
+      /--- page 2 of 2 ---\n\[no readable text on this page: \d+ characters are in a font without a readable encoding\]\n/,
+    );
+  });
+
   test("of a few pages are read whole, as text by page", async () => {
     const file = workspace.write("p3.pdf", pdf(3));
     expect(await read("p3.pdf")).toEqual({
@@ -619,9 +628,10 @@ describe("PDFs", () => {
 
   test("stay within 256 KiB of text and say which pages are left", async () => {
     const page = "x".repeat(100);
-    const long = pdf(4).replaceAll(/BT (.*?)\(Page (\d)\) Tj ET/g, (_all, place, number) => {
-      const line = `(${number}${page}) Tj 0 -12 Td `;
-      return `BT ${place}${line.repeat(1_000)} ET`;
+    // Small enough that all of it lies on the page.
+    const long = pdf(4).replaceAll(/BT .*?\(Page (\d)\) Tj ET/g, (_all, number) => {
+      const line = `(${number}${page}) Tj 0 -0.1 Td `;
+      return `BT /F1 0.1 Tf 20 150 Td ${line.repeat(1_000)} ET`;
     });
     // The offsets of the objects no longer fit, which a reader has to bear.
     const fixed = long.replaceAll(
