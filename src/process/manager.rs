@@ -305,7 +305,7 @@ impl TaskManager {
         true
     }
 
-    /// The task of an id, running or remembered.
+    /// The task of an id, running or remembered, whichever conversation started it.
     pub fn find(&self, id: &str) -> Option<Arc<Task>> {
         let tasks = self.lock();
         let found =
@@ -313,7 +313,31 @@ impl TaskManager {
         found.filter(|it| it.ground() == Ground::Back)
     }
 
-    /// Every task that runs or is remembered, in the order in which they started.
+    /// The task of an id, where this conversation started it: another one's tasks are unknown to it.
+    pub fn find_of(&self, session_id: &str, id: &str) -> Option<Arc<Task>> {
+        self.find(id).filter(|it| *it.session_id == *session_id)
+    }
+
+    /// Every task that this conversation started, in the order in which they started.
+    pub fn list_of(&self, session_id: &str) -> Vec<Arc<Task>> {
+        let mut all = self.list();
+        all.retain(|it| *it.session_id == *session_id);
+        all
+    }
+
+    /// True when a file holds the output of a command that this conversation ran.
+    pub fn is_output_of(&self, session_id: &str, file: &std::path::Path) -> bool {
+        let tasks = self.lock();
+        tasks
+            .running
+            .values()
+            .chain(&tasks.ended)
+            .filter(|it| *it.session_id == *session_id)
+            .any(|it| matches!(it.spill_state(), SpillState::File { path, .. } if path == file))
+    }
+
+    /// Every task that runs or is remembered, in the order in which they started. This is the host's
+    /// view, across conversations.
     pub fn list(&self) -> Vec<Arc<Task>> {
         let tasks = self.lock();
         let mut all: Vec<_> = tasks

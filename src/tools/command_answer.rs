@@ -10,9 +10,8 @@ use super::{
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    process::{
-        Ending, Ground, SpillState, StopReason, Task, TaskManager, exit_meaning, signal_name,
-    },
+    process::{Ending, Ground, SpillState, StopReason, Task, exit_meaning, signal_name},
+    session::Session,
     tool::{Content, ToolContext, ToolOutput, shown_path, shown_text},
 };
 
@@ -239,11 +238,13 @@ const fn stop_word(reason: StopReason) -> &'static str {
     }
 }
 
-/// The task of an id, or an error that names those there are.
-pub(super) fn task_of(id: &str, manager: &TaskManager) -> Result<Arc<Task>, ToolError> {
-    manager.find(id).ok_or_else(|| {
+/// The task of an id, or an error that names those there are. A task belongs to the conversation that
+/// started it, so to every other one there is no such task.
+pub(super) fn task_of(id: &str, session: &Session) -> Result<Arc<Task>, ToolError> {
+    let manager = &session.tasks;
+    manager.find_of(&session.id, id).ok_or_else(|| {
         let known: Vec<String> =
-            manager.list().iter().rev().take(10).map(|it| format!("`{}`", it.id)).collect();
+            manager.list_of(&session.id).iter().rev().take(10).map(|it| format!("`{}`", it.id)).collect();
         let hint = if known.is_empty() {
             "no task has been started".to_owned()
         } else {
