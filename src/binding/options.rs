@@ -85,11 +85,17 @@ impl ShellOptions {
         self,
         host: BTreeMap<String, String>,
         set: BTreeMap<String, String>,
-    ) -> ProcessSettings {
+    ) -> Result<ProcessSettings, ToolError> {
         let environment = Environment::of_host(host);
+        let shell = match &self.path {
+            None => environment.shell(),
+            Some(asked) => environment
+                .shell_named(asked)
+                .map_err(|cause| ToolError::new(ErrorKind::InvalidOptions, cause))?,
+        };
         let rules = EnvironmentRules { allowed: self.allow_env, set };
         let mut settings = ProcessSettings::new(
-            self.path.unwrap_or_else(|| environment.shell()),
+            shell,
             environment.for_commands(&rules),
             environment.temporary_directory().to_owned(),
         );
@@ -99,7 +105,7 @@ impl ShellOptions {
         settings.idle_timeout = self.idle_timeout_ms.map(milliseconds);
         settings.grace = self.grace_ms.map_or(settings.grace, milliseconds);
         settings.max_file_bytes = self.max_output_file_bytes.unwrap_or(settings.max_file_bytes);
-        settings
+        Ok(settings)
     }
 }
 
@@ -135,7 +141,7 @@ impl Options {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
-        let commands = self.shell.settings(self.process_env, self.env);
+        let commands = self.shell.settings(self.process_env, self.env)?;
         let places = places_of(self.project_path, &roots, &commands);
         let mut setup = PolicySetup::new(
             self.policy,

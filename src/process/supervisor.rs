@@ -1,27 +1,35 @@
 //! The host's end of the supervisor: starts it, hands it commands, lets it go.
 
 use std::{
+    ffi::OsString,
+    fs::File,
     io::{self, IoSlice},
     mem::MaybeUninit,
     os::{
         fd::{AsFd as _, OwnedFd},
-        unix::net::UnixStream,
+        unix::{ffi::OsStrExt as _, net::UnixStream},
     },
     path::Path,
     process::{Child, Command, Stdio},
+    sync::{Mutex, PoisonError},
     thread,
     time::Duration,
 };
 
-use rustix::net::{
-    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown,
-    SocketFlags, SocketType, recv, sendmsg, shutdown, socketpair,
-    sockopt::{Timeout, set_socket_timeout},
+use rustix::{
+    net::{
+        AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown,
+        SocketFlags, SocketType, recv, sendmsg, shutdown, socketpair,
+        sockopt::{Timeout, set_socket_timeout},
+    },
+    process::Signal,
 };
 use tokio::sync::oneshot;
 
 use super::{
-    protocol::{HELLO, Request},
+    descendants::{SeenProcess, children, look, look_again, signal},
+    launcher::{CommandStreams, memory_file},
+    protocol::{COOKIE, HELLO, MAX_DESCRIPTORS, Process, Request},
     settings::ProcessSettings,
 };
 
@@ -32,6 +40,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) struct Supervisor {
     socket: OwnedFd,
     child: Option<Child>,
+    process: Option<Process>,
+    /// Those below it, when they were last looked at.
+    others: Mutex<Vec<Process>>,
 }
 
 impl Supervisor {
@@ -49,10 +60,12 @@ impl Supervisor {
             // It must not keep a directory in use.
             .current_dir("/")
             .stdin(theirs)
-            .stdout(Stdio::null())
+            // Where it reads the other environment from.
+            .stdout(environment_file(&settings.helper_environment)?)
             .stderr(Stdio::null())
             .spawn()?;
-        let supervisor = Self { socket, child: Some(child) };
+        let process = look(child.id().cast_signed()).map(|it| it.process);
+        let supervisor = Self { socket, child: Some(child), process, others: Mutex::default() };
         let mut hello = [0; HELLO.len()];
         for direction in [Timeout::Recv, Timeout::Send] {
             set_socket_timeout(&supervisor.socket, direction, Some(PATIENCE))?;
@@ -65,16 +78,42 @@ impl Supervisor {
     pub(super) fn ask(
         &self,
         request: &Request,
-        output: &OwnedFd,
+        streams: &CommandStreams,
         line: &UnixStream,
     ) -> io::Result<()> {
         let message = request.encode();
-        let descriptors = [output.as_fd(), line.as_fd()];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let apart = streams.errors.iter().chain(&streams.input).map(OwnedFd::as_fd);
+        let descriptors: Vec<_> =
+            [line.as_fd(), streams.output.as_fd()].into_iter().chain(apart).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
         sendmsg(&self.socket, &[IoSlice::new(&message)], &mut ancillary, SendFlags::NOSIGNAL)?;
         Ok(())
+    }
+
+    /// Sets it going again where somebody stopped it, with those that it keeps ready; true when all were
+    /// going.
+    pub(super) fn resume(&self) -> bool {
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(seen) = self.process.and_then(look_again) else {
+            // Its children are nobody's now, and only known from before.
+            resume_all(others.iter().filter_map(|it| look_again(*it)));
+            return false;
+        };
+        let ready = children(seen.process.pid).unwrap_or_default();
+        let all: Vec<SeenProcess> = ready.into_iter().filter_map(look).collect();
+        *others = all.iter().map(|it| it.process).collect();
+        !resume_all([seen].into_iter().chain(all))
+    }
+
+    /// Ends it at once. Commands that it has handed to their keepers go on.
+    pub(super) fn kill(&mut self) {
+        // Those that it keeps ready have to go on to notice that it is gone.
+        self.resume();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+        }
     }
 
     /// Lets it go. It ends when it notices that nobody is there, after the processes it kept ready. What
@@ -84,6 +123,8 @@ impl Supervisor {
     }
 
     fn leave(&mut self) -> Option<oneshot::Receiver<()>> {
+        // One that is stopped would not notice.
+        self.resume();
         let mut child = self.child.take()?;
         let _ = shutdown(&self.socket, Shutdown::Both);
         let (ended, is_ended) = oneshot::channel();
@@ -100,4 +141,23 @@ impl Drop for Supervisor {
     fn drop(&mut self) {
         self.leave();
     }
+}
+
+/// Sets processes going again that were stopped; true when there were any.
+fn resume_all(processes: impl IntoIterator<Item = SeenProcess>) -> bool {
+    let mut were_stopped = false;
+    for stopped in processes.into_iter().filter(|it| it.is_stopped) {
+        signal(stopped.process, Signal::CONT);
+        were_stopped = true;
+    }
+    were_stopped
+}
+
+/// A file in memory with the environment of the host's own commands.
+fn environment_file(variables: &[(OsString, OsString)]) -> io::Result<File> {
+    let mut text = Vec::new();
+    for (name, value) in variables.iter().filter(|(name, _)| name != COOKIE) {
+        text.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
+    }
+    memory_file(&text)
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    process::{Ending, Ground, SpillState, StopReason, Task, exit_meaning, signal_name},
+    process::{Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, exit_meaning, signal_name},
     session::Session,
     tool::{Content, ToolContext, ToolOutput, shown_path, shown_text},
 };
@@ -39,6 +39,8 @@ pub(super) fn stuck(task: &Task, reason: StopReason) -> Ending {
         exit_code: None,
         signal: None,
         failure: None,
+        trouble: None,
+        held_output: false,
         stopped_for: Some(reason),
         leftovers: 0,
         survivors: 1,
@@ -57,6 +59,9 @@ pub(super) fn ended(
 ) -> ToolOutput {
     if let Some(leftovers) = leftovers(ending) {
         notes.push(format!("{leftovers}; run in the background what should go on"));
+    }
+    if let Some(trouble) = trouble_words(ending) {
+        notes.push(trouble.to_owned());
     }
     if ending.survivors > 0 {
         notes.push(format!("{} processes could not be stopped", ending.survivors));
@@ -114,6 +119,22 @@ fn leftovers(ending: &Ending) -> Option<String> {
         0 => None,
         1 => Some("1 process outlived the shell and was stopped".to_owned()),
         count => Some(format!("{count} processes outlived the shell and were stopped")),
+    }
+}
+
+/// What somebody did to the process that watches over the command.
+fn trouble_words(ending: &Ending) -> Option<&'static str> {
+    match (ending.trouble?, ending.survivors) {
+        (KeeperTrouble::Stopped, _) => {
+            Some("the process that watches over commands was stopped, and was set going again")
+        }
+        (KeeperTrouble::Killed, 0) => Some(
+            "the process that watched over the command was killed; everything that the command had \
+             started was ended",
+        ),
+        (KeeperTrouble::Killed, _) => {
+            Some("the process that watched over the command was killed, and something was left running")
+        }
     }
 }
 
@@ -189,8 +210,10 @@ impl Verdict {
             ),
             (None, None, None) => failed(
                 ErrorKind::ShellExecution,
-                "its end was not seen".to_owned(),
-                "Command ended without an exit code".to_owned(),
+                "exit status unknown".to_owned(),
+                "Command ended, but its exit status is unknown: the process that watched over it was \
+                 killed"
+                    .to_owned(),
             ),
         }
     }
@@ -269,10 +292,9 @@ pub(super) fn state_words(task: &Task) -> String {
         }
         Some(_) => format!("task `{}` {state}", task.id),
     };
-    match task.ending().and_then(leftovers) {
-        Some(leftovers) => format!("{words}; {leftovers}"),
-        None => words,
-    }
+    let trouble = task.ending().and_then(trouble_words).map(str::to_owned);
+    let remarks = task.ending().and_then(leftovers).into_iter().chain(trouble);
+    remarks.fold(words, |words, remark| format!("{words}; {remark}"))
 }
 
 /// Facts of a task, for programs.
