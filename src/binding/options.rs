@@ -99,6 +99,8 @@ impl ShellOptions {
             environment.for_commands(&rules),
             environment.temporary_directory().to_owned(),
         );
+        settings.helper_shell = environment.system_shell();
+        settings.helper_environment = environment.for_hooks();
         let milliseconds = |it: u32| Duration::from_millis(it.into());
         settings.supervisor = supervisor_beside_this_library();
         settings.on_timeout = self.on_timeout;

@@ -60,6 +60,9 @@ pub enum StartError {
         "{MAX_RUNNING} tasks are running already; stop one with TaskStop, or wait for one to end"
     )]
     TooMany,
+    /// The system takes no command of that many bytes.
+    #[error("the command has {0} bytes, and at most {MAX_COMMAND_BYTES} can be run")]
+    TooLong(usize),
     /// The registry is closed.
     #[error("the registry is closed")]
     Closed,
@@ -268,6 +271,9 @@ impl TaskManager {
     fn start(&self, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
         use std::os::unix::{ffi::OsStrExt as _, net::UnixStream};
 
+        if spec.command.len() > MAX_COMMAND_BYTES {
+            return Err(StartError::TooLong(spec.command.len()));
+        }
         let engine = self.engine()?;
         let pipe = || -> io::Result<(OwnedFd, OwnedFd)> {
             let (read_end, write_end) = io::pipe()?;

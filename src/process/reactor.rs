@@ -151,10 +151,11 @@ fn listen(inbox: &Inbox, mut woken: UnixStream, look_after: &dyn Fn()) {
         #[cfg(target_os = "linux")]
         if looked.elapsed() >= LOOK {
             looked = Instant::now();
-            look_after();
+            // Keepers first: the supervisor's look sets them going without knowing whose they are.
             for it in &watched {
                 it.task.look_after_keeper();
             }
+            look_after();
         }
         #[cfg(not(target_os = "linux"))]
         let _ = (&mut looked, look_after);

@@ -106,11 +106,13 @@ impl Sessions {
     /// No conversations yet, in a workspace. Commands run in this process's own environment.
     pub fn new(roots: Arc<Roots>) -> Self {
         let environment = Environment::of_process();
-        let settings = ProcessSettings::new(
+        let mut settings = ProcessSettings::new(
             environment.shell(),
             environment.for_commands(&EnvironmentRules::default()),
             environment.temporary_directory().to_owned(),
         );
+        settings.helper_shell = environment.system_shell();
+        settings.helper_environment = environment.for_hooks();
         Self {
             roots,
             locks: FileLocks::default(),

@@ -251,12 +251,12 @@ fn wants_more(text: &[u8]) -> bool {
     last_line.is_empty() || last_line.ends_with(b"|") || last_line.ends_with(b"&&") || last_line.ends_with(b"()")
 }
 
-/// True where the text may have the shell show what it reads.
+/// True where the text may have the shell show what it reads, or all of the text.
 fn shows_lines(text: &[u8]) -> bool {
     let contains = |part: &[u8]| text.windows(part.len()).any(|it| it == part);
     let options = text.windows(5).enumerate().filter(|(_, it)| *it == b"set -").any(|(at, _)| {
         let options = text.get(at + 5..).unwrap_or_default();
         options.iter().take_while(|it| it.is_ascii_alphabetic()).any(|it| *it == b'v')
     });
-    options || contains(b"verbose")
+    options || contains(b"verbose") || contains(b"BASH_EXECUTION_STRING")
 }
