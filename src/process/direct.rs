@@ -8,9 +8,7 @@ use std::{
     ffi::OsStr,
     fs,
     io::{self, Read as _, Write as _},
-    os::{
-        unix::{ffi::OsStrExt as _, net::UnixStream, process::CommandExt as _},
-    },
+    os::unix::{ffi::OsStrExt as _, net::UnixStream, process::CommandExt as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,

@@ -219,7 +219,7 @@ impl TaskManager {
     /// set going again, and one that is gone is replaced.
     pub async fn launch(self: &Arc<Self>, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
         if !self.is_warm() {
-            self.blocking(|it| it.warm_up()).await??;
+            self.blocking(Self::warm_up).await??;
         }
         for _ in 0..MAX_LAUNCHES {
             let task = self.start(spec.clone())?;

@@ -40,7 +40,9 @@ pub use files::OutputFiles;
 pub use foreground::{Foreground, Outcome};
 pub use info::{TaskInfo, signal_name};
 pub use locate::supervisor_beside_this_library;
-pub use manager::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, MAX_RUNNING, StartError, TaskManager};
+pub use manager::{
+    CommandRole, CommandSpec, MAX_COMMAND_BYTES, MAX_RUNNING, StartError, TaskManager,
+};
 pub use output::{Part, SpillState};
 pub use readable::{Stream, readable, unfinished_sequence};
 pub use settings::{OnTimeout, ProcessSettings};

@@ -42,7 +42,7 @@ const MAX_LAST_WORDS: usize = 2 * 1024 * 1024;
 
 /// How often the keepers of running commands are looked at: commands can stop them.
 #[cfg(target_os = "linux")]
-const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_secs(1);
 
 /// A command to listen to.
 pub(super) struct Watched {

@@ -1,13 +1,14 @@
 //! Ends a command whose keeper is gone, or does not: from the host, by what `/proc` tells.
 //!
 //! Commands run as the same user as their keeper, and can stop or kill it. What is left of such a command
-//! is found below the keeper, in the session that the keeper began, by the cookie in its environment, and
-//! below any of those.
+//! is found below the keeper, in the session that the keeper began, by the cookie in its environment, by the
+//! pipe that it writes to, and below any of those. What has left all of that behind before the keeper was
+//! killed is not found.
 
 use std::{
     collections::HashSet,
-    fs,
-    thread,
+    ffi::OsString,
+    fs, thread,
     time::{Duration, Instant},
 };
 
@@ -48,15 +49,16 @@ fn end(mut watched: Watched) {
         // Nobody took it, so there is nothing to end.
         None => 0,
         Some(keeper) => {
+            let lost = LostCommand::of(keeper, &watched);
             if look_again(keeper).is_some() {
-                kill_found(|| members(keeper));
+                kill_found(|| lost.members());
                 signal(keeper, Signal::CONT);
                 if tells_the_end(&mut watched, &mut buffer) {
                     return;
                 }
                 signal(keeper, Signal::KILL);
             }
-            kill_until_gone(keeper)
+            lost.kill_until_gone()
         }
     };
     watched.hear_last_words(&mut buffer);
@@ -81,45 +83,71 @@ fn tells_the_end(watched: &mut Watched, buffer: &mut [u8]) -> bool {
     }
 }
 
-/// Kills all that is left of a command; gives how many could not be.
-fn kill_until_gone(keeper: Process) -> u32 {
-    let until = Instant::now() + KILL_PATIENCE;
-    loop {
-        let left = members(keeper).len();
-        if left == 0 || Instant::now() >= until {
-            return u32::try_from(left).unwrap_or(u32::MAX);
+/// What tells the processes of a command from others.
+struct LostCommand {
+    keeper: Process,
+    /// The variable with the cookie.
+    cookie: Vec<u8>,
+    /// The names of the pipes that it writes to, as `/proc` shows them.
+    pipes: Vec<OsString>,
+}
+
+impl LostCommand {
+    fn of(keeper: Process, watched: &Watched) -> Self {
+        let pipes = [&watched.output, &watched.errors].into_iter().flatten();
+        let names = pipes.filter_map(|it| rustix::fs::fstat(it).ok());
+        Self {
+            keeper,
+            cookie: format!("{COOKIE}={}", cookie_of(keeper)).into_bytes(),
+            pipes: names.map(|it| format!("pipe:[{}]", it.st_ino).into()).collect(),
         }
-        kill_found(|| members(keeper));
-        thread::sleep(PACE);
     }
-}
 
-/// All that is known to belong to the command of a keeper; not the keeper itself.
-fn members(keeper: Process) -> Vec<Process> {
-    let all = all_processes();
-    let cookie = format!("{COOKIE}={}", cookie_of(keeper));
-    // Once nobody is left in the session, its id may come to mean another.
-    let is_reused = look(keeper.pid).is_some_and(|it| it.process != keeper);
-    let belongs = |pid: i32, session: i32| {
-        (session == keeper.pid && !is_reused) || carries(pid, cookie.as_bytes())
-    };
-    let mut known: HashSet<i32> = all
-        .iter()
-        .filter(|it| it.process.started >= keeper.started && it.process.pid != keeper.pid)
-        .filter(|it| belongs(it.process.pid, it.session))
-        .map(|it| it.process.pid)
-        .collect();
-    let first = all.iter().filter(|it| known.contains(&it.process.pid) && !it.is_zombie);
-    let mut found: Vec<Process> = first.map(|it| it.process).collect();
-    if !is_reused {
-        known.insert(keeper.pid);
+    /// Kills all that is left; gives how many could not be.
+    fn kill_until_gone(&self) -> u32 {
+        let until = Instant::now() + KILL_PATIENCE;
+        loop {
+            let left = self.members().len();
+            if left == 0 || Instant::now() >= until {
+                return u32::try_from(left).unwrap_or(u32::MAX);
+            }
+            kill_found(|| self.members());
+            thread::sleep(PACE);
+        }
     }
-    found.extend(below(&all, known));
-    found
-}
 
-/// True when a process has a variable in the environment it was started with.
-fn carries(pid: i32, variable: &[u8]) -> bool {
-    fs::read(format!("/proc/{pid}/environ"))
-        .is_ok_and(|it| it.split(|byte| *byte == 0).any(|it| it == variable))
+    /// All that is known to belong to the command; not the keeper itself.
+    fn members(&self) -> Vec<Process> {
+        let all = all_processes();
+        // Once nobody is left in the session, its id may come to mean another.
+        let is_reused = look(self.keeper.pid).is_some_and(|it| it.process != self.keeper);
+        let own = std::process::id().cast_signed();
+        let mut known: HashSet<i32> = all
+            .iter()
+            .filter(|it| it.process.started >= self.keeper.started)
+            .filter(|it| ![self.keeper.pid, own].contains(&it.process.pid))
+            .filter(|it| {
+                (it.session == self.keeper.pid && !is_reused) || self.marks(it.process.pid)
+            })
+            .map(|it| it.process.pid)
+            .collect();
+        let first = all.iter().filter(|it| known.contains(&it.process.pid) && !it.is_zombie);
+        let mut found: Vec<Process> = first.map(|it| it.process).collect();
+        if !is_reused {
+            known.insert(self.keeper.pid);
+        }
+        found.extend(below(&all, known));
+        found
+    }
+
+    /// True when a process carries the cookie or has one of the pipes open.
+    fn marks(&self, pid: i32) -> bool {
+        let carries_cookie = fs::read(format!("/proc/{pid}/environ"))
+            .is_ok_and(|it| it.split(|byte| *byte == 0).any(|it| it == self.cookie));
+        carries_cookie
+            || fs::read_dir(format!("/proc/{pid}/fd")).is_ok_and(|descriptors| {
+                let links = descriptors.flatten().filter_map(|it| fs::read_link(it.path()).ok());
+                links.into_iter().any(|link| self.pipes.iter().any(|it| *link == **it))
+            })
+    }
 }

@@ -1,7 +1,6 @@
 //! The host's end of the supervisor: starts it, hands it commands, lets it go.
 
 use std::{
-    ffi::OsString,
     fs::File,
     io::{self, IoSlice},
     mem::MaybeUninit,
@@ -17,6 +16,7 @@ use std::{
 };
 
 use rustix::{
+    io::Errno,
     net::{
         AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown,
         SocketFlags, SocketType, recv, sendmsg, shutdown, socketpair,
@@ -33,8 +33,12 @@ use super::{
     settings::ProcessSettings,
 };
 
-/// How long a supervisor may take to say that it is there, and to take a command. Longer, it was stopped.
+/// How long a supervisor may take to say that it is there.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long there may be no room for another command on the way to it before something is done about it.
+const SEND_PATIENCE: Duration = Duration::from_millis(500);
+/// How often it is tried to send a command.
+const MAX_SENDS: usize = 10;
 
 /// The supervisor's process.
 pub(super) struct Supervisor {
@@ -56,20 +60,18 @@ impl Supervisor {
         let child = Command::new(program)
             .arg(files)
             .env_clear()
-            .envs(settings.environment.iter().map(|(name, value)| (name, value)))
             // It must not keep a directory in use.
             .current_dir("/")
             .stdin(theirs)
-            // Where it reads the other environment from.
-            .stdout(environment_file(&settings.helper_environment)?)
+            // Where it reads the environments of commands from.
+            .stdout(environments_file(settings)?)
             .stderr(Stdio::null())
             .spawn()?;
         let process = look(child.id().cast_signed()).map(|it| it.process);
         let supervisor = Self { socket, child: Some(child), process, others: Mutex::default() };
         let mut hello = [0; HELLO.len()];
-        for direction in [Timeout::Recv, Timeout::Send] {
-            set_socket_timeout(&supervisor.socket, direction, Some(PATIENCE))?;
-        }
+        set_socket_timeout(&supervisor.socket, Timeout::Recv, Some(PATIENCE))?;
+        set_socket_timeout(&supervisor.socket, Timeout::Send, Some(SEND_PATIENCE))?;
         recv(&supervisor.socket, &mut hello, RecvFlags::empty())?;
         if hello == HELLO { Ok(supervisor) } else { Err(io::ErrorKind::InvalidData.into()) }
     }
@@ -88,8 +90,16 @@ impl Supervisor {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
-        sendmsg(&self.socket, &[IoSlice::new(&message)], &mut ancillary, SendFlags::NOSIGNAL)?;
-        Ok(())
+        let message = [IoSlice::new(&message)];
+        for _ in 0..MAX_SENDS {
+            match sendmsg(&self.socket, &message, &mut ancillary, SendFlags::NOSIGNAL) {
+                // Too much waits for those who take it; somebody may have stopped them.
+                Err(Errno::AGAIN) => self.resume(),
+                Err(Errno::INTR) => true,
+                sent => return sent.map(|_| ()).map_err(io::Error::from),
+            };
+        }
+        Err(io::ErrorKind::TimedOut.into())
     }
 
     /// Sets it going again where somebody stopped it, with those that it keeps ready; true when all were
@@ -153,11 +163,15 @@ fn resume_all(processes: impl IntoIterator<Item = SeenProcess>) -> bool {
     were_stopped
 }
 
-/// A file in memory with the environment of the host's own commands.
-fn environment_file(variables: &[(OsString, OsString)]) -> io::Result<File> {
+/// A file in memory with the environments of commands and of helpers.
+fn environments_file(settings: &ProcessSettings) -> io::Result<File> {
     let mut text = Vec::new();
-    for (name, value) in variables.iter().filter(|(name, _)| name != COOKIE) {
-        text.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
+    for variables in [&settings.environment, &settings.helper_environment] {
+        // Not the cookie of a command that this host itself may be in.
+        for (name, value) in variables.iter().filter(|(name, _)| name != COOKIE) {
+            text.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
+        }
+        text.push(0);
     }
     memory_file(&text)
 }

@@ -6,9 +6,8 @@
 //! away. That process, the command's keeper, has a line of its own to the host and needs the supervisor no
 //! more.
 //!
-//! It has one thread, no runtime and no settings, so that forking it is cheap and safe. Its environment
-//! is the one that commands get. What its standard output is open to holds the host's own environment,
-//! which the host's hooks get.
+//! It has one thread, no runtime and no settings, so that forking it is cheap and safe. Its own environment
+//! is empty; those of commands it reads from the file that its standard output is open to.
 //!
 //! Commands run as the same user and may signal all of this. No signal but KILL and STOP has an effect,
 //! nobody without special rights can trace it, and the host looks after what is left of that.

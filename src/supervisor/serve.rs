@@ -43,16 +43,14 @@ pub(crate) fn serve() -> io::Result<()> {
     let _ = rustix::process::setsid();
     let host = rustix::io::dup(io::stdin())?;
     rustix::io::fcntl_setfd(&host, rustix::io::FdFlags::CLOEXEC)?;
-    let helper_environment = told_environment()?;
+    let environments = Environments::told()?;
     // Commands must not find the socket where they look for their input.
     let nothing = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
     // No command that runs as the same user can trace this or look into its memory; programs that are
     // started from here are as open as ever.
-    let _ = rustix::process::set_dumpable_behavior(
-        rustix::process::DumpableBehavior::NotDumpable,
-    );
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     sys::ignore_nothing();
     sys::hold_all_signals();
     let exits = sys::child_exits()?;
@@ -71,7 +69,7 @@ pub(crate) fn serve() -> io::Result<()> {
                 }
                 Ok(Forked::Child) => {
                     drop((exits, taken));
-                    return run_one(host, take, helper_environment);
+                    return run_one(host, take, environments);
                 }
                 // Too many processes; some will end.
                 Err(_) => break,
@@ -152,15 +150,32 @@ fn note_ended(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32
     }
 }
 
-/// The host's own environment, which it wrote to where our output would go: variables that end with NUL.
-fn told_environment() -> io::Result<Vec<CString>> {
-    let mut text = Vec::new();
-    std::fs::File::from(rustix::io::dup(io::stdout())?).read_to_end(&mut text)?;
-    Ok(text.split(|it| *it == 0).filter_map(|it| CString::new(it).ok()).collect())
+/// What commands find in their environment.
+struct Environments {
+    commands: Vec<CString>,
+    helpers: Vec<CString>,
+}
+
+impl Environments {
+    /// Reads what the host wrote to where our output would go: the variables for commands and those for
+    /// helpers, each with a NUL behind it, and one more NUL between the two.
+    fn told() -> io::Result<Self> {
+        let mut text = Vec::new();
+        std::fs::File::from(rustix::io::dup(io::stdout())?).read_to_end(&mut text)?;
+        let mut variables = text.split(|it| *it == 0);
+        let mut next = || -> Vec<CString> {
+            variables
+                .by_ref()
+                .take_while(|it| !it.is_empty())
+                .filter_map(|it| CString::new(it).ok())
+                .collect()
+        };
+        Ok(Self { commands: next(), helpers: next() })
+    }
 }
 
 /// Waits for a command, runs it and sees to its end.
-fn run_one(host: OwnedFd, take: OwnedFd, helper_environment: Vec<CString>) -> io::Result<()> {
+fn run_one(host: OwnedFd, take: OwnedFd, environments: Environments) -> io::Result<()> {
     // Away from the host's terminal: nothing beneath can ask a person for a password, or be stopped by
     // the keys that stop the host.
     rustix::process::setsid()?;
@@ -168,34 +183,21 @@ fn run_one(host: OwnedFd, take: OwnedFd, helper_environment: Vec<CString>) -> io
     let exits = sys::child_exits()?;
     let myself = this_process().ok_or(io::ErrorKind::NotFound)?;
     let cookie = CString::new(format!("{COOKIE}={}", cookie_of(myself))).unwrap_or_default();
-    let mut environment = own_environment();
-    environment.push(cookie.clone());
-    // All that does not need to be known for it is done before the command comes.
+    // All for which the command need not be known is done before it comes.
     let Some(mut asked) = receive(&host)? else { return Ok(()) };
     // Only those who wait keep this open: the host notices when they are gone.
     drop(host);
-    if asked.request.kind == RequestKind::Helper {
-        environment = helper_environment;
-        environment.push(cookie);
-    }
+    let mut environment = match asked.request.kind {
+        RequestKind::Command => environments.commands,
+        RequestKind::Helper => environments.helpers,
+    };
+    environment.push(cookie);
     // A host that has given this request up has closed the line, and may have had another run it.
     if !task::say(&mut asked.line, &KeeperNews::Taken(myself)) {
         return Ok(());
     }
     task::oversee(asked, &exits, &environment, take);
     Ok(())
-}
-
-/// The environment of this process, but for the cookie of a command that the host itself may be in.
-fn own_environment() -> Vec<CString> {
-    use std::os::unix::ffi::OsStrExt as _;
-
-    env::vars_os()
-        .filter(|(name, _)| name != COOKIE)
-        .filter_map(|(name, value)| {
-            CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).ok()
-        })
-        .collect()
 }
 
 /// Waits for the next request; there is none when there is no host any more.

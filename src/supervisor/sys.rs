@@ -161,11 +161,7 @@ extern "C" fn begin(shared: *mut c_void) -> c_int {
         // Rust's runtime ignores a broken pipe, and this process holds all signals back.
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         set_mask(&signals([]));
-        libc::execve(
-            (*beginning).program,
-            (*beginning).arguments,
-            (*beginning).environment,
-        );
+        libc::execve((*beginning).program, (*beginning).arguments, (*beginning).environment);
         give_up(beginning)
     }
 }

@@ -1,14 +1,10 @@
 //! One command and everything it ever started: runs it, and sees to it that all of it ends.
 
 use std::{
-    ffi::{CStr, CString, OsStr},
+    ffi::{CStr, CString},
     fs,
     io::{self, Read as _, Write as _},
-    os::{
-        fd::OwnedFd,
-        unix::{ffi::OsStrExt as _, net::UnixStream},
-    },
-    path::Path,
+    os::{fd::OwnedFd, unix::net::UnixStream},
     time::{Duration, Instant},
 };
 
@@ -156,7 +152,7 @@ fn run(
 /// Starts the shell. It shares its current directory with this process, so that where it has gone is known
 /// without a word of ours in what it runs.
 fn start(request: &Request, streams: &Streams, environment: &[CString]) -> io::Result<Pid> {
-    std::env::set_current_dir(OsStr::from_bytes(&request.cwd))?;
+    rustix::process::chdir(request.cwd.as_slice())?;
     let program = CString::new(request.shell.as_slice())?;
     // What the shell puts before its messages.
     let name = CString::new(shell_name(request))?;
@@ -226,7 +222,7 @@ impl Overseer<'_> {
         let wanted = shell_name(self.request);
         let wanted = wanted.get(..MAX_NAME_BYTES).unwrap_or(wanted);
         if name.is_ok_and(|it| it.strip_suffix(b"\n") == Some(wanted)) {
-            self.cwd = std::env::current_dir().ok().and_then(|it| known_place(&it));
+            self.cwd = rustix::process::getcwd(Vec::new()).ok().and_then(known_place);
         }
     }
 
@@ -302,9 +298,9 @@ impl Overseer<'_> {
 const MAX_NAME_BYTES: usize = 15;
 
 /// A directory that can be told: one that is gone has no path.
-fn known_place(place: &Path) -> Option<Vec<u8>> {
-    let bytes = place.as_os_str().as_bytes();
-    (place.is_absolute() && bytes.len() <= MAX_CWD_BYTES).then(|| bytes.to_vec())
+fn known_place(place: CString) -> Option<Vec<u8>> {
+    let place = place.into_bytes();
+    (place.first() == Some(&b'/') && place.len() <= MAX_CWD_BYTES).then_some(place)
 }
 
 /// True when a process has a pipe open.

@@ -7,10 +7,15 @@
 
 /// True when an empty line behind the text is sure to change nothing.
 pub(crate) fn is_whole(text: &[u8]) -> bool {
-    let mut scan = Scan { text, at: 0, open: Vec::new(), documents: Vec::new(), words: Words::default() };
+    let mut scan =
+        Scan { text, at: 0, open: Vec::new(), documents: Vec::new(), words: Words::default() };
     // With `set -v`, a shell shows every line that it reads.
-    !shows_lines(text) && scan.reaches_the_end() && scan.open.is_empty() && scan.documents.is_empty()
-        && scan.words.are_balanced() && !wants_more(text)
+    !shows_lines(text)
+        && scan.reaches_the_end()
+        && scan.open.is_empty()
+        && scan.documents.is_empty()
+        && scan.words.are_balanced()
+        && !wants_more(text)
 }
 
 /// What is open, and closes with another sign than a quote of one kind.
@@ -210,7 +215,8 @@ impl Scan<'_> {
                 let rest = self.text.get(self.at..).unwrap_or_default();
                 let line = rest.split(|it| *it == b'\n').next().unwrap_or_default();
                 self.at += line.len() + usize::from(line.len() < rest.len());
-                let tabs = line.iter().take_while(|it| document.strips_tabs && **it == b'\t').count();
+                let tabs =
+                    line.iter().take_while(|it| document.strips_tabs && **it == b'\t').count();
                 if line.get(tabs..) == Some(document.end.as_slice()) {
                     break;
                 }
@@ -248,7 +254,10 @@ fn is_plain(byte: u8) -> bool {
 /// True where the last sign asks for another command.
 fn wants_more(text: &[u8]) -> bool {
     let last_line = text.trim_ascii_end();
-    last_line.is_empty() || last_line.ends_with(b"|") || last_line.ends_with(b"&&") || last_line.ends_with(b"()")
+    last_line.is_empty()
+        || last_line.ends_with(b"|")
+        || last_line.ends_with(b"&&")
+        || last_line.ends_with(b"()")
 }
 
 /// True where the text may have the shell show what it reads, or all of the text.

@@ -10,7 +10,9 @@ use super::{
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    process::{Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, exit_meaning, signal_name},
+    process::{
+        Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, exit_meaning, signal_name,
+    },
     session::Session,
     tool::{Content, ToolContext, ToolOutput, shown_path, shown_text},
 };
@@ -132,9 +134,9 @@ fn trouble_words(ending: &Ending) -> Option<&'static str> {
             "the process that watched over the command was killed; everything that the command had \
              started was ended",
         ),
-        (KeeperTrouble::Killed, _) => {
-            Some("the process that watched over the command was killed, and something was left running")
-        }
+        (KeeperTrouble::Killed, _) => Some(
+            "the process that watched over the command was killed, and something was left running",
+        ),
     }
 }
 
@@ -266,8 +268,13 @@ const fn stop_word(reason: StopReason) -> &'static str {
 pub(super) fn task_of(id: &str, session: &Session) -> Result<Arc<Task>, ToolError> {
     let manager = &session.tasks;
     manager.find_of(&session.id, id).ok_or_else(|| {
-        let known: Vec<String> =
-            manager.list_of(&session.id).iter().rev().take(10).map(|it| format!("`{}`", it.id)).collect();
+        let known: Vec<String> = manager
+            .list_of(&session.id)
+            .iter()
+            .rev()
+            .take(10)
+            .map(|it| format!("`{}`", it.id))
+            .collect();
         let hint = if known.is_empty() {
             "no task has been started".to_owned()
         } else {

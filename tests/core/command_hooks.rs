@@ -51,7 +51,7 @@ fn hooks_that_take_long_hold_up_nobody_else() {
     runtime.block_on(async {
         let mut bed = TestBed::new();
         let waits = "echo $$ >> pids; while [ ! -e go ]; do sleep 0.05; done";
-        add_command_for(&mut bed, "diagnostic_echo", waits, Duration::from_secs(300));
+        add_command_for(&mut bed, "diagnostic_echo", waits, Duration::from_mins(5));
         let file = bed.write("a.txt", "text\n");
         let held = futures_util::future::join_all((0..12).map(|_| echo(&bed, "x")));
         let read = async {
@@ -75,7 +75,7 @@ async fn what_a_hook_leaves_running_ends_with_it_and_says_nothing_where_it_is_re
     let mut bed = TestBed::new();
     let leaves = "setsid sh -c 'echo $$ > pids; exec sleep 1000' >/dev/null 2>&1 & \
                   while [ ! -s pids ]; do sleep 0.02; done";
-    add_command(&mut bed, leaves, Duration::from_secs(60));
+    add_command(&mut bed, leaves, Duration::from_mins(1));
     assert_eq!(echo(&bed, "x").await, ToolOutput::text("x"));
     assert_eq!(running(&bed, "pids"), Vec::<String>::new());
 }
@@ -103,7 +103,7 @@ async fn a_hook_ends_with_its_registry() {
     let mut bed = TestBed::new();
     // It would take its own end for an answer.
     let command = "trap 'exit 0' TERM; echo $$ > pids; while :; do sleep 0.05; done";
-    add_command(&mut bed, command, Duration::from_secs(300));
+    add_command(&mut bed, command, Duration::from_mins(5));
     let close = async {
         while running(&bed, "pids").is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -130,7 +130,7 @@ async fn a_hook_has_the_hosts_secrets_and_none_of_the_projects_programs() {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(file, mode).unwrap();
     }
-    add_command(&mut bed, "cat > event; echo $MY_TOKEN > token", Duration::from_secs(60));
+    add_command(&mut bed, "cat > event; echo $MY_TOKEN > token", Duration::from_mins(1));
     assert_eq!(echo(&bed, "x").await, ToolOutput::text("x"));
     let token = std::fs::read_to_string(bed.root().join("token")).unwrap();
     assert_eq!((token.as_str(), bed.root().join("evil").exists()), ("s3cret\n", false));
@@ -145,7 +145,7 @@ async fn a_hook_has_the_hosts_secrets_and_none_of_the_projects_programs() {
 async fn a_hook_hears_all_of_a_long_event_and_need_not() {
     for command in ["wc -c > count", "true", "head -c 10 > count"] {
         let mut bed = TestBed::new();
-        add_command(&mut bed, command, Duration::from_secs(60));
+        add_command(&mut bed, command, Duration::from_mins(1));
         let text = "x".repeat(3_000_000);
         assert_eq!(echo(&bed, &text).await.error, None, "{command}");
         if command.starts_with("wc") {

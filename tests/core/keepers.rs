@@ -101,6 +101,7 @@ async fn a_command_that_kills_those_who_watch_leaves_nobody_and_is_told_as_what_
         "env -i setsid sleep MARK & kill -9 $PPID; sleep MARK",
         "setsid bash -c 'kill -9 '$s' '$PPID'; sleep MARK; :' & sleep MARK",
         "kill -STOP $s; kill -9 $PPID; sleep MARK",
+        "(env -i setsid sleep MARK &); kill -9 $s $PPID; exit",
         "(setsid bash -c 'trap \"\" TERM; kill -9 '$PPID' '$s'; while :; do sleep MARK; done' &); sleep MARK",
     ] {
         let bed = bed();
