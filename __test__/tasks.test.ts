@@ -9,6 +9,7 @@ import { Workspace, useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
 const registryHere = useRegistries(workspace);
+const hook = { type: "command", command: "true" } as const;
 
 async function start(registry: ToolRegistry, command: string): Promise<string> {
   const result = await registry.call("Bash", { command, run_in_background: true });
@@ -68,22 +69,22 @@ describe("a task", () => {
     const registry = registryHere();
     const id = await start(registry, "for i in $(seq 1 40000); do echo line $i äöü; done");
     const expected = Array.from({ length: 40_000 }, (_, at) => `line ${at + 1} äöü`).join("\n");
-    const reader = async (sessionId: string, byOffset: boolean) => {
+    const reader = async (byOffset: boolean) => {
       let heard = "";
       let offset = 0;
       for (;;) {
-        const result = await registry.call(
-          "TaskOutput",
-          { task_id: id, block: false, ...(byOffset ? { offset } : {}) },
-          { sessionId },
-        );
+        const result = await registry.call("TaskOutput", {
+          task_id: id,
+          block: false,
+          ...(byOffset ? { offset } : {}),
+        });
         const { state, nextOffset, outputBytes } = facts(result);
         heard += /^task .*?\n\n(.*)\n\[output from/s.exec(texts(result)[0] ?? "")?.[1] ?? "";
         offset = nextOffset as number;
         if (state !== "running" && nextOffset === outputBytes) return heard;
       }
     };
-    const heard = await Promise.all([reader("a", false), reader("b", false), reader("c", true)]);
+    const heard = await Promise.all([reader(false), reader(true), reader(true)]);
     // Answers end where output ended at that moment, which may be inside a line.
     for (const text of heard) expect(text.replaceAll("\n", "")).toBe(expected.replaceAll("\n", ""));
   });
@@ -189,6 +190,54 @@ describe("many tasks", () => {
     expect((process.memoryUsage().rss - before.memory) / 1e6).toBeLessThan(40);
     expect(registry.tasks().length).toBeLessThanOrEqual(256);
   }, 120_000);
+});
+
+describe("a thousand commands", () => {
+  test("that have ended hold no descriptor, in the host or in its supervisor", async () => {
+    const registry = registryHere({ hooks: { PreToolUse: [{ matcher: "Glob", hooks: [hook] }] } });
+    const supervisor = () => {
+      const [only] = childrenOf(process.pid).filter(
+        ({ pid, name }) => name.startsWith("toolwright-supe") && !before.has(pid),
+      );
+      return only?.pid ?? 0;
+    };
+    const before = new Set(childrenOf(process.pid).map(({ pid }) => pid));
+    const round = async () => {
+      const id = await start(registry, "true");
+      await registry.call("Bash", { command: "true" });
+      await registry.call("TaskOutput", { task_id: id });
+      await registry.call("Glob", { pattern: "*" });
+    };
+    await round();
+    const first = [openDescriptors(), openDescriptors(supervisor())];
+    for (let done = 0; done < 1_000; done += 3) await round();
+    // A command's last descriptors are closed in the moment in which its end is told.
+    const counts = () => [openDescriptors(), openDescriptors(supervisor())];
+    await eventually(() => counts().every((count, at) => count <= (first[at] ?? 0)), 5_000);
+    expect(counts()).toEqual(first);
+  }, 240_000);
+});
+
+describe("another session", () => {
+  test("knows neither a task nor its output, and the host sees whose it is", async () => {
+    const registry = registryHere();
+    const started = await registry.call(
+      "Bash",
+      { command: "echo private; sleep 1000", run_in_background: true },
+      { sessionId: "one" },
+    );
+    const { taskId } = (started._meta ?? {})["toolwright/command"] as { taskId: string };
+    for (const tool of ["TaskOutput", "TaskStop"]) {
+      const call = async (task_id: string) =>
+        await registry.call(tool, { task_id }, { sessionId: "two" });
+      const [foreign, unknown] = [await call(taskId), await call("task_999")];
+      expect(foreign.error?.type).toBe(unknown.error?.type);
+      expect(foreign.error?.message).toBe(unknown.error?.message.replace("task_999", taskId));
+    }
+    expect(registry.tasks()).toMatchObject([{ id: taskId, sessionId: "one", state: "running" }]);
+    const stopped = await registry.call("TaskStop", { task_id: taskId }, { sessionId: "one" });
+    expect(texts(stopped)[0]).toContain("nothing of it is left");
+  });
 });
 
 describe("events of tasks", () => {

@@ -85,21 +85,29 @@ impl ShellOptions {
         self,
         host: BTreeMap<String, String>,
         set: BTreeMap<String, String>,
-    ) -> ProcessSettings {
+    ) -> Result<ProcessSettings, ToolError> {
         let environment = Environment::of_host(host);
+        let shell = match &self.path {
+            None => environment.shell(),
+            Some(asked) => environment
+                .shell_named(asked)
+                .map_err(|cause| ToolError::new(ErrorKind::InvalidOptions, cause))?,
+        };
         let rules = EnvironmentRules { allowed: self.allow_env, set };
         let mut settings = ProcessSettings::new(
-            self.path.unwrap_or_else(|| environment.shell()),
+            shell,
             environment.for_commands(&rules),
             environment.temporary_directory().to_owned(),
         );
+        settings.helper_shell = environment.system_shell();
+        settings.helper_environment = environment.for_hooks();
         let milliseconds = |it: u32| Duration::from_millis(it.into());
         settings.supervisor = supervisor_beside_this_library();
         settings.on_timeout = self.on_timeout;
         settings.idle_timeout = self.idle_timeout_ms.map(milliseconds);
         settings.grace = self.grace_ms.map_or(settings.grace, milliseconds);
         settings.max_file_bytes = self.max_output_file_bytes.unwrap_or(settings.max_file_bytes);
-        settings
+        Ok(settings)
     }
 }
 
@@ -135,7 +143,7 @@ impl Options {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
-        let commands = self.shell.settings(self.process_env, self.env);
+        let commands = self.shell.settings(self.process_env, self.env)?;
         let places = places_of(self.project_path, &roots, &commands);
         let mut setup = PolicySetup::new(
             self.policy,

@@ -8,10 +8,7 @@ use std::{
     ffi::OsStr,
     fs,
     io::{self, Read as _, Write as _},
-    os::{
-        fd::OwnedFd,
-        unix::{ffi::OsStrExt as _, net::UnixStream, process::CommandExt as _},
-    },
+    os::unix::{ffi::OsStrExt as _, net::UnixStream, process::CommandExt as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
@@ -21,7 +18,8 @@ use std::{
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::{
-    protocol::{Ended, Request, STOP_BYTES, Telling, telling_cwd},
+    launcher::CommandStreams,
+    protocol::{COOKIE, Ended, KeeperNews, Request, RequestKind, STOP_BYTES},
     settings::ProcessSettings,
 };
 
@@ -29,13 +27,37 @@ use super::{
 const PACE: Duration = Duration::from_millis(10);
 /// How long killed processes may take to be gone.
 const KILL_PATIENCE: Duration = Duration::from_secs(2);
-/// The variable that holds the cookie.
-const COOKIE: &str = "TOOLWRIGHT_COMMAND";
+
+/// A command that tells where it ended up, however it ends: by its last line, `exit`, an error or TERM.
+struct Telling {
+    /// What the shell runs.
+    script: Vec<u8>,
+    /// The script's first argument, which it takes away before the command runs.
+    trap: String,
+}
+
+/// Makes a command tell, by a trap on its exit. This is seen where the first line has a syntax error, with
+/// `set -v` and by `trap`; with a supervisor, nothing of ours is in what a shell runs.
+///
+/// What it tells goes to a file and not to an inherited descriptor, whose number the command might use
+/// for something of its own. What makes it tell stands on the command's first line, so that the line
+/// numbers in the shell's messages are those of the command.
+///
+/// The trap leaves no mark on the exit code, whatever options and traps the command has set. Only the shell
+/// itself tells: one that it forked and that is killed at once still has the trap.
+fn telling_cwd(command: &[u8], file: &str) -> Telling {
+    let script = [b"trap \"$1\" EXIT;shift;", command].concat();
+    let trap = format!(
+        "{{ set +ex; trap - DEBUG; [ \"${{BASHPID:-$$}}\" = $$ ] && command pwd -P >\"{file}\"; }} \
+         >/dev/null 2>&1"
+    );
+    Telling { script, trap }
+}
 
 /// Starts a command and a thread that sees it to its end.
 pub(super) fn start(
     request: Request,
-    output: OwnedFd,
+    streams: CommandStreams,
     line: UnixStream,
     settings: &ProcessSettings,
     files: &Path,
@@ -48,6 +70,11 @@ pub(super) fn start(
     let told = PathBuf::from(format!("{}.cwd-{moment:x}", files.display()));
     let Telling { script, trap } = telling_cwd(&request.command, &told.to_string_lossy());
     let name = Path::new(OsStr::from_bytes(&request.shell)).file_name().unwrap_or(OsStr::new("sh"));
+    let environment = match request.kind {
+        RequestKind::Command => &settings.environment,
+        RequestKind::Helper => &settings.helper_environment,
+    };
+    let errors = streams.errors.map_or_else(|| streams.output.try_clone(), Ok)?;
     let mut command = Command::new(OsStr::from_bytes(&request.shell));
     command
         .arg0(name)
@@ -57,11 +84,11 @@ pub(super) fn start(
         .arg(trap)
         .current_dir(OsStr::from_bytes(&request.cwd))
         .env_clear()
-        .envs(settings.environment.iter().map(|(name, value)| (name, value)))
+        .envs(environment.iter().map(|(name, value)| (name, value)))
         .env(COOKIE, &cookie)
-        .stdin(Stdio::null())
-        .stdout(output.try_clone()?)
-        .stderr(output)
+        .stdin(streams.input.map_or_else(Stdio::null, Stdio::from))
+        .stderr(errors)
+        .stdout(streams.output)
         .process_group(0);
     usual_signals(&mut command);
     let child = command.spawn()?;
@@ -116,6 +143,8 @@ impl DirectCommand {
         } else if self.others() > 0 {
             self.wait_until(Instant::now() + milliseconds(self.request.linger_ms));
             ended.stopped = u32::try_from(self.others()).unwrap_or(u32::MAX);
+            // Who holds the output is not looked for here.
+            ended.held_output = ended.stopped > 0;
             self.signal(Signal::TERM);
             self.wait_until(Instant::now() + milliseconds(self.request.grace_ms));
         }
@@ -129,7 +158,7 @@ impl DirectCommand {
         ended.cwd =
             fs::read(&self.told).ok().and_then(|line| line.strip_suffix(b"\n").map(<[u8]>::to_vec));
         let _ = fs::remove_file(&self.told);
-        let _ = self.line.write_all(&ended.encode());
+        let _ = self.line.write_all(&KeeperNews::Ended(ended).encode());
     }
 
     fn shell_has_ended(&self) -> bool {

@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::OnceCell;
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
+
+use tokio::{sync::OnceCell, time::timeout};
 
 use super::{
     events::{TaskEvent, TaskEventKind, TaskEvents},
@@ -20,9 +23,9 @@ use super::{
 };
 #[cfg(unix)]
 use super::{
-    launcher::Launcher,
+    launcher::{CommandStreams, Launcher, input_of},
     output::Output,
-    protocol::Request,
+    protocol::{Request, RequestKind},
     reactor::{Reactor, Watched},
     task::Parts,
 };
@@ -39,6 +42,12 @@ pub const MAX_COMMAND_BYTES: usize = 120_000;
 /// words of a process substitution.
 #[cfg(unix)]
 const LINGER_MS: u32 = 200;
+/// How long a supervisor may take to hand over a command before something is done about it.
+const TAKING_PATIENCE: Duration = Duration::from_millis(500);
+/// How often a supervisor is found stopped or gone before another takes its place.
+const MAX_RESUMES: usize = 4;
+/// How often a command is handed to another supervisor because nobody takes it.
+const MAX_LAUNCHES: usize = 3;
 /// How long the end of the supervisor is waited for when a registry is closed; it takes milliseconds.
 #[cfg(unix)]
 const SUPERVISOR_PATIENCE: Duration = Duration::from_secs(3);
@@ -51,6 +60,9 @@ pub enum StartError {
         "{MAX_RUNNING} tasks are running already; stop one with TaskStop, or wait for one to end"
     )]
     TooMany,
+    /// The system takes no command of that many bytes.
+    #[error("the command has {0} bytes, and at most {MAX_COMMAND_BYTES} can be run")]
+    TooLong(usize),
     /// The registry is closed.
     #[error("the registry is closed")]
     Closed,
@@ -62,9 +74,26 @@ pub enum StartError {
     Unsupported,
 }
 
+/// What a command is to the host.
+#[derive(Clone, Debug)]
+pub enum CommandRole {
+    /// A model's: without input, outputs in one, in an environment without secrets.
+    Model,
+    /// The host's own, to help it: with this input, its outputs apart and only their beginnings kept, in the
+    /// host's environment.
+    Helper {
+        /// What it reads.
+        input: Vec<u8>,
+        /// How many bytes of each output are kept.
+        kept_bytes: usize,
+    },
+}
+
 /// A command to start.
 #[derive(Clone, Debug)]
 pub struct CommandSpec {
+    /// Whose it is.
+    pub role: CommandRole,
     /// What the shell runs.
     pub command: String,
     /// What it is for.
@@ -106,6 +135,31 @@ struct Tasks {
     closed: bool,
 }
 
+/// What became of a request to run a command.
+enum Taking {
+    /// Somebody runs it.
+    Taken,
+    /// Nobody ever will.
+    Lost,
+    /// Nobody has for too long.
+    Stuck,
+}
+
+/// Ends a command that nobody is known to run, unless it is told that somebody does.
+struct StartGuard<'a>(&'a Task);
+
+impl StartGuard<'_> {
+    fn disarm(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for StartGuard<'_> {
+    fn drop(&mut self) {
+        self.0.give_up();
+    }
+}
+
 /// The place of a task that is being started, among those that may run.
 #[cfg(unix)]
 struct TakenPlace<'a>(&'a TaskManager);
@@ -129,7 +183,7 @@ impl Drop for TakenPlace<'_> {
 /// What is started with the first command.
 #[cfg(unix)]
 struct Engine {
-    launcher: Launcher,
+    launcher: Arc<Launcher>,
     reactor: Reactor,
 }
 
@@ -161,38 +215,108 @@ impl TaskManager {
         self.files.directory()
     }
 
-    /// Starts a command. The first one takes a few milliseconds, which block.
+    /// Starts a command and waits until it is certain that it runs. A supervisor that somebody stopped is
+    /// set going again, and one that is gone is replaced.
+    pub async fn launch(self: &Arc<Self>, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
+        if !self.is_warm() {
+            self.blocking(Self::warm_up).await??;
+        }
+        for _ in 0..MAX_LAUNCHES {
+            let task = self.start(spec.clone())?;
+            let guard = StartGuard(&task);
+            match self.is_taken(&task).await {
+                Taking::Taken => {
+                    guard.disarm();
+                    return Ok(task);
+                }
+                // The next start notices where there is no supervisor any more.
+                Taking::Lost => {}
+                Taking::Stuck => {
+                    drop(guard);
+                    self.blocking(Self::renew_supervisor).await?;
+                }
+            }
+        }
+        Err(StartError::Failed(io::Error::other("the supervisor does not take it")))
+    }
+
+    /// Waits until somebody runs a command. A supervisor that has much to do is waited for; one that was
+    /// stopped and does not stay set going is given up.
+    async fn is_taken(&self, task: &Task) -> Taking {
+        let mut was_stopped = 0;
+        while was_stopped < MAX_RESUMES {
+            match timeout(TAKING_PATIENCE, task.taken()).await {
+                Ok(true) => return Taking::Taken,
+                Ok(false) => return Taking::Lost,
+                Err(_) if self.resume_supervisor() => was_stopped = 0,
+                Err(_) => was_stopped += 1,
+            }
+        }
+        Taking::Stuck
+    }
+
+    /// Does something that may block elsewhere.
+    async fn blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, StartError> {
+        let me = Arc::clone(self);
+        tokio::task::spawn_blocking(move || work(&me))
+            .await
+            .map_err(|error| StartError::Failed(io::Error::other(error)))
+    }
+
+    /// Asks for a command to be run. The first one takes a few milliseconds, which block.
     #[cfg(unix)]
-    pub fn start(&self, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
+    fn start(&self, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
         use std::os::unix::{ffi::OsStrExt as _, net::UnixStream};
 
+        if spec.command.len() > MAX_COMMAND_BYTES {
+            return Err(StartError::TooLong(spec.command.len()));
+        }
         let engine = self.engine()?;
-        let (read_end, write_end) = io::pipe()?;
-        rustix::io::ioctl_fionbio(&read_end, true).map_err(io::Error::from)?;
+        let pipe = || -> io::Result<(OwnedFd, OwnedFd)> {
+            let (read_end, write_end) = io::pipe()?;
+            rustix::io::ioctl_fionbio(&read_end, true)?;
+            Ok((read_end.into(), write_end.into()))
+        };
+        let (output_end, output) = pipe()?;
         let (line, theirs) = UnixStream::pair()?;
         line.set_nonblocking(true)?;
         let (id, file_name, place) = self.next_names(spec.ground)?;
+        let (kind, shell) = match spec.role {
+            CommandRole::Model => (RequestKind::Command, &self.settings.shell),
+            CommandRole::Helper { .. } => (RequestKind::Helper, &self.settings.helper_shell),
+        };
         let request = Request {
+            kind,
             linger_ms: LINGER_MS,
             grace_ms: self.settings.grace_ms(),
-            shell: self.settings.shell.as_os_str().as_bytes().to_vec(),
+            shell: shell.as_os_str().as_bytes().to_vec(),
             cwd: spec.cwd.as_os_str().as_bytes().to_vec(),
             command: spec.command.as_bytes().to_vec(),
         };
-        let contained = engine.launcher.launch(
-            request,
-            write_end.into(),
-            theirs,
-            &self.settings,
-            self.files(),
-        )?;
-        let mut output =
-            Output::new(Arc::clone(&self.files), file_name, self.settings.max_file_bytes);
+        let files = Arc::clone(&self.files);
+        let (mut kept, errors, errors_end, streams) = match &spec.role {
+            CommandRole::Model => {
+                let kept = Output::new(files, file_name, self.settings.max_file_bytes);
+                (kept, None, None, CommandStreams { output, errors: None, input: None })
+            }
+            CommandRole::Helper { input, kept_bytes } => {
+                let (errors_end, errors) = pipe()?;
+                let input = Some(input_of(input)?);
+                let kept = || Output::beginning(Arc::clone(&files), *kept_bytes);
+                let streams = CommandStreams { output, errors: Some(errors), input };
+                (kept(), Some(kept()), Some(errors_end), streams)
+            }
+        };
+        let contained =
+            engine.launcher.launch(request, streams, theirs, &self.settings, self.files())?;
         if spec.is_heard {
-            output.listen();
+            kept.listen();
         }
         if spec.ground == Ground::Back {
-            output.spill();
+            kept.spill();
         }
         let line = Arc::new(line);
         let task = Arc::new(Task::new(Parts {
@@ -202,7 +326,8 @@ impl TaskManager {
             session_id: spec.session_id.into(),
             contained,
             ground: spec.ground,
-            output,
+            output: kept,
+            errors,
             line: Arc::clone(&line),
             manager: Weak::clone(&self.me),
         }));
@@ -211,15 +336,18 @@ impl TaskManager {
         if let Some(place) = place {
             place.becomes_a_task(&mut tasks);
         }
-        if spec.ground == Ground::Back {
-            self.events.tell(TaskEventKind::Started, TaskInfo::of(&task));
-        }
         let closed = tasks.closed;
         drop(tasks);
+        if !contained {
+            // A child of this process runs already.
+            task.note_taken(None);
+        }
         engine.reactor.watch(Watched {
             task: Arc::clone(&task),
             line,
-            output: Some(read_end.into()),
+            output: Some(output_end),
+            errors: errors_end,
+            news: Vec::new(),
         });
         if closed {
             // Closed while it was being started; whoever closes may not have seen it.
@@ -230,7 +358,7 @@ impl TaskManager {
 
     /// There is no way to run commands here yet.
     #[cfg(not(unix))]
-    pub fn start(&self, _spec: CommandSpec) -> Result<Arc<Task>, StartError> {
+    fn start(&self, _spec: CommandSpec) -> Result<Arc<Task>, StartError> {
         Err(StartError::Unsupported)
     }
 
@@ -243,8 +371,12 @@ impl TaskManager {
         if self.lock().closed {
             return Err(StartError::Closed);
         }
-        let launcher = Launcher::start(&self.settings, self.files());
-        let started = Arc::new(Engine { launcher, reactor: Reactor::start()? });
+        let launcher = Arc::new(Launcher::start(&self.settings, self.files()));
+        let looked_after = Arc::clone(&launcher);
+        let reactor = Reactor::start(move || {
+            looked_after.resume();
+        })?;
+        let started = Arc::new(Engine { launcher, reactor });
         *engine = Some(Arc::clone(&started));
         Ok(started)
     }
@@ -305,7 +437,7 @@ impl TaskManager {
         true
     }
 
-    /// The task of an id, running or remembered.
+    /// The task of an id, running or remembered, whichever conversation started it.
     pub fn find(&self, id: &str) -> Option<Arc<Task>> {
         let tasks = self.lock();
         let found =
@@ -313,7 +445,31 @@ impl TaskManager {
         found.filter(|it| it.ground() == Ground::Back)
     }
 
-    /// Every task that runs or is remembered, in the order in which they started.
+    /// The task of an id, where this conversation started it: another one's tasks are unknown to it.
+    pub fn find_of(&self, session_id: &str, id: &str) -> Option<Arc<Task>> {
+        self.find(id).filter(|it| *it.session_id == *session_id)
+    }
+
+    /// Every task that this conversation started, in the order in which they started.
+    pub fn list_of(&self, session_id: &str) -> Vec<Arc<Task>> {
+        let mut all = self.list();
+        all.retain(|it| *it.session_id == *session_id);
+        all
+    }
+
+    /// True when a file holds the output of a command that this conversation ran.
+    pub fn is_output_of(&self, session_id: &str, file: &std::path::Path) -> bool {
+        let tasks = self.lock();
+        tasks
+            .running
+            .values()
+            .chain(&tasks.ended)
+            .filter(|it| *it.session_id == *session_id)
+            .any(|it| matches!(it.spill_state(), SpillState::File { path, .. } if path == file))
+    }
+
+    /// Every task that runs or is remembered, in the order in which they started. This is the host's
+    /// view, across conversations.
     pub fn list(&self) -> Vec<Arc<Task>> {
         let tasks = self.lock();
         let mut all: Vec<_> = tasks
@@ -345,10 +501,41 @@ impl TaskManager {
         }
     }
 
+    /// Sets the supervisor going again where somebody stopped it; true when it was going.
+    fn resume_supervisor(&self) -> bool {
+        #[cfg(unix)]
+        if let Some(engine) = &*self.engine.lock().unwrap_or_else(PoisonError::into_inner) {
+            return engine.launcher.resume();
+        }
+        false
+    }
+
+    /// Replaces the supervisor; what it had started goes on.
+    fn renew_supervisor(&self) {
+        #[cfg(unix)]
+        if let Ok(engine) = self.engine() {
+            engine.launcher.renew(&self.settings, self.files());
+        }
+    }
+
+    /// Takes note that somebody runs a command.
+    pub(super) fn taken(&self, task: &Task) {
+        // Under the lock, so that no end is told before.
+        let tasks = self.lock();
+        if task.ground() == Ground::Back {
+            self.events.tell(TaskEventKind::Started, TaskInfo::of(task));
+        }
+        drop(tasks);
+    }
+
     /// Takes note of a command's end.
     pub(super) fn ended(&self, id: &str) {
         let mut tasks = self.lock();
         let Some(task) = tasks.running.remove(id) else { return };
+        if !task.is_taken() {
+            // It never was one.
+            return;
+        }
         let is_task = task.ground() == Ground::Back;
         if is_task {
             self.events.tell(TaskEventKind::Ended, TaskInfo::of(&task));

@@ -7,6 +7,9 @@
 //!
 //! Nothing here knows of JSON input, policy or wording.
 
+#[cfg(target_os = "linux")]
+#[allow(dead_code, reason = "the supervisor uses the other half")]
+mod descendants;
 #[cfg(unix)]
 mod direct;
 mod events;
@@ -24,6 +27,8 @@ mod protocol;
 #[cfg(unix)]
 mod reactor;
 mod readable;
+#[cfg(target_os = "linux")]
+mod rescue;
 mod settings;
 #[cfg(target_os = "linux")]
 mod supervisor;
@@ -35,8 +40,10 @@ pub use files::OutputFiles;
 pub use foreground::{Foreground, Outcome};
 pub use info::{TaskInfo, signal_name};
 pub use locate::supervisor_beside_this_library;
-pub use manager::{CommandSpec, MAX_COMMAND_BYTES, MAX_RUNNING, StartError, TaskManager};
+pub use manager::{
+    CommandRole, CommandSpec, MAX_COMMAND_BYTES, MAX_RUNNING, StartError, TaskManager,
+};
 pub use output::{Part, SpillState};
 pub use readable::{Stream, readable, unfinished_sequence};
 pub use settings::{OnTimeout, ProcessSettings};
-pub use task::{Ending, Ground, StopReason, Task, TaskState};
+pub use task::{Ending, Ground, KeeperTrouble, StopReason, Task, TaskState};

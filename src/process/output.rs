@@ -19,6 +19,8 @@ const MAX_WAITING: usize = 256 * 1024;
 enum Spill {
     /// All of it is in memory.
     NotNeeded,
+    /// There is never one: only the beginning is wanted.
+    Unwanted,
     /// In the file, up to the cap; it is open while there may be more.
     File { file: Option<File>, path: PathBuf, written: u64 },
     /// The file could not be made or written.
@@ -60,6 +62,8 @@ impl Part {
 /// Takes output as it comes.
 #[derive(Debug)]
 pub(super) struct Output {
+    /// How many bytes of the beginning stay in memory.
+    head_bytes: usize,
     head: Vec<u8>,
     /// The last bytes, up to twice [`KEPT`] of them; empty while the head holds everything.
     tail: Vec<u8>,
@@ -75,6 +79,7 @@ pub(super) struct Output {
 impl Output {
     pub(super) fn new(files: Arc<OutputFiles>, file_name: String, cap: u64) -> Self {
         Self {
+            head_bytes: KEPT,
             head: Vec::new(),
             tail: Vec::new(),
             total: 0,
@@ -84,6 +89,12 @@ impl Output {
             cap,
             waiting: None,
         }
+    }
+
+    /// Keeps the beginning alone, and never in a file.
+    pub(super) fn beginning(files: Arc<OutputFiles>, bytes: usize) -> Self {
+        let output = Self::new(files, String::new(), 0);
+        Self { head_bytes: bytes, spill: Spill::Unwanted, ..output }
     }
 
     /// Keeps output for a listener, who has to take it.
@@ -111,7 +122,7 @@ impl Output {
         if let Some(waiting) = &mut self.waiting {
             waiting.extend_from_slice(chunk);
         }
-        let room = KEPT - self.head.len();
+        let room = self.head_bytes.saturating_sub(self.head.len());
         if chunk.len() > room && matches!(self.spill, Spill::NotNeeded) {
             self.spill();
         }
@@ -134,6 +145,7 @@ impl Output {
     pub(super) fn only_counts(&self) -> bool {
         let is_full = match &self.spill {
             Spill::NotNeeded => false,
+            Spill::Unwanted => self.head.len() >= self.head_bytes,
             Spill::File { written, .. } => *written >= self.cap,
             Spill::Failed(_) => true,
         };
@@ -180,7 +192,7 @@ impl Output {
 
     pub(super) fn spill_state(&self) -> SpillState {
         match &self.spill {
-            Spill::NotNeeded => SpillState::None,
+            Spill::NotNeeded | Spill::Unwanted => SpillState::None,
             Spill::File { path, written, .. } => {
                 SpillState::File { path: path.clone(), bytes: *written }
             }

@@ -1,14 +1,26 @@
 //! What a host and its supervisor say to each other. Both compile this file; it knows nothing else.
 //!
-//! The host sends a [`Request`] with two descriptors: where output goes, and one end of the command's own
-//! line. Over that line it may send [`stop_message`]; closing it is a stop, too, which is how the death
-//! of a host reaches every command. The answer is one [`Ended`].
+//! The host sends a [`Request`] with descriptors: where output goes, one end of the command's own line,
+//! and for a helper also its errors and its input. Over the line the keeper says that it has taken the
+//! request before it does anything, and [`Ended`] once everything is gone. A line that closes before the
+//! first message belongs to a request that nobody will run. The host may send [`stop_message`]; closing
+//! the line is a stop, too, which is how the death of a host reaches every command.
+
+/// A process as it was seen. Its start time tells it from a later one with the same id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Process {
+    pub(crate) pid: i32,
+    pub(crate) started: u64,
+}
 
 /// What a supervisor says first; another version of it is not used.
-pub(crate) const HELLO: [u8; 8] = *b"tw-sup-1";
+pub(crate) const HELLO: [u8; 8] = *b"tw-sup-2";
 
 /// The longest request. It is one message, so that only one of those who wait gets all of it.
 pub(crate) const MAX_REQUEST_BYTES: usize = 160 * 1024;
+
+/// The most descriptors that come with a request.
+pub(crate) const MAX_DESCRIPTORS: usize = 4;
 
 /// A stop message has this many bytes.
 pub(crate) const STOP_BYTES: usize = 4;
@@ -16,9 +28,29 @@ pub(crate) const STOP_BYTES: usize = 4;
 /// The longest working directory that is told.
 pub(crate) const MAX_CWD_BYTES: usize = 4_096;
 
+/// The variable that tells everything a command starts from everything else: it is passed on to children
+/// and survives whatever they do to leave their group, session and parent.
+pub(crate) const COOKIE: &str = "TOOLWRIGHT_COMMAND";
+
+/// The value of [`COOKIE`] for the command of a keeper.
+pub(crate) fn cookie_of(keeper: Process) -> String {
+    format!("{}-{}", keeper.pid, keeper.started)
+}
+
+/// What kind of command a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestKind {
+    /// A command of a model: without input, its outputs in one, in the environment for commands.
+    Command,
+    /// A command of the host itself: with input, its outputs apart, in the host's environment.
+    Helper,
+}
+
 /// One command to run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request {
+    /// What kind it is.
+    pub(crate) kind: RequestKind,
     /// How long processes that the shell left behind may take to end by themselves.
     pub(crate) linger_ms: u32,
     /// How long they get between TERM and KILL then, and all of them when the host is gone.
@@ -35,6 +67,10 @@ impl Request {
     /// The request as it is sent.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::with_capacity(self.command.len() + self.cwd.len() + 64);
+        body.push(match self.kind {
+            RequestKind::Command => 0,
+            RequestKind::Helper => 1,
+        });
         body.extend(self.linger_ms.to_le_bytes());
         body.extend(self.grace_ms.to_le_bytes());
         for text in [&self.shell, &self.cwd, &self.command] {
@@ -47,12 +83,63 @@ impl Request {
     /// The request as it came.
     pub(crate) fn decode(mut body: &[u8]) -> Option<Self> {
         Some(Self {
+            kind: match take_byte(&mut body)? {
+                0 => RequestKind::Command,
+                1 => RequestKind::Helper,
+                _ => return None,
+            },
             linger_ms: take_u32(&mut body)?,
             grace_ms: take_u32(&mut body)?,
             shell: take_text(&mut body)?,
             cwd: take_text(&mut body)?,
             command: take_text(&mut body)?,
         })
+    }
+}
+
+/// What a keeper says over its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeeperNews {
+    /// It has taken the request and is this process. Its id is also the id of the session that the command
+    /// is in.
+    Taken(Process),
+    /// The command has ended, with everything it had started.
+    Ended(Ended),
+}
+
+impl KeeperNews {
+    /// The message as it is sent.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let (tag, body) = match self {
+            Self::Taken(keeper) => {
+                let mut body = keeper.pid.to_le_bytes().to_vec();
+                body.extend(keeper.started.to_le_bytes());
+                (0, body)
+            }
+            Self::Ended(ended) => (1, ended.encode()),
+        };
+        let mut message = vec![tag];
+        message.extend(length(&body).to_le_bytes());
+        message.extend(body);
+        message
+    }
+
+    /// Takes the first message out of what has come; none while it is not whole.
+    pub(crate) fn take(bytes: &mut Vec<u8>) -> Option<Self> {
+        let mut rest = bytes.as_slice();
+        let tag = take_byte(&mut rest)?;
+        let body = take_text(&mut rest)?;
+        let consumed = bytes.len() - rest.len();
+        bytes.drain(..consumed);
+        match tag {
+            0 => {
+                let mut body = body.as_slice();
+                let pid = take_u32(&mut body)?.cast_signed();
+                let started = u64::from_le_bytes(body.try_into().ok()?);
+                Some(Self::Taken(Process { pid, started }))
+            }
+            _ => Ended::decode(&body).map(Self::Ended),
+        }
     }
 }
 
@@ -69,13 +156,14 @@ pub(crate) struct Ended {
     pub(crate) stopped: u32,
     /// Processes that could not be stopped.
     pub(crate) survivors: u32,
-    /// The shell's last working directory, where it could tell.
+    /// True when one of those that outlived the shell could still write to its output.
+    pub(crate) held_output: bool,
+    /// The shell's last working directory, where it is known.
     pub(crate) cwd: Option<Vec<u8>>,
 }
 
 impl Ended {
-    /// The message as it is sent.
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    fn encode(&self) -> Vec<u8> {
         let mut message = Vec::with_capacity(64);
         for number in [self.exit_code, self.signal, self.spawn_error] {
             message.push(u8::from(number.is_some()));
@@ -83,6 +171,7 @@ impl Ended {
         }
         message.extend(self.stopped.to_le_bytes());
         message.extend(self.survivors.to_le_bytes());
+        message.push(u8::from(self.held_output));
         message.push(u8::from(self.cwd.is_some()));
         let cwd = self.cwd.as_deref().unwrap_or_default();
         message.extend(length(cwd).to_le_bytes());
@@ -90,21 +179,18 @@ impl Ended {
         message
     }
 
-    /// The message as it came, in one piece.
-    pub(crate) fn decode(mut message: &[u8]) -> Option<Self> {
+    fn decode(mut message: &[u8]) -> Option<Self> {
         let mut optional = || {
-            let (present, rest) = message.split_first()?;
-            message = rest;
+            let present = take_byte(&mut message)?;
             let number = take_u32(&mut message)?.cast_signed();
-            Some((*present == 1).then_some(number))
+            Some((present == 1).then_some(number))
         };
         let (exit_code, signal, spawn_error) = (optional()?, optional()?, optional()?);
         let (stopped, survivors) = (take_u32(&mut message)?, take_u32(&mut message)?);
-        let (present, rest) = message.split_first()?;
-        message = rest;
-        let cwd = take_text(&mut message)?;
-        let cwd = (*present == 1).then_some(cwd);
-        Some(Self { exit_code, signal, spawn_error, stopped, survivors, cwd })
+        let held_output = take_byte(&mut message)? == 1;
+        let has_cwd = take_byte(&mut message)? == 1;
+        let cwd = Some(take_text(&mut message)?).filter(|_| has_cwd);
+        Some(Self { exit_code, signal, spawn_error, stopped, survivors, held_output, cwd })
     }
 }
 
@@ -113,35 +199,14 @@ pub(crate) fn stop_message(grace_ms: u32) -> [u8; STOP_BYTES] {
     grace_ms.to_le_bytes()
 }
 
-/// A command that tells where it ended up, however it ends: by its last line, `exit`, an error or TERM.
-pub(crate) struct Telling {
-    /// What the shell runs.
-    pub(crate) script: Vec<u8>,
-    /// The script's first argument, which it takes away before the command runs.
-    pub(crate) trap: String,
-}
-
-/// Makes a command tell.
-///
-/// What it tells goes to a file and not to an inherited descriptor, whose number the command might use
-/// for something of its own. What makes it tell stands on the command's first line, so that the line
-/// numbers in the shell's messages are those of the command, and is short, because bash shows that line
-/// when it has a syntax error.
-///
-/// The trap leaves no trace in the output and no mark on the exit code, whatever options and traps the
-/// command has set. Only the shell itself tells: one that it forked and that is killed at once still has
-/// the trap.
-pub(crate) fn telling_cwd(command: &[u8], file: &str) -> Telling {
-    let script = [b"trap \"$1\" EXIT;shift;", command].concat();
-    let trap = format!(
-        "{{ set +ex; trap - DEBUG; [ \"${{BASHPID:-$$}}\" = $$ ] && command pwd -P >\"{file}\"; }} \
-         >/dev/null 2>&1"
-    );
-    Telling { script, trap }
-}
-
 fn length(text: &[u8]) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX)
+}
+
+fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
+    let (first, rest) = bytes.split_first()?;
+    *bytes = rest;
+    Some(*first)
 }
 
 fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
@@ -162,8 +227,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_is_what_arrives() {
+    fn what_is_sent_is_what_arrives_in_whatever_pieces() {
         let request = Request {
+            kind: RequestKind::Helper,
             linger_ms: 1,
             grace_ms: u32::MAX,
             shell: b"/bin/bash".to_vec(),
@@ -173,13 +239,21 @@ mod tests {
         let body = request.encode();
         assert_eq!(Request::decode(&body), Some(request));
         assert_eq!(body.split_last().and_then(|(_, short)| Request::decode(short)), None);
-        let ended = Ended {
-            exit_code: Some(-1),
-            stopped: 3,
-            cwd: Some(b"/a\nb".to_vec()),
-            ..Ended::default()
-        };
-        assert_eq!(Ended::decode(&ended.encode()), Some(ended));
-        assert_eq!(Ended::decode(b"short"), None);
+        let news = [
+            KeeperNews::Taken(Process { pid: 7, started: u64::MAX }),
+            KeeperNews::Ended(Ended {
+                exit_code: Some(-1),
+                stopped: 3,
+                held_output: true,
+                cwd: Some(b"/a\nb".to_vec()),
+                ..Ended::default()
+            }),
+        ];
+        let (mut came, mut heard) = (Vec::new(), Vec::new());
+        for byte in news.iter().flat_map(KeeperNews::encode) {
+            came.push(byte);
+            heard.extend(KeeperNews::take(&mut came));
+        }
+        assert_eq!((heard.as_slice(), came.len()), (news.as_slice(), 0));
     }
 }

@@ -9,18 +9,18 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::{
-    event::{PollFd, PollFlags, poll},
+    event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
 };
 
 #[cfg(target_os = "linux")]
 use super::output::KEPT;
 use super::{
-    protocol::{Ended, MAX_CWD_BYTES},
+    protocol::{KeeperNews, MAX_CWD_BYTES},
     task::Task,
 };
 
@@ -40,12 +40,31 @@ const FLOOD_PAUSE: Duration = Duration::from_micros(300);
 /// and go on writing.
 const MAX_LAST_WORDS: usize = 2 * 1024 * 1024;
 
+/// How often the keepers of running commands are looked at: commands can stop them.
+#[cfg(target_os = "linux")]
+const LOOK: Duration = Duration::from_secs(1);
+
 /// A command to listen to.
 pub(super) struct Watched {
     pub(super) task: Arc<Task>,
     pub(super) line: Arc<UnixStream>,
     /// Closed once there is no more to read.
     pub(super) output: Option<OwnedFd>,
+    /// The same for errors, where they come apart.
+    pub(super) errors: Option<OwnedFd>,
+    /// What has come over the line and is not a whole message yet.
+    pub(super) news: Vec<u8>,
+}
+
+/// What a line has told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineState {
+    /// There may be more.
+    Open,
+    /// The command has ended, and that is noted.
+    Ended,
+    /// Whoever had the other end is gone without a word.
+    Lost,
 }
 
 /// Hands commands to the thread. The thread ends when this is dropped and the last command has ended.
@@ -61,7 +80,8 @@ struct Inbox {
 }
 
 impl Reactor {
-    pub(super) fn start() -> io::Result<Self> {
+    /// Starts the thread. Now and then while commands run it looks after what may have been stopped.
+    pub(super) fn start(look_after: impl Fn() + Send + 'static) -> io::Result<Self> {
         let (waker, woken) = UnixStream::pair()?;
         waker.set_nonblocking(true)?;
         woken.set_nonblocking(true)?;
@@ -70,7 +90,7 @@ impl Reactor {
         thread::Builder::new()
             .name("toolwright-output".to_owned())
             .stack_size(256 * 1024)
-            .spawn(move || listen(&inbox_of_thread, woken))?;
+            .spawn(move || listen(&inbox_of_thread, woken, &look_after))?;
         Ok(Self { inbox, waker })
     }
 
@@ -93,11 +113,12 @@ impl Drop for Reactor {
     }
 }
 
-fn listen(inbox: &Inbox, mut woken: UnixStream) {
+fn listen(inbox: &Inbox, mut woken: UnixStream, look_after: &dyn Fn()) {
     let mut buffer = vec![0; CHUNK];
     #[cfg(target_os = "linux")]
     let nowhere = std::fs::File::options().write(true).open("/dev/null").ok();
     let mut watched: Vec<Watched> = Vec::new();
+    let mut looked = Instant::now();
     loop {
         // Read before the inbox: whoever adds to it is then seen now or wakes us again.
         let closing = inbox.closing.load(Ordering::Acquire);
@@ -105,38 +126,69 @@ fn listen(inbox: &Inbox, mut woken: UnixStream) {
         if closing && watched.is_empty() {
             return;
         }
-        let ready = wait(&woken, &watched);
+        let ready = wait(&woken, &watched, patience(&watched, looked));
         let mut wake_ups = [0; 64];
         while woken.read(&mut wake_ups).is_ok_and(|it| it == wake_ups.len()) {}
         let mut flooded = false;
         let mut index = 0;
         watched.retain_mut(|it| {
-            let Ready { output, line } = ready.get(index).copied().unwrap_or_default();
+            let Ready { output, errors, line } = ready.get(index).copied().unwrap_or_default();
             index += 1;
+            if errors {
+                it.read_errors(&mut buffer);
+            }
             #[cfg(target_os = "linux")]
-            if output && nowhere.as_ref().is_some_and(|nowhere| it.skim(nowhere)) {
-                flooded = true;
-                return !(line && it.hear_end(&mut buffer));
-            }
-            if output {
-                flooded |= it.read(&mut buffer);
-            }
-            !(line && it.hear_end(&mut buffer))
+            let is_skimmed = output && nowhere.as_ref().is_some_and(|nowhere| it.skim(nowhere));
+            #[cfg(not(target_os = "linux"))]
+            let is_skimmed = false;
+            flooded |= is_skimmed || (output && it.read(&mut buffer));
+            let state = if line { it.hear(&mut buffer) } else { LineState::Open };
+            it.goes_on(state)
         });
         if flooded {
             thread::sleep(FLOOD_PAUSE);
         }
+        #[cfg(target_os = "linux")]
+        if looked.elapsed() >= LOOK {
+            looked = Instant::now();
+            // Keepers first: the supervisor's look sets them going without knowing whose they are.
+            for it in &watched {
+                it.task.look_after_keeper();
+            }
+            look_after();
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = (&mut looked, look_after);
     }
+}
+
+/// How long to wait for commands at most: until the next look at their keepers, or until the first of them
+/// has to be ended from here. Endlessly while there are none.
+#[cfg(target_os = "linux")]
+fn patience(watched: &[Watched], looked: Instant) -> Option<Duration> {
+    if watched.is_empty() {
+        return None;
+    }
+    let next = watched.iter().filter_map(|it| it.task.rescue_at()).chain([looked + LOOK]).min()?;
+    // Rounded up: waking early would spin until the moment has come.
+    Some(next.saturating_duration_since(Instant::now()) + Duration::from_millis(1))
+}
+
+/// Nobody can be stopped here: commands are children of this process.
+#[cfg(not(target_os = "linux"))]
+fn patience(_watched: &[Watched], _looked: Instant) -> Option<Duration> {
+    None
 }
 
 /// What a command has for us.
 #[derive(Clone, Copy, Default)]
 struct Ready {
     output: bool,
+    errors: bool,
     line: bool,
 }
 
-fn wait(woken: &UnixStream, watched: &[Watched]) -> Vec<Ready> {
+fn wait(woken: &UnixStream, watched: &[Watched], patience: Option<Duration>) -> Vec<Ready> {
     // Asked once: a listener may catch up while we wait.
     let outputs: Vec<Option<&OwnedFd>> = watched.iter().map(Watched::readable).collect();
     let mut polled = Vec::with_capacity(1 + 2 * watched.len());
@@ -144,17 +196,24 @@ fn wait(woken: &UnixStream, watched: &[Watched]) -> Vec<Ready> {
     for (it, output) in watched.iter().zip(&outputs) {
         polled.push(PollFd::new(&*it.line, PollFlags::IN));
         polled.extend(output.map(|output| PollFd::new(output, PollFlags::IN)));
+        polled.extend(it.errors.as_ref().map(|errors| PollFd::new(errors, PollFlags::IN)));
     }
-    match poll(&mut polled, None) {
+    let patience = patience.and_then(|it| Timespec::try_from(it).ok());
+    match poll(&mut polled, patience.as_ref()) {
         Ok(_) | Err(Errno::INTR) => {}
         // Nothing else can go wrong but a lack of memory, which passes.
         Err(_) => thread::sleep(Duration::from_millis(10)),
     }
     let mut events = polled.iter().skip(1).map(|it| !it.revents().is_empty());
     let mut next = || events.next().unwrap_or_default();
-    outputs
+    watched
         .iter()
-        .map(|output| Ready { line: next(), output: output.is_some() && next() })
+        .zip(&outputs)
+        .map(|(it, output)| Ready {
+            line: next(),
+            output: output.is_some() && next(),
+            errors: it.errors.is_some() && next(),
+        })
         .collect()
 }
 
@@ -229,35 +288,94 @@ impl Watched {
         total >= FLOOD
     }
 
-    /// Hears how the command ended; true when it has.
-    fn hear_end(&mut self, buffer: &mut [u8]) -> bool {
-        let mut message = [0; MAX_CWD_BYTES + 256];
-        let ended = match (&*self.line).read(&mut message) {
+    fn read_errors(&mut self, buffer: &mut [u8]) {
+        let Some(errors) = &self.errors else { return };
+        match rustix::io::read(errors, &mut *buffer) {
+            Ok(length) if length > 0 => {
+                self.task.append_error(buffer.get(..length).unwrap_or_default());
+            }
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Ok(_) | Err(_) => self.errors = None,
+        }
+    }
+
+    /// Hears what the line has to tell, the end of the command included.
+    pub(super) fn hear(&mut self, buffer: &mut [u8]) -> LineState {
+        let mut piece = [0; MAX_CWD_BYTES + 256];
+        let length = match (&*self.line).read(&mut piece) {
             Err(error)
                 if matches!(
                     error.kind(),
                     io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
                 ) =>
             {
-                return false;
+                return LineState::Open;
             }
-            Ok(length) => message.get(..length).and_then(Ended::decode),
-            Err(_) => None,
+            Ok(length) => length,
+            Err(_) => 0,
         };
-        let mut rest = MAX_LAST_WORDS;
-        while let Some(output) = &self.output
-            && rest > 0
-        {
-            match rustix::io::read(output, &mut *buffer) {
-                Ok(length) if length > 0 => {
-                    rest = rest.saturating_sub(length);
-                    self.task.append(buffer.get(..length).unwrap_or_default());
+        self.news.extend(piece.get(..length).unwrap_or_default());
+        while let Some(news) = KeeperNews::take(&mut self.news) {
+            match news {
+                KeeperNews::Taken(keeper) => self.task.note_taken(Some(keeper)),
+                KeeperNews::Ended(ended) => {
+                    self.hear_last_words(buffer);
+                    self.task.finish(ended);
+                    return LineState::Ended;
                 }
-                Err(Errno::INTR) => {}
-                Ok(_) | Err(_) => self.output = None,
             }
         }
-        self.task.finish(ended);
-        true
+        if length == 0 { LineState::Lost } else { LineState::Open }
+    }
+
+    /// True when the command is still to be listened to. One whose keeper is gone, or cannot end it, is
+    /// handed to whoever ends it from here.
+    #[cfg(target_os = "linux")]
+    fn goes_on(&mut self, state: LineState) -> bool {
+        let is_late = self.task.rescue_at().is_some_and(|it| it <= Instant::now());
+        match state {
+            LineState::Ended => return false,
+            LineState::Open if !is_late => return true,
+            LineState::Open | LineState::Lost => {}
+        }
+        super::rescue::rescue(Self {
+            task: Arc::clone(&self.task),
+            line: Arc::clone(&self.line),
+            output: self.output.take(),
+            errors: self.errors.take(),
+            news: std::mem::take(&mut self.news),
+        });
+        false
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn goes_on(&mut self, state: LineState) -> bool {
+        if state == LineState::Lost {
+            self.task.finish_lost(0);
+        }
+        state == LineState::Open
+    }
+
+    /// Reads what is left in the pipes of a command that has ended.
+    pub(super) fn hear_last_words(&mut self, buffer: &mut [u8]) {
+        let task = Arc::clone(&self.task);
+        read_rest(&mut self.output, buffer, |chunk| task.append(chunk));
+        read_rest(&mut self.errors, buffer, |chunk| task.append_error(chunk));
+    }
+}
+
+fn read_rest(pipe: &mut Option<OwnedFd>, buffer: &mut [u8], mut keep: impl FnMut(&[u8])) {
+    let mut rest = MAX_LAST_WORDS;
+    while let Some(open) = &*pipe
+        && rest > 0
+    {
+        match rustix::io::read(open, &mut *buffer) {
+            Ok(length) if length > 0 => {
+                rest = rest.saturating_sub(length);
+                keep(buffer.get(..length).unwrap_or_default());
+            }
+            Err(Errno::INTR) => {}
+            Ok(_) | Err(_) => *pipe = None,
+        }
     }
 }

@@ -23,6 +23,10 @@ pub struct ProcessSettings {
     pub shell: PathBuf,
     /// All of their environment.
     pub environment: Vec<(OsString, OsString)>,
+    /// The shell of helpers, which are commands of the host itself.
+    pub helper_shell: PathBuf,
+    /// All of the environment of helpers.
+    pub helper_environment: Vec<(OsString, OsString)>,
     /// The supervisor's program, where there is one.
     pub supervisor: Option<PathBuf>,
     /// Where the directory of output files is made.
@@ -43,10 +47,13 @@ impl ProcessSettings {
     /// How many bytes one file holds, unless a host says otherwise.
     pub const MAX_FILE_BYTES: u64 = 128 * 1024 * 1024;
 
-    /// The usual way, with a shell and an environment.
+    /// The usual way, with a shell and an environment. Helpers run in the system's shell, in the
+    /// same environment.
     pub fn new(shell: PathBuf, environment: Vec<(OsString, OsString)>, temporary: PathBuf) -> Self {
         Self {
             shell,
+            helper_shell: PathBuf::from("/bin/sh"),
+            helper_environment: environment.clone(),
             environment,
             supervisor: None,
             temporary,

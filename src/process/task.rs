@@ -3,7 +3,10 @@
 use std::{
     io,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant, SystemTime},
 };
 
@@ -13,8 +16,13 @@ use tokio::sync::watch;
 use super::{
     manager::TaskManager,
     output::{Output, Part, SpillState},
-    protocol::Ended,
+    protocol::{Ended, Process},
 };
+
+/// How long a keeper may take, beyond the grace, to have ended a command. Longer, it cannot.
+const KEEPER_PATIENCE: Duration = Duration::from_millis(300);
+/// Why a command that no keeper took was not run.
+const NOBODY_TOOK_IT: &str = "the supervisor is gone";
 
 /// Who waits for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +72,16 @@ impl TaskState {
     }
 }
 
+/// What somebody did to the keeper of a command, the process that watches over it. Commands run as the same
+/// user and can do that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeeperTrouble {
+    /// It was stopped, and set going again.
+    Stopped,
+    /// It is gone: nobody saw how the command ended. The host ended what was left of it.
+    Killed,
+}
+
 /// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
@@ -71,15 +89,19 @@ pub struct Ending {
     pub exit_code: Option<i32>,
     /// The signal that ended the shell.
     pub signal: Option<i32>,
-    /// Why it could not be started or followed.
+    /// Why it could not be started.
     pub failure: Option<String>,
+    /// What became of its keeper.
+    pub trouble: Option<KeeperTrouble>,
     /// Why it was stopped, where it was.
     pub stopped_for: Option<StopReason>,
     /// Processes that outlived the shell and were stopped.
     pub leftovers: u32,
     /// Processes that could not be stopped.
     pub survivors: u32,
-    /// The shell's last working directory, where it could tell.
+    /// True when one of those that outlived the shell of a helper could still write to its output.
+    pub held_output: bool,
+    /// The shell's last working directory, where it is known.
     pub cwd: Option<PathBuf>,
     /// How long it took, until all of it was gone.
     pub duration: Duration,
@@ -89,6 +111,7 @@ pub struct Ending {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pulse {
     total: u64,
+    taken: bool,
     ended: bool,
 }
 
@@ -110,12 +133,19 @@ pub struct Task {
     ground: Mutex<Ground>,
     started: Instant,
     output: Mutex<Output>,
+    /// What it says of errors, where that is kept apart.
+    errors: Option<Mutex<Output>>,
     heard: Mutex<Instant>,
     pulse: watch::Sender<Pulse>,
     stop_reason: OnceLock<StopReason>,
+    /// When the host itself ends what is left of it.
+    rescue_at: Mutex<Option<Instant>>,
+    keeper: OnceLock<Process>,
+    keeper_was_stopped: AtomicBool,
     ending: OnceLock<Ending>,
+    /// Until it has ended.
     #[cfg(unix)]
-    line: Arc<std::os::unix::net::UnixStream>,
+    line: Mutex<Option<Arc<std::os::unix::net::UnixStream>>>,
     manager: Weak<TaskManager>,
 }
 
@@ -128,6 +158,7 @@ pub(super) struct Parts {
     pub(super) contained: bool,
     pub(super) ground: Ground,
     pub(super) output: Output,
+    pub(super) errors: Option<Output>,
     #[cfg(unix)]
     pub(super) line: Arc<std::os::unix::net::UnixStream>,
     pub(super) manager: Weak<TaskManager>,
@@ -146,12 +177,16 @@ impl Task {
             ground: Mutex::new(parts.ground),
             started: now,
             output: Mutex::new(parts.output),
+            errors: parts.errors.map(Mutex::new),
             heard: Mutex::new(now),
             pulse: watch::Sender::default(),
             stop_reason: OnceLock::new(),
+            rescue_at: Mutex::default(),
+            keeper: OnceLock::new(),
+            keeper_was_stopped: AtomicBool::new(false),
             ending: OnceLock::new(),
             #[cfg(unix)]
-            line: parts.line,
+            line: Mutex::new(Some(parts.line)),
             manager: parts.manager,
         }
     }
@@ -201,7 +236,40 @@ impl Task {
         let mut pulse = self.pulse.subscribe();
         // The sender lives as long as we do.
         let _ = pulse.wait_for(|it| it.ended).await;
-        self.ending.get().cloned().unwrap_or_else(|| self.ending_of(None))
+        let unseen = || self.ending_of(Ended::default(), None, Some(KeeperTrouble::Killed));
+        self.ending.get().cloned().unwrap_or_else(unseen)
+    }
+
+    /// Waits until somebody runs it; false when nobody ever will.
+    pub(super) async fn taken(&self) -> bool {
+        let mut pulse = self.pulse.subscribe();
+        let news = pulse.wait_for(|it| it.taken || it.ended).await;
+        news.is_ok_and(|it| it.taken)
+    }
+
+    /// True once somebody runs it.
+    pub(super) fn is_taken(&self) -> bool {
+        self.pulse.borrow().taken
+    }
+
+    /// Notes that somebody runs it: its keeper, where it has one.
+    pub(super) fn note_taken(&self, keeper: Option<Process>) {
+        if let Some(keeper) = keeper {
+            let _ = self.keeper.set(keeper);
+        }
+        if let Some(manager) = self.manager.upgrade() {
+            manager.taken(self);
+        }
+        self.pulse.send_modify(|it| it.taken = true);
+    }
+
+    /// Gives it up: whoever would still take it finds that nobody is there any more.
+    pub(super) fn give_up(&self) {
+        self.stop(StopReason::Abandoned, Duration::ZERO);
+        #[cfg(unix)]
+        if let Some(line) = lock(&self.line).as_ref() {
+            let _ = line.shutdown(std::net::Shutdown::Both);
+        }
     }
 
     /// Waits for output beyond so many bytes, or the end.
@@ -213,6 +281,12 @@ impl Task {
     /// All of the output, while memory holds it.
     pub fn whole(&self) -> Option<Vec<u8>> {
         lock(&self.output).whole()
+    }
+
+    /// What it said of errors, from the beginning on, and how many bytes that were in all.
+    pub fn errors(&self) -> (Vec<u8>, u64) {
+        let errors = self.errors.as_ref().map(lock);
+        errors.map(|it| (it.ends().0, it.total())).unwrap_or_default()
     }
 
     /// The beginning and the end of the output, and where all of it is.
@@ -246,17 +320,24 @@ impl Task {
             return;
         }
         let _ = self.stop_reason.set(reason);
+        let rescue_at = Instant::now() + grace + KEEPER_PATIENCE;
+        let earlier = *lock(&self.rescue_at);
+        *lock(&self.rescue_at) = Some(earlier.map_or(rescue_at, |it| it.min(rescue_at)));
         let grace = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
         self.tell(&super::protocol::stop_message(grace));
+        if let Some(manager) = self.manager.upgrade() {
+            manager.look_again();
+        }
     }
 
     #[cfg(unix)]
     fn tell(&self, message: &[u8]) {
+        let Some(line) = lock(&self.line).clone() else { return };
         // One whose other end is gone has ended; its end is on the way.
         #[cfg(target_os = "linux")]
-        let _ = rustix::net::send(&*self.line, message, rustix::net::SendFlags::NOSIGNAL);
+        let _ = rustix::net::send(&*line, message, rustix::net::SendFlags::NOSIGNAL);
         #[cfg(not(target_os = "linux"))]
-        let _ = std::io::Write::write(&mut &*self.line, message);
+        let _ = std::io::Write::write(&mut &*line, message);
     }
 
     #[cfg(not(unix))]
@@ -313,29 +394,81 @@ impl Task {
         self.pulse.send_modify(|it| it.total = total);
     }
 
-    /// Notes the end; nothing stands for a command whose end nobody saw.
-    pub(super) fn finish(&self, ended: Option<Ended>) {
-        let _ = self.ending.set(self.ending_of(ended));
+    pub(super) fn append_error(&self, chunk: &[u8]) {
+        if let Some(errors) = &self.errors {
+            lock(errors).append(chunk);
+        }
+        *lock(&self.heard) = Instant::now();
+    }
+
+    /// When the host has to end what is left of it, because its keeper has not done so in its time.
+    #[cfg(target_os = "linux")]
+    pub(super) fn rescue_at(&self) -> Option<Instant> {
+        lock(&self.rescue_at).filter(|_| self.keeper.get().is_some())
+    }
+
+    /// The process that watches over it.
+    #[cfg(target_os = "linux")]
+    pub(super) fn keeper(&self) -> Option<Process> {
+        self.keeper.get().copied()
+    }
+
+    /// Sets its keeper going again where somebody stopped it.
+    #[cfg(target_os = "linux")]
+    pub(super) fn look_after_keeper(&self) {
+        use super::descendants::{look_again, signal};
+
+        if let Some(keeper) = self.keeper()
+            && look_again(keeper).is_some_and(|it| it.is_stopped)
+        {
+            self.keeper_was_stopped.store(true, Ordering::Relaxed);
+            signal(keeper, rustix::process::Signal::CONT);
+        }
+    }
+
+    /// Notes the end, as the keeper tells it.
+    pub(super) fn finish(&self, ended: Ended) {
+        let failure = ended.spawn_error.map(|it| io::Error::from_raw_os_error(it).to_string());
+        let was_stopped = self.keeper_was_stopped.load(Ordering::Relaxed);
+        let trouble = was_stopped.then_some(KeeperTrouble::Stopped);
+        self.end(ended, failure, trouble);
+    }
+
+    /// Notes the end of a command whose keeper is gone. Without a keeper it never ran.
+    pub(super) fn finish_lost(&self, survivors: u32) {
+        let ended = Ended { survivors, ..Ended::default() };
+        match self.keeper.get() {
+            Some(_) => self.end(ended, None, Some(KeeperTrouble::Killed)),
+            None => self.end(ended, Some(NOBODY_TOOK_IT.to_owned()), None),
+        }
+    }
+
+    fn end(&self, ended: Ended, failure: Option<String>, trouble: Option<KeeperTrouble>) {
+        let _ = self.ending.set(self.ending_of(ended, failure, trouble));
         lock(&self.output).settle();
+        #[cfg(unix)]
+        lock(&self.line).take();
         if let Some(manager) = self.manager.upgrade() {
             manager.ended(&self.id);
         }
         self.pulse.send_modify(|it| it.ended = true);
     }
 
-    fn ending_of(&self, ended: Option<Ended>) -> Ending {
-        let failure = match &ended {
-            None => Some("the process that watched over the command was killed".to_owned()),
-            Some(ended) => ended.spawn_error.map(|it| io::Error::from_raw_os_error(it).to_string()),
-        };
-        let ended = ended.unwrap_or_default();
+    fn ending_of(
+        &self,
+        ended: Ended,
+        failure: Option<String>,
+        trouble: Option<KeeperTrouble>,
+    ) -> Ending {
         Ending {
             exit_code: ended.exit_code,
             signal: ended.signal,
             failure,
+            trouble,
             stopped_for: self.stop_reason.get().copied(),
             leftovers: ended.stopped,
             survivors: ended.survivors,
+            held_output: ended.held_output,
             cwd: ended.cwd.map(path_of),
             duration: self.started.elapsed(),
         }

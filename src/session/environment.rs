@@ -4,8 +4,10 @@ use std::{
     collections::BTreeMap,
     env,
     ffi::{OsStr, OsString},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
+
+use super::shell_variables::{USUAL_PATH, changes_the_shell, fixed_places, with_fixed_places};
 
 /// The host's environment, as it was when the registry was made.
 #[derive(Clone, Debug)]
@@ -42,24 +44,58 @@ impl Environment {
         &self.temporary
     }
 
-    /// Finds a program as a shell would.
+    /// Finds a program as a shell would, but never in a place that depends on the current directory.
     pub fn find_program(&self, name: &str) -> Option<PathBuf> {
         let path = self.variables.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value);
-        let usual = OsStr::new("/usr/local/bin:/usr/bin:/bin");
-        env::split_paths(path.map_or(usual, OsString::as_os_str))
-            .chain(env::split_paths(usual))
+        let usual = OsStr::new(USUAL_PATH);
+        fixed_places(path.map_or(usual, OsString::as_os_str))
+            .chain(fixed_places(usual))
             .map(|folder| folder.join(name))
-            .find(|program| program.is_absolute() && is_executable(program))
+            .find(|program| is_executable(program))
     }
 
-    /// The shell that commands run in: bash, or what there is instead.
+    /// The shell that commands run in, where a host does not say: bash, or what there is instead.
     pub fn shell(&self) -> PathBuf {
-        self.find_program("bash")
-            .or_else(|| self.find_program("sh"))
-            .unwrap_or_else(|| PathBuf::from("/bin/sh"))
+        self.find_program("bash").unwrap_or_else(|| self.system_shell())
     }
 
-    /// The variables that commands get.
+    /// The shell that a host asks for. A relative path would mean another program in every directory that
+    /// a command starts in, the project's own included.
+    pub fn shell_named(&self, asked: &Path) -> Result<PathBuf, String> {
+        if asked.is_absolute() {
+            return Ok(asked.to_owned());
+        }
+        let shown = asked.display();
+        let mut parts = asked.components();
+        match (parts.next(), parts.next(), asked.to_str()) {
+            (Some(Component::Normal(_)), None, Some(name)) => self
+                .find_program(name)
+                .ok_or_else(|| format!("the shell `{shown}` is in no directory of PATH")),
+            _ => Err(format!(
+                "the shell `{shown}` is a relative path; give an absolute one, or a name to look up in PATH"
+            )),
+        }
+    }
+
+    /// The system's own shell, which the host's hooks run in.
+    pub fn system_shell(&self) -> PathBuf {
+        self.find_program("sh").unwrap_or_else(|| PathBuf::from("/bin/sh"))
+    }
+
+    /// The variables that the host's own commands get, its hooks: secrets too, but nothing that makes a
+    /// shell do something else than it is told.
+    pub fn for_hooks(&self) -> Vec<(OsString, OsString)> {
+        with_fixed_places(
+            self.variables
+                .iter()
+                .filter(|(name, _)| !changes_the_shell(&name.to_string_lossy()))
+                .cloned()
+                .collect(),
+        )
+    }
+
+    /// The variables that commands get: no secrets, and nothing that makes the shell do something else than
+    /// the command line says. What a host sets by itself is set, but a `PATH` of its own is cleaned, too.
     pub fn for_commands(&self, rules: &EnvironmentRules) -> Vec<(OsString, OsString)> {
         let is_set = |name: &OsStr| name.to_str().is_some_and(|it| rules.set.contains_key(it));
         let is_kept = |name: &OsStr, value: &OsStr| {
@@ -67,14 +103,11 @@ impl Environment {
                 || !(has_secret_name(&name.to_string_lossy())
                     || has_password(&value.to_string_lossy()))
         };
-        self.variables
-            .iter()
-            .filter(|(name, value)| {
-                !is_set(name) && !changes_the_shell(&name.to_string_lossy()) && is_kept(name, value)
-            })
-            .cloned()
-            .chain(rules.set.iter().map(|(name, value)| (name.into(), value.into())))
-            .collect()
+        let kept = self.variables.iter().filter(|(name, value)| {
+            !is_set(name) && !changes_the_shell(&name.to_string_lossy()) && is_kept(name, value)
+        });
+        let set = rules.set.iter().map(|(name, value)| (name.into(), value.into()));
+        with_fixed_places(kept.cloned().chain(set).collect())
     }
 }
 
@@ -180,14 +213,6 @@ fn is_secret_word(word: &str) -> bool {
     let ends_with_one = |endings: &[&str]| endings.iter().any(|it| word.ends_with(it));
     SECRET_WORDS.contains(&word)
         || (ends_with_one(&SECRET_ENDINGS) && !ends_with_one(&HARMLESS_ENDINGS))
-}
-
-/// True for variables that make bash run or mean something else than the command line says, which policy
-/// has judged: a start-up file, exported functions, options, and directories that `cd` starts from.
-fn changes_the_shell(name: &str) -> bool {
-    const NAMES: [&str; 8] =
-        ["BASHOPTS", "BASH_ENV", "CDPATH", "ENV", "OLDPWD", "PROMPT_COMMAND", "PWD", "SHELLOPTS"];
-    NAMES.contains(&name) || name.starts_with("BASH_FUNC_")
 }
 
 /// From this length on the name of a user is taken for a token, which some services take in its place.
@@ -320,7 +345,12 @@ mod tests {
         };
         assert_eq!(
             environment.for_commands(&rules),
-            [variable("HOME", "/root"), variable("MY_TOKEN", "t"), variable("LANG", "en")]
+            [
+                variable("HOME", "/root"),
+                variable("MY_TOKEN", "t"),
+                variable("LANG", "en"),
+                variable("PATH", USUAL_PATH),
+            ]
         );
     }
 }

@@ -9,6 +9,7 @@ mod policy_files;
 mod seen_texts;
 mod sessions;
 mod shell_state;
+mod shell_variables;
 mod undo;
 
 pub use environment::{Environment, EnvironmentRules};

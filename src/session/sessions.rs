@@ -56,7 +56,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Finds the place a path means, for reading: beside the workspace, the output files of commands.
+    /// Finds the place a path means, for reading: beside the workspace, the output files of commands that
+    /// this conversation ran. Those of others are as far outside as any file of theirs.
     pub fn resolve_for_reading(
         &self,
         asked: &str,
@@ -65,9 +66,19 @@ impl Session {
         self.roots.resolve(asked, relative).or_else(|refused| match refused {
             PathError::Outside { .. } => Roots::new(self.tasks.files(), &[])
                 .and_then(|files| files.resolve(asked, RelativePaths::Refused))
-                .map_err(|_| refused),
+                .ok()
+                .filter(|file| self.is_own_output(file))
+                .ok_or(refused),
             refused => Err(refused),
         })
+    }
+}
+
+impl Session {
+    fn is_own_output(&self, file: &WorkspacePath) -> bool {
+        // The directory of output files may be named through a link, which the resolved path has followed.
+        let name = file.absolute().strip_prefix(file.root());
+        name.is_ok_and(|it| self.tasks.is_output_of(&self.id, &self.tasks.files().join(it)))
     }
 }
 
@@ -95,11 +106,13 @@ impl Sessions {
     /// No conversations yet, in a workspace. Commands run in this process's own environment.
     pub fn new(roots: Arc<Roots>) -> Self {
         let environment = Environment::of_process();
-        let settings = ProcessSettings::new(
+        let mut settings = ProcessSettings::new(
             environment.shell(),
             environment.for_commands(&EnvironmentRules::default()),
             environment.temporary_directory().to_owned(),
         );
+        settings.helper_shell = environment.system_shell();
+        settings.helper_environment = environment.for_hooks();
         Self {
             roots,
             locks: FileLocks::default(),

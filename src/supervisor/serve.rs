@@ -3,7 +3,8 @@
 use std::{
     collections::HashSet,
     env,
-    io::{self, IoSliceMut},
+    ffi::CString,
+    io::{self, IoSliceMut, Read as _},
     mem::MaybeUninit,
     os::{fd::OwnedFd, unix::net::UnixStream},
     path::PathBuf,
@@ -19,10 +20,13 @@ use rustix::{
 };
 
 use crate::{
-    descendants::kill_strays,
-    protocol::{HELLO, MAX_REQUEST_BYTES, Request},
+    descendants::{kill_strays, this_process},
+    protocol::{
+        COOKIE, HELLO, KeeperNews, MAX_DESCRIPTORS, MAX_REQUEST_BYTES, Request, RequestKind,
+        cookie_of,
+    },
     sys::{self, Forked},
-    task::{self, Asked},
+    task::{self, Asked, Streams},
 };
 
 /// How many processes wait for a command: forking one takes longer than a short command waits.
@@ -39,10 +43,16 @@ pub(crate) fn serve() -> io::Result<()> {
     let _ = rustix::process::setsid();
     let host = rustix::io::dup(io::stdin())?;
     rustix::io::fcntl_setfd(&host, rustix::io::FdFlags::CLOEXEC)?;
+    let environments = Environments::told()?;
     // Commands must not find the socket where they look for their input.
-    rustix::stdio::dup2_stdin(&std::fs::File::open("/dev/null")?)?;
+    let nothing = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    // No command that runs as the same user can trace this or look into its memory; programs that are
+    // started from here are as open as ever.
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     sys::ignore_nothing();
-    sys::hold_child_exits();
+    sys::hold_all_signals();
     let exits = sys::child_exits()?;
     let (taken, take) = pipe_with(PipeFlags::CLOEXEC)?;
     send(&host, &HELLO, SendFlags::NOSIGNAL)?;
@@ -59,7 +69,7 @@ pub(crate) fn serve() -> io::Result<()> {
                 }
                 Ok(Forked::Child) => {
                     drop((exits, taken));
-                    return run_one(host, take);
+                    return run_one(host, take, environments);
                 }
                 // Too many processes; some will end.
                 Err(_) => break,
@@ -140,20 +150,60 @@ fn note_ended(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32
     }
 }
 
+/// What commands find in their environment.
+struct Environments {
+    commands: Vec<CString>,
+    helpers: Vec<CString>,
+}
+
+impl Environments {
+    /// Reads what the host wrote to where our output would go: the variables for commands and those for
+    /// helpers, each with a NUL behind it, and one more NUL between the two.
+    fn told() -> io::Result<Self> {
+        let mut text = Vec::new();
+        std::fs::File::from(rustix::io::dup(io::stdout())?).read_to_end(&mut text)?;
+        let mut variables = text.split(|it| *it == 0);
+        let mut next = || -> Vec<CString> {
+            variables
+                .by_ref()
+                .take_while(|it| !it.is_empty())
+                .filter_map(|it| CString::new(it).ok())
+                .collect()
+        };
+        Ok(Self { commands: next(), helpers: next() })
+    }
+}
+
 /// Waits for a command, runs it and sees to its end.
-fn run_one(host: OwnedFd, take: OwnedFd) -> io::Result<()> {
-    sys::hold_nothing();
-    let Some(asked) = receive(&host)? else { return Ok(()) };
+fn run_one(host: OwnedFd, take: OwnedFd, environments: Environments) -> io::Result<()> {
+    // Away from the host's terminal: nothing beneath can ask a person for a password, or be stopped by
+    // the keys that stop the host.
+    rustix::process::setsid()?;
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let exits = sys::child_exits()?;
+    let myself = this_process().ok_or(io::ErrorKind::NotFound)?;
+    let cookie = CString::new(format!("{COOKIE}={}", cookie_of(myself))).unwrap_or_default();
+    // All for which the command need not be known is done before it comes.
+    let Some(mut asked) = receive(&host)? else { return Ok(()) };
     // Only those who wait keep this open: the host notices when they are gone.
     drop(host);
-    task::oversee(asked, take);
+    let mut environment = match asked.request.kind {
+        RequestKind::Command => environments.commands,
+        RequestKind::Helper => environments.helpers,
+    };
+    environment.push(cookie);
+    // A host that has given this request up has closed the line, and may have had another run it.
+    if !task::say(&mut asked.line, &KeeperNews::Taken(myself)) {
+        return Ok(());
+    }
+    task::oversee(asked, &exits, &environment, take);
     Ok(())
 }
 
 /// Waits for the next request; there is none when there is no host any more.
 fn receive(host: &OwnedFd) -> io::Result<Option<Asked>> {
     let mut message = vec![0; MAX_REQUEST_BYTES];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let received = loop {
         let mut parts = [IoSliceMut::new(&mut message)];
@@ -169,11 +219,13 @@ fn receive(host: &OwnedFd) -> io::Result<Option<Asked>> {
             descriptors.extend(rights);
         }
     }
-    let request = message.get(..received.bytes).and_then(Request::decode);
-    Ok(match (request, descriptors.pop(), descriptors.pop()) {
-        (Some(request), Some(line), Some(output)) => {
-            Some(Asked { request, output, line: UnixStream::from(line) })
-        }
-        _ => None,
-    })
+    let Some(request) = message.get(..received.bytes).and_then(Request::decode) else {
+        return Ok(None);
+    };
+    let mut descriptors = descriptors.into_iter();
+    let (Some(line), Some(output)) = (descriptors.next(), descriptors.next()) else {
+        return Ok(None);
+    };
+    let streams = Streams { output, errors: descriptors.next(), input: descriptors.next() };
+    Ok(Some(Asked { request, streams, line: UnixStream::from(line) }))
 }

@@ -1,28 +1,24 @@
 //! One command and everything it ever started: runs it, and sees to it that all of it ends.
 
 use std::{
-    ffi::OsStr,
-    fs::File,
-    io::{Read as _, Write as _},
-    os::{
-        fd::{AsRawFd as _, OwnedFd},
-        unix::{ffi::OsStrExt as _, net::UnixStream, process::CommandExt as _},
-    },
-    process::{Command, Stdio},
+    ffi::{CStr, CString},
+    fs,
+    io::{self, Read as _, Write as _},
+    os::{fd::OwnedFd, unix::net::UnixStream},
     time::{Duration, Instant},
 };
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
-    pipe::{PipeFlags, pipe_with},
-    process::{Pid, Signal, WaitOptions, WaitStatus, wait},
+    process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, wait, waitid},
 };
 
 use crate::{
     descendants::{descendants, kill_all, signal_all},
-    protocol::{Ended, MAX_CWD_BYTES, Request, STOP_BYTES, Telling, telling_cwd},
-    sys,
+    protocol::{Ended, KeeperNews, MAX_CWD_BYTES, Request, RequestKind, STOP_BYTES},
+    sys::{self, ProgramStart},
+    whole_text::is_whole,
 };
 
 /// How long killed processes may take to be gone: one in the kernel's hands may have to wait for a disk.
@@ -55,45 +51,66 @@ enum Patience {
     None,
 }
 
-/// A command to run, where its output goes, and its own line to the host.
+/// A command to run, what it reads and writes, and its own line to the host.
 pub(crate) struct Asked {
     pub(crate) request: Request,
-    pub(crate) output: OwnedFd,
+    pub(crate) streams: Streams,
     pub(crate) line: UnixStream,
+}
+
+/// What a command reads and writes.
+pub(crate) struct Streams {
+    pub(crate) output: OwnedFd,
+    /// Nothing where errors go to the output.
+    pub(crate) errors: Option<OwnedFd>,
+    /// Nothing where there is no input.
+    pub(crate) input: Option<OwnedFd>,
+}
+
+/// Tells the host something; false when it is gone.
+pub(crate) fn say(line: &mut UnixStream, news: &KeeperNews) -> bool {
+    line.write_all(&news.encode()).is_ok()
 }
 
 /// Runs a command to the end of all its processes and tells the host about it. The supervisor is told
 /// once the command runs: the next spare has time until then.
-pub(crate) fn oversee(asked: Asked, take: OwnedFd) {
-    let Asked { request, output, line: mut host } = asked;
-    let ended = run(&request, output, &mut host, take).unwrap_or_else(|error| Ended {
-        spawn_error: Some(error.raw_os_error().unwrap_or(Errno::IO.raw_os_error())),
-        ..Ended::default()
-    });
+pub(crate) fn oversee(asked: Asked, exits: &OwnedFd, environment: &[CString], take: OwnedFd) {
+    let Asked { request, streams, line: mut host } = asked;
+    let ended =
+        run(&request, streams, &mut host, exits, environment, take).unwrap_or_else(|error| Ended {
+            spawn_error: Some(error.raw_os_error().unwrap_or(Errno::IO.raw_os_error())),
+            ..Ended::default()
+        });
+    let _ = host.set_nonblocking(false);
     // A host that is gone needs no answer.
-    let _ = host.write_all(&ended.encode());
+    say(&mut host, &KeeperNews::Ended(ended));
 }
 
 fn run(
     request: &Request,
-    output: OwnedFd,
+    streams: Streams,
     host: &mut UnixStream,
+    exits: &OwnedFd,
+    environment: &[CString],
     take: OwnedFd,
-) -> std::io::Result<Ended> {
-    // Away from the host's terminal: nothing beneath can ask a person for a password, or be stopped by
-    // the keys that stop the host.
-    rustix::process::setsid()?;
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let exits = sys::child_exits()?;
-    let (told, tell) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    let shell = start(request, output, &tell);
+) -> io::Result<Ended> {
+    let output = rustix::fs::fstat(&streams.output)?.st_ino;
+    let shell = start(request, &streams, environment);
+    drop(streams);
     let _ = rustix::io::write(&take, &std::process::id().to_le_bytes());
     drop(take);
     let shell = shell?;
-    // Only now, or the command would do the same. Whoever has ended before is found by the first look.
-    sys::hold_child_exits();
     host.set_nonblocking(true)?;
-    let mut overseer = Overseer { request, shell, status: None, phase: Phase::Running, stopped: 0 };
+    let mut overseer = Overseer {
+        request,
+        shell,
+        output,
+        status: None,
+        cwd: None,
+        phase: Phase::Running,
+        stopped: 0,
+        held_output: false,
+    };
     let mut host_listens = true;
     loop {
         if overseer.reap() {
@@ -104,7 +121,7 @@ fn run(
             Patience::For(duration) => timespec(duration),
             Patience::None => break,
         };
-        let mut ready = [PollFd::new(&exits, PollFlags::IN), PollFd::new(host, PollFlags::IN)];
+        let mut ready = [PollFd::new(exits, PollFlags::IN), PollFd::new(host, PollFlags::IN)];
         // A host that has gone stays readable; it has said all it can.
         let watched = if host_listens { ready.as_mut_slice() } else { ready.split_at_mut(1).0 };
         match poll(watched, patience.as_ref()) {
@@ -115,13 +132,13 @@ fn run(
         if exited {
             // Only says that it is time to reap; several exits may come as one.
             let mut news = [0; 128];
-            let _ = rustix::io::read(&exits, &mut news);
+            let _ = rustix::io::read(exits, &mut news);
         }
         if host_listens && asked {
             let mut grace = [0; STOP_BYTES];
             match host.read(&mut grace) {
                 Ok(STOP_BYTES) => overseer.stop(u32::from_le_bytes(grace)),
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Ok(_) | Err(_) => {
                     host_listens = false;
                     overseer.stop(request.grace_ms.min(ORPHANED_GRACE_MS));
@@ -129,42 +146,57 @@ fn run(
             }
         }
     }
-    drop(tell);
-    Ok(overseer.ended(told))
+    Ok(overseer.ended())
 }
 
-fn start(request: &Request, output: OwnedFd, tell: &OwnedFd) -> std::io::Result<Pid> {
-    let file = format!("/proc/{}/fd/{}", std::process::id(), tell.as_raw_fd());
-    let Telling { script, trap } = telling_cwd(&request.command, &file);
+/// Starts the shell. It shares its current directory with this process, so that where it has gone is known
+/// without a word of ours in what it runs.
+fn start(request: &Request, streams: &Streams, environment: &[CString]) -> io::Result<Pid> {
+    rustix::process::chdir(request.cwd.as_slice())?;
+    let program = CString::new(request.shell.as_slice())?;
     // What the shell puts before its messages.
-    let name =
-        request.shell.rsplit(|it| *it == b'/').next().map_or(OsStr::new("sh"), OsStr::from_bytes);
-    let child = Command::new(OsStr::from_bytes(&request.shell))
-        .arg0(name)
-        .arg("-c")
-        .arg(OsStr::from_bytes(&script))
-        .arg(name)
-        .arg(trap)
-        .current_dir(OsStr::from_bytes(&request.cwd))
-        .stdin(Stdio::null())
-        .stdout(output.try_clone()?)
-        .stderr(output)
-        .process_group(0)
-        .spawn()?;
-    Pid::from_raw(child.id().cast_signed()).ok_or_else(|| Errno::SRCH.into())
+    let name = CString::new(shell_name(request))?;
+    let mut text = request.command.clone();
+    if is_whole(&text) {
+        // A shell may become the last program of a text instead of starting it, and what that does to the
+        // directory would be taken for a `cd` of the line. Where something follows, it does not.
+        text.extend(b"\n\n");
+    }
+    let text = CString::new(text)?;
+    let arguments: [&CStr; 4] = [&name, c"-c", &text, &name];
+    sys::start_sharing_directory(&ProgramStart {
+        program: &program,
+        arguments: &arguments,
+        environment,
+        input: streams.input.as_ref(),
+        output: &streams.output,
+        errors: streams.errors.as_ref().unwrap_or(&streams.output),
+    })
+}
+
+fn shell_name(request: &Request) -> &[u8] {
+    request.shell.rsplit(|it| *it == b'/').next().unwrap_or(b"sh")
 }
 
 struct Overseer<'a> {
     request: &'a Request,
     shell: Pid,
+    /// The number of the pipe that output goes to.
+    output: u64,
     status: Option<WaitStatus>,
+    /// Where the shell was when it ended.
+    cwd: Option<Vec<u8>>,
     phase: Phase,
     stopped: usize,
+    held_output: bool,
 }
 
 impl Overseer<'_> {
     /// Takes note of every child that has ended; true when there is none left.
     fn reap(&mut self) -> bool {
+        if self.status.is_none() {
+            self.note_directory();
+        }
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
@@ -179,6 +211,21 @@ impl Overseer<'_> {
         }
     }
 
+    /// Notes where the shell is when it has ended and is not forgotten yet. One that became another program
+    /// has taken that program's name, and is not followed where that went.
+    fn note_directory(&mut self) {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        if !matches!(waitid(WaitId::Pid(self.shell), look), Ok(Some(_))) {
+            return;
+        }
+        let name = fs::read(format!("/proc/{}/comm", self.shell.as_raw_nonzero()));
+        let wanted = shell_name(self.request);
+        let wanted = wanted.get(..MAX_NAME_BYTES).unwrap_or(wanted);
+        if name.is_ok_and(|it| it.strip_suffix(b"\n") == Some(wanted)) {
+            self.cwd = rustix::process::getcwd(Vec::new()).ok().and_then(known_place);
+        }
+    }
+
     /// Goes on to the next phase when it is time; gives how long to wait for something to happen.
     fn advance(&mut self) -> Patience {
         let now = Instant::now();
@@ -187,6 +234,8 @@ impl Overseer<'_> {
                 self.phase = Phase::Lingering(now + milliseconds(self.request.linger_ms));
             }
             Phase::Lingering(until) if now >= until => {
+                self.held_output = self.request.kind == RequestKind::Helper
+                    && descendants().into_iter().any(|it| writes_to(it.pid, self.output));
                 self.stopped = self.terminate(self.request.grace_ms);
             }
             Phase::Terminating(until) if now >= until => {
@@ -228,7 +277,7 @@ impl Overseer<'_> {
         count
     }
 
-    fn ended(&self, told: OwnedFd) -> Ended {
+    fn ended(self) -> Ended {
         Ended {
             exit_code: self.status.and_then(WaitStatus::exit_status),
             signal: self.status.and_then(WaitStatus::terminating_signal),
@@ -239,17 +288,28 @@ impl Overseer<'_> {
             } else {
                 0
             },
-            cwd: told_cwd(told),
+            held_output: self.held_output,
+            cwd: self.cwd,
         }
     }
 }
 
-/// The working directory that the shell told, if it did.
-fn told_cwd(told: OwnedFd) -> Option<Vec<u8>> {
-    let mut line = vec![0; MAX_CWD_BYTES + 1];
-    let length = File::from(told).read(&mut line).ok()?;
-    line.truncate(length);
-    (line.pop() == Some(b'\n') && line.first() == Some(&b'/')).then_some(line)
+/// The kernel keeps so many bytes of a program's name.
+const MAX_NAME_BYTES: usize = 15;
+
+/// A directory that can be told: one that is gone has no path.
+fn known_place(place: CString) -> Option<Vec<u8>> {
+    let place = place.into_bytes();
+    (place.first() == Some(&b'/') && place.len() <= MAX_CWD_BYTES).then_some(place)
+}
+
+/// True when a process has a pipe open.
+fn writes_to(pid: i32, pipe: u64) -> bool {
+    let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let name = format!("pipe:[{pipe}]");
+    descriptors
+        .flatten()
+        .any(|it| fs::read_link(it.path()).is_ok_and(|link| link.as_os_str() == name.as_str()))
 }
 
 fn count(number: usize) -> u32 {

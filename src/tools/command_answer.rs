@@ -11,8 +11,9 @@ use super::{
 use crate::{
     error::{ErrorKind, ToolError},
     process::{
-        Ending, Ground, SpillState, StopReason, Task, TaskManager, exit_meaning, signal_name,
+        Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, exit_meaning, signal_name,
     },
+    session::Session,
     tool::{Content, ToolContext, ToolOutput, shown_path, shown_text},
 };
 
@@ -40,6 +41,8 @@ pub(super) fn stuck(task: &Task, reason: StopReason) -> Ending {
         exit_code: None,
         signal: None,
         failure: None,
+        trouble: None,
+        held_output: false,
         stopped_for: Some(reason),
         leftovers: 0,
         survivors: 1,
@@ -58,6 +61,9 @@ pub(super) fn ended(
 ) -> ToolOutput {
     if let Some(leftovers) = leftovers(ending) {
         notes.push(format!("{leftovers}; run in the background what should go on"));
+    }
+    if let Some(trouble) = trouble_words(ending) {
+        notes.push(trouble.to_owned());
     }
     if ending.survivors > 0 {
         notes.push(format!("{} processes could not be stopped", ending.survivors));
@@ -115,6 +121,22 @@ fn leftovers(ending: &Ending) -> Option<String> {
         0 => None,
         1 => Some("1 process outlived the shell and was stopped".to_owned()),
         count => Some(format!("{count} processes outlived the shell and were stopped")),
+    }
+}
+
+/// What somebody did to the process that watches over the command.
+fn trouble_words(ending: &Ending) -> Option<&'static str> {
+    match (ending.trouble?, ending.survivors) {
+        (KeeperTrouble::Stopped, _) => {
+            Some("the process that watches over commands was stopped, and was set going again")
+        }
+        (KeeperTrouble::Killed, 0) => Some(
+            "the process that watched over the command was killed; everything that the command had \
+             started was ended",
+        ),
+        (KeeperTrouble::Killed, _) => Some(
+            "the process that watched over the command was killed, and something was left running",
+        ),
     }
 }
 
@@ -190,8 +212,10 @@ impl Verdict {
             ),
             (None, None, None) => failed(
                 ErrorKind::ShellExecution,
-                "its end was not seen".to_owned(),
-                "Command ended without an exit code".to_owned(),
+                "exit status unknown".to_owned(),
+                "Command ended, but its exit status is unknown: the process that watched over it was \
+                 killed"
+                    .to_owned(),
             ),
         }
     }
@@ -239,11 +263,18 @@ const fn stop_word(reason: StopReason) -> &'static str {
     }
 }
 
-/// The task of an id, or an error that names those there are.
-pub(super) fn task_of(id: &str, manager: &TaskManager) -> Result<Arc<Task>, ToolError> {
-    manager.find(id).ok_or_else(|| {
-        let known: Vec<String> =
-            manager.list().iter().rev().take(10).map(|it| format!("`{}`", it.id)).collect();
+/// The task of an id, or an error that names those there are. A task belongs to the conversation that
+/// started it, so to every other one there is no such task.
+pub(super) fn task_of(id: &str, session: &Session) -> Result<Arc<Task>, ToolError> {
+    let manager = &session.tasks;
+    manager.find_of(&session.id, id).ok_or_else(|| {
+        let known: Vec<String> = manager
+            .list_of(&session.id)
+            .iter()
+            .rev()
+            .take(10)
+            .map(|it| format!("`{}`", it.id))
+            .collect();
         let hint = if known.is_empty() {
             "no task has been started".to_owned()
         } else {
@@ -268,10 +299,9 @@ pub(super) fn state_words(task: &Task) -> String {
         }
         Some(_) => format!("task `{}` {state}", task.id),
     };
-    match task.ending().and_then(leftovers) {
-        Some(leftovers) => format!("{words}; {leftovers}"),
-        None => words,
-    }
+    let trouble = task.ending().and_then(trouble_words).map(str::to_owned);
+    let remarks = task.ending().and_then(leftovers).into_iter().chain(trouble);
+    remarks.fold(words, |words, remark| format!("{words}; {remark}"))
 }
 
 /// Facts of a task, for programs.

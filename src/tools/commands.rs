@@ -9,7 +9,7 @@ use std::{
 use super::command_answer::{ended, started, stuck};
 use crate::{
     error::{ErrorKind, ToolError},
-    process::{CommandSpec, Ending, Foreground, Ground, MAX_COMMAND_BYTES, Outcome},
+    process::{CommandRole, CommandSpec, Ending, Foreground, Ground, MAX_COMMAND_BYTES, Outcome},
     tool::{ToolContext, ToolOutput, shown_path, shown_text},
     workspace::real_place,
 };
@@ -102,13 +102,10 @@ pub(super) fn describe(plan: &CommandToRun) -> String {
 /// Runs a command, or starts it as a task.
 pub(super) async fn run(plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
     let manager = &cx.session.tasks;
-    if !manager.is_warm() {
-        let manager = Arc::clone(manager);
-        cx.blocking(move |_| manager.warm_up().map_err(not_started)).await?;
-    }
     let mut notes: Vec<String> = plan.start.note.clone().into_iter().collect();
     let task = manager
-        .start(CommandSpec {
+        .launch(CommandSpec {
+            role: CommandRole::Model,
             command: plan.command.clone(),
             description: plan.description.clone(),
             cwd: plan.start.path.clone(),
@@ -116,6 +113,7 @@ pub(super) async fn run(plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutp
             ground: plan.ground,
             is_heard: plan.ground == Ground::Fore && cx.progress.is_watched(),
         })
+        .await
         .map_err(not_started)?;
     if plan.ground == Ground::Back {
         return Ok(started(&task, plan.wording, notes));

@@ -17,7 +17,7 @@ use toolwright::{
 
 use crate::test_bed::TestBed;
 
-fn error_of(output: &ToolOutput) -> Option<(ErrorKind, &str)> {
+pub(crate) fn error_of(output: &ToolOutput) -> Option<(ErrorKind, &str)> {
     output.error.as_ref().map(|error| (error.kind, error.message.as_str()))
 }
 
@@ -50,7 +50,7 @@ where
     asked
 }
 
-async fn echo(bed: &TestBed, text: &str) -> ToolOutput {
+pub(crate) async fn echo(bed: &TestBed, text: &str) -> ToolOutput {
     bed.call("diagnostic_echo", json!({ "text": text })).await
 }
 
@@ -242,7 +242,7 @@ async fn a_hook_that_ends_the_turn_leaves_errors_for_the_rest() {
     assert!(last.contains("budget spent"), "{last}");
 }
 
-fn add_command(bed: &mut TestBed, command: &str, timeout: Duration) {
+pub(crate) fn add_command(bed: &mut TestBed, command: &str, timeout: Duration) {
     let runner = Box::new(CommandHook { command: command.to_owned() });
     let event = HookEvent::PreToolUse;
     bed.pipeline.hooks.push(Hook { event, matcher: Matcher::default(), timeout, runner });

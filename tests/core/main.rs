@@ -3,10 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[cfg(target_os = "linux")]
+mod command_hooks;
+#[cfg(target_os = "linux")]
 mod command_lines;
 mod commands;
 mod editing;
 mod hooks;
+#[cfg(target_os = "linux")]
+mod keepers;
 mod pipeline;
 mod policy_commands;
 #[cfg(target_os = "linux")]
@@ -17,6 +21,8 @@ mod reading;
 mod recording_bash;
 #[cfg(target_os = "linux")]
 mod shell_edges;
+#[cfg(target_os = "linux")]
+mod shell_text;
 mod specs;
 #[cfg(target_os = "linux")]
 mod task_output;

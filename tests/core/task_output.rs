@@ -4,7 +4,11 @@ use std::{collections::BTreeSet, time::Duration};
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
-use toolwright::{pipeline::Limits, tool::ToolOutput};
+use toolwright::{
+    pipeline::{CallOptions, Limits},
+    process::TaskState,
+    tool::ToolOutput,
+};
 
 use crate::test_bed::TestBed;
 
@@ -124,4 +128,51 @@ async fn a_stop_says_what_it_found_and_what_is_left() {
     let id = start(&bed, "sleep 100").await;
     let text = stop(&bed, &id).await;
     assert!(text.contains("may go on") && !text.contains("nothing of it"), "{text}");
+}
+
+#[tokio::test]
+async fn a_task_is_unknown_to_every_session_but_its_own() {
+    let bed = TestBed::new();
+    let call = async |session: &str, tool: &str, input: Value| {
+        let options =
+            CallOptions { session_id: Some(session.to_owned()), ..CallOptions::default() };
+        bed.call_with(tool, input, options).await
+    };
+    let command = "echo secret; until [ -e go ]; do sleep 0.02; done";
+    let background = json!({ "command": command, "run_in_background": true });
+    let started = call("one", "Bash", background).await;
+    let facts = started.meta.get("toolwright/command").unwrap();
+    let (id, file) = (facts["taskId"].as_str().unwrap(), facts["outputFile"].as_str().unwrap());
+    bed.pipeline.sessions.tasks().find(id).unwrap().output_beyond(0).await;
+    for tool in ["TaskOutput", "TaskStop"] {
+        let foreign = call("two", tool, json!({ "task_id": id })).await;
+        let unknown = call("two", tool, json!({ "task_id": "task_9" })).await;
+        let message = |output: &ToolOutput| output.error.as_ref().unwrap().message.clone();
+        assert_eq!(message(&foreign), message(&unknown).replace("task_9", id));
+        assert_eq!(foreign.error.as_ref().unwrap().kind, unknown.error.unwrap().kind);
+        assert!(foreign.joined_text().contains("no task has been started"), "{foreign:?}");
+    }
+    // The file with its output is the task's own, too, however it is asked for.
+    let directory = std::path::Path::new(file).parent().unwrap().display().to_string();
+    for (tool, input) in [
+        ("Read", json!({ "file_path": file })),
+        ("Grep", json!({ "pattern": "secret", "path": file })),
+        ("Grep", json!({ "pattern": "secret", "path": directory })),
+        ("Glob", json!({ "pattern": "*", "path": directory })),
+        ("read_file", json!({ "path": file })),
+        ("read_many_files", json!({ "paths": [file] })),
+    ] {
+        let foreign = call("two", tool, input).await;
+        let text = serde_json::to_string(&foreign.result_view()).unwrap();
+        assert!(!text.contains("secret\\n") && !text.contains("1\\tsecret"), "{tool}: {text}");
+        assert!(foreign.error.is_some() || text.contains("outside"), "{tool}: {text}");
+    }
+    assert!(call("one", "Read", json!({ "file_path": file })).await.error.is_none());
+    // The host sees all tasks, each with its session, and what the other session did changed nothing.
+    let tasks = bed.pipeline.sessions.tasks().list();
+    let seen: Vec<_> = tasks.iter().map(|it| (&*it.id, &*it.session_id, it.state())).collect();
+    assert_eq!(seen, [(id, "one", TaskState::Running)]);
+    bed.write("go", "");
+    let read = call("one", "TaskOutput", json!({ "task_id": id })).await;
+    assert!(read.joined_text().contains("completed with exit code 0"), "{read:?}");
 }

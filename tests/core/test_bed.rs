@@ -49,6 +49,8 @@ impl TestBed {
             environment.for_commands(&EnvironmentRules::default()),
             temporary.path().to_owned(),
         );
+        settings.helper_shell = environment.system_shell();
+        settings.helper_environment = environment.for_hooks();
         settings.supervisor = Some(env!("CARGO_BIN_EXE_toolwright-supervisor").into());
         change(&mut settings);
         let roots = Roots::new(dir.path(), &[]).unwrap();

@@ -63,7 +63,7 @@ impl Tool for TaskOutput {
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let timeout = input.timeout.unwrap_or(DEFAULT_TIMEOUT_MS);
         let wait = (input.block != Some(false)).then(|| Duration::from_millis(timeout.into()));
-        Ok(Plan { task: task_of(&input.task_id, &cx.session.tasks)?, wait, offset: input.offset })
+        Ok(Plan { task: task_of(&input.task_id, &cx.session)?, wait, offset: input.offset })
     }
 
     fn accesses(&self, _plan: &Plan) -> Vec<Access> {

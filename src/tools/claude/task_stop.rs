@@ -38,7 +38,7 @@ impl Tool for TaskStop {
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Arc<Task>, ToolError> {
-        task_of(&input.task_id, &cx.session.tasks)
+        task_of(&input.task_id, &cx.session)
     }
 
     fn accesses(&self, _task: &Arc<Task>) -> Vec<Access> {

@@ -1,56 +1,54 @@
-//! Everything below this process, however it was started, and signals that reach nobody else.
+//! Processes as `/proc` shows them: who is below whom, and signals that reach nobody else. The host and
+//! the supervisor both compile this file.
 
 use std::{collections::HashSet, fs};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// A process as it was seen. Its start time tells it from a later one with the same id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Process {
-    pid: i32,
-    started: u64,
+use super::protocol::Process;
+
+/// What `/proc` says of a process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeenProcess {
+    pub(crate) process: Process,
+    pub(crate) parent: i32,
+    pub(crate) session: i32,
+    pub(crate) is_zombie: bool,
+    /// True when a signal or a debugger holds it.
+    pub(crate) is_stopped: bool,
 }
 
-struct Seen {
-    process: Process,
-    parent: i32,
-    is_zombie: bool,
+/// This process.
+pub(crate) fn this_process() -> Option<Process> {
+    look(own_id()).map(|it| it.process)
 }
 
-/// Every living descendant. They are beneath us whatever they did: an orphan's new parent is the
-/// nearest ancestor that reaps, and that is us.
+fn own_id() -> i32 {
+    rustix::process::getpid().as_raw_nonzero().get()
+}
+
+/// Every living descendant of this process. They are beneath us whatever they did: an orphan's new parent
+/// is the nearest ancestor that reaps, and that is us.
 pub(crate) fn descendants() -> Vec<Process> {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let mut known = HashSet::from([own]);
-    match children(own) {
-        Some(first) => walk(first, &mut known),
-        None => search_all(&mut known),
+    descendants_of(own_id())
+}
+
+/// Every living descendant of a process that adopts orphans.
+pub(crate) fn descendants_of(pid: i32) -> Vec<Process> {
+    match children(pid) {
+        Some(first) => walk(first, &mut HashSet::from([pid])),
+        None => below(&all_processes(), HashSet::from([pid])),
     }
 }
 
 /// Ends children of this process that are none of those it made, with all they started: their parent was
 /// one of those, and is gone.
 pub(crate) fn kill_strays(made: &HashSet<i32>) {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let strays: Vec<i32> =
-        children(own).unwrap_or_default().into_iter().filter(|it| !made.contains(it)).collect();
-    if strays.is_empty() {
-        return;
-    }
-    let mut frozen = HashSet::new();
-    for _ in 0..MAX_ROUNDS {
-        let found = walk(strays.clone(), &mut HashSet::from([own]));
-        let fresh: Vec<_> = found.into_iter().filter(|it| frozen.insert(*it)).collect();
-        if fresh.is_empty() {
-            break;
-        }
-        for process in fresh {
-            signal(process, Signal::STOP);
-        }
-    }
-    for process in frozen {
-        signal(process, Signal::KILL);
-    }
+    let strays = || {
+        let all = children(own_id()).unwrap_or_default();
+        all.into_iter().filter(|it| !made.contains(it)).collect::<Vec<_>>()
+    };
+    kill_found(|| walk(strays(), &mut HashSet::from([own_id()])));
 }
 
 /// Follows the kernel's lists of children: what it costs does not depend on who else runs.
@@ -72,7 +70,7 @@ fn walk(first: Vec<i32>, known: &mut HashSet<i32>) -> Vec<Process> {
 }
 
 /// The children of each of a process's threads; nothing where the kernel keeps no such lists.
-fn children(pid: i32) -> Option<Vec<i32>> {
+pub(crate) fn children(pid: i32) -> Option<Vec<i32>> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
     let mut all = Vec::new();
     for thread in threads.flatten() {
@@ -82,29 +80,34 @@ fn children(pid: i32) -> Option<Vec<i32>> {
     Some(all)
 }
 
-/// Looks at every process there is.
-fn search_all(below: &mut HashSet<i32>) -> Vec<Process> {
+/// Every process there is.
+pub(crate) fn all_processes() -> Vec<SeenProcess> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let all: Vec<Seen> = entries
+    entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .filter_map(look)
-        .collect();
+        .collect()
+}
+
+/// The living ones of these processes that are below the ones whose ids are given.
+pub(crate) fn below(all: &[SeenProcess], mut above: HashSet<i32>) -> Vec<Process> {
     let mut found = Vec::new();
     // Ids do not rise from parent to child once they have wrapped, so one pass is not enough.
     loop {
-        let before = below.len();
-        for seen in &all {
-            if below.contains(&seen.parent) && below.insert(seen.process.pid) && !seen.is_zombie {
+        let before = above.len();
+        for seen in all {
+            if above.contains(&seen.parent) && above.insert(seen.process.pid) && !seen.is_zombie {
                 found.push(seen.process);
             }
         }
-        if below.len() == before {
+        if above.len() == before {
             return found;
         }
     }
 }
 
-fn look(pid: i32) -> Option<Seen> {
+/// What is known of the process that has an id now.
+pub(crate) fn look(pid: i32) -> Option<SeenProcess> {
     // A name need not be text.
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
@@ -112,8 +115,20 @@ fn look(pid: i32) -> Option<Seen> {
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    let started = fields.nth(17)?.parse().ok()?;
-    Some(Seen { process: Process { pid, started }, parent, is_zombie: matches!(state, "Z" | "X") })
+    let session = fields.nth(1)?.parse().ok()?;
+    let started = fields.nth(15)?.parse().ok()?;
+    Some(SeenProcess {
+        process: Process { pid, started },
+        parent,
+        session,
+        is_zombie: matches!(state, "Z" | "X"),
+        is_stopped: matches!(state, "T" | "t"),
+    })
+}
+
+/// What is known of a process while it lives.
+pub(crate) fn look_again(process: Process) -> Option<SeenProcess> {
+    look(process.pid).filter(|it| it.process == process && !it.is_zombie)
 }
 
 /// Signals a process if it still is the one that was seen.
@@ -136,12 +151,17 @@ pub(crate) fn signal_all(which: Signal) -> usize {
     found.len()
 }
 
-/// Ends every descendant, those included that fork faster than they are found: none may go on before all
-/// are found, and killing one would make room for another.
+/// Ends every descendant of this process.
 pub(crate) fn kill_all() {
+    kill_found(descendants);
+}
+
+/// Ends all that are found, those included that fork faster than they are found: none may go on before all
+/// are found, and killing one would make room for another.
+pub(crate) fn kill_found(find: impl Fn() -> Vec<Process>) {
     let mut frozen = HashSet::new();
     for _ in 0..MAX_ROUNDS {
-        let fresh: Vec<_> = descendants().into_iter().filter(|it| frozen.insert(*it)).collect();
+        let fresh: Vec<_> = find().into_iter().filter(|it| frozen.insert(*it)).collect();
         if fresh.is_empty() {
             break;
         }
@@ -149,8 +169,12 @@ pub(crate) fn kill_all() {
             signal(process, Signal::STOP);
         }
     }
-    signal_all(Signal::KILL);
+    // Those that came after the last round, too.
+    frozen.extend(find());
+    for process in frozen {
+        signal(process, Signal::KILL);
+    }
 }
 
-/// How often descendants are looked for before those that were found are killed in any case.
+/// How often processes are looked for before those that were found are killed in any case.
 const MAX_ROUNDS: usize = 100;

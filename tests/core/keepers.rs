@@ -1,0 +1,186 @@
+//! Commands that turn against the processes that watch over them: they are ended in their time all the
+//! same, what is said of them is true, and whoever comes next is served.
+
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use toolwright::{error::ErrorKind, process::TaskState, tool::ToolOutput};
+
+use crate::test_bed::TestBed;
+
+/// Sets `$s` to the supervisor's id: the parent of the keeper, which is the shell's parent.
+const SUPERVISOR: &str = "read -r _ _ _ s _ < /proc/$PPID/stat; ";
+/// Longer than any of these may take; without a mend they take their whole two minutes.
+const LIMIT: Duration = Duration::from_secs(30);
+
+fn bed() -> TestBed {
+    TestBed::with_processes(|it| it.grace = Duration::from_millis(200))
+}
+
+/// A number that makes a `sleep` one of this test alone.
+fn marker() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("8{:07}{:03}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The processes of a test, but for those that only have their entry left to be taken note of.
+fn alive(marker: &str) -> Vec<String> {
+    fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| fs::read(entry.unwrap().path().join("cmdline")).ok())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(marker))
+        .collect()
+}
+
+fn facts(output: &ToolOutput) -> &Value {
+    output.meta.get("toolwright/command").unwrap()
+}
+
+async fn bash(bed: &TestBed, command: &str, timeout: u32) -> ToolOutput {
+    bed.call("Bash", json!({ "command": command, "timeout": timeout })).await
+}
+
+async fn serves(bed: &TestBed) {
+    // More than are kept ready, so that some have to be made.
+    for number in 0..10 {
+        let said = bash(bed, &format!("echo {number}"), 60_000).await.joined_text();
+        assert_eq!(said, format!("{number}\n[exit code 0]"));
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_stops_those_who_watch_is_ended_in_its_time() {
+    for attack in [
+        "kill -STOP $PPID; sleep MARK",
+        "kill -STOP $PPID; setsid sleep MARK & sleep MARK",
+        "trap '' TERM; kill -STOP $PPID; while :; do sleep MARK; done",
+        "kill -STOP $s $PPID; sleep MARK",
+        "kill -STOP -$PPID; sleep MARK",
+        // Again and again, from somewhere that no TERM reaches.
+        "setsid bash -c 'trap \"\" TERM; while :; do kill -STOP '$PPID' '$s'; : MARK; done' & sleep MARK",
+        "for p in $(cat /proc/$s/task/$s/children) $s; do kill -STOP $p; done; sleep MARK",
+    ] {
+        let bed = bed();
+        let marker = marker();
+        let started = Instant::now();
+        let command = format!("{SUPERVISOR}{}", attack.replace("MARK", &marker));
+        let output = bash(&bed, &command, 1_500).await;
+        assert!(started.elapsed() < LIMIT, "{attack}");
+        let error = output.error.as_ref().unwrap();
+        assert_eq!(error.kind, ErrorKind::ShellTimeout, "{attack}: {output:?}");
+        assert_eq!(error.message, "Command timed out after 1500ms", "{attack}");
+        assert_eq!(facts(&output)["survivingProcesses"], 0, "{attack}: {output:?}");
+        assert_eq!(alive(&marker), Vec::<String>::new(), "{attack}");
+        serves(&bed).await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_stops_its_keeper_and_ends_is_told_with_its_exit_code() {
+    let bed = bed();
+    let output = bash(&bed, "kill -STOP $PPID; echo said; exit 3", 60_000).await;
+    assert_eq!(
+        output.joined_text(),
+        "said\n[exit code 3]\n[the process that watches over commands was stopped, and was set going again]"
+    );
+}
+
+#[tokio::test]
+async fn a_command_that_kills_those_who_watch_leaves_nobody_and_is_told_as_what_it_is() {
+    for attack in [
+        "kill -9 $PPID; sleep MARK",
+        "kill -9 $s $PPID; sleep MARK",
+        "kill -9 $PPID $s; sleep MARK",
+        "setsid sleep MARK & sleep MARK & kill -9 $s $PPID; wait",
+        "env -i setsid sleep MARK & kill -9 $PPID; sleep MARK",
+        "setsid bash -c 'kill -9 '$s' '$PPID'; sleep MARK; :' & sleep MARK",
+        "kill -STOP $s; kill -9 $PPID; sleep MARK",
+        "(env -i setsid sleep MARK &); kill -9 $s $PPID; exit",
+        "(setsid bash -c 'trap \"\" TERM; kill -9 '$PPID' '$s'; while :; do sleep MARK; done' &); sleep MARK",
+    ] {
+        let bed = bed();
+        let marker = marker();
+        let started = Instant::now();
+        let command = format!("{SUPERVISOR}echo said; {}", attack.replace("MARK", &marker));
+        let output = bash(&bed, &command, 60_000).await;
+        assert!(started.elapsed() < LIMIT, "{attack}");
+        // At once, and not some time after the answer.
+        assert_eq!(alive(&marker), Vec::<String>::new(), "{attack}: {output:?}");
+        let error = output.error.as_ref().unwrap();
+        assert_eq!(error.kind, ErrorKind::ShellExecution, "{attack}");
+        let text = output.joined_text();
+        assert!(text.starts_with("said\n[exit status unknown]\n["), "{attack}: {text}");
+        assert!(text.contains("was killed; everything that the command had started was ended"));
+        assert!(!text.contains("could not be run"), "{attack}: {text}");
+        assert_eq!(facts(&output)["exitCode"], Value::Null);
+        serves(&bed).await;
+    }
+}
+
+#[tokio::test]
+async fn signals_that_can_be_held_back_do_nothing_to_those_who_watch() {
+    let bed = bed();
+    let signals =
+        "HUP INT QUIT TERM USR1 USR2 PIPE ALRM TSTP TTIN TTOU ABRT SEGV CHLD VTALRM IO SYS";
+    let command = format!("{SUPERVISOR}for i in {signals}; do kill -$i $PPID $s; done; echo said");
+    assert_eq!(bash(&bed, &command, 60_000).await.joined_text(), "said\n[exit code 0]");
+    serves(&bed).await;
+}
+
+#[tokio::test]
+async fn a_task_whose_keeper_is_killed_has_failed_and_nothing_of_it_is_left() {
+    let bed = bed();
+    let marker = marker();
+    let command = format!("setsid sleep {marker} & kill -9 $PPID; sleep {marker}");
+    let input = json!({ "command": command, "run_in_background": true });
+    let started = bed.call("Bash", input).await;
+    let id = facts(&started)["taskId"].as_str().unwrap();
+    let read = bed.call("TaskOutput", json!({ "task_id": id })).await;
+    let text = read.joined_text();
+    assert!(text.starts_with(&format!("task `{id}` failed; the process that watched")), "{text}");
+    assert_eq!(alive(&marker), Vec::<String>::new());
+    let task = bed.pipeline.sessions.tasks().find(id).unwrap();
+    assert_eq!(task.state(), TaskState::Failed);
+}
+
+#[tokio::test]
+async fn a_task_that_stops_its_keeper_can_be_stopped() {
+    let bed = bed();
+    let marker = marker();
+    let command = format!(
+        "{SUPERVISOR}trap '' TERM; echo up; while :; do kill -STOP $PPID $s; : {marker}; done"
+    );
+    let input = json!({ "command": command, "run_in_background": true });
+    let started = bed.call("Bash", input).await;
+    let id = facts(&started)["taskId"].as_str().unwrap();
+    bed.pipeline.sessions.tasks().find(id).unwrap().output_beyond(0).await;
+    let text = bed.call("TaskStop", json!({ "task_id": id })).await.joined_text();
+    assert!(text.starts_with(&format!("task `{id}` stopped")), "{text}");
+    assert!(!text.contains("is not gone yet"), "{text}");
+    assert_eq!(alive(&marker), Vec::<String>::new());
+    serves(&bed).await;
+}
+
+#[tokio::test]
+async fn other_commands_go_on_when_one_kills_the_supervisor() {
+    let bed = bed();
+    let other = async {
+        bash(&bed, "touch up; until [ -e go ]; do sleep 0.02; done; echo whole", 60_000).await
+    };
+    let attack = async {
+        while !bed.root().join("up").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        bash(&bed, &format!("{SUPERVISOR}kill -9 $s $PPID; wait"), 60_000).await;
+        serves(&bed).await;
+        bed.write("go", "");
+    };
+    let (other, ()) = tokio::join!(other, attack);
+    assert_eq!(other.joined_text(), "whole\n[exit code 0]");
+}
