@@ -62,6 +62,12 @@ function zodShape(shape, toolName) {
   );
   const required = Object.keys(shape).filter((key) => !isOptionalField(shape[key]));
   const parse = async (input) => {
+    if (input === null || typeof input !== "object") {
+      throw new ToolError(
+        "ValidationError",
+        `expected an object of parameters, got ${shown(input)}`,
+      );
+    }
     const parsed = {};
     for (const [key, field] of Object.entries(shape)) {
       const value = await parseField(field, input[key], key);

@@ -92,28 +92,32 @@ impl Registry {
         }))
     }
 
-    /// Removes the tool of a name or an alias; false when there was none.
-    pub fn unregister(&self, name: &str) -> bool {
+    /// Removes the tool of a name or an alias; gives the name it was registered by.
+    pub fn unregister(&self, name: &str) -> Option<String> {
         self.change(|snapshot| {
-            let Some(entry) = snapshot.find(name) else { return false };
-            let real = NameKey(entry.tool.spec().name.clone());
-            snapshot.tools.remove(&real).is_some()
+            let real = NameKey(snapshot.find(name)?.tool.spec().name.clone());
+            snapshot.tools.remove(&real).map(|_| real.0)
         })
     }
 
     /// Removes every MCP tool whose name begins with the prefix; gives their names.
     pub fn unregister_mcp(&self, prefix: &str) -> Vec<String> {
+        let first = NameKey(prefix.to_owned());
         self.change(|snapshot| {
-            let mut removed = Vec::new();
-            snapshot.tools.retain(|name, entry| {
-                let goes =
-                    matches!(entry.source, ToolSource::Mcp { .. }) && name.0.starts_with(prefix);
-                if goes {
-                    removed.push(name.0.clone());
-                }
-                !goes
-            });
-            removed
+            // Names of one beginning are neighbours, so only those are looked at.
+            let removed: Vec<NameKey> = snapshot
+                .tools
+                .range(&first..)
+                .take_while(|(name, _)| name.is_neighbour_behind(&first))
+                .filter(|(name, entry)| {
+                    matches!(entry.source, ToolSource::Mcp { .. }) && name.0.starts_with(prefix)
+                })
+                .map(|(name, _)| name.clone())
+                .collect();
+            for name in &removed {
+                snapshot.tools.remove(name);
+            }
+            removed.into_iter().map(|name| name.0).collect()
         })
     }
 
@@ -217,6 +221,11 @@ impl NameKey {
             b'-' => 2,
             _ => byte.to_ascii_lowercase(),
         })
+    }
+
+    /// True when the name begins with the other, whatever the case of their letters.
+    fn is_neighbour_behind(&self, beginning: &Self) -> bool {
+        self.weights().take(beginning.0.len()).eq(beginning.weights())
     }
 }
 
