@@ -32,6 +32,11 @@ class MessageBus extends EventEmitter {
   #askers = 0;
   #requests = new WorkUnderWay(this);
 
+  constructor() {
+    // Node's options of emitters are not ours.
+    super();
+  }
+
   static {
     isBus = (value) => typeof value === "object" && value !== null && #native in value;
     joinBus = (bus) => {

@@ -18,6 +18,9 @@ const { withProgress } = require("./progress.js");
 const { TaskEvents } = require("./task-events.js");
 const { readBlock } = require("./tool-use-block.js");
 
+/** How many calls a turn may have: far more than a model makes, and far fewer than an array may hold. */
+const MAX_BLOCKS = 10_000;
+
 /** The two shapes of an answer, as the addon is asked for them. */
 const AS_RESULT = false;
 const AS_INVOCATION = true;
@@ -282,10 +285,10 @@ class ToolRegistry {
   async executeTools(blocks, options) {
     const given = optionsOf(options, "executeTools");
     const { format, signal, onProgress, sessionId, parallelReads } = given;
-    if (!Array.isArray(blocks)) {
+    if (!Array.isArray(blocks) || blocks.length > MAX_BLOCKS) {
       throw new ToolError(
         "InvalidOptions",
-        `executeTools() takes an array of tool_use blocks, got ${shown(blocks)}`,
+        `executeTools() takes an array of up to ${MAX_BLOCKS} tool_use blocks, got ${shown(blocks)}`,
       );
     }
     const calls = JSON.stringify(Array.from({ length: blocks.length }, blockAt, blocks));

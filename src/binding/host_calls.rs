@@ -68,7 +68,14 @@ impl HostCalls {
     }
 
     /// True when the facade will hear of it.
-    fn tell(&self, what: &'static str, key: u32, number: u32, input: String, context: String) -> bool {
+    fn tell(
+        &self,
+        what: &'static str,
+        key: u32,
+        number: u32,
+        input: String,
+        context: String,
+    ) -> bool {
         let host = self.host.read().unwrap_or_else(PoisonError::into_inner);
         host.as_ref().is_some_and(|host| {
             let message = (what, key, number, input, context).into();
