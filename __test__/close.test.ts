@@ -59,7 +59,7 @@ describe("close() ends a call at once", () => {
       registry.call("asked", {}, { signal, onProgress() {} }),
       registry.createInvocation("asked", {}).execute(),
       registry.executeTools(turn, { format: "mcp" }),
-      registry.get("Write").handler({ file_path: workspace.path("a"), content: "" }),
+      registry.get("Write")?.handler({ file_path: workspace.path("a"), content: "" }),
     ];
     client.say(callTool("c", "asked", {}));
     await all;

@@ -27,7 +27,7 @@ let leaveBus;
  * and, when no answer is needed any more, `settled`. Whatever goes wrong, the answer is no.
  */
 class MessageBus extends EventEmitter {
-  #native = new native.NativeMessageBus();
+  #native;
   /** How many may ask at this moment: open registries and requests. The addon can reach us while it is not 0. */
   #askers = 0;
   #requests = new WorkUnderWay(this);
@@ -35,6 +35,7 @@ class MessageBus extends EventEmitter {
   constructor() {
     // Node's options of emitters are not ours.
     super();
+    this.#native = new native.NativeMessageBus();
   }
 
   static {

@@ -156,7 +156,7 @@ const places = {
   "a request listener": (fail) => heardBy("request", () => fail()),
   "an async request listener": (fail) => heardBy("request", async () => fail()),
   "a thenable of a request listener": (fail) =>
-    heardBy("request", () => ({ then: (_, no) => (fail(), no()) })),
+    heardBy("request", () => Object.fromEntries([["then", fail]])),
   "a settled listener": (fail) => heardBy("settled", () => fail()),
   "an async settled listener": (fail) => heardBy("settled", async () => fail()),
   "an onProgress callback": (fail) => settle(registryHere().call("mine", {}, { onProgress: fail })),
@@ -180,15 +180,15 @@ const places = {
   "a transport": async (fail) => {
     const registry = registryHere();
     const { instance } = registry.toMcpServerConfig();
-    const sent = new Promise((resolve) => {
-      const send = () => (resolve("sent"), fail());
-      const transport = { send, close: fail };
-      instance.connect(transport).then(() => {
-        transport.onmessage({ jsonrpc: "2.0", id: 1, method: "ping" });
-        transport.onmessage(new Proxy({}, { get: fail, ownKeys: fail }));
-      });
+    let sent;
+    const heard = new Promise((resolve) => {
+      sent = resolve;
     });
-    await sent;
+    const transport = { send: () => (sent(), fail()), close: fail };
+    await instance.connect(transport);
+    transport.onmessage({ jsonrpc: "2.0", id: 1, method: "ping" });
+    transport.onmessage(new Proxy({}, { get: fail, ownKeys: fail }));
+    await heard;
     await registry.close();
     return settle(instance.connect({ send() {}, start: fail }));
   },
