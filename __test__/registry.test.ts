@@ -1146,9 +1146,6 @@ describe("executeTools", () => {
 
   test.each([
     ["blocks that are no array", () => new ToolRegistry().executeTools({} as never)],
-    ["a block that is no object", () => new ToolRegistry().executeTools([null as never])],
-    ["a block without an id", () => new ToolRegistry().executeTools([{ name: "x" } as never])],
-    ["a block without a name", () => new ToolRegistry().executeTools([{ id: "x" } as never])],
     ["an unknown format", () => new ToolRegistry().executeTools([], { format: "xml" as never })],
     ["a format that is no text", () => new ToolRegistry().executeTools([], { format: 5 as never })],
     ["a signal that is none", () => new ToolRegistry().executeTools([], { signal: {} as never })],

@@ -11,6 +11,8 @@ const workspace = useWorkspace();
 function hostScript(mark: string, own: string, how: "terminate" | "exit"): string {
   const registry = `const { createToolRegistry } = require(${JSON.stringify(`${root}/index.js`)});
 const registry = createToolRegistry({ permissionMode: "bypassPermissions", userPolicyFile: false, projectPath: ${JSON.stringify(workspace.root)}, shell: { graceMs: 200 } });
+// A registry that nobody has would be collected, and its commands ended before this host ends.
+globalThis.kept = registry;
 `;
   workspace.write(
     "worker.cjs",

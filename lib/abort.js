@@ -19,8 +19,9 @@ async function withSignal(signal, run) {
 /** The same for work that answers for itself when the signal has been aborted before. */
 async function withHandle(signal, run) {
   if (signal === undefined || signal === null) return run(undefined);
+  const handle = watch(signal);
   try {
-    return await run(watch(signal));
+    return await run(handle);
   } finally {
     release(signal);
   }
@@ -31,9 +32,9 @@ function watch(signal) {
   if (entry === undefined) {
     const handle = new native.CancelHandle();
     entry = { handle, cancel: () => handle.cancel(), users: 0 };
-    watched.set(signal, entry);
     if (signal.aborted) handle.cancel();
     else signal.addEventListener("abort", entry.cancel, { once: true });
+    watched.set(signal, entry);
   }
   entry.users += 1;
   return entry.handle;
@@ -49,12 +50,20 @@ function release(signal) {
 
 /** Refuses what is given as a signal and is none. */
 function checkSignal(signal) {
-  if (signal === undefined || signal === null) return;
-  if (typeof signal.addEventListener !== "function" || typeof signal.aborted !== "boolean") {
-    throw new ToolError(
-      "InvalidOptions",
-      `\`signal\` must be an AbortSignal, got ${shown(signal)}`,
+  if (signal === undefined || signal === null || looksLikeSignal(signal)) return;
+  throw new ToolError("InvalidOptions", `\`signal\` must be an AbortSignal, got ${shown(signal)}`);
+}
+
+function looksLikeSignal(signal) {
+  try {
+    return (
+      typeof signal === "object" &&
+      typeof signal.addEventListener === "function" &&
+      typeof signal.removeEventListener === "function" &&
+      typeof signal.aborted === "boolean"
     );
+  } catch {
+    return false;
   }
 }
 

@@ -6,14 +6,12 @@ const { ToolError, shown } = require("./errors.js");
 const DEFAULT_TIMEOUT = 60;
 
 /**
- * The host's hooks as the addon takes them: a list of specs, and the functions they name by number.
- * Each event has a list of `{ matcher?, timeout?, hooks: [function | { type: "command", command }] }`;
+ * The host's hooks as the addon takes them: a list of specs, which name functions by number. Each event has a list of `{ matcher?, timeout?, hooks: [function | { type: "command", command }] }`;
  * a function or a command may also stand there by itself.
  */
-function readHooks(hooks) {
+function readHooks(hooks, functions) {
   const specs = [];
-  const callbacks = [];
-  if (hooks === undefined || hooks === null) return { specs, callbacks };
+  if (hooks === undefined || hooks === null) return specs;
   if (typeof hooks !== "object") throw wrong(`\`hooks\` must be an object, got ${shown(hooks)}`);
   for (const [event, entries] of Object.entries(hooks)) {
     if (entries === undefined) continue;
@@ -24,11 +22,11 @@ function readHooks(hooks) {
       const place = `hooks.${event}[${index}]`;
       const { matcher, timeout, hooks: group } = groupOf(entry, place);
       for (const hook of group) {
-        specs.push(specOf(event, hook, { matcher, timeout, place }, callbacks));
+        specs.push(specOf(event, hook, { matcher, timeout, place }, functions));
       }
     }
   }
-  return { specs, callbacks };
+  return specs;
 }
 
 function groupOf(entry, place) {
@@ -46,13 +44,13 @@ function groupOf(entry, place) {
   return { matcher: entry?.type === "command" ? entry.matcher : undefined, hooks: [entry] };
 }
 
-function specOf(event, hook, { matcher, timeout, place }, callbacks) {
+function specOf(event, hook, { matcher, timeout, place }, functions) {
   if (matcher !== undefined && matcher !== null && typeof matcher !== "string") {
     throw wrong(`\`${place}.matcher\` must be a string, got ${shown(matcher)}`);
   }
   const spec = { event, matcher: matcher ?? "" };
   if (typeof hook === "function") {
-    spec.callback = callbacks.push(hook) - 1;
+    spec.callback = functions.addHook(hook);
     spec.timeoutMs = milliseconds(timeout, place);
     return spec;
   }
@@ -69,8 +67,8 @@ function specOf(event, hook, { matcher, timeout, place }, callbacks) {
 }
 
 function milliseconds(seconds = DEFAULT_TIMEOUT, place) {
-  const ms = Math.ceil(seconds * 1000);
-  if (typeof seconds !== "number" || !(ms >= 1 && ms < 2 ** 31)) {
+  const ms = typeof seconds === "number" ? Math.ceil(seconds * 1000) : Number.NaN;
+  if (!(ms >= 1 && ms < 2 ** 31)) {
     throw wrong(`\`${place}.timeout\` must be a number of seconds, got ${shown(seconds)}`);
   }
   return ms;

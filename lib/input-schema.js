@@ -1,6 +1,6 @@
 "use strict";
 
-const { ToolError, shown } = require("./errors.js");
+const { ToolError, shown, wordsOf } = require("./errors.js");
 const { zodFieldSchema, isOptionalField, isStandardSchema, parseField } = require("./zod.js");
 
 const SIMPLE_TYPES = new Set(["string", "number", "boolean", "object", "array"]);
@@ -62,14 +62,31 @@ function zodShape(shape, toolName) {
   );
   const required = Object.keys(shape).filter((key) => !isOptionalField(shape[key]));
   const parse = async (input) => {
+    if (input === null || typeof input !== "object") {
+      throw new ToolError(
+        "ValidationError",
+        `expected an object of parameters, got ${shown(input)}`,
+      );
+    }
     const parsed = {};
     for (const [key, field] of Object.entries(shape)) {
-      const value = await parseField(field, input[key], key);
-      if (value !== undefined || key in input) parsed[key] = value;
+      const { isGiven, given } = readField(input, key);
+      const value = await parseField(field, given, key);
+      if (value !== undefined || isGiven) parsed[key] = value;
     }
     return parsed;
   };
   return { schema: objectSchema(properties, required), parse };
+}
+
+/** Input that came through a registry is plain; a handler that is called directly may get anything. */
+function readField(input, key) {
+  try {
+    return { isGiven: key in input, given: input[key] };
+  } catch (error) {
+    const message = `parameter \`${key}\` cannot be read: ${wordsOf(error)}`;
+    throw new ToolError("ValidationError", message, { cause: error });
+  }
 }
 
 /** A field's schema refers to itself by `#`, which is the whole input once it stands in a shape. */

@@ -1,6 +1,10 @@
 "use strict";
 
+const { checkSignal } = require("./abort.js");
+const { guardClass } = require("./boundary.js");
 const { abortError, unwrap } = require("./errors.js");
+
+let isInvocation;
 
 /**
  * One call that has been described and not yet run. Nothing it says has any effect; `execute` goes the
@@ -10,6 +14,10 @@ class ToolInvocation {
   #preview;
   #execute;
   #own;
+
+  static {
+    isInvocation = (value) => typeof value === "object" && value !== null && #preview in value;
+  }
 
   /**
    * @param own the invocation of a host's declarative tool, which describes itself better than we can
@@ -23,14 +31,15 @@ class ToolInvocation {
   }
 
   getDescription() {
-    return this.#own?.getDescription?.() || this.#look().description;
+    return this.#ask("getDescription") || this.#look().description;
   }
 
   toolLocations() {
-    return this.#own?.toolLocations?.() ?? this.#look().locations;
+    return this.#ask("toolLocations") ?? this.#look().locations;
   }
 
   async shouldConfirmExecute(signal) {
+    checkSignal(signal);
     if (signal?.aborted) throw abortError(signal.reason);
     const { decision, error, risk, name } = this.#look();
     if (error || decision === "allow") return false;
@@ -50,10 +59,21 @@ class ToolInvocation {
     return this.#execute({ signal, onProgress });
   }
 
+  /** The tool's own words; one that cannot say them leaves it to us. */
+  #ask(method) {
+    try {
+      return this.#own?.[method]?.();
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Asked each time: policy and files may have changed since the last look. */
   #look() {
     return unwrap(this.#preview());
   }
 }
+
+guardClass(ToolInvocation, isInvocation);
 
 module.exports = { ToolInvocation };

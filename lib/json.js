@@ -1,6 +1,6 @@
 "use strict";
 
-const { ToolError, shown } = require("./errors.js");
+const { ToolError, firstLineOf, isToolError, shown } = require("./errors.js");
 
 /**
  * A tool's input as JSON, taken once: what the caller does to the object afterwards changes nothing.
@@ -11,7 +11,7 @@ function encodeInput(input) {
   try {
     json = JSON.stringify(input);
   } catch (error) {
-    const cause = error instanceof RangeError ? "it nests too deep" : firstLine(error);
+    const cause = isStackOverflow(error) ? "it nests too deep" : firstLineOf(error);
     throw new ToolError("ValidationError", `input cannot be written as JSON: ${cause}`);
   }
   if (json === undefined) {
@@ -27,9 +27,9 @@ function refuseNonFiniteIn(input) {
   try {
     refuseNonFinite(input, "");
   } catch (error) {
-    if (error instanceof ToolError) throw error;
+    if (isToolError(error)) throw error;
     // What `toJSON` hides from JSON can be endless, or throw.
-    throw new ToolError("ValidationError", `input cannot be read: ${firstLine(error)}`);
+    throw new ToolError("ValidationError", `input cannot be read: ${firstLineOf(error)}`);
   }
 }
 
@@ -59,8 +59,12 @@ function encodeAnswer(answer) {
   );
 }
 
-function firstLine(error) {
-  return String(error?.message ?? error).split("\n", 1)[0];
+function isStackOverflow(error) {
+  try {
+    return error instanceof RangeError;
+  } catch {
+    return false;
+  }
 }
 
 module.exports = { encodeAnswer, encodeInput };

@@ -3,11 +3,24 @@
 const { EventEmitter } = require("node:events");
 const native = require("./native.js");
 const { withSignal } = require("./abort.js");
-const { ToolError, shown, unwrap } = require("./errors.js");
+const { guardClass } = require("./boundary.js");
+const { readAnswer } = require("./confirmation-answer.js");
+const { ToolError, shown, unwrap, wordsOf } = require("./errors.js");
 const { encodeInput } = require("./json.js");
+const { WorkUnderWay, weakly } = require("./lifetime.js");
+const { callListener, warningOf } = require("./listener.js");
 
 /** Longest wait that timers take. */
 const MAX_TIMEOUT = 2 ** 31 - 1;
+
+/** True for a MessageBus. */
+let isBus;
+
+/** Somebody may ask over a bus from now on: gives the addon's end of it. */
+let joinBus;
+
+/** Somebody will not ask over a bus any more; what is on its way is still heard. */
+let leaveBus;
 
 /**
  * Carries confirmation requests to whoever listens and answers back to whoever asked. Emits `request`
@@ -15,10 +28,27 @@ const MAX_TIMEOUT = 2 ** 31 - 1;
  */
 class MessageBus extends EventEmitter {
   #native;
+  /** How many may ask at this moment: open registries and requests. The addon can reach us while it is not 0. */
+  #askers = 0;
+  #requests = new WorkUnderWay(this);
 
   constructor() {
+    // Node's options of emitters are not ours.
     super();
-    this.#native = new native.NativeMessageBus((json) => this.#tell(JSON.parse(json)));
+    this.#native = new native.NativeMessageBus();
+  }
+
+  static {
+    isBus = (value) => typeof value === "object" && value !== null && #native in value;
+    joinBus = (bus) => {
+      if (bus.#askers === 0) bus.#native.listen(weakly(bus, MessageBus.#hear));
+      bus.#askers += 1;
+      return bus.#native;
+    };
+    leaveBus = (bus) => {
+      bus.#askers -= 1;
+      if (bus.#askers === 0) bus.#native.listen();
+    };
   }
 
   async requestConfirmation(details, abortSignal, timeout = 60_000) {
@@ -35,80 +65,58 @@ class MessageBus extends EventEmitter {
       );
     }
     const detailsJson = encodeInput(details);
-    return withSignal(abortSignal, async (handle) => {
-      const { approved } = unwrap(
-        await this.#native.request(detailsJson, timeout, handle),
-        abortSignal,
-      );
-      return approved;
-    });
+    return withSignal(abortSignal, (handle) =>
+      this.#requests.during(async () => {
+        joinBus(this);
+        try {
+          const answer = await this.#native.request(detailsJson, timeout, handle);
+          return unwrap(answer, abortSignal).approved;
+        } finally {
+          leaveBus(this);
+        }
+      }),
+    );
   }
 
   respondToConfirmation(response) {
-    const { id, ...answer } = response ?? {};
-    if (typeof id !== "string") {
-      throw new ToolError(
-        "InvalidOptions",
-        `an answer needs the request's \`id\`, got ${shown(id)}`,
-      );
-    }
-    return this.#native.respond(id, encodeAnswer(answer));
+    const { id, answerJson } = readAnswer(response);
+    return this.#native.respond(id, answerJson);
   }
 
   cancelRequest(id) {
-    return this.#native.cancel(String(id));
+    return typeof id === "string" && this.#native.cancel(id);
   }
 
-  /** The addon's end of the bus, for a registry. */
-  static nativeOf(bus) {
-    return bus.#native;
-  }
-
-  static isBus(value) {
-    return typeof value === "object" && value !== null && #native in value;
-  }
+  static #hear = (bus, json) => bus.#tell(JSON.parse(json));
 
   #tell({ type, ...event }) {
     if (type === "settled") {
-      this.#emitSafely(type, event, (error) => warn(error));
+      this.#tellAll(type, event, warningOf('a "settled" listener of a MessageBus'));
       return;
     }
-    const fail = (error) =>
-      this.#native.fail(event.id, `the listener failed: ${error?.message ?? error}`);
     if (this.listenerCount("request") === 0) {
       this.#native.fail(event.id, "nobody listens");
       return;
     }
-    this.#emitSafely(type, event, fail);
+    this.#tellAll(type, event, (error) =>
+      this.#native.fail(event.id, `the listener failed: ${wordsOf(error)}`),
+    );
   }
 
   /** One listener's failure is told and does not keep the others from hearing. */
-  #emitSafely(type, event, fail) {
-    for (const listener of this.rawListeners(type)) {
-      try {
-        const returned = listener.call(this, { ...event });
-        if (typeof returned?.then === "function") returned.then(undefined, fail);
-      } catch (error) {
-        fail(error);
-      }
-    }
+  #tellAll(type, event, fail) {
+    for (const listener of this.rawListeners(type))
+      callListener(listener, this, { ...event }, fail);
   }
 }
 
-/** What JSON cannot say is no yes. */
-function encodeAnswer(answer) {
-  try {
-    return encodeInput(answer);
-  } catch {
-    return "{}";
-  }
-}
+guardClass(MessageBus, isBus);
+// Node's own methods throw its own errors for what is no listener. `emit` throws what listeners throw,
+// which is for whoever calls it.
+const inherited = Object.getOwnPropertyNames(EventEmitter.prototype)
+  .filter((name) => name !== "constructor" && name !== "emit")
+  .filter((name) => typeof EventEmitter.prototype[name] === "function")
+  .map((name) => [name, EventEmitter.prototype[name]]);
+guardClass(MessageBus, isBus, inherited);
 
-function warn(error) {
-  process.emitWarning(
-    `a "settled" listener of a MessageBus threw: ${error?.message ?? error}`,
-    "ToolwrightWarning",
-  );
-}
-
-module.exports = { MessageBus };
+module.exports = { MessageBus, isBus, joinBus, leaveBus };

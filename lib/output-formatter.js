@@ -1,6 +1,7 @@
 "use strict";
 
 const native = require("./native.js");
+const { guardStatics } = require("./boundary.js");
 const { ToolError, shown } = require("./errors.js");
 
 /** Brings output into the shape that a model or a person reads. */
@@ -26,6 +27,8 @@ class OutputFormatter {
     return native.formatForDisplay(checkedText(output));
   }
 }
+
+guardStatics(OutputFormatter);
 
 function checkedText(output) {
   if (typeof output !== "string") {

@@ -1,25 +1,33 @@
 "use strict";
 
 const native = require("./native.js");
-const { ToolError, asToolError, shown, unwrap } = require("./errors.js");
+const { guardClass, misuseOf, optionalText, optionsOf } = require("./boundary.js");
+const { ToolError, asToolError, firstLineOf, shown, unwrap } = require("./errors.js");
 const { encodeInput } = require("./json.js");
+
+let isEngine;
 
 /** Judges calls by rules. Never changes: another policy is another engine. */
 class PolicyEngine {
   #native;
 
-  constructor(config, { projectPath = process.cwd(), permissionMode } = {}) {
-    if (config === null || typeof config !== "object") {
-      throw new ToolError("InvalidOptions", `a policy must be an object, got ${shown(config)}`);
-    }
+  static {
+    isEngine = (value) => typeof value === "object" && value !== null && #native in value;
+  }
+
+  constructor(config, options) {
     try {
+      if (config === null || typeof config !== "object") {
+        throw new ToolError("InvalidOptions", `a policy must be an object, got ${shown(config)}`);
+      }
+      const { projectPath, permissionMode } = optionsOf(options, "new PolicyEngine");
       this.#native = new native.NativePolicyEngine(
         encodePolicy(config),
-        String(projectPath),
-        permissionMode,
+        optionalText(projectPath, "projectPath") ?? process.cwd(),
+        optionalText(permissionMode, "permissionMode"),
       );
     } catch (error) {
-      throw asToolError(error);
+      throw misuseOf(asToolError(error), "new PolicyEngine");
     }
   }
 
@@ -45,6 +53,8 @@ class PolicyEngine {
   }
 }
 
+guardClass(PolicyEngine, isEngine);
+
 /** A policy as JSON. What JSON would leave out is written in words, so that it is refused. */
 function encodePolicy(policy) {
   try {
@@ -52,7 +62,10 @@ function encodePolicy(policy) {
       typeof value === "function" || typeof value === "symbol" ? shown(value) : value,
     );
   } catch (error) {
-    throw new ToolError("InvalidOptions", `the policy cannot be written as JSON: ${error.message}`);
+    throw new ToolError(
+      "InvalidOptions",
+      `the policy cannot be written as JSON: ${firstLineOf(error)}`,
+    );
   }
 }
 

@@ -1,42 +1,39 @@
 "use strict";
 
 const { ToolError, shown } = require("./errors.js");
+const { callListener, warningOf } = require("./listener.js");
 
 /**
- * A listener for the addon, and a promise that settles when the last piece of news has been heard:
- * news and result come over separate queues, and a caller expects the result last.
+ * Runs native work that tells of its progress: `run` gets a listener for the addon, or nothing. Settles
+ * when the last piece of news has been heard as well: news and result come over separate queues, and a
+ * caller expects the result last.
  */
-function listenTo(onProgress) {
-  if (onProgress === undefined || onProgress === null)
-    return { listener: undefined, heard: undefined };
+async function withProgress(onProgress, run) {
+  if (onProgress === undefined || onProgress === null) return run(undefined);
   if (typeof onProgress !== "function") {
     throw new ToolError(
       "InvalidOptions",
       `\`onProgress\` must be a function, got ${shown(onProgress)}`,
     );
   }
-  let done;
+  let hearLast;
   const heard = new Promise((resolve) => {
-    // The addon's listener is weak: with much to hear, the loop would end before all of it is heard.
-    const alive = setInterval(() => {}, 2 ** 30);
-    done = () => {
-      clearInterval(alive);
-      resolve();
-    };
+    hearLast = resolve;
   });
+  const fail = warningOf("an onProgress callback");
   const listener = (json) => {
-    if (json === "") return done();
-    try {
-      onProgress(JSON.parse(json));
-    } catch (error) {
-      // It is called from the event loop: what it throws could only end the process.
-      process.emitWarning(
-        `an onProgress callback threw: ${error?.message ?? error}`,
-        "ToolwrightWarning",
-      );
-    }
+    if (json === "") hearLast();
+    else callListener(onProgress, undefined, JSON.parse(json), fail);
   };
-  return { listener, heard };
+  // The addon's listener is weak: with much to hear, the loop would end before all of it is heard.
+  const alive = setInterval(() => {}, 2 ** 30);
+  try {
+    const answer = await run(listener);
+    await heard;
+    return answer;
+  } finally {
+    clearInterval(alive);
+  }
 }
 
-module.exports = { listenTo };
+module.exports = { withProgress };

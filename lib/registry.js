@@ -3,72 +3,91 @@
 const native = require("./native.js");
 const { version } = require("../package.json");
 const { checkSignal, withHandle, withSignal } = require("./abort.js");
-const { ToolError, asToolError, shown, unwrap } = require("./errors.js");
-const { RunningHandlers, isDeclarative, readHostTool } = require("./host-tool.js");
+const { guardClass, guarded, misuseOf, optionalText, optionsOf } = require("./boundary.js");
+const { ToolError, asToolError, firstLineOf, shown, unwrap } = require("./errors.js");
+const { HostFunctions } = require("./host-functions.js");
+const { isDeclarative, readHostTool } = require("./host-tool.js");
 const { readHooks } = require("./hooks.js");
 const { ToolInvocation } = require("./invocation.js");
 const { encodeInput } = require("./json.js");
-const { McpInstance } = require("./mcp-instance.js");
-const { MessageBus } = require("./message-bus.js");
+const { WorkUnderWay } = require("./lifetime.js");
+const { McpInstance, endInstance } = require("./mcp-instance.js");
+const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
 const { encodePolicy } = require("./policy-engine.js");
-const { listenTo } = require("./progress.js");
+const { withProgress } = require("./progress.js");
 const { TaskEvents } = require("./task-events.js");
 const { readBlock } = require("./tool-use-block.js");
+
+/** How many calls a turn may have: far more than a model makes, and far fewer than an array may hold. */
+const MAX_BLOCKS = 10_000;
 
 /** The two shapes of an answer, as the addon is asked for them. */
 const AS_RESULT = false;
 const AS_INVOCATION = true;
+
+let isRegistry;
 
 /** A registry of tools: every call of every tool takes the same path through the addon. */
 class ToolRegistry {
   #native;
   #serverName;
   #version;
-  #handlers = new RunningHandlers();
+  /** Kept here too, because anybody may put another in the place of the public field. */
+  #bus;
+  #functions = new HostFunctions();
   /** name → { id, object }; the id tells whether the addon still means the same registration. */
   #objects = new Map();
   #instance;
   #taskEvents;
-  #closed = false;
+  #calls = new WorkUnderWay(this);
+  #closing;
+
+  static {
+    isRegistry = (value) => typeof value === "object" && value !== null && #native in value;
+  }
 
   constructor(options = {}) {
+    try {
+      this.#open(options);
+    } catch (error) {
+      throw misuseOf(asToolError(error), "new ToolRegistry");
+    }
+  }
+
+  #open(options) {
     if (options === null || typeof options !== "object") {
       throw new ToolError("InvalidOptions", `options must be an object, got ${shown(options)}`);
     }
     const { hooks, messageBus = new MessageBus(), ...plain } = options;
-    if (!MessageBus.isBus(messageBus)) {
+    if (!isBus(messageBus)) {
       throw new ToolError(
         "InvalidOptions",
         `\`messageBus\` must be a MessageBus, got ${shown(messageBus)}`,
       );
     }
-    const { specs, callbacks } = readHooks(hooks);
     // In the addon an empty path means that no file is read.
     if (plain.userPolicyFile === false) plain.userPolicyFile = "";
     const settings = {
       ...plain,
-      hooks: specs,
-      toolsets: options.toolsets ?? [],
-      projectPath: options.projectPath ?? process.cwd(),
-      serverName: options.serverName ?? "toolwright",
-      version: options.version ?? version,
+      hooks: readHooks(hooks, this.#functions),
+      toolsets: plain.toolsets ?? [],
+      projectPath: plain.projectPath ?? process.cwd(),
+      serverName: plain.serverName ?? "toolwright",
+      version: plain.version ?? version,
       processEnv: { ...process.env },
     };
     this.#serverName = settings.serverName;
     this.#version = settings.version;
-    this.messageBus = messageBus;
-    const handlers = this.#handlers;
     const settingsJson = encodeOptions(settings);
+    const nativeBus = joinBus(messageBus);
     try {
-      this.#native = new native.NativeRegistry(
-        settingsJson,
-        (key) => handlers.abort(key),
-        handlers.wrapHooks(callbacks, () => this.#native),
-        MessageBus.nativeOf(messageBus),
-      );
+      this.#native = new native.NativeRegistry(settingsJson, this.#functions.listener(), nativeBus);
     } catch (error) {
-      throw asToolError(error);
+      leaveBus(messageBus);
+      throw error;
     }
+    this.messageBus = this.#bus = messageBus;
+    this.#functions.answerTo(this.#native);
     this.#taskEvents = new TaskEvents(this.#native);
   }
 
@@ -82,9 +101,9 @@ class ToolRegistry {
   }
 
   unregister(name) {
-    const existed = this.#native.unregister(checkedName(name));
-    this.#forgetRemoved();
-    return existed;
+    const removed = this.#native.unregister(checkedName(name)) ?? undefined;
+    if (removed !== undefined) this.#objects.delete(removed);
+    return removed !== undefined;
   }
 
   get(name) {
@@ -133,8 +152,10 @@ class ToolRegistry {
     }));
   }
 
-  definitions(format = "mcp", options = {}) {
-    return unwrap(this.#native.definitions(String(format), options.strict === true));
+  definitions(format, options) {
+    const { strict } = optionsOf(options, "definitions");
+    const name = optionalText(format, "format") ?? "mcp";
+    return unwrap(this.#native.definitions(name, strict === true));
   }
 
   isAllowed(name) {
@@ -150,7 +171,8 @@ class ToolRegistry {
     return this;
   }
 
-  explain(name, input, { sessionId } = {}) {
+  explain(name, input, options) {
+    const { sessionId } = optionsOf(options, "explain");
     factsOf({ sessionId });
     return unwrap(this.#native.explain(checkedName(name), encodeInput(input ?? {}), sessionId));
   }
@@ -166,7 +188,13 @@ class ToolRegistry {
   }
 
   setPermissionMode(mode) {
-    unwrap(this.#native.setPermissionMode(String(mode)));
+    if (typeof mode !== "string") {
+      throw new ToolError(
+        "InvalidOptions",
+        `a permission mode must be a string, got ${shown(mode)}`,
+      );
+    }
+    unwrap(this.#native.setPermissionMode(mode));
     return this;
   }
 
@@ -174,7 +202,8 @@ class ToolRegistry {
     return JSON.parse(this.#native.lintPolicy());
   }
 
-  registerMcpTool({ serverName, toolName, client, handler, ...rest } = {}) {
+  registerMcpTool(tool) {
+    const { serverName, toolName, client, handler, ...rest } = tool ?? {};
     const callable = typeof handler === "function" || typeof client?.callTool === "function";
     if (typeof serverName !== "string" || typeof toolName !== "string" || !callable) {
       throw new ToolError(
@@ -192,11 +221,12 @@ class ToolRegistry {
 
   unregisterMcpTools(prefix) {
     const removed = this.#native.unregisterMcpTools(checkedName(prefix));
-    this.#forgetRemoved();
-    return removed;
+    for (const name of removed) this.#objects.delete(name);
+    return removed.length;
   }
 
-  createInvocation(name, params, { toolUseId, sessionId } = {}) {
+  createInvocation(name, params, options) {
+    const { toolUseId, sessionId } = optionsOf(options, "createInvocation");
     const facts = { toolUseId, sessionId };
     const factsJson = factsOf(facts);
     const id = this.#native.lookup(checkedName(name)) ?? undefined;
@@ -210,7 +240,7 @@ class ToolRegistry {
       problem = error;
     }
     // Refused here, in the words a call would be answered with.
-    if (id === undefined || this.#closed) unwrap(this.#native.preview(name, inputJson, factsJson));
+    if (id === undefined || this.#closing) unwrap(this.#native.preview(name, inputJson, factsJson));
     const object = this.#objects.get(name);
     const registered = object?.id === id ? object.object : undefined;
     return new ToolInvocation({
@@ -226,7 +256,7 @@ class ToolRegistry {
   }
 
   async call(name, input, options) {
-    const { toolUseId, sessionId, signal, onProgress } = options ?? {};
+    const { toolUseId, sessionId, signal, onProgress } = optionsOf(options, "call");
     return this.#call(checkedName(name), input, { toolUseId, sessionId, signal, onProgress });
   }
 
@@ -240,7 +270,8 @@ class ToolRegistry {
     return this.#run(name, inputJson, AS_RESULT, options);
   }
 
-  async undo(toolUseId, { sessionId } = {}) {
+  async undo(toolUseId, options) {
+    const { sessionId } = optionsOf(options, "undo");
     if (typeof toolUseId !== "string") {
       throw new ToolError(
         "InvalidOptions",
@@ -248,35 +279,32 @@ class ToolRegistry {
       );
     }
     factsOf({ sessionId });
-    return unwrap(await this.#native.undo(toolUseId, sessionId));
+    return this.#calls.during(async () => unwrap(await this.#native.undo(toolUseId, sessionId)));
   }
 
-  async executeTools(blocks, options = {}) {
-    const { format = "anthropic", signal, onProgress, sessionId, parallelReads = false } = options;
-    if (!Array.isArray(blocks)) {
+  async executeTools(blocks, options) {
+    const given = optionsOf(options, "executeTools");
+    const { format, signal, onProgress, sessionId, parallelReads } = given;
+    if (!Array.isArray(blocks) || blocks.length > MAX_BLOCKS) {
       throw new ToolError(
         "InvalidOptions",
-        `executeTools() takes an array of tool_use blocks, got ${shown(blocks)}`,
+        `executeTools() takes an array of up to ${MAX_BLOCKS} tool_use blocks, got ${shown(blocks)}`,
       );
     }
-    const calls = JSON.stringify(blocks.map(readBlock));
+    const calls = JSON.stringify(Array.from({ length: blocks.length }, blockAt, blocks));
     const facts = factsOf({ sessionId });
+    const results = optionalText(format, "format") ?? "anthropic";
     checkSignal(signal);
-    const { listener, heard } = listenTo(onProgress);
-    return withHandle(signal, async (handle) => {
-      const [json] = await Promise.all([
-        this.#native.callAll(
-          calls,
-          String(format),
-          parallelReads === true,
-          facts,
-          handle,
-          listener,
-        ),
-        heard,
-      ]);
-      return unwrap(json);
-    });
+    return this.#calls.during(() =>
+      withHandle(signal, (handle) =>
+        withProgress(onProgress, async (listener) => {
+          const isParallel = parallelReads === true;
+          return unwrap(
+            await this.#native.callAll(calls, results, isParallel, facts, handle, listener),
+          );
+        }),
+      ),
+    );
   }
 
   toMcpServerConfig() {
@@ -318,22 +346,28 @@ class ToolRegistry {
   }
 
   async close() {
-    this.#closed = true;
-    await Promise.all([this.#native.close(), this.#instance?.close()]);
-    // What the tasks' end had to tell is on its way.
-    await new Promise(setImmediate);
-    this.#taskEvents.close();
+    this.#closing ??= new WorkUnderWay(this).during(() => this.#close());
+    await this.#closing;
   }
 
-  #forgetRemoved() {
-    for (const name of this.#objects.keys()) {
-      if (!this.hasTool(name)) this.#objects.delete(name);
-    }
+  /** Ends all there is, and lets go of every callback that the addon has of us. */
+  async #close() {
+    // A transport that takes its time to close, or never does, keeps nobody waiting.
+    if (this.#instance !== undefined) void endInstance(this.#instance);
+    await this.#native.close();
+    // Closed, the addon ends every call at once, whatever it waited for.
+    await this.#calls.over();
+    this.#functions.close();
+    // What the end of calls and tasks had to tell is on its way.
+    await new Promise(setImmediate);
+    this.#taskEvents.close();
+    leaveBus(this.#bus);
   }
 
   #add(spec, handler, object) {
-    const wrapped = this.#handlers.wrap(handler, this.#native);
-    const { id, name } = unwrap(this.#native.register(encodeSpec(spec), wrapped));
+    const specJson = encodeSpec(spec);
+    const number = this.#functions.addHandler(handler);
+    const { id, name } = unwrap(this.#native.register(specJson, number));
     if (object === undefined) this.#objects.delete(name);
     else this.#objects.set(name, { id, object });
     return name;
@@ -348,16 +382,16 @@ class ToolRegistry {
 
   async #run(name, inputJson, view, { signal, onProgress, ...given }) {
     const facts = factsOf(given);
-    if (signal === undefined && onProgress === undefined) {
-      return unwrap(await this.#native.call(name, inputJson, view, facts));
-    }
-    return withSignal(signal, async (handle) => {
-      const { listener, heard } = listenTo(onProgress);
-      const [json] = await Promise.all([
-        this.#native.call(name, inputJson, view, facts, handle, listener),
-        heard,
-      ]);
-      return unwrap(json, signal);
+    return this.#calls.during(async () => {
+      if (signal === undefined && onProgress === undefined) {
+        return unwrap(await this.#native.call(name, inputJson, view, facts));
+      }
+      return withSignal(signal, (handle) =>
+        withProgress(onProgress, async (listener) => {
+          const call = this.#native.call(name, inputJson, view, facts, handle, listener);
+          return unwrap(await call, signal);
+        }),
+      );
     });
   }
 
@@ -371,22 +405,36 @@ class ToolRegistry {
       annotations,
       source,
       schema: { name, description, parameters: inputSchema },
-      handler: (args, context = {}) => {
-        const { toolUseId, sessionId, signal } = context;
+      handler: guarded(async (args, context) => {
+        const { toolUseId, sessionId, signal } = optionsOf(context, `${name}.handler`);
         return this.#call(name, args, { toolUseId, sessionId, signal, registration });
-      },
+      }, `${name}.handler`),
       createInvocation: (params) => this.createInvocation(name, params),
     };
   }
 }
+
+guardClass(ToolRegistry, isRegistry);
 
 if (Symbol.asyncDispose) {
   ToolRegistry.prototype[Symbol.asyncDispose] = ToolRegistry.prototype.close;
 }
 
 /** A registry with the built-in tools of the chosen sets, by default those of Claude Code. */
-function createToolRegistry(options = {}) {
-  return new ToolRegistry({ ...options, toolsets: options?.toolsets ?? ["claude"] });
+function createToolRegistry(options) {
+  const given = optionsOf(options, "createToolRegistry");
+  return new ToolRegistry({ ...given, toolsets: given.toolsets ?? ["claude"] });
+}
+
+/** For `Array.from`, which unlike `map` gives an answer to a hole in the array as well. */
+function blockAt(_hole, index) {
+  let block;
+  try {
+    block = this[index];
+  } catch (error) {
+    return readBlock(error, index);
+  }
+  return readBlock(block, index);
 }
 
 /** Only asked to describe itself; what is wrong with the input is said by `execute`. */
@@ -426,8 +474,10 @@ function encodeOptions(options) {
   try {
     return JSON.stringify(options, (_key, value) => (isLostInJson(value) ? shown(value) : value));
   } catch (error) {
-    const cause = String(error?.message ?? error).split("\n", 1)[0];
-    throw new ToolError("InvalidOptions", `options cannot be written as JSON: ${cause}`);
+    throw new ToolError(
+      "InvalidOptions",
+      `options cannot be written as JSON: ${firstLineOf(error)}`,
+    );
   }
 }
 
@@ -442,7 +492,7 @@ function encodeSpec(spec) {
   } catch (error) {
     throw new ToolError(
       "InvalidTool",
-      `tool \`${spec.name}\`: inputSchema cannot be written as JSON: ${error.message.split("\n", 1)[0]}`,
+      `tool \`${spec.name}\`: inputSchema cannot be written as JSON: ${firstLineOf(error)}`,
     );
   }
 }
@@ -455,4 +505,7 @@ function invocationFailure({ type, message }) {
   return { llmContent: `Error: ${message}`, returnDisplay: message, error: { type, message } };
 }
 
-module.exports = { ToolRegistry, createToolRegistry };
+module.exports = {
+  ToolRegistry,
+  createToolRegistry: guarded(createToolRegistry, "createToolRegistry"),
+};

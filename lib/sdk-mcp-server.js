@@ -1,5 +1,6 @@
 "use strict";
 
+const { guarded } = require("./boundary.js");
 const { ToolError, shown } = require("./errors.js");
 const { ToolRegistry } = require("./registry.js");
 
@@ -15,6 +16,9 @@ function createSdkMcpServer(options) {
     );
   }
   const { name, version = "1.0.0", instructions, tools = [] } = options;
+  if (typeof tools?.[Symbol.iterator] !== "function") {
+    throw new ToolError("InvalidOptions", `\`tools\` must be an array, got ${shown(tools)}`);
+  }
   // The tools are the host's own, and an agent host asks its user by itself.
   const permissionMode = "bypassPermissions";
   const settings = { serverName: name, version, instructions, permissionMode };
@@ -23,4 +27,4 @@ function createSdkMcpServer(options) {
   return registry.toMcpServerConfig();
 }
 
-module.exports = { createSdkMcpServer };
+module.exports = { createSdkMcpServer: guarded(createSdkMcpServer, "createSdkMcpServer") };

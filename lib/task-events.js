@@ -1,6 +1,9 @@
 "use strict";
 
+const { optionsOf } = require("./boundary.js");
 const { ToolError, shown } = require("./errors.js");
+const { WorkUnderWay, weakly } = require("./lifetime.js");
+const { callListener, warningOf } = require("./listener.js");
 
 /** How many events are kept for those who ask for earlier ones; the addon keeps as many. */
 const KEPT = 1024;
@@ -14,18 +17,21 @@ const MAX_WAITING = 16 * 1024;
  * from behind a number.
  */
 class TaskEvents {
+  /** Nothing once the registry is closed. */
   #native;
   #kept = [];
   #listening = false;
   #listeners = new Map();
   #iterators = new Set();
-  #closed = false;
+  /** Iterators that wait for a task that runs. */
+  #waits = new WorkUnderWay(this);
 
   constructor(native) {
     this.#native = native;
   }
 
-  add(_name, listener, { after } = {}) {
+  add(_name, listener, options) {
+    const { after } = optionsOf(options, "on");
     if (typeof listener !== "function") {
       throw new ToolError(
         "InvalidOptions",
@@ -42,7 +48,8 @@ class TaskEvents {
   }
 
   /** Every event after a number, one after the other; ends when the registry is closed. */
-  iterate({ after } = {}) {
+  iterate(options) {
+    const { after } = optionsOf(options, "taskEvents");
     const state = {
       last: checkedAfter(after),
       /** Events for whoever asks next, from `given` on. */
@@ -51,7 +58,7 @@ class TaskEvents {
       /** The first event that did not fit. */
       lost: undefined,
       waiting: [],
-      ended: this.#closed,
+      ended: this.#native === undefined,
       alive: undefined,
     };
     this.#collect(state);
@@ -82,7 +89,7 @@ class TaskEvents {
   }
 
   close() {
-    this.#closed = true;
+    this.#native = undefined;
     this.#listeners.clear();
     for (const state of this.#iterators) {
       state.ended = true;
@@ -96,18 +103,20 @@ class TaskEvents {
   }
 
   #listen() {
-    if (this.#listening || this.#closed) return;
+    if (this.#listening || this.#native === undefined) return;
     this.#listening = true;
-    this.#native.onTaskEvent((json) => {
-      this.#kept.push(JSON.parse(json));
-      if (this.#kept.length > KEPT) this.#kept.shift();
-      this.#deliver();
-    });
+    this.#native.onTaskEvent(weakly(this, TaskEvents.#hear));
   }
+
+  static #hear = (events, json) => {
+    events.#kept.push(JSON.parse(json));
+    if (events.#kept.length > KEPT) events.#kept.shift();
+    events.#deliver();
+  };
 
   #deliver() {
     for (const [listener, state] of this.#listeners) {
-      for (const event of this.#after(state)) call(listener, event);
+      for (const event of this.#after(state)) callListener(listener, undefined, event, warn);
     }
     for (const state of this.#iterators) {
       this.#collect(state);
@@ -153,10 +162,23 @@ class TaskEvents {
       state.events.splice(0, state.given);
       state.given = 0;
     }
-    // The addon's listener keeps no process alive. Somebody who waits for a running task must be.
-    const wanted = state.waiting.length > 0 && this.#native.runningTasks() > 0;
-    if (wanted) state.alive ??= setInterval(() => {}, 2 ** 30);
-    else state.alive = void clearInterval(state.alive);
+    const isWanted = state.waiting.length > 0 && this.#native?.runningTasks() > 0;
+    if (isWanted) this.#keepAlive(state);
+    else this.#letGo(state);
+  }
+
+  /** The addon's listener keeps nothing alive. Whoever waits for a running task must hear of it. */
+  #keepAlive(state) {
+    if (state.alive !== undefined) return;
+    state.alive = setInterval(() => {}, 2 ** 30);
+    this.#waits.begin();
+  }
+
+  #letGo(state) {
+    if (state.alive === undefined) return;
+    clearInterval(state.alive);
+    state.alive = undefined;
+    this.#waits.end();
   }
 }
 
@@ -172,16 +194,6 @@ function checkedAfter(after = 0) {
   throw new ToolError("InvalidOptions", `\`after\` must be a sequence number, got ${shown(after)}`);
 }
 
-function call(listener, event) {
-  try {
-    listener(event);
-  } catch (error) {
-    // It is called from the event loop: what it throws could only end the process.
-    process.emitWarning(
-      `a listener of tasks threw: ${error?.message ?? error}`,
-      "ToolwrightWarning",
-    );
-  }
-}
+const warn = warningOf("a listener of tasks");
 
 module.exports = { TaskEvents };

@@ -1,30 +1,37 @@
 "use strict";
 
-const { ToolError, shown } = require("./errors.js");
+const { ToolError, shown, wordsOf } = require("./errors.js");
 const { encodeInput } = require("./json.js");
 
 /**
  * One call of a model's turn as the addon takes it: an Anthropic `tool_use` block, a tool call of
- * OpenAI's chat, an item of its responses, or a Gemini function call. Input that cannot be read is a
- * problem of that call alone.
+ * OpenAI's chat, an item of its responses, or a Gemini function call. Whatever is wrong with it is a
+ * problem of that call alone, which has an answer in its place; so this never throws.
  */
 function readBlock(block, index) {
-  const { id, name, input } = fields(block, index) ?? {};
-  if (typeof id !== "string" || typeof name !== "string") {
-    throw new ToolError(
-      "InvalidOptions",
-      `blocks[${index}] must be { id, name, input }, { id, function: { name, arguments } }, ` +
-        `{ call_id, name, arguments } or { functionCall: { name, args } }, got ${shown(block)}`,
-    );
-  }
+  // What the answer bears where a block says none.
+  let id = `call_${index}`;
+  let name = "";
   try {
-    return { id, name, input: readInput(input) };
+    const given = fields(block, id) ?? {};
+    if (typeof given.id === "string") id = given.id.toWellFormed();
+    if (typeof given.name === "string") name = given.name.toWellFormed();
+    if (id !== given.id || name !== given.name) throw unreadable(block, index);
+    return { id, name, input: readInput(given.input) };
   } catch (error) {
-    return { id, name, problem: error.message };
+    return { id, name, problem: wordsOf(error) };
   }
 }
 
-function fields(block, index) {
+function unreadable(block, index) {
+  return new ToolError(
+    "ValidationError",
+    `blocks[${index}] must be { id, name, input }, { id, function: { name, arguments } }, ` +
+      `{ call_id, name, arguments } or { functionCall: { name, args } }, got ${shown(block)}`,
+  );
+}
+
+function fields(block, ownId) {
   if (block === null || typeof block !== "object") return undefined;
   if (block.function) {
     return { id: block.id, name: block.function.name, input: block.function.arguments };
@@ -34,8 +41,9 @@ function fields(block, index) {
   }
   const gemini = block.functionCall ?? ("args" in block ? block : undefined);
   // Gemini gives ids to some calls only; results go back by name and order.
-  if (gemini) return { id: gemini.id ?? `call_${index}`, name: gemini.name, input: gemini.args };
-  return block;
+  if (gemini) return { id: gemini.id ?? ownId, name: gemini.name, input: gemini.args };
+  const { id, name, input } = block;
+  return { id, name, input };
 }
 
 function readInput(input) {

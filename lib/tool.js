@@ -1,5 +1,6 @@
 "use strict";
 
+const { guarded } = require("./boundary.js");
 const { ToolError, shown } = require("./errors.js");
 const { readInputSchema } = require("./input-schema.js");
 
@@ -57,4 +58,4 @@ function definedOnly(object) {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }
 
-module.exports = { tool };
+module.exports = { tool: guarded(tool, "tool") };

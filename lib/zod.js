@@ -2,7 +2,7 @@
 
 // Works with the schemas a host hands over, of Zod 3 and 4, without depending on Zod.
 
-const { ToolError } = require("./errors.js");
+const { ToolError, wordsOf } = require("./errors.js");
 
 /** True for schemas of Zod and of every other library that follows Standard Schema. */
 function isStandardSchema(value) {
@@ -37,7 +37,7 @@ function zodFieldSchema(field, toolName) {
   try {
     schema = fromStandard(field) ?? fromZod4(field) ?? fromZod3(field);
   } catch (error) {
-    throw new ToolError("InvalidTool", `tool \`${toolName}\`: ${error.message}`, { cause: error });
+    throw new ToolError("InvalidTool", `tool \`${toolName}\`: ${wordsOf(error)}`, { cause: error });
   }
   if (schema === undefined) {
     throw new ToolError(

@@ -2,7 +2,7 @@
 
 use std::{
     cmp::Ordering,
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     sync::{Arc, PoisonError, RwLock},
 };
 
@@ -51,6 +51,8 @@ pub struct Entry {
 #[derive(Clone, Default)]
 pub struct Snapshot {
     tools: BTreeMap<NameKey, Entry>,
+    /// Those of them that answer to other names too, which are few.
+    aliased: BTreeSet<NameKey>,
     allowed: HashSet<String>,
     disabled: HashSet<String>,
     /// Built-in tools that a host's tool stands in front of, by registration.
@@ -83,7 +85,7 @@ impl Registry {
         Ok(self.change(|snapshot| {
             snapshot.next_id += 1;
             let id = snapshot.next_id;
-            let replaced = snapshot.tools.insert(NameKey(name), Entry { id, tool, source });
+            let replaced = snapshot.insert(NameKey(name), Entry { id, tool, source });
             // A host that wraps a built-in tool under its name still calls the one it wrapped.
             if let Some(entry) = replaced.filter(|it| matches!(it.source, ToolSource::Builtin(_))) {
                 snapshot.replaced.insert(entry.id, entry);
@@ -92,28 +94,32 @@ impl Registry {
         }))
     }
 
-    /// Removes the tool of a name or an alias; false when there was none.
-    pub fn unregister(&self, name: &str) -> bool {
+    /// Removes the tool of a name or an alias; gives the name it was registered by.
+    pub fn unregister(&self, name: &str) -> Option<String> {
         self.change(|snapshot| {
-            let Some(entry) = snapshot.find(name) else { return false };
-            let real = NameKey(entry.tool.spec().name.clone());
-            snapshot.tools.remove(&real).is_some()
+            let real = NameKey(snapshot.find(name)?.tool.spec().name.clone());
+            snapshot.remove(&real).map(|_| real.0)
         })
     }
 
     /// Removes every MCP tool whose name begins with the prefix; gives their names.
     pub fn unregister_mcp(&self, prefix: &str) -> Vec<String> {
+        let first = NameKey(prefix.to_owned());
         self.change(|snapshot| {
-            let mut removed = Vec::new();
-            snapshot.tools.retain(|name, entry| {
-                let goes =
-                    matches!(entry.source, ToolSource::Mcp { .. }) && name.0.starts_with(prefix);
-                if goes {
-                    removed.push(name.0.clone());
-                }
-                !goes
-            });
-            removed
+            // Names of one beginning are neighbours, so only those are looked at.
+            let removed: Vec<NameKey> = snapshot
+                .tools
+                .range(&first..)
+                .take_while(|(name, _)| name.is_neighbour_behind(&first))
+                .filter(|(name, entry)| {
+                    matches!(entry.source, ToolSource::Mcp { .. }) && name.0.starts_with(prefix)
+                })
+                .map(|(name, _)| name.clone())
+                .collect();
+            for name in &removed {
+                snapshot.remove(name);
+            }
+            removed.into_iter().map(|name| name.0).collect()
         })
     }
 
@@ -135,10 +141,27 @@ impl Registry {
 }
 
 impl Snapshot {
+    fn insert(&mut self, name: NameKey, entry: Entry) -> Option<Entry> {
+        if entry.tool.aliases().is_empty() {
+            self.aliased.remove(&name);
+        } else {
+            self.aliased.insert(name.clone());
+        }
+        self.tools.insert(name, entry)
+    }
+
+    fn remove(&mut self, name: &NameKey) -> Option<Entry> {
+        self.aliased.remove(name);
+        self.tools.remove(name)
+    }
+
     /// The tool of a name or an alias.
     pub fn find(&self, name: &str) -> Option<&Entry> {
-        self.exact(name)
-            .or_else(|| self.entries().find(|entry| entry.tool.aliases().contains(&name)))
+        let by_alias = || {
+            let mut aliased = self.aliased.iter().filter_map(|it| self.tools.get(it));
+            aliased.find(|entry| entry.tool.aliases().contains(&name))
+        };
+        self.exact(name).or_else(by_alias)
     }
 
     /// The tool that a model means. Gemini wants a letter or `_` first, so its definitions put a `_`
@@ -218,6 +241,11 @@ impl NameKey {
             _ => byte.to_ascii_lowercase(),
         })
     }
+
+    /// True when the name begins with the other, whatever the case of their letters.
+    fn is_neighbour_behind(&self, beginning: &Self) -> bool {
+        self.weights().take(beginning.0.len()).eq(beginning.weights())
+    }
 }
 
 impl Ord for NameKey {
@@ -230,5 +258,103 @@ impl Ord for NameKey {
 impl PartialOrd for NameKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::tool::{Prepared, SideEffect, ToolContext, ToolSpec};
+
+    struct Named {
+        spec: ToolSpec,
+        aliases: &'static [&'static str],
+    }
+
+    impl DynTool for Named {
+        fn spec(&self) -> &ToolSpec {
+            &self.spec
+        }
+
+        fn aliases(&self) -> &'static [&'static str] {
+            self.aliases
+        }
+
+        fn prepare(
+            self: Arc<Self>,
+            _input: Value,
+            _cx: &ToolContext,
+        ) -> Result<Box<dyn Prepared>, ToolError> {
+            Err(ToolError::cancelled())
+        }
+    }
+
+    fn named(name: &str, aliases: &'static [&'static str]) -> Arc<dyn DynTool> {
+        let spec = ToolSpec {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            description: String::new(),
+            input_schema: json!({ "type": "object" }),
+            side_effect: SideEffect::None,
+            annotations: crate::tool::Annotations::default(),
+        };
+        Arc::new(Named { spec, aliases })
+    }
+
+    fn registry_of(names: &[(&str, ToolSource)]) -> Registry {
+        let registry = Registry::default();
+        for (name, source) in names {
+            registry.register(named(name, &[]), source.clone()).unwrap();
+        }
+        registry
+    }
+
+    fn names(registry: &Registry) -> Vec<String> {
+        registry.snapshot().entries().map(|it| it.tool.spec().name.clone()).collect()
+    }
+
+    #[test]
+    fn unregistering_by_prefix_takes_exactly_the_mcp_tools_that_begin_with_it() {
+        let mcp = || ToolSource::Mcp { server: "a".to_owned() };
+        let all = [
+            ("MCP__a__x", mcp()),
+            ("mcp__A__y", mcp()),
+            ("mcp__a", mcp()),
+            ("mcp__a__x", mcp()),
+            ("mcp__a__z", ToolSource::Host),
+            ("mcp__ab__x", mcp()),
+            ("mcp_a__x", mcp()),
+            ("mcp-a", mcp()),
+            ("z", mcp()),
+        ];
+        for prefix in ["mcp__a", "mcp__a__", "MCP__", "mcp__A__y", "", "zz", "m", "mcp-"] {
+            let registry = registry_of(&all);
+            let mut removed = registry.unregister_mcp(prefix);
+            let mut expected: Vec<String> = all
+                .iter()
+                .filter(|(name, source)| *source != ToolSource::Host && name.starts_with(prefix))
+                .map(|(name, _)| (*name).to_owned())
+                .collect();
+            removed.sort();
+            expected.sort();
+            assert_eq!(removed, expected, "{prefix}");
+            assert_eq!(names(&registry).len(), all.len() - removed.len(), "{prefix}");
+        }
+    }
+
+    #[test]
+    fn an_alias_is_known_for_as_long_as_its_tool() {
+        let registry = Registry::default();
+        registry.register(named("Read", &["FileRead"]), ToolSource::Builtin("claude")).unwrap();
+        assert!(registry.snapshot().find("FileRead").is_some());
+        registry.register(named("Read", &[]), ToolSource::Host).unwrap();
+        assert!(registry.snapshot().find("FileRead").is_none());
+        registry.register(named("Read", &["FileRead"]), ToolSource::Builtin("claude")).unwrap();
+        assert_eq!(registry.unregister("FileRead").as_deref(), Some("Read"));
+        assert!(registry.snapshot().find("FileRead").is_none());
+        assert_eq!(registry.unregister("FileRead"), None);
     }
 }

@@ -1,6 +1,9 @@
 //! The message bus as JavaScript holds it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
 use napi::{
     Env, Status,
@@ -22,17 +25,40 @@ use crate::{
 
 /// Carries requests to JavaScript's listeners and their answers back.
 #[napi]
-pub struct NativeMessageBus(pub(super) Arc<MessageBus>);
+pub struct NativeMessageBus {
+    pub(super) bus: Arc<MessageBus>,
+    facade: Facade,
+}
+
+/// The function that hears the events, while somebody may ask over the bus.
+type Facade = Arc<RwLock<Option<Listener>>>;
 
 #[napi]
 impl NativeMessageBus {
-    /// A bus; `notify` takes each event as JSON.
+    /// A bus that reaches nobody yet.
     #[napi(constructor, catch_unwind)]
-    pub fn new(#[napi(ts_arg_type = "(event: string) => void")] notify: Listener) -> Self {
-        Self(Arc::new(MessageBus::new(move |event| {
-            let json = json!(event).to_string();
-            notify.call(json, ThreadsafeFunctionCallMode::NonBlocking) == Status::Ok
-        })))
+    pub fn new() -> Self {
+        let facade = Facade::default();
+        let way = Arc::clone(&facade);
+        let bus = Arc::new(MessageBus::new(move |event| {
+            let notify = way.read().unwrap_or_else(PoisonError::into_inner);
+            notify.as_ref().is_some_and(|notify| {
+                let json = json!(event).to_string();
+                notify.call(json, ThreadsafeFunctionCallMode::NonBlocking) == Status::Ok
+            })
+        }));
+        Self { bus, facade }
+    }
+
+    /// Has a function hear each event, as JSON; nothing for nobody any more.
+    #[napi(catch_unwind)]
+    pub fn listen(
+        &self,
+        #[napi(ts_arg_type = "((event: string) => void) | undefined | null")] notify: Option<
+            Listener,
+        >,
+    ) {
+        *self.facade.write().unwrap_or_else(PoisonError::into_inner) = notify;
     }
 
     /// Asks; promises `{ approved }` as JSON.
@@ -44,7 +70,7 @@ impl NativeMessageBus {
         timeout_ms: f64,
         cancel: Option<&CancelHandle>,
     ) -> Result<PromiseRaw<'env, String>> {
-        let bus = Arc::clone(&self.0);
+        let bus = Arc::clone(&self.bus);
         let cancel = cancel.map(|it| it.0.clone()).unwrap_or_default();
         let details = parsed::<Value>(&details, ErrorKind::InvalidOptions);
         env.spawn_future(async move {
@@ -66,19 +92,19 @@ impl NativeMessageBus {
     pub fn respond(&self, id: String, answer: String) -> bool {
         // What cannot be read is no yes.
         let answer = serde_json::from_str::<Answer>(&answer).unwrap_or_default();
-        self.0.respond(&id, answer)
+        self.bus.respond(&id, answer)
     }
 
     /// Ends a request as cancelled; false when there is none.
     #[napi(catch_unwind)]
     pub fn cancel(&self, id: String) -> bool {
-        self.0.cancel(&id)
+        self.bus.cancel(&id)
     }
 
     /// Ends a request that nobody could be shown.
     #[napi(catch_unwind)]
     pub fn fail(&self, id: String, reason: String) -> bool {
-        self.0.fail(&id, reason)
+        self.bus.fail(&id, reason)
     }
 }
 

@@ -44,8 +44,11 @@ impl NativeRegistry {
     ) -> Result<PromiseRaw<'env, String>> {
         let pipeline = Arc::clone(&self.pipeline);
         let watcher = Watcher::new(progress);
-        let options = call_options(facts.as_deref(), cancel, &watcher);
-        // Here and not in the future: this is the thread the calls come from, in their order.
+        // Here and not in the future: this is the thread the calls come from, in their order. A call
+        // made before the registry was closed has an answer.
+        let options = pipeline
+            .refuse_when_closed()
+            .and_then(|()| call_options(facts.as_deref(), cancel, &watcher));
         let place = pipeline.place(&name);
         env.spawn_future(async move {
             let _watcher = watcher;
@@ -53,9 +56,6 @@ impl NativeRegistry {
                 Ok(options) => options,
                 Err(error) => return Ok(misuse(&error)),
             };
-            if let Err(error) = pipeline.refuse_when_closed() {
-                return Ok(misuse(&error));
-            }
             let cancel = options.cancel.clone();
             // A pointer, because what is spawned is copied on its way, on the thread of JavaScript too.
             let call = Box::pin(async {
@@ -98,6 +98,7 @@ impl NativeRegistry {
         let pipeline = Arc::clone(&self.pipeline);
         let watcher = Watcher::new(progress);
         let prepared = (|| {
+            pipeline.refuse_when_closed()?;
             let calls: Vec<BatchCall> = parsed(&calls, ErrorKind::Validation)?;
             let format: ResultFormat = format
                 .parse()
@@ -110,9 +111,6 @@ impl NativeRegistry {
                 Ok(prepared) => prepared,
                 Err(error) => return Ok(misuse(&error)),
             };
-            if let Err(error) = pipeline.refuse_when_closed() {
-                return Ok(misuse(&error));
-            }
             let asked: Vec<(String, String)> =
                 calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
             let calls = calls.into_iter().map(BatchCall::read).collect();

@@ -1,35 +1,46 @@
-//! The host tools' calls that JavaScript works on at this moment.
+//! The host's functions, and the calls that JavaScript works on at this moment.
 
 use std::{
     collections::HashMap,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicU32, Ordering},
     },
 };
 
-use napi::threadsafe_function::ThreadsafeFunctionCallMode;
+use napi::{Status, threadsafe_function::ThreadsafeFunctionCallMode};
+use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::callbacks::Aborter;
+use super::callbacks::HostListener;
 use crate::tool::{Progress, ProgressSink};
 
 /// The calls, by key.
 pub(super) struct HostCalls {
-    aborter: Aborter,
+    /// Nobody once the registry has ended.
+    host: RwLock<Option<HostListener>>,
     next_key: AtomicU32,
     running: Mutex<HashMap<u32, Waiting>>,
 }
 
-/// Who waits for a handler.
+/// Who waits for a function.
 struct Waiting {
     answer: oneshot::Sender<String>,
     progress: ProgressSink,
 }
 
 impl HostCalls {
-    pub(super) fn new(aborter: Aborter) -> Self {
-        Self { aborter, next_key: AtomicU32::new(1), running: Mutex::default() }
+    pub(super) fn new(host: HostListener) -> Self {
+        Self {
+            host: RwLock::new(Some(host)),
+            next_key: AtomicU32::new(1),
+            running: Mutex::default(),
+        }
+    }
+
+    /// The function of a number, which the facade keeps for as long as this is kept.
+    pub(super) fn function(self: &Arc<Self>, number: u32) -> HostFunction {
+        HostFunction { calls: Arc::clone(self), number }
     }
 
     /// Hands on what a handler told of its progress; nothing once its call has ended.
@@ -40,7 +51,7 @@ impl HostCalls {
         }
     }
 
-    /// Hands on a handler's answer; false when its call has ended before, and its abort is on the way.
+    /// Hands on a function's answer; false when its call has ended before, and its abort is on the way.
     pub(super) fn answer(&self, key: u32, answer: String) -> bool {
         let waiting = self.lock().remove(&key);
         waiting.is_some_and(|waiting| {
@@ -49,12 +60,27 @@ impl HostCalls {
         })
     }
 
-    /// Notes a call that is about to start.
-    pub(super) fn begin(&self, progress: ProgressSink) -> (Running<'_>, oneshot::Receiver<String>) {
-        let key = self.next_key.fetch_add(1, Ordering::Relaxed);
-        let (answer, answered) = oneshot::channel();
-        self.lock().insert(key, Waiting { answer, progress });
-        (Running { calls: self, key }, answered)
+    /// Lets go of JavaScript: no function is called from now on, and nobody waits for one.
+    pub(super) fn release(&self) {
+        let host = self.host.write().unwrap_or_else(PoisonError::into_inner).take();
+        drop(host);
+        self.lock().clear();
+    }
+
+    /// True when the facade will hear of it.
+    fn tell(
+        &self,
+        what: &'static str,
+        key: u32,
+        number: u32,
+        input: String,
+        context: String,
+    ) -> bool {
+        let host = self.host.read().unwrap_or_else(PoisonError::into_inner);
+        host.as_ref().is_some_and(|host| {
+            let message = (what, key, number, input, context).into();
+            host.call(message, ThreadsafeFunctionCallMode::NonBlocking) == Status::Ok
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u32, Waiting>> {
@@ -62,16 +88,49 @@ impl HostCalls {
     }
 }
 
-/// A call that JavaScript works on; its handler is told when it is dropped before it has answered.
-pub(super) struct Running<'a> {
+/// A function of the host. The facade forgets it when the last who might call it is gone, which can be
+/// later than its tool was unregistered.
+pub(super) struct HostFunction {
+    calls: Arc<HostCalls>,
+    number: u32,
+}
+
+impl HostFunction {
+    /// Calls the function and waits for its answer, JSON in a shape of the facade. Nothing when
+    /// JavaScript cannot be reached. Dropped before the answer, it aborts the function's signal.
+    pub(super) async fn call(
+        &self,
+        input: &Value,
+        context: &Value,
+        progress: ProgressSink,
+    ) -> Option<String> {
+        let key = self.calls.next_key.fetch_add(1, Ordering::Relaxed);
+        let (answer, answered) = oneshot::channel();
+        self.calls.lock().insert(key, Waiting { answer, progress });
+        let _running = Running { calls: &self.calls, key };
+        if !self.calls.tell("call", key, self.number, input.to_string(), context.to_string()) {
+            return None;
+        }
+        answered.await.ok()
+    }
+}
+
+impl Drop for HostFunction {
+    fn drop(&mut self) {
+        self.calls.tell("forget", 0, self.number, String::new(), String::new());
+    }
+}
+
+/// A call that JavaScript works on; its function is told when it is dropped before it has answered.
+struct Running<'a> {
     calls: &'a HostCalls,
-    pub(super) key: u32,
+    key: u32,
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         if self.calls.lock().remove(&self.key).is_some() {
-            self.calls.aborter.call(self.key, ThreadsafeFunctionCallMode::NonBlocking);
+            self.calls.tell("abort", self.key, 0, String::new(), String::new());
         }
     }
 }

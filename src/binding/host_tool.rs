@@ -9,12 +9,11 @@ use std::{
 };
 
 use async_trait::async_trait;
-use napi::{Status, threadsafe_function::ThreadsafeFunctionCallMode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{callbacks::Handler, envelope::plain_cause, host_calls::HostCalls};
+use super::{envelope::plain_cause, host_calls::HostFunction};
 use crate::{
     error::{ErrorKind, ToolError},
     mcp::mcp_tool_name,
@@ -58,16 +57,14 @@ pub(super) struct HostTool {
     /// How many inputs are being validated, for schemas with references.
     validating: AtomicUsize,
     timeout: Option<Duration>,
-    handler: Handler,
-    calls: Arc<HostCalls>,
+    handler: HostFunction,
 }
 
 impl HostTool {
     /// The tool, and where it comes from.
     pub(super) fn from_host(
         host: HostToolSpec,
-        handler: Handler,
-        calls: Arc<HostCalls>,
+        handler: HostFunction,
     ) -> Result<(Arc<dyn DynTool>, ToolSource), ToolError> {
         let bad =
             |err| ToolError::new(ErrorKind::InvalidTool, format!("tool `{}`: {err}", host.name));
@@ -92,7 +89,7 @@ impl HostTool {
         };
         let timeout = host.timeout_ms.map(|ms| Duration::from_millis(u64::from(ms)));
         let validating = AtomicUsize::new(0);
-        let tool = Self { spec, validator, refers, validating, timeout, handler, calls };
+        let tool = Self { spec, validator, refers, validating, timeout, handler };
         Ok((Arc::new(tool), source))
     }
 }
@@ -189,18 +186,13 @@ impl Prepared for HostCall {
 
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Self { tool, input } = *self;
-        let (running, answered) = tool.calls.begin(cx.progress.clone());
         let context = json!({
             "toolUseId": &*cx.tool_use_id,
             "sessionId": &cx.session.id,
             "watched": cx.progress.is_watched(),
         });
-        let arguments = (running.key, input.to_string(), context.to_string()).into();
-        let status = tool.handler.call(arguments, ThreadsafeFunctionCallMode::NonBlocking);
-        if status != Status::Ok {
-            return Err(gone(&tool.spec.name));
-        }
-        let answer = answered.await.map_err(|_| gone(&tool.spec.name))?;
+        let answered = tool.handler.call(&input, &context, cx.progress.clone()).await;
+        let answer = answered.ok_or_else(|| gone(&tool.spec.name))?;
         output_of(&answer, &tool.spec.name)
     }
 }

@@ -1,24 +1,38 @@
 //! The line between an in-process MCP client in JavaScript and the server in Rust.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use napi_derive::napi;
 
 use crate::mcp::Connection;
 
 /// One client's line.
 #[napi]
-pub struct McpLine(pub(super) Connection);
+pub struct McpLine(Mutex<Option<Connection>>);
 
 #[napi]
 impl McpLine {
-    /// Takes one message of the client, as JSON text.
+    /// Takes one message of the client, as JSON text. A line that is closed takes none.
     #[napi(catch_unwind)]
     pub fn receive(&self, message: String) {
-        self.0.receive(&message);
+        if let Some(connection) = &*self.lock() {
+            connection.receive(&message);
+        }
     }
 
-    /// Ends the line and every call that came over it.
+    /// Ends the line and every call that came over it, and lets go of the way back to the client.
     #[napi(catch_unwind)]
     pub fn close(&self) {
-        self.0.close();
+        drop(self.lock().take());
+    }
+}
+
+impl McpLine {
+    pub(super) fn new(connection: Connection) -> Self {
+        Self(Mutex::new(Some(connection)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Connection>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

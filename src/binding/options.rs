@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::{
     envelope::{parsed, plain_cause},
-    hook::{HookCallbacks, HookSpec},
+    hook::HookSpec,
+    host_calls::HostCalls,
     policy::{PolicySetup, mode_of, places_of},
 };
 use crate::{
@@ -136,7 +137,7 @@ impl Options {
     pub(super) fn build(
         self,
         bus: SharedBus,
-        callbacks: &HookCallbacks,
+        host_calls: &Arc<HostCalls>,
     ) -> Result<Built, ToolError> {
         let roots = Roots::new(&self.project_path, &self.additional_directories)?;
         let read_before_write = match self.read_before_write {
@@ -157,7 +158,7 @@ impl Options {
         let sessions = Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         for hook in self.hooks {
-            pipeline.hooks.push(hook.build(callbacks)?);
+            pipeline.hooks.push(hook.build(host_calls)?);
         }
         for name in &self.toolsets {
             let set: ToolSet = name

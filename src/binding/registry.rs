@@ -19,9 +19,8 @@ use serde_json::{Value, json};
 
 use super::{
     bus::NativeMessageBus,
-    callbacks::{Aborter, Handler, Listener},
+    callbacks::{HostListener, Listener},
     envelope::{misuse, sealed},
-    hook::HookCallbacks,
     host_calls::HostCalls,
     host_tool::{HostTool, HostToolSpec},
     listing::{builtin_specs, tool_info},
@@ -55,16 +54,16 @@ impl NativeRegistry {
     pub fn new(
         env: Env,
         options: String,
-        #[napi(ts_arg_type = "(key: number) => void")] aborter: Aborter,
-        #[napi(ts_arg_type = "(key: number, event: string, context: string) => void")]
-        hook: Handler,
+        #[napi(
+            ts_arg_type = "(what: \"call\" | \"abort\" | \"forget\", key: number, fn: number, input: string, context: string) => void"
+        )]
+        host: HostListener,
         bus: &NativeMessageBus,
     ) -> Result<Self> {
-        let host_calls = Arc::new(HostCalls::new(aborter));
-        let callbacks = HookCallbacks::new(hook, Arc::clone(&host_calls));
+        let host_calls = Arc::new(HostCalls::new(host));
         let Built { pipeline, identity, setup } =
             read::<Options>(&options, "option", ErrorKind::InvalidOptions)
-                .and_then(|options| options.build(Arc::clone(&bus.0), &callbacks))
+                .and_then(|options| options.build(Arc::clone(&bus.bus), &host_calls))
                 .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
         let (pipeline, setup) = (Arc::new(pipeline), Mutex::new(setup));
         // A worker that ends takes nobody's calls back by itself: they run on other threads, and hold
@@ -76,17 +75,13 @@ impl NativeRegistry {
         Ok(Self { pipeline, identity, setup, host_calls, lines, end_with_env })
     }
 
-    /// Registers a host's tool. Gives `{ id, name }`.
+    /// Registers a host's tool, whose handler is the function of a number. Gives `{ id, name }`.
     #[napi(catch_unwind)]
-    pub fn register(
-        &self,
-        spec: String,
-        #[napi(ts_arg_type = "(key: number, input: string, context: string) => void")]
-        handler: Handler,
-    ) -> String {
+    pub fn register(&self, spec: String, handler: u32) -> String {
+        let handler = self.host_calls.function(handler);
         sealed((|| {
             let spec: HostToolSpec = read(&spec, "field", ErrorKind::InvalidTool)?;
-            let (tool, source) = HostTool::from_host(spec, handler, Arc::clone(&self.host_calls))?;
+            let (tool, source) = HostTool::from_host(spec, handler)?;
             let name = tool.spec().name.clone();
             let id = self.pipeline.registry.register(tool, source)?;
             Ok(json!({ "id": id, "name": name }).to_string())
@@ -108,16 +103,16 @@ impl NativeRegistry {
         }
     }
 
-    /// Removes a tool; false when there was none.
+    /// Removes a tool; gives its own name, which may not be the one it was asked by.
     #[napi(catch_unwind)]
-    pub fn unregister(&self, name: String) -> bool {
+    pub fn unregister(&self, name: String) -> Option<String> {
         self.pipeline.registry.unregister(&name)
     }
 
-    /// Removes MCP tools by prefix; gives how many there were.
+    /// Removes MCP tools by prefix; gives their names.
     #[napi(catch_unwind)]
-    pub fn unregister_mcp_tools(&self, prefix: String) -> u32 {
-        u32::try_from(self.pipeline.registry.unregister_mcp(&prefix).len()).unwrap_or(u32::MAX)
+    pub fn unregister_mcp_tools(&self, prefix: String) -> Vec<String> {
+        self.pipeline.registry.unregister_mcp(&prefix)
     }
 
     /// The registration's id of a name or alias.
@@ -194,7 +189,7 @@ impl NativeRegistry {
         let (line, serve) =
             Connection::open(Arc::new(tools), self.identity.clone(), Arc::new(outgoing));
         napi::bindgen_prelude::spawn(serve);
-        McpLine(line)
+        McpLine::new(line)
     }
 
     /// Every task that runs or is remembered, as JSON.
@@ -224,26 +219,29 @@ impl NativeRegistry {
         });
     }
 
-    /// Ends every running call; later ones are refused. Kept when every command is gone.
+    /// Ends every running call; later ones are refused. Kept when every command is gone; no function of
+    /// the host is called after that.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, ()>> {
         self.pipeline.closed.cancel();
         let tasks = Arc::clone(self.pipeline.sessions.tasks());
+        let host_calls = Arc::clone(&self.host_calls);
         env.spawn_future(async move {
             tasks.shut_down().await;
+            host_calls.release();
             Ok(())
         })
     }
 }
 
 impl ObjectFinalize for NativeRegistry {
+    /// The facade keeps the registry for as long as a call, a client or an iterator needs it. So nobody
+    /// does any more, and whoever dropped it without closing it leaves nothing behind.
     fn finalize(mut self, env: Env) -> Result<()> {
-        // A call that still runs has to end with the environment.
-        if Arc::strong_count(&self.pipeline) == 1
-            && let Some((hook, ends)) = self.end_with_env.take()
-        {
+        self.host_calls.release();
+        if let Some((hook, ends)) = self.end_with_env.take() {
             // The hook itself is never freed; what it refers to can be.
-            ends.take();
+            end(ends);
             env.remove_env_cleanup_hook(hook)?;
         }
         Ok(())

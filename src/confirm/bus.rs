@@ -131,13 +131,13 @@ impl MessageBus {
         let id = self.next_id();
         let (sender, answered) = oneshot::channel();
         self.lock().insert(id.clone(), sender);
-        // Also when this future is dropped: a request nobody waits for must not stay.
-        let _pending = Pending { bus: self, id: &id };
+        let mut pending = Pending { bus: self, id: &id, outcome: None };
         let milliseconds = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
         let request = BusEvent::Request { id: id.clone(), details, timeout: milliseconds };
         if !(self.notify)(&request) {
             return Err(Unanswered::NoListener("nobody listens".to_owned()));
         }
+        pending.outcome = Some(Outcome::Cancelled);
         let (answer, outcome) = tokio::select! {
             biased;
             () = cancel.cancelled() => (Err(Unanswered::Cancelled), Outcome::Cancelled),
@@ -149,7 +149,7 @@ impl MessageBus {
             },
             () = tokio::time::sleep(timeout) => (Err(Unanswered::Timeout(timeout)), Outcome::Timeout),
         };
-        (self.notify)(&BusEvent::Settled { id: id.clone(), outcome });
+        pending.outcome = Some(outcome);
         answer
     }
 
@@ -186,14 +186,21 @@ impl MessageBus {
     }
 }
 
+/// A request that waits. However the wait ends, also when nobody waits any more because the call itself
+/// was dropped, the request goes, and whoever was shown it hears of that.
 struct Pending<'a> {
     bus: &'a MessageBus,
     id: &'a str,
+    /// What is said of it; nothing before somebody was asked.
+    outcome: Option<Outcome>,
 }
 
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         self.bus.lock().remove(self.id);
+        if let Some(outcome) = self.outcome {
+            (self.bus.notify)(&BusEvent::Settled { id: self.id.to_owned(), outcome });
+        }
     }
 }
 
@@ -281,13 +288,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_is_dropped_does_not_stay() {
-        let (bus, _ids) = bus();
+    async fn a_request_that_is_dropped_does_not_stay_and_is_withdrawn() {
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&events);
+        let bus = MessageBus::new(move |event| {
+            seen.lock().unwrap().push(event.clone());
+            true
+        });
         tokio::select! {
             biased;
             _ = ask(&bus) => unreachable!("nobody answered"),
             () = std::future::ready(()) => {}
         }
         assert!(bus.lock().is_empty());
+        let events = events.lock().unwrap();
+        let [BusEvent::Request { id: asked, .. }, BusEvent::Settled { id, outcome }] =
+            events.as_slice()
+        else {
+            panic!("{events:?}")
+        };
+        assert_eq!((id, *outcome), (asked, Outcome::Cancelled));
     }
 }

@@ -1,6 +1,7 @@
 //! One call: find, prepare, decide, hooks, confirm, execute, hooks, bound.
 
 use std::{
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -12,7 +13,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Limits, Place, bound::bounded, execute::Within, panic_fence::fenced, start_order::StartOrder,
+    Limits, Place,
+    bound::bounded,
+    execute::{Within, closed_while_running},
+    panic_fence::fenced,
+    start_order::StartOrder,
 };
 use crate::{
     confirm::{Confirmations, Permitted, Refusal, Settled, SharedBus},
@@ -135,7 +140,12 @@ impl Pipeline {
             return Err(ToolError::cancelled().into());
         }
 
-        let (permitted, context) = self.permit(&tools, entry, call.input, &cx).await?;
+        // Closing drops whatever is waited for: a request is withdrawn, a hook's signal aborted.
+        let (permitted, context) = tokio::select! {
+            biased;
+            () = self.closed.cancelled() => return Err(closed_while_running().into()),
+            permitted = self.permit(&tools, entry, call.input, &cx) => permitted?,
+        };
         let watched_input = self.hooks.watch(name).then(|| permitted.prepared().input().clone());
 
         let started = Instant::now();
@@ -157,7 +167,18 @@ impl Pipeline {
         }
         add_context(&mut output, context);
         Ok(match watched_input {
-            Some(input) => self.hooks.after(name, &input, &cx, output).await,
+            Some(input) => {
+                let mut watched = pin!(self.hooks.after(name, &input, &cx, output));
+                tokio::select! {
+                    biased;
+                    output = &mut watched => output,
+                    () = self.closed.cancelled() => {
+                        // The work is done and its answer stands; the hooks that remain do not see it.
+                        cx.cancel.cancel();
+                        watched.await
+                    }
+                }
+            }
             None => output,
         })
     }

@@ -43,10 +43,7 @@ impl<'a> Within<'a> {
         let stopped = tokio::select! {
             biased;
             () = self.cancel.cancelled() => ToolError::cancelled(),
-            () = self.closed.cancelled() => ToolError::new(
-                ErrorKind::RegistryClosed,
-                "the registry was closed while the call ran",
-            ),
+            () = self.closed.cancelled() => closed_while_running(),
             ended = &mut work => return ended,
             () = tokio::time::sleep(self.timeout) => ToolError::new(
                 ErrorKind::Timeout,
@@ -64,4 +61,9 @@ impl<'a> Within<'a> {
             )),
         }
     }
+}
+
+/// The error of a call that was not over when its registry was closed.
+pub(super) fn closed_while_running() -> ToolError {
+    ToolError::new(ErrorKind::RegistryClosed, "the registry was closed while the call ran")
 }

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { alive, eventually, marker } from "./support/processes.js";
+import { root, runScript, runtimes } from "./support/runtimes.js";
+import { useWorkspace } from "./support/workspace.js";
+
+const workspace = useWorkspace();
+
+interface Told {
+  /** How many there were of each kind, and how many of them were collected. */
+  made: Record<string, number>;
+  collected: Record<string, number>;
+  before?: number;
+  after?: number;
+  answers?: unknown[];
+  perRegistry?: number;
+  left?: number;
+}
+
+async function lost(runtime: string, scenario: string, count = 100, mark = ""): Promise<Told> {
+  const script = `${root}/__test__/hosts/lifetime.mjs`;
+  const isNode = !runtime.endsWith("bun");
+  const flags = isNode ? ["--expose-gc"] : [];
+  const ended = await runScript(runtime, [
+    ...flags,
+    script,
+    scenario,
+    workspace.root,
+    String(count),
+    mark,
+  ]);
+  expect(ended).toMatchObject({ code: 0, signal: null, stderr: "" });
+  return JSON.parse(ended.stdout) as Told;
+}
+
+describe.each(runtimes)("on $name", ({ path }) => {
+  test.each([
+    ["closed registries are collected with all they were given", "closed"],
+    ["registries that were only dropped are collected too", "dropped"],
+    ["registries are collected that share a bus which stays", "sharedBus"],
+    ["a closed registry is not kept by what it was given or gave", "everythingElseKept"],
+    ["buses are collected", "buses"],
+    ["transports are collected whose registry stays", "transports"],
+    ["servers of a few tools are collected with their clients", "servers"],
+    ["options that are refused leave nothing", "refused"],
+    ["handlers are collected that were replaced or unregistered", "tools"],
+  ])(
+    "%s",
+    async (_what, scenario) => {
+      const { made, collected } = await lost(path, scenario);
+      expect(Object.values(made).every((count) => count === 100)).toBe(true);
+      expect(collected).toEqual(made);
+    },
+    60_000,
+  );
+
+  test("dropped registries end their supervisor and every command", async () => {
+    const mark = marker();
+    const told = await lost(path, "supervisors", 12, mark);
+    expect(told).toMatchObject({ collected: { registry: 12 }, before: 12, after: 0 });
+    expect(await eventually(() => alive(mark).length === 0, 10_000)).toBe(true);
+  }, 60_000);
+
+  test("what somebody waits for is not collected", async () => {
+    const { answers } = await lost(path, "pending");
+    expect(answers).toEqual(["waited", true, "waited", "ended"]);
+  }, 60_000);
+});
+
+test("a registry of fifty tools gives Node's event loop three handles to look at, and none once closed", async () => {
+  const [node] = runtimes;
+  expect(await lost(node?.path ?? "", "handles")).toMatchObject({ perRegistry: 3, left: 0 });
+}, 60_000);
