@@ -163,7 +163,7 @@ impl NativeRegistry {
             };
             let (description, locations, decision, error) = match &judged {
                 Ok(Some((prepared, decision))) => {
-                    (prepared.description(), prepared.locations(), decision.as_str(), None)
+                    (prepared.shown_description(), prepared.locations(), decision.as_str(), None)
                 }
                 Ok(None) => (spec.title.clone(), Vec::new(), Decision::Allow.as_str(), None),
                 Err(error) => (spec.title.clone(), Vec::new(), "deny", Some(error)),

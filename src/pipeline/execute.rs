@@ -51,6 +51,9 @@ impl<'a> Within<'a> {
             () = tokio::time::sleep(self.timeout) => ToolError::new(
                 ErrorKind::Timeout,
                 format!("the call was stopped after its limit of {} ms", self.timeout.as_millis()),
+            )
+            .allowed_by(
+                "a host can allow longer calls by `limits.callTimeoutMs`, or a tool's own `timeoutMs`",
             ),
         };
         if self.commitment.withdraw() {
@@ -58,10 +61,13 @@ impl<'a> Within<'a> {
         }
         match tokio::time::timeout(SETTLING, work).await {
             Ok(ended) => ended,
-            Err(_) => Err(ToolError::new(
-                stopped.kind,
-                format!("{}; what it had begun to write may still take effect", stopped.message),
-            )),
+            Err(_) => {
+                let message = format!(
+                    "{}; what it had begun to write may still take effect",
+                    stopped.message
+                );
+                Err(stopped.reworded(message))
+            }
         }
     }
 }

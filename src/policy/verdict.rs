@@ -13,6 +13,8 @@ pub enum Basis {
     /// The default action or the permission mode, because no rule spoke. Only here a hook's allow
     /// counts.
     Default,
+    /// No rule spoke, and what the command line runs is not certain.
+    Doubt,
     /// A rule that applies.
     Rule,
     /// A limit that may apply to what is only known while the call runs.
@@ -29,8 +31,11 @@ pub enum Basis {
 pub struct Verdict {
     /// What is to be done.
     pub action: Action,
-    /// Why, in words for a person or a model.
+    /// Why, in words for a person.
     pub reason: String,
+    /// Why, in words for a model: without rules, modes and settings.
+    #[serde(skip)]
+    pub told_to_model: String,
     /// What the action rests on.
     pub basis: Basis,
     /// The rule that decided, if one did.

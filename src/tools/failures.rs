@@ -25,7 +25,17 @@ impl From<PathError> for ToolError {
                 _ => ErrorKind::FileRead,
             },
         };
-        Self::new(kind, error.to_string())
+        let how_to_allow = match &error {
+            PathError::Outside { .. } => {
+                "a host can allow further directories with `additionalDirectories`"
+            }
+            PathError::Dangling(_) => {
+                "it can be allowed once the link leads to something inside the workspace \
+                 (`additionalDirectories` are part of it)"
+            }
+            _ => return Self::new(kind, error.to_string()),
+        };
+        Self::new(kind, error.to_string()).allowed_by(how_to_allow)
     }
 }
 
