@@ -36,8 +36,10 @@ pub(super) fn narrowest(question: &Question, places: &Places) -> Option<Vec<Stri
             // A rule about something else would not allow the call.
             _ => return None,
         };
-        // A rule with something in it that nobody sees would be read, and pasted, as another one.
-        if rule.contains(is_confusing) {
+        // A rule with something in it that nobody sees would be read, and pasted, as another one. Commands
+        // may have several lines.
+        let is_one_line = family == Family::Shell || !rule.contains(['\n', '\t']);
+        if rule.contains(is_confusing) || !is_one_line {
             return None;
         }
         if !rules.contains(&rule) {
