@@ -57,6 +57,8 @@ export declare class ToolError extends Error {
   readonly type: ErrorType;
   /** The same as `type`. */
   readonly code: ErrorType;
+  /** How to allow what was refused, where that is the reason. */
+  readonly details?: RefusalDetails;
 }
 
 /** One block of a result: text, an image, or another block of the Model Context Protocol. */
@@ -65,6 +67,24 @@ export type ToolContent =
   | { type: "image"; data: string; mimeType: string }
   | { type: "audio"; data: string; mimeType: string }
   | { type: "resource" | "resource_link"; [key: string]: unknown };
+
+/** Why a call failed. `message` is for the model: what went wrong and what it may do next. */
+export interface CallError {
+  type: ErrorType;
+  message: string;
+  /** What a person or the host is told of a call that was refused; `display` says it as text. */
+  details?: RefusalDetails;
+}
+
+/** What a person or the host is told of a refusal. It is in no text that goes to a model. */
+export interface RefusalDetails {
+  /** Why, with the rule or setting that refused. */
+  reason: string;
+  /** What to change so that the same call runs: a rule, a listener, a mode, an option. */
+  howToAllow: string;
+  /** The narrowest rules that would allow the call, where rules can and can be written visibly. */
+  suggestedRules?: string[];
+}
 
 /** The result of a call, shaped as the Model Context Protocol's. */
 export interface CallResult {
@@ -76,7 +96,7 @@ export interface CallResult {
   /** A short text for a person, where it is not the content itself. */
   display?: string;
   /** Why the tool failed. */
-  error?: { type: ErrorType; message: string };
+  error?: CallError;
   /** Facts about the result for programs, such as `toolwright/file`. */
   _meta?: Record<string, unknown>;
 }
@@ -85,7 +105,7 @@ export interface CallResult {
 export interface ToolResult {
   llmContent: string;
   returnDisplay: string;
-  error?: { type: ErrorType; message: string };
+  error?: CallError;
 }
 
 /** News of a running call. */
@@ -437,7 +457,7 @@ export declare class OutputFormatter {
   ): { content: string; truncated: boolean; omitted?: string };
   /** Without escape sequences and blank ends. */
   static formatForLLM(output: string): string;
-  /** With control characters, which could act on a terminal, escaped. */
+  /** With characters escaped that could act on a terminal, turn the reading direction around or hide. */
   static formatForDisplay(output: string): string;
 }
 
@@ -473,7 +493,8 @@ export interface HookAnswer {
   reason?: string;
   /**
    * Run with this input instead; it is validated and judged like any other. The hook is not asked about
-   * its own rewrite; what it decides holds for it.
+   * its own rewrite; what it decides holds for it. When another hook changes the input again, it is
+   * asked about that. Hooks that still change each other's input after 8 rounds block the call.
    */
   updatedInput?: Record<string, unknown>;
   /** Told to the model with the result. */
@@ -776,7 +797,7 @@ export interface PolicyVerdict {
   action: PolicyAction;
   reason: string;
   /** What the action rests on: a rule, one that may apply, a protected place, the mode, or no rule at all. */
-  basis: "default" | "rule" | "possible-rule" | "protected-place" | "mode";
+  basis: "default" | "doubt" | "rule" | "possible-rule" | "protected-place" | "mode";
   /** The rule that decided, if one did. */
   rule?: PolicyRuleRef;
   risk: "none" | "low" | "medium" | "high" | "critical";

@@ -51,9 +51,6 @@ impl<'a> Within<'a> {
             () = tokio::time::sleep(self.timeout) => ToolError::new(
                 ErrorKind::Timeout,
                 format!("the call was stopped after its limit of {} ms", self.timeout.as_millis()),
-            )
-            .allowed_by(
-                "a host can allow longer calls by `limits.callTimeoutMs`, or a tool's own `timeoutMs`",
             ),
         };
         if self.commitment.withdraw() {

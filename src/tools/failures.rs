@@ -25,17 +25,12 @@ impl From<PathError> for ToolError {
                 _ => ErrorKind::FileRead,
             },
         };
-        let how_to_allow = match &error {
-            PathError::Outside { .. } => {
-                "a host can allow further directories with `additionalDirectories`"
-            }
-            PathError::Dangling(_) => {
-                "it can be allowed once the link leads to something inside the workspace \
-                 (`additionalDirectories` are part of it)"
-            }
-            _ => return Self::new(kind, error.to_string()),
-        };
-        Self::new(kind, error.to_string()).allowed_by(how_to_allow)
+        let refused = Self::new(kind, error.to_string());
+        match error {
+            PathError::Outside { .. } => refused
+                .allowed_by("a host can allow further directories with `additionalDirectories`"),
+            _ => refused,
+        }
     }
 }
 
