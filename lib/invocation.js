@@ -1,5 +1,6 @@
 "use strict";
 
+const native = require("./native.js");
 const { abortError, unwrap } = require("./errors.js");
 
 /**
@@ -23,11 +24,12 @@ class ToolInvocation {
   }
 
   getDescription() {
-    return this.#own?.getDescription?.() || this.#look().description;
+    return visible(this.#own?.getDescription?.()) || this.#look().description;
   }
 
   toolLocations() {
-    return this.#own?.toolLocations?.() ?? this.#look().locations;
+    const own = this.#own?.toolLocations?.();
+    return (Array.isArray(own) ? own.map(visible) : own) ?? this.#look().locations;
   }
 
   async shouldConfirmExecute(signal) {
@@ -54,6 +56,11 @@ class ToolInvocation {
   #look() {
     return unwrap(this.#preview());
   }
+}
+
+/** A host's own text, which may hold what a model wrote: nothing in it is hidden from a person. */
+function visible(text) {
+  return typeof text === "string" ? native.formatForDisplay(text) : text;
 }
 
 module.exports = { ToolInvocation };
