@@ -19,7 +19,7 @@ pub(super) fn after_hooks(
 ) -> Decision {
     match (decision, said) {
         (Decision::Allow, Verdict::Ask(reason)) => asked_by_hook(reason, mode, risk),
-        (Decision::Ask(asking), Verdict::Allow(_)) if asking.hooks_may_allow => Decision::Allow,
+        (Decision::Ask(asking), Verdict::Allow(_)) if asking.by_default_alone => Decision::Allow,
         (decision, _) => decision,
     }
 }
@@ -38,7 +38,7 @@ fn asked_by_hook(reason: &str, mode: PermissionMode, risk: Risk) -> Decision {
         told_to_model: reason.clone(),
         reason,
         message: None,
-        hooks_may_allow: false,
+        by_default_alone: false,
         risk,
         suggested_rules: Vec::new(),
         ways_to_allow: "a host can allow it by listening for confirmation requests, or by another \

@@ -127,7 +127,12 @@ impl Pipeline {
                     return Err(Refusal { error, interrupt: stop });
                 }
                 HearingStep::Over { said, context: told } => {
-                    context.extend(told);
+                    // One that is asked again, about what a person wrote, may say the same again.
+                    for it in told {
+                        if !context.contains(&it) {
+                            context.push(it);
+                        }
+                    }
                     let decision = self.decide(called, prepared.as_ref(), cx, &said)?;
                     return Ok(Heard { prepared, decision, said });
                 }

@@ -27,9 +27,9 @@ pub struct Asking {
     pub told_to_model: String,
     /// The rule's own words.
     pub message: Option<String>,
-    /// True when only the default asks: no rule, no mode, no protected place, and no doubt about a
-    /// command line. A hook can answer for a person then.
-    pub hooks_may_allow: bool,
+    /// True when the default alone asks: no rule, no mode, no protected place, and no doubt about a
+    /// command line. Then somebody else may answer for a person.
+    pub by_default_alone: bool,
     /// How much harm the call could do.
     pub risk: Risk,
     /// The narrowest rules that would let the call through next time; none where no rule would.
@@ -48,7 +48,7 @@ impl Decision {
             Action::Ask => {
                 let verdict = ruling.verdict();
                 Self::Ask(Box::new(Asking {
-                    hooks_may_allow: verdict.basis == Basis::Default,
+                    by_default_alone: verdict.basis == Basis::Default,
                     suggested_rules: engine.helping_rules(question, verdict.basis),
                     ways_to_allow: engine.ways_to_allow(question, &verdict),
                     reason: verdict.reason,

@@ -235,7 +235,9 @@ impl PolicyEngine {
             directory: &self.sources.places.project,
             follow_links: None,
         };
-        let judge = Judge::of(self, &question);
+        let mut judge = Judge::of(self, &question);
+        // The call itself was allowed or agreed to; only rules about its paths are left to ask.
+        judge.call.retain(|it| !it.rule.conditions.is_empty());
         let ruling = judge.ruling();
         ruling.action() != Action::Allow && ruling.has_rule()
     }

@@ -128,7 +128,7 @@ impl Ruling<'_> {
 
 impl<'a> Part<'a> {
     /// Asks at least, because other programs run or believe what is written there, or may. Where the
-    /// default asks already, this is the reason that counts: a hook may lift the default and not this.
+    /// default asks already, this is the reason that counts: what lifts a default does not lift this.
     pub(super) fn guard(&mut self, why: Why<'a>) {
         let is_default = self.action == Action::Ask && self.basis() == Basis::Default;
         if self.action == Action::Allow || is_default {

@@ -10,8 +10,7 @@ use super::{action::Action, rule::RuleRef};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// The default action or the permission mode, because no rule spoke. Only here a hook's allow
-    /// counts.
+    /// The default action or the permission mode, because no rule spoke.
     Default,
     /// No rule spoke, and what the command line runs is not certain.
     Doubt,

@@ -229,6 +229,34 @@ async fn a_search_does_not_see_what_was_denied_while_it_was_asked_about() {
     assert!(text.contains("open") && !text.contains("key"), "{text}");
 }
 
+#[tokio::test]
+async fn a_search_that_a_person_agreed_to_finds_what_no_rule_hides() {
+    let mut asking = Asking::new(TestBed::new());
+    asking.bed.write("secret/key", "needle");
+    asking.bed.write("open", "needle");
+    rules(&asking.bed, |it| {
+        it.ask = vec!["grep".to_owned()];
+        it.deny = vec!["Read(secret/**)".to_owned()];
+    });
+    let (_, output) = asking.call("grep", json!({ "pattern": "needle" }), |_| {}, yes()).await;
+    let text = output.joined_text();
+    assert!(text.contains("open") && !text.contains("key"), "{text}");
+}
+
+#[tokio::test]
+async fn a_grant_that_comes_meanwhile_does_not_answer_for_the_person() {
+    let mut asking = Asking::new(TestBed::new());
+    let input = json!({ "path": "a.txt", "content": "x" });
+    let grant = |bed: &TestBed| {
+        bed.pipeline.sessions.get_or_start("default").grants.add(&["Edit(./a.txt)".to_owned()]);
+    };
+    let no = Answer::default();
+    let (_, output) = asking.call("write_file", input.clone(), grant, no).await;
+    assert_eq!(kind(&output), Some(ErrorKind::PolicyDenied));
+    assert!(!asking.bed.root().join("a.txt").exists());
+    assert_eq!(kind(&asking.bed.call("write_file", input).await), None);
+}
+
 const NOTEBOOK: &str = r#"{
  "cells": [
   { "cell_type": "markdown", "id": "c", "metadata": {}, "source": ["one"] }
