@@ -1,7 +1,13 @@
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createToolRegistry, tool } from "../index.mjs";
-import type { CallResult, ErrorType, ToolRegistry, ToolRegistryOptions } from "../index.js";
+import type {
+  CallResult,
+  ErrorType,
+  RefusalDetails,
+  ToolRegistry,
+  ToolRegistryOptions,
+} from "../index.js";
 import { connectClient } from "./support/mcp-clients";
 import { useWorkspace } from "./support/workspace";
 
@@ -137,7 +143,7 @@ const refusals: Record<string, Refusal> = {
     },
     call: write(),
     type: "PolicyDenied",
-    next: /: use c\.txt$/,
+    next: /is not allowed here: use c\.txt[^;]*$/,
     howToAllow: /rules\[0\] of the host's options/,
   },
   "a deny rule about a command": {
@@ -281,11 +287,6 @@ const refusals: Record<string, Refusal> = {
     next: /change its cells with NotebookEdit/,
     howToAllow: /toolset `claude`/,
   },
-  "a tool that is not there": {
-    call: ["write_fil", () => ({})],
-    type: "UnknownTool",
-    next: /the closest of .* `write_file`/,
-  },
   "a call that takes too long": {
     options: { permissionMode: "bypassPermissions", limits: { callTimeoutMs: 20 } },
     call: ["diagnostic_sleep", () => ({ ms: 600_000 })],
@@ -299,7 +300,12 @@ type Door = (
   registry: ToolRegistry,
   name: string,
   input: Record<string, unknown>,
-) => Promise<{ model: unknown; host?: unknown }>;
+) => Promise<{ model: unknown; host?: HostSide }>;
+
+interface HostSide {
+  display?: string | undefined;
+  details?: RefusalDetails | undefined;
+}
 
 const ofResult = ({ content, structuredContent, display, error }: CallResult) => ({
   model: [content, structuredContent, error?.message],
@@ -321,8 +327,7 @@ const doors: Record<string, Door> = {
     const { client } = await connectClient(registry.toMcpServerConfig().instance);
     const { content, structuredContent, _meta } = await client.callTool({ name, arguments: input });
     await client.close();
-    const told = _meta?.["toolwright/error"] as { details?: { howToAllow: string } };
-    const { details } = told;
+    const { details } = (_meta?.["toolwright/error"] ?? {}) as { details?: RefusalDetails };
     return {
       model: [content, structuredContent],
       host: { display: details?.howToAllow, details },
@@ -339,47 +344,47 @@ for (const format of ["anthropic", "openai", "openai-responses", "gemini"] as co
   });
 }
 
+/** What a host or a person should have been told and was not. */
+function untold(host: HostSide | undefined, howToAllow: RegExp | undefined): string[] {
+  if (host === undefined || howToAllow === undefined) return [];
+  const { display, details } = host;
+  const problems: string[] = [];
+  if (!howToAllow.test(details?.howToAllow ?? "")) problems.push(`${details?.howToAllow}`);
+  if (!display?.includes(details?.howToAllow ?? "?")) problems.push(`display: ${display}`);
+  if (!details?.reason) problems.push("no reason");
+  return problems;
+}
+
 describe.each(Object.entries(refusals))("%s", (_what, refusal) => {
   test.each(Object.entries(doors))(
     "%s: the model learns what to do, the host how to allow",
-    async (doorName, door) => {
-      for (const [name, content] of Object.entries(refusal.files ?? {}))
+    async (_door, door) => {
+      for (const [name, content] of Object.entries(refusal.files ?? {})) {
         workspace.write(name, content);
+      }
       const before = readdirSync(workspace.root);
       const registry = registryOf(refusal.options);
       await refusal.before?.(registry);
       const [name, input] = refusal.call;
-      const thrown = doorName === "an invocation" && refusal.type === "UnknownTool";
-      const outcome = door(registry, name, input());
-      if (thrown) {
-        await expect(outcome).rejects.toMatchObject({ type: "UnknownTool" });
-        return;
-      }
-      if (doorName === "an MCP client" && refusal.type === "UnknownTool") {
-        // The protocol has an error of its own for it.
-        await expect(outcome).rejects.toThrow();
-        return;
-      }
-      const { model, host } = await outcome;
+      const { model, host } = await door(registry, name, input());
       const told = JSON.stringify(model).replaceAll("\\n", "\n").replaceAll(/"|\\"/g, "");
       // Paths of the workspace are part of a message, whatever their names.
       const words = told.replaceAll(workspace.root, "");
       expect(words).not.toMatch(HOST_ONLY);
-      const wanted = new RegExp(refusal.next.source.replace(/\$$/, "(?=[\\],}])"), "s");
-      expect(words).toMatch(wanted);
-      if (host !== undefined && refusal.howToAllow !== undefined) {
-        const { display, details } = host as {
-          display?: string;
-          details?: { howToAllow: string; reason: string };
-        };
-        expect(details?.howToAllow).toMatch(refusal.howToAllow);
-        expect(display).toContain(details?.howToAllow);
-        expect(details?.reason).not.toBe("");
-      }
+      expect(words).toMatch(refusal.next);
+      expect(untold(host, refusal.howToAllow)).toEqual([]);
       expect(readdirSync(workspace.root)).toEqual(before);
       await registry.close();
     },
   );
+});
+
+test("a tool that is not there: the model learns which there are", async () => {
+  const [message] = await registryOf().executeTools([{ id: "1", name: "write_fil", input: {} }], {
+    format: "openai",
+  });
+  expect(message?.content).toMatch(/^Error: no tool is named `write_fil`; .*`write_file`/);
+  expect(message?.content).not.toMatch(HOST_ONLY);
 });
 
 describe("what models are told of tools", () => {
@@ -391,243 +396,6 @@ describe("what models are told of tools", () => {
       expect(told).not.toMatch(
         /bypassPermissions|permissionMode|additionalDirectories|allowedTools|policy|readBeforeWrite|TimeoutMs/i,
       );
-    }
-  });
-});
-
-describe("between the question and the yes", () => {
-  const changes: Record<string, [(registry: ToolRegistry) => unknown, ErrorType | undefined]> = {
-    nothing: [() => {}, undefined],
-    "setPolicy denies": [
-      (registry) => registry.setPolicy({ deny: ["Edit(a.txt)"] }),
-      "PolicyDenied",
-    ],
-    "setPolicy asks": [(registry) => registry.setPolicy({ ask: ["Write"] }), undefined],
-    "withAllowed allows": [(registry) => registry.withAllowed("Write"), undefined],
-    "setPermissionMode plan": [(registry) => registry.setPermissionMode("plan"), "PolicyDenied"],
-    "setPermissionMode dontAsk": [
-      (registry) => registry.setPermissionMode("dontAsk"),
-      "PolicyDenied",
-    ],
-    "setPermissionMode bypassPermissions": [
-      (registry) => registry.setPermissionMode("bypassPermissions"),
-      undefined,
-    ],
-    reloadPolicy: [
-      (registry) => {
-        writeFileSync(workspace.path("user.json"), JSON.stringify({ deny: ["Write"] }));
-        registry.reloadPolicy();
-      },
-      "PolicyDenied",
-    ],
-    unregister: [(registry) => registry.unregister("write_file"), "UnknownTool"],
-    "another tool of the name": [
-      (registry) =>
-        registry.register(
-          tool({ name: "write_file", description: "", inputSchema: {}, handler: () => "" }),
-        ),
-      "UnknownTool",
-    ],
-  };
-
-  async function run(ask: (registry: () => ToolRegistry) => ToolRegistryOptions) {
-    const userPolicyFile = workspace.write("user.json", "{}");
-    const registry: ToolRegistry = registryOf({ userPolicyFile, ...ask(() => registry) });
-    return registry;
-  }
-
-  test.each(Object.entries(changes))("%s, while a person is asked", async (_what, change) => {
-    const [meanwhile, type] = change;
-    const registry = await run(() => ({}));
-    registry.messageBus.on("request", ({ id }) => {
-      meanwhile(registry);
-      registry.messageBus.respondToConfirmation({ id, approved: true, alwaysAllow: true });
-    });
-    const { error } = await registry.call("write_file", { path: "a.txt", content: "x" });
-    expect(error?.type).toBe(type);
-    expect(readdirSync(workspace.root).includes("a.txt")).toBe(type === undefined);
-    await registry.close();
-  });
-
-  test.each(Object.entries(changes))("%s, while a hook runs", async (what, change) => {
-    const [meanwhile, type] = change;
-    const registry = await run((registry) => ({
-      hooks: {
-        PreToolUse: [
-          () => {
-            meanwhile(registry());
-            return { decision: "allow" };
-          },
-        ],
-      },
-    }));
-    const { error } = await registry.call("write_file", { path: "a.txt", content: "x" });
-    // Nobody listens, and a hook does not answer for a rule that asks.
-    const wanted = what === "setPolicy asks" ? "PolicyDenied" : type;
-    expect(error?.type).toBe(wanted);
-    expect(readdirSync(workspace.root).includes("a.txt")).toBe(wanted === undefined);
-    await registry.close();
-  });
-
-  test("a file that changed since its diff was shown is not written", async () => {
-    const registry = registryOf();
-    const file_path = workspace.write("a.txt", "one\ntwo\n");
-    await registry.call("Read", { file_path });
-    registry.messageBus.on("request", ({ id, details }) => {
-      expect(details.diff).toContain("-one\n+1\n");
-      writeFileSync(file_path, "one\ntwo\nrm -rf /\n");
-      registry.messageBus.respondToConfirmation({ id, approved: true });
-    });
-    const edit = { file_path, old_string: "one", new_string: "1" };
-    const { error } = await registry.call("Edit", edit);
-    expect(error?.type).toBe("StaleFileError");
-    expect(error?.message).toContain("nothing was written; read the file again");
-    expect(readFileSync(file_path, "utf8")).toBe("one\ntwo\nrm -rf /\n");
-  });
-});
-
-describe("hooks never widen", () => {
-  const allowing = { PreToolUse: [() => ({ decision: "allow" as const })] };
-  const held: [what: string, options: ToolRegistryOptions, call: Refusal["call"]][] = [
-    ["a protected file", {}, write(".git/config")],
-    ["a protected file that does not exist yet", {}, write("sub/.bashrc")],
-    ["a command that writes there", {}, bash("echo x > .git/hooks/pre-commit")],
-    ["a command that may write there", {}, bash("cd build && cp ../x .")],
-    ["a program that is given such a place", {}, bash("cp x .git/hooks/")],
-    ["an ask rule", { policy: { ask: ["Write"] } }, write()],
-    ["an ask rule for everything", { policy: { rules: [{ tool: "*", action: "ask" }] } }, write()],
-    ["an ask rule about a command", { policy: { ask: ["Bash(make:*)"] } }, bash("make")],
-    ["a limit that may apply", { policy: { deny: ["Read(.env)"] } }, bash("cat $x")],
-    ["a deny rule", { policy: { deny: ["Write"] } }, write()],
-    ["a default that denies", { policy: { defaultAction: "deny" } }, write()],
-  ];
-  const modes = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as const;
-
-  test.each(modes.flatMap((mode) => held.map((it) => [mode, ...it] as const)))(
-    "mode %s: %s",
-    async (permissionMode, _what, options, [name, input]) => {
-      mkdirSync(workspace.path(".git/hooks"), { recursive: true });
-      const registry = registryOf({ ...options, permissionMode, hooks: allowing });
-      const { error } = await registry.call(name, input());
-      expect(error?.type).toBe("PolicyDenied");
-      expect(readdirSync(workspace.root)).toEqual([".git"]);
-      expect(readdirSync(workspace.path(".git/hooks"))).toEqual([]);
-      await registry.close();
-    },
-  );
-
-  test.each([
-    ["default", true],
-    ["acceptEdits", true],
-    ["plan", false],
-    ["dontAsk", false],
-    ["bypassPermissions", true],
-  ] as const)("mode %s: the plain default ask is lifted: %s", async (permissionMode, lifted) => {
-    const registry = registryOf({ permissionMode, hooks: allowing });
-    registry.register(
-      tool({ name: "mine", description: "", inputSchema: {}, handler: () => "ran" }),
-    );
-    const { error } = await registry.call("mine", {});
-    expect(error?.type).toBe(lifted ? undefined : "PolicyDenied");
-  });
-
-  test("a line whose meaning is not certain is not lifted", async () => {
-    for (const permissionMode of ["default", "acceptEdits", "plan", "dontAsk"] as const) {
-      const registry = registryOf({ permissionMode, hooks: allowing });
-      for (const command of ["echo 'a", "echo a\u200b"]) {
-        const { error } = await registry.call("Bash", { command });
-        expect([command, error?.type]).toEqual([command, "PolicyDenied"]);
-      }
-      await registry.close();
-    }
-  });
-});
-
-describe("what a person is shown", () => {
-  const hidden = [
-    "\u202e",
-    "\u2066",
-    "\u200b",
-    "\u200d",
-    "\ufeff",
-    "\u061c",
-    "\u{e0041}",
-    "\u001b",
-  ];
-
-  test.each(hidden.map((it) => [it.codePointAt(0)?.toString(16) ?? "", it] as const))(
-    "U+%s is written out wherever it stands",
-    async (code, character) => {
-      const seen = `\\u{${code}}`;
-      const name = `a${character}b`;
-      const registry = registryOf({
-        policy: {
-          ask: [`Edit(./${name}/**)`],
-          rules: [{ tool: "own", action: "ask", message: name }],
-        },
-      });
-      registry.register({
-        name: "own",
-        displayName: name,
-        description: "",
-        inputSchema: { type: "object", properties: { x: { type: "string" } } },
-        createInvocation: () => ({
-          getDescription: () => name,
-          toolLocations: () => [name],
-          execute: async () => ({ llmContent: "", returnDisplay: name }),
-        }),
-      } as never);
-      const calls: [string, Record<string, unknown>][] = [
-        ["write_file", { path: name, content: "x" }],
-        ["write_file", { path: `${name}/c`, content: "x" }],
-        ["write_file", { path: "plain", content: `x ${character}\n` }],
-        ["Bash", { command: `echo ${name} > ${name}` }],
-        ["own", { x: name }],
-      ];
-      for (const [tool, input] of calls) {
-        const shown: unknown[] = [registry.explain(tool, input)];
-        const invocation = registry.createInvocation(tool, input);
-        shown.push(invocation.getDescription(), invocation.toolLocations());
-        shown.push(await invocation.shouldConfirmExecute());
-        const { display, error } = await registry.call(tool, input);
-        shown.push(display, error);
-        const asked = new Promise((resolve) =>
-          registry.messageBus.once("request", ({ id, details: { input: _input, ...details } }) => {
-            resolve(details);
-            registry.messageBus.respondToConfirmation({ id, approved: false });
-          }),
-        );
-        await registry.call(tool, input);
-        shown.push(await asked);
-        const all = JSON.stringify(shown, (_key, value) =>
-          typeof value === "string" ? value.replaceAll("\\", "/") : value,
-        );
-        expect(all).not.toContain(character);
-        expect(all).not.toContain(JSON.stringify(character).slice(1, -1));
-        expect(all).toContain(seen.replace("\\", "/"));
-      }
-      const lints = JSON.stringify(
-        registryOf({ allowedTools: [`Edit(./${name})`, `Edit(./${name})`] }).lintPolicy(),
-      );
-      expect(lints).toContain("redundant");
-      expect(lints).not.toContain(character);
-      await registry.close();
-    },
-  );
-
-  test("no rule is suggested that cannot be written visibly, and those that are work", async () => {
-    for (const name of ["a b", "a)b", "[x]*", "日本", "a'b", "a\\b"]) {
-      const registry = registryOf();
-      const { error } = await registry.call("write_file", { path: name, content: "" });
-      const rules = error?.details?.suggestedRules ?? [];
-      expect(rules).toHaveLength(1);
-      const allowed = registryOf({ allowedTools: JSON.parse(JSON.stringify(rules)) });
-      expect(allowed.explain("write_file", { path: name, content: "" }).action).toBe("allow");
-    }
-    for (const name of ["a\u202eb", "a\u200bb", "a\nb", "a\tb", "a\u00a0b"]) {
-      const { error } = await registryOf().call("write_file", { path: name, content: "" });
-      expect(error?.details?.suggestedRules).toBeUndefined();
-      expect(error?.details?.howToAllow).not.toContain("by a rule");
     }
   });
 });

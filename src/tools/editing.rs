@@ -130,25 +130,23 @@ pub(super) fn resolve(
 }
 
 /// The diff that a change would make, from what the file holds now; no diff where it would fail.
-pub(super) fn preview<F>(place: &WorkspacePath, cx: &ToolContext, compute: F) -> Option<Preview>
+pub(super) fn preview<F>(place: &WorkspacePath, cx: &ToolContext, compute: F) -> Preview
 where
     F: FnOnce(&Current) -> Result<Next, ToolError>,
 {
     let path = place.absolute().to_owned();
     let Ok(found) = read_current(place) else {
-        return Some(Preview {
-            diff: None,
-            file: ShownFile { path, content: ShownContent::Unreadable },
-        });
+        let file = ShownFile { path, content: ShownContent::Unreadable };
+        return Preview { diff: None, file };
     };
     let (current, stamp) = Current::of(place, found, cx);
     let diff = compute(&current).ok().map(|next| {
         unified_diff(&next.before, &next.after, &current.path, &DiffLimits::default()).text
     });
-    Some(Preview {
+    Preview {
         diff: diff.filter(|it| !it.is_empty()),
         file: ShownFile { path, content: content_of(stamp.as_ref()) },
-    })
+    }
 }
 
 fn content_of(stamp: Option<&Stamp>) -> ShownContent {

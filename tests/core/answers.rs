@@ -40,7 +40,7 @@ impl Asking {
         }));
         let mut bed = bed;
         bed.pipeline.confirmations =
-            Confirmations::new(Arc::clone(&bus), Duration::from_secs(3_600));
+            Confirmations::new(Arc::clone(&bus), Duration::from_hours(1));
         bed.pipeline.policy.change(|it| it.mode = PermissionMode::Default).unwrap();
         Self { bed: Arc::new(bed), bus, requests }
     }
@@ -187,7 +187,7 @@ async fn what_changes_while_a_hook_runs_counts() {
         bed.pipeline.hooks.push(Hook {
             event: HookEvent::PreToolUse,
             matcher: Matcher::default(),
-            timeout: Duration::from_secs(3_600),
+            timeout: Duration::from_hours(1),
             runner: Box::new(Held { asked, answer: Mutex::new(waiting) }),
         });
         let bed = Arc::new(bed);
@@ -217,7 +217,7 @@ async fn a_search_does_not_see_what_was_denied_while_it_was_asked_about() {
     bed.pipeline.hooks.push(Hook {
         event: HookEvent::PreToolUse,
         matcher: Matcher::default(),
-        timeout: Duration::from_secs(3_600),
+        timeout: Duration::from_hours(1),
         runner: Box::new(Asks),
     });
     bed.write("secret/key", "needle");

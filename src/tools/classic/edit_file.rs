@@ -83,7 +83,7 @@ impl Tool for EditFile {
     }
 
     fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
-        editing::preview(&plan.place, cx, |current| edited(current, &plan.edits))
+        Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edits)))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -57,7 +57,7 @@ impl Tool for WriteFile {
 
     fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
         let Plan { place, content, overwrite } = plan;
-        editing::preview(place, cx, |current| checked(current, content, *overwrite))
+        Some(editing::preview(place, cx, |current| checked(current, content, *overwrite)))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -65,7 +65,7 @@ impl Tool for Edit {
     }
 
     fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
-        editing::preview(&plan.place, cx, |current| edited(current, &plan.input))
+        Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.input)))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -115,7 +115,7 @@ impl Tool for NotebookEdit {
     }
 
     fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
-        editing::preview(&plan.place, cx, |current| edited(current, &plan.edit))
+        Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edit)))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -50,7 +50,7 @@ impl Tool for Write {
     }
 
     fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
-        editing::preview(&plan.place, cx, |current| written(current, &plan.content))
+        Some(editing::preview(&plan.place, cx, |current| written(current, &plan.content)))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
