@@ -93,7 +93,7 @@ export interface CallResult {
   isError?: boolean;
   /** The same facts as data, where that serves a program better than the text. */
   structuredContent?: unknown;
-  /** A short text for a person, where it is not the content itself. */
+  /** A short text for a person, where it is not the content itself; of a refusal, how to allow it. */
   display?: string;
   /** Why the tool failed. */
   error?: CallError;
@@ -377,9 +377,9 @@ export interface ToolCallConfirmationDetails {
   reason?: string;
   /** The words of the rule that asks. */
   message?: string;
-  /** What the call is about to be given. */
+  /** What the call is about to be given, as data: show `description` and `diff`, which hide nothing. */
   input?: Record<string, unknown>;
-  /** What an edit would change. */
+  /** What an edit would change. A yes is for this change: a file that holds something else by then is left. */
   diff?: string;
   /** What `alwaysAllow` would add for the session: the narrowest rules for this call. */
   suggestedRules?: string[];
@@ -406,7 +406,8 @@ export interface ConfirmationResponse {
   updatedInput?: Record<string, unknown>;
   /**
    * Do not ask again for calls like this one in this session; with `updatedInput`, for calls like the one
-   * that runs. Where a rule asks, it goes on asking.
+   * that runs. Where a rule asks, it goes on asking; where no rule can be written visibly, nothing is
+   * granted.
    */
   alwaysAllow?: boolean;
   /** With a no: stop the whole turn, not this call alone. */
@@ -796,7 +797,10 @@ export interface PolicyRuleRef {
 export interface PolicyVerdict {
   action: PolicyAction;
   reason: string;
-  /** What the action rests on: a rule, one that may apply, a protected place, the mode, or no rule at all. */
+  /**
+   * What the action rests on: a rule, one that may apply, a protected place, the mode, a doubt about what a
+   * command line runs, or the default alone. Only what the default alone asks about can a hook allow.
+   */
   basis: "default" | "doubt" | "rule" | "possible-rule" | "protected-place" | "mode";
   /** The rule that decided, if one did. */
   rule?: PolicyRuleRef;
