@@ -1,19 +1,13 @@
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { createToolRegistry, tool } from "../index.mjs";
+import { tool } from "../index.mjs";
 import type { ErrorType, ToolRegistry, ToolRegistryOptions } from "../index.js";
+import { registriesIn } from "./support/asking";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
 
-function registryOf(options: ToolRegistryOptions = {}): ToolRegistry {
-  return createToolRegistry({
-    projectPath: workspace.root,
-    toolsets: ["claude", "classic", "diagnostic"],
-    userPolicyFile: false,
-    ...options,
-  });
-}
+const registryOf = registriesIn(workspace);
 
 describe("between the question and the yes", () => {
   const changes: Record<string, [(registry: ToolRegistry) => unknown, ErrorType | undefined]> = {

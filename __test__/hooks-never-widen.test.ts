@@ -1,19 +1,13 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { createToolRegistry, tool } from "../index.mjs";
-import type { ToolRegistry, ToolRegistryOptions } from "../index.js";
+import { tool } from "../index.mjs";
+import type { ToolRegistryOptions } from "../index.js";
+import { registriesIn } from "./support/asking";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
 
-function registryOf(options: ToolRegistryOptions = {}): ToolRegistry {
-  return createToolRegistry({
-    projectPath: workspace.root,
-    toolsets: ["claude", "classic", "diagnostic"],
-    userPolicyFile: false,
-    ...options,
-  });
-}
+const registryOf = registriesIn(workspace);
 
 type Call = [name: string, input: Record<string, unknown>];
 

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { createToolRegistry, tool } from "../index.mjs";
+import { tool } from "../index.mjs";
 import type {
   CallResult,
   ErrorType,
@@ -9,18 +9,12 @@ import type {
   ToolRegistryOptions,
 } from "../index.js";
 import { connectClient } from "./support/mcp-clients";
+import { registriesIn } from "./support/asking";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
 
-function registryOf(options: ToolRegistryOptions = {}): ToolRegistry {
-  return createToolRegistry({
-    projectPath: workspace.root,
-    toolsets: ["claude", "classic", "diagnostic"],
-    userPolicyFile: false,
-    ...options,
-  });
-}
+const registryOf = registriesIn(workspace);
 
 /** What no model is told: the settings, rules and ways by which a host allows something. */
 const HOST_ONLY =
@@ -119,7 +113,7 @@ const refusals: Record<string, Refusal> = {
     call: write(),
     type: "ConfirmationTimeout",
     next: onTheWay,
-    howToAllow: /by a rule such as/,
+    howToAllow: /by a rule such as.*confirmationTimeoutMs/,
   },
   "the user says no": {
     before: (registry) =>
@@ -179,7 +173,15 @@ const refusals: Record<string, Refusal> = {
     call: write(),
     type: "PolicyDenied",
     next: anotherWay,
-    howToAllow: /another `permissionMode` than `dontAsk`/,
+    howToAllow:
+      /by a rule such as `Edit\(\.\/a\.txt\)`.* or by another `permissionMode` than `dontAsk`/,
+  },
+  "a mode that does not ask, where a rule asks": {
+    options: { permissionMode: "dontAsk", policy: { ask: ["Write"] } },
+    call: write(),
+    type: "PolicyDenied",
+    next: anotherWay,
+    howToAllow: /^a host can allow it by another `permissionMode` than `dontAsk`$/,
   },
   "a hook that asks": {
     options: {

@@ -163,13 +163,15 @@ fn unanswered_error(unanswered: &Unanswered, asking: &Asking, spec: &ToolSpec) -
         Some(words) => format!("{words}; ask the user, or go on without it"),
         None => "ask the user, or go on without it".to_owned(),
     };
-    let (error, reason) = match unanswered {
+    let ways = &asking.ways_to_allow;
+    let (error, reason, how_to_allow) = match unanswered {
         Unanswered::NoListener(cause) => (
             ToolError::new(
                 ErrorKind::PolicyDenied,
                 format!("`{name}` needs a confirmation ({told}), but {cause}; {next_step}"),
             ),
             format!("`{name}` needs a confirmation ({}), but {cause}", asking.reason),
+            ways.clone(),
         ),
         Unanswered::Timeout(after) => {
             let within = after.as_millis();
@@ -179,9 +181,10 @@ fn unanswered_error(unanswered: &Unanswered, asking: &Asking, spec: &ToolSpec) -
                     format!("nobody confirmed `{name}` within {within} ms ({told}); {next_step}"),
                 ),
                 format!("nobody confirmed `{name}` within {within} ms ({})", asking.reason),
+                format!("{ways}; `limits.confirmationTimeoutMs` is how long somebody has to answer"),
             )
         }
         Unanswered::Cancelled => return ToolError::cancelled(),
     };
-    error.with_details(&reason, &asking.ways_to_allow, asking.suggested_rules.clone())
+    error.with_details(&reason, &how_to_allow, asking.suggested_rules.clone())
 }

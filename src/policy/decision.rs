@@ -49,7 +49,7 @@ impl Decision {
                 let verdict = ruling.verdict();
                 Self::Ask(Box::new(Asking {
                     by_default_alone: verdict.basis == Basis::Default,
-                    suggested_rules: engine.helping_rules(question, verdict.basis),
+                    suggested_rules: engine.helping_rules(question, verdict.to_be_lifted),
                     ways_to_allow: engine.ways_to_allow(question, &verdict),
                     reason: verdict.reason,
                     told_to_model: verdict.told_to_model,
@@ -87,6 +87,6 @@ fn denial(engine: &PolicyEngine, question: &Question, verdict: &Verdict) -> Tool
     ToolError::new(ErrorKind::PolicyDenied, message).with_details(
         &format!("`{tool}` is denied: {}{words}", verdict.reason),
         &engine.ways_to_allow(question, verdict),
-        engine.helping_rules(question, verdict.basis),
+        engine.helping_rules(question, verdict.to_be_lifted),
     )
 }

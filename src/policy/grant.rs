@@ -80,7 +80,7 @@ pub(super) fn ways_to_allow(
     verdict: &Verdict,
 ) -> String {
     let listening = "by listening for confirmation requests";
-    let rule = helping(question, places, verdict.basis).into_iter().next().map(|rule| {
+    let rule = helping(question, places, verdict.to_be_lifted).into_iter().next().map(|rule| {
         let rule: String = rule.chars().take(200).collect();
         format!("by a rule such as `{rule}` (`allowedTools` or the policy's `allow`)")
     });
@@ -92,9 +92,10 @@ pub(super) fn ways_to_allow(
                 "a host can allow it by changing the {rule}, which no other rule, mode or answer lifts"
             )
         }
-        (Basis::Mode, ..) if is_denied => {
+        (Basis::Mode, rule, _) if is_denied => {
+            let rule = rule.map(|it| it + ", or ").unwrap_or_default();
             let mode = mode.as_str();
-            format!("a host can allow it by another `permissionMode` than `{mode}`")
+            format!("a host can allow it {rule}by another `permissionMode` than `{mode}`")
         }
         (Basis::Default | Basis::Doubt, rule, _) => {
             let rule = rule.map(|it| it + ", ").unwrap_or_default();

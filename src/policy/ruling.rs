@@ -102,10 +102,12 @@ impl Ruling<'_> {
         let rule = strictest.and_then(|it| it.why.rule());
         let reason = strictest.map(Part::reason).unwrap_or_default();
         let told = strictest.map(Part::told_to_model).unwrap_or_default();
+        let unbound = strictest.map_or(Basis::Default, Part::basis);
         let (reason, told_to_model, basis) = match self.bound {
-            None => (reason, told, strictest.map_or(Basis::Default, Part::basis)),
+            None => (reason, told, unbound),
             Some(bound) => (bound.reason(reason), bound.told_to_model(told), Basis::Mode),
         };
+        let to_be_lifted = if matches!(self.bound, Some(Bound::DontAsk)) { unbound } else { basis };
         let in_words = |it: &Part| PartVerdict {
             part: it.shown.to_string(),
             action: it.action,
@@ -118,6 +120,7 @@ impl Ruling<'_> {
             reason,
             told_to_model,
             basis,
+            to_be_lifted,
             rule: rule.map(|it| it.shown.clone()),
             risk: rule.and_then(|it| it.risk).map_or(self.risk, RiskLevel::risk),
             message: rule.and_then(|it| it.message.as_deref()).map(|it| visible(it).into_owned()),

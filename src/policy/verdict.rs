@@ -37,6 +37,10 @@ pub struct Verdict {
     pub told_to_model: String,
     /// What the action rests on.
     pub basis: Basis,
+    /// What a rule would have to lift so that the call runs: the basis, or what a mode that does not ask
+    /// would have asked for.
+    #[serde(skip)]
+    pub to_be_lifted: Basis,
     /// The rule that decided, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleRef>,
