@@ -57,6 +57,8 @@ export declare class ToolError extends Error {
   readonly type: ErrorType;
   /** The same as `type`. */
   readonly code: ErrorType;
+  /** How to allow what was refused, where that is the reason. */
+  readonly details?: RefusalDetails;
 }
 
 /** One block of a result: text, an image, or another block of the Model Context Protocol. */
@@ -66,6 +68,24 @@ export type ToolContent =
   | { type: "audio"; data: string; mimeType: string }
   | { type: "resource" | "resource_link"; [key: string]: unknown };
 
+/** Why a call failed. `message` is for the model: what went wrong and what it may do next. */
+export interface CallError {
+  type: ErrorType;
+  message: string;
+  /** What a person or the host is told of a call that was refused; `display` says it as text. */
+  details?: RefusalDetails;
+}
+
+/** What a person or the host is told of a refusal. It is in no text that goes to a model. */
+export interface RefusalDetails {
+  /** Why, with the rule or setting that refused. */
+  reason: string;
+  /** What to change so that the same call runs: a rule, a listener, a mode, an option. */
+  howToAllow: string;
+  /** The narrowest rules that would allow the call, where rules can and can be written visibly. */
+  suggestedRules?: string[];
+}
+
 /** The result of a call, shaped as the Model Context Protocol's. */
 export interface CallResult {
   content: ToolContent[];
@@ -73,10 +93,10 @@ export interface CallResult {
   isError?: boolean;
   /** The same facts as data, where that serves a program better than the text. */
   structuredContent?: unknown;
-  /** A short text for a person, where it is not the content itself. */
+  /** A short text for a person, where it is not the content itself; of a refusal, how to allow it. */
   display?: string;
   /** Why the tool failed. */
-  error?: { type: ErrorType; message: string };
+  error?: CallError;
   /** Facts about the result for programs, such as `toolwright/file`. */
   _meta?: Record<string, unknown>;
 }
@@ -85,7 +105,7 @@ export interface CallResult {
 export interface ToolResult {
   llmContent: string;
   returnDisplay: string;
-  error?: { type: ErrorType; message: string };
+  error?: CallError;
 }
 
 /** News of a running call. */
@@ -357,9 +377,9 @@ export interface ToolCallConfirmationDetails {
   reason?: string;
   /** The words of the rule that asks. */
   message?: string;
-  /** What the call is about to be given. */
+  /** What the call is about to be given, as data: show `description` and `diff`, which hide nothing. */
   input?: Record<string, unknown>;
-  /** What an edit would change. */
+  /** What an edit would change. A yes is for this change: a file that holds something else by then is left. */
   diff?: string;
   /** What `alwaysAllow` would add for the session: the narrowest rules for this call. */
   suggestedRules?: string[];
@@ -386,7 +406,8 @@ export interface ConfirmationResponse {
   updatedInput?: Record<string, unknown>;
   /**
    * Do not ask again for calls like this one in this session; with `updatedInput`, for calls like the one
-   * that runs. Where a rule asks, it goes on asking.
+   * that runs. Where a rule asks, it goes on asking; where no rule can be written visibly, nothing is
+   * granted.
    */
   alwaysAllow?: boolean;
   /** With a no: stop the whole turn, not this call alone. */
@@ -437,7 +458,7 @@ export declare class OutputFormatter {
   ): { content: string; truncated: boolean; omitted?: string };
   /** Without escape sequences and blank ends. */
   static formatForLLM(output: string): string;
-  /** With control characters, which could act on a terminal, escaped. */
+  /** With characters escaped that could act on a terminal, turn the reading direction around or hide. */
   static formatForDisplay(output: string): string;
 }
 
@@ -473,7 +494,8 @@ export interface HookAnswer {
   reason?: string;
   /**
    * Run with this input instead; it is validated and judged like any other. The hook is not asked about
-   * its own rewrite; what it decides holds for it.
+   * its own rewrite; what it decides holds for it. When another hook changes the input again, it is
+   * asked about that. Hooks that still change each other's input after 8 rounds block the call.
    */
   updatedInput?: Record<string, unknown>;
   /** Told to the model with the result. */
@@ -775,8 +797,11 @@ export interface PolicyRuleRef {
 export interface PolicyVerdict {
   action: PolicyAction;
   reason: string;
-  /** What the action rests on: a rule, one that may apply, a protected place, the mode, or no rule at all. */
-  basis: "default" | "rule" | "possible-rule" | "protected-place" | "mode";
+  /**
+   * What the action rests on: a rule, one that may apply, a protected place, the mode, a doubt about what a
+   * command line runs, or the default alone. Only what the default alone asks about can a hook allow.
+   */
+  basis: "default" | "doubt" | "rule" | "possible-rule" | "protected-place" | "mode";
   /** The rule that decided, if one did. */
   rule?: PolicyRuleRef;
   risk: "none" | "low" | "medium" | "high" | "critical";

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createToolRegistry } from "./support/unasked";
-import { failure, texts } from "./support/results";
+import { failure, refusal, texts } from "./support/results";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
@@ -290,10 +290,11 @@ describe("a file that changed since it was read", () => {
     await registry.call("Read", { file_path: path });
     writeFileSync(path, "one\n2\n");
     expect(await registry.call("Write", { file_path: path, content: "x" })).toEqual(
-      failure(
+      refusal(
         "StaleFileError",
         `\`${path}\` changed since it was read, and was not written; read it again (- as read, + as it is):\n` +
           `--- ${path}\n+++ ${path}\n@@ -1,2 +1,2 @@\n one\n-two\n+2`,
+        "a host can allow it by `readBeforeWrite: false`, for every file",
       ),
     );
     expect(readFileSync(path, "utf8")).toBe("one\n2\n");

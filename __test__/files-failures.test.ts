@@ -20,7 +20,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { type CallResult, type ErrorType, createToolRegistry } from "./support/unasked";
 import { NOBODY, attributes, callsInChild, mayMount } from "./support/child-calls.js";
-import { failure, texts } from "./support/results.js";
+import { failure, texts, refusal as allowableRefusal } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -553,12 +553,15 @@ describe("paths that lead out of the workspace", () => {
 
   /** Every tool refuses, and everything is as it was. */
   function refusal(message: string, type: ErrorType = "PathOutsideWorkspace") {
-    const refused = failure(type, message);
+    const refused = message.endsWith("ask the user")
+      ? allowableRefusal(type, message, MORE_DIRECTORIES)
+      : failure(type, message);
     return { results: Array.from({ length: 6 }, () => refused), files: everything(workspace.root) };
   }
 
   const outside = (asked: string) =>
-    `\`${asked}\` is outside the workspace (\`${workspace.path(ROOT)}\`); a host can allow more with \`additionalDirectories\``;
+    `\`${asked}\` is outside the workspace (\`${workspace.path(ROOT)}\`); use a path inside it, or ask the user`;
+  const MORE_DIRECTORIES = "a host can allow further directories with `additionalDirectories`";
 
   test.each([
     ["a link to a file outside", `${ROOT}/out.txt`],

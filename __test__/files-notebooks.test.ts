@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createToolRegistry } from "./support/unasked";
-import { failure } from "./support/results.js";
+import { failure, refusal } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const seed = Number(process.env["TOOLWRIGHT_SEED"] ?? Date.now() % 2 ** 31);
@@ -181,9 +181,10 @@ describe("notebooks and the tools for text", () => {
       projectPath: workspace.root,
       toolsets: ["claude", "classic"],
     });
-    const refused = failure(
+    const refused = refusal(
       "FileEditError",
-      `\`${file}\` is a notebook; change its cells with NotebookEdit (toolset \`claude\`)`,
+      `\`${file}\` is a notebook; change its cells with NotebookEdit`,
+      "NotebookEdit is in the toolset `claude` (`toolsets`)",
     );
     const edits = [{ target: "cells", replacement: "x" }];
     expect([

@@ -2,10 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { ToolRegistry, createToolRegistry } from "./support/unasked";
 import type { HookEvent, Hooks } from "../index.js";
-import { failure, texts } from "./support/results";
+import { refusal, texts } from "./support/results";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
+
+const ANOTHER_ANSWER = "a host can allow it by another answer of its PreToolUse hooks";
 
 function registryOf(hooks: Hooks) {
   const registry = createToolRegistry({
@@ -87,7 +89,11 @@ describe("hooks", () => {
       ],
     });
     expect(await echo(registry)).toEqual(
-      failure("HookBlocked", "a PreToolUse hook failed: no answer within 50 ms"),
+      refusal(
+        "HookBlocked",
+        "a PreToolUse hook failed: no answer within 50 ms; go on without this call, or ask the user",
+        ANOTHER_ANSWER,
+      ),
     );
     await aborted;
   });
@@ -144,7 +150,7 @@ describe("hooks", () => {
       ],
     });
     const result = await registry.call("write_file", { path: "a", content: "x" });
-    expect(result).toEqual(failure("HookBlocked", "not here"));
+    expect(result).toEqual(refusal("HookBlocked", "not here", ANOTHER_ANSWER));
     expect(existsSync(workspace.path("a"))).toBe(false);
     const event = JSON.parse(readFileSync(workspace.path("event.json"), "utf8"));
     expect(event.tool_input).toEqual({ path: "a", content: "x" });

@@ -56,8 +56,11 @@ describe("without any policy", () => {
     const refused = await write(registry);
     expect(refused.error?.type).toBe("PolicyDenied");
     for (const way of ["Edit(./a.txt)", "listening for confirmation", "bypassPermissions"]) {
-      expect(refused.error?.message).toContain(way);
+      expect(refused.error?.details?.howToAllow).toContain(way);
+      expect(refused.display).toContain(way);
+      expect(refused.error?.message).not.toContain(way);
     }
+    expect(refused.error?.details?.suggestedRules).toEqual(["Edit(./a.txt)"]);
     expect(readdirSync(workspace.root)).toEqual(["b.txt"]);
   });
 
@@ -181,7 +184,14 @@ describe("being asked", () => {
       },
     });
     answering(registry, { approved: true, updatedInput: { path: "b.txt", content: "" } });
-    expect((await write(registry)).error).toEqual({ type: "HookBlocked", message: "not b" });
+    expect((await write(registry)).error).toEqual({
+      type: "HookBlocked",
+      message: "not b",
+      details: {
+        reason: "not b",
+        howToAllow: "a host can allow it by another answer of its PreToolUse hooks",
+      },
+    });
     expect(readdirSync(workspace.root)).toEqual([]);
   });
 

@@ -810,7 +810,8 @@ describe("paths", () => {
     for (const { error } of results) {
       expect(error?.type).toBe("PathOutsideWorkspace");
       expect(error?.message).toContain("is outside the workspace");
-      expect(error?.message).toContain("`additionalDirectories`");
+      expect(error?.message).not.toContain("additionalDirectories");
+      expect(error?.details?.howToAllow).toContain("`additionalDirectories`");
     }
   });
 

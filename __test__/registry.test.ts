@@ -10,7 +10,7 @@ import {
   type ToolProgress,
   type ToolRegistryOptions,
 } from "./support/unasked";
-import { failure, texts } from "./support/results.js";
+import { failure, refusal, texts } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -712,9 +712,11 @@ describe("allowed and disabled tools", () => {
     expect(registry.getAllowedToolNames()).toEqual(
       enabled.map((name) => `mcp__toolwright__${name}`),
     );
-    const refused = failure(
+    const refused = refusal(
       "ToolDisabled",
-      "the host has disabled `read_file` (`disallowedTools`); use another tool",
+      "`read_file` is switched off here; use another tool, or ask the user",
+      "a host can allow it by taking the tool out of `disallowedTools`",
+      "the host has disabled `read_file` (`disallowedTools`)",
     );
     workspace.write("a.txt", "hi");
     expect(await registry.call("read_file", { path: "a.txt" })).toEqual(refused);

@@ -139,8 +139,10 @@ async function readStandardInput() {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function print({ content, isError, error }) {
-  if (isError) return console.error(`${error.type}: ${error.message}`);
+function print({ content, isError, error, display }) {
+  // A person reads this: what was refused comes with the way to allow it.
+  const why = error?.details ? display : error?.message;
+  if (isError) return console.error(`${error.type}: ${why}`);
   for (const block of content) {
     if (block.type === "text") console.log(block.text);
     else

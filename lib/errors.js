@@ -47,8 +47,11 @@ function unwrap(json, signal) {
   const value = parseWire(json);
   // Results never have this key; the test is one property read.
   if (value.misuse !== undefined) {
-    const { type, message } = value.misuse;
-    throw type === "Cancelled" ? abortError(signal?.reason) : new ToolError(type, message);
+    const { type, message, details } = value.misuse;
+    if (type === "Cancelled") throw abortError(signal?.reason);
+    const error = new ToolError(type, message);
+    if (details !== undefined) error.details = details;
+    throw error;
   }
   return value;
 }

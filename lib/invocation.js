@@ -1,5 +1,6 @@
 "use strict";
 
+const native = require("./native.js");
 const { checkSignal } = require("./abort.js");
 const { guardClass } = require("./boundary.js");
 const { abortError, unwrap } = require("./errors.js");
@@ -31,11 +32,12 @@ class ToolInvocation {
   }
 
   getDescription() {
-    return this.#ask("getDescription") || this.#look().description;
+    return visible(this.#ask("getDescription")) || this.#look().description;
   }
 
   toolLocations() {
-    return this.#ask("toolLocations") ?? this.#look().locations;
+    const own = this.#ask("toolLocations");
+    return (Array.isArray(own) ? own.map(visible) : own) ?? this.#look().locations;
   }
 
   async shouldConfirmExecute(signal) {
@@ -75,5 +77,10 @@ class ToolInvocation {
 }
 
 guardClass(ToolInvocation, isInvocation);
+
+/** A host's own text, which may hold what a model wrote: nothing in it is hidden from a person. */
+function visible(text) {
+  return typeof text === "string" ? native.formatForDisplay(text) : text;
+}
 
 module.exports = { ToolInvocation };

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::terminal::{acts_on_a_terminal, escaped};
+use crate::terminal::{visible, visible_text};
 
 macro_rules! error_kinds {
     ($($(#[doc = $doc:literal])+ $variant:ident => $name:literal,)+) => {
@@ -121,37 +121,92 @@ impl fmt::Display for ErrorKind {
 /// How long a message may be; a path alone can have 4 KiB.
 const MAX_MESSAGE_BYTES: usize = 10_000;
 
-/// A failed call: what went wrong, with the value and the next step in the message.
+/// A failed call, for two readers. The message is for the model: what went wrong, with the value and what
+/// it may do next. How to allow what was refused is no business of a model; it stands in the details.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
     /// The cause, as hosts branch on it.
     #[serde(rename = "type")]
     pub kind: ErrorKind,
-    /// The text for a model or a person.
+    /// The text for the model.
     pub message: String,
+    /// What only a person or the host is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Box<RefusalDetails>>,
+}
+
+/// What a person or the host is told of a refusal. No model may be shown it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefusalDetails {
+    /// Why the call was refused, with the rule or setting that did it.
+    pub reason: String,
+    /// What to change so that the same call runs.
+    pub how_to_allow: String,
+    /// The narrowest rules that would allow the call, where rules can.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggested_rules: Vec<String>,
+}
+
+impl RefusalDetails {
+    /// The same as text for a person.
+    pub fn for_people(&self) -> String {
+        format!("{}\n{}", self.reason, self.how_to_allow)
+    }
 }
 
 impl ToolError {
     /// An error of a kind with its message, which is cut when a long value made it long.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        let mut message = message.into();
-        // Paths and values come as they are; a terminal must not obey them.
-        if message.contains(acts_on_a_terminal) {
-            message = escaped(&message, acts_on_a_terminal);
-        }
-        if message.len() > MAX_MESSAGE_BYTES {
-            let left_out = message.len() - MAX_MESSAGE_BYTES;
-            message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
-            message.push_str(&format!("… [{left_out} more bytes]"));
-        }
-        Self { kind, message }
+        // Paths and values come as they are; whoever is shown them must see what they are.
+        let message = cut(visible_text(&message.into()).into_owned());
+        Self { kind, message, details: None }
+    }
+
+    /// Adds how a person or the host can allow what was refused; the reason is what the model is told.
+    #[must_use]
+    pub fn allowed_by(self, how_to_allow: &str) -> Self {
+        let reason = self.message.clone();
+        self.with_details(&reason, how_to_allow, Vec::new())
+    }
+
+    /// Adds what a person or the host is told.
+    #[must_use]
+    pub fn with_details(
+        mut self,
+        reason: &str,
+        how_to_allow: &str,
+        suggested_rules: Vec<String>,
+    ) -> Self {
+        let shown = |text: &str| cut(visible(text).into_owned());
+        self.details = Some(Box::new(RefusalDetails {
+            reason: shown(reason),
+            how_to_allow: shown(how_to_allow),
+            suggested_rules,
+        }));
+        self
+    }
+
+    /// The same failure in other words for the model.
+    #[must_use]
+    pub fn reworded(self, message: impl Into<String>) -> Self {
+        Self { details: self.details, ..Self::new(self.kind, message) }
     }
 
     /// The error of an aborted call.
     pub fn cancelled() -> Self {
         Self::new(ErrorKind::Cancelled, "the call was cancelled")
     }
+}
+
+fn cut(mut message: String) -> String {
+    if message.len() > MAX_MESSAGE_BYTES {
+        let left_out = message.len() - MAX_MESSAGE_BYTES;
+        message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
+        message.push_str(&format!("… [{left_out} more bytes]"));
+    }
+    message
 }
 
 #[cfg(test)]

@@ -1,12 +1,124 @@
-//! What is shown to a person must not act on the terminal it is shown in.
+//! Text as a person is shown it.
+//!
+//! Names, paths, commands and file contents come from models, repositories and servers. Shown as they
+//! are, they could move the cursor, turn the reading direction around or hide a part of themselves, and
+//! a person would agree to something else than they see. So whatever cannot be seen is written out, as
+//! `\u{202e}`.
 
-/// The text with the characters written out that `acts` names.
-pub(crate) fn escaped(text: &str, acts: impl Fn(char) -> bool) -> String {
-    let escape = |it: char| if acts(it) { it.escape_default().to_string() } else { it.to_string() };
-    if text.contains(&acts) { text.chars().map(escape).collect() } else { text.to_owned() }
+use std::borrow::Cow;
+
+/// Characters that a person does not see as what a program takes them for: control characters, those
+/// that change the reading direction, those without a width, and blanks beside the space. Line ends and
+/// tabs are what they look like.
+pub(crate) fn is_confusing(character: char) -> bool {
+    match character {
+        '\n' | '\t' | ' ' => false,
+        other => is_unseen(other) || other.is_whitespace(),
+    }
 }
 
-/// True for control characters beside those that only part lines and words.
-pub(crate) fn acts_on_a_terminal(character: char) -> bool {
-    character.is_control() && !matches!(character, '\n' | '\t' | '\r')
+/// Characters that nobody sees: Unicode's "default ignorable" ones, those that change the reading
+/// direction, those that part lines, blank letters, and control characters beside line ends and tabs.
+fn is_unseen(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{2800}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => true,
+        other => other.is_control(),
+    }
+}
+
+/// A path, command, rule or reason as a person is shown it: every confusing character is written out.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_confusing) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        push(&mut shown, character, is_confusing(character));
+    }
+    Cow::Owned(shown)
+}
+
+/// Running text, such as a diff or an output, as a person is shown it. Blanks of other scripts are
+/// ordinary there, and so are the joiners inside a picture and the return that ends a line.
+pub(crate) fn visible_text(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unseen) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut before = ' ';
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        let after = rest.peek().copied().unwrap_or(' ');
+        let is_ordinary = match character {
+            '\r' => after == '\n',
+            '\u{fe0f}' => is_pictograph(before) || after == '\u{20e3}',
+            '\u{200d}' => is_pictograph(before) && is_pictograph(after),
+            _ => false,
+        };
+        push(&mut shown, character, is_unseen(character) && !is_ordinary);
+        before = character;
+    }
+    Cow::Owned(shown)
+}
+
+fn push(shown: &mut String, character: char, written_out: bool) {
+    if written_out {
+        shown.extend(character.escape_default());
+    } else {
+        shown.push(character);
+    }
+}
+
+/// Symbols and emoji, which `U+FE0F` and `U+200D` join to one picture.
+fn is_pictograph(character: char) -> bool {
+    matches!(character, '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
+        && character != '\u{2800}'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_sees_is_written_out() {
+        for (text, line, running) in [
+            ("plain é 日本", "plain é 日本", "plain é 日本"),
+            ("a\u{202e}b\u{61c}", "a\\u{202e}b\\u{61c}", "a\\u{202e}b\\u{61c}"),
+            (
+                "\u{200b}\u{feff}\u{2066}",
+                "\\u{200b}\\u{feff}\\u{2066}",
+                "\\u{200b}\\u{feff}\\u{2066}",
+            ),
+            ("\u{1b}[2J\r", "\\u{1b}[2J\\r", "\\u{1b}[2J\\r"),
+            ("a\tb\r\nc", "a\tb\\r\nc", "a\tb\r\nc"),
+            (
+                "a\u{a0}b\u{3000}c\u{2028}",
+                "a\\u{a0}b\\u{3000}c\\u{2028}",
+                "a\u{a0}b\u{3000}c\\u{2028}",
+            ),
+            ("☀\u{fe0f} a\u{fe0f}", "☀\\u{fe0f} a\\u{fe0f}", "☀\u{fe0f} a\\u{fe0f}"),
+            ("👩\u{200d}👧 a\u{200d}b", "👩\\u{200d}👧 a\\u{200d}b", "👩\u{200d}👧 a\\u{200d}b"),
+            ("\u{e0041}\u{2800}", "\\u{e0041}\\u{2800}", "\\u{e0041}\\u{2800}"),
+        ] {
+            assert_eq!((visible(text), visible_text(text)), (line.into(), running.into()));
+        }
+    }
 }

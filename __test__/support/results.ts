@@ -10,6 +10,21 @@ export function failure(type: ErrorType, message: string): CallResult {
   return { content: [{ type: "text", text: message }], isError: true, error: { type, message } };
 }
 
+/** The result of a call that was refused and that a person or the host could allow, as a whole. */
+export function refusal(
+  type: ErrorType,
+  message: string,
+  howToAllow: string,
+  reason = message,
+): CallResult {
+  return {
+    content: [{ type: "text", text: message }],
+    isError: true,
+    display: `${reason}\n${howToAllow}`,
+    error: { type, message, details: { reason, howToAllow } },
+  };
+}
+
 /** The numbered rows of an answer of `Read`; notes are no rows. */
 export function rows(result: CallResult): string[] {
   const [first = ""] = texts(result);

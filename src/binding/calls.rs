@@ -23,7 +23,7 @@ use crate::{
     pipeline::{CallOptions, Order, ToolCall, TurnCall},
     policy::Decision,
     provider::{ResultFormat, result_json},
-    tool::{Backlog, Progress, ProgressSink, ToolOutput},
+    tool::{Backlog, Progress, ProgressSink, ToolOutput, shown_text},
 };
 
 #[napi]
@@ -161,10 +161,10 @@ impl NativeRegistry {
             };
             let (description, locations, decision, error) = match &judged {
                 Ok(Some((prepared, decision))) => {
-                    (prepared.description(), prepared.locations(), decision.as_str(), None)
+                    (prepared.shown_description(), prepared.locations(), decision.as_str(), None)
                 }
-                Ok(None) => (spec.title.clone(), Vec::new(), Decision::Allow.as_str(), None),
-                Err(error) => (spec.title.clone(), Vec::new(), "deny", Some(error)),
+                Ok(None) => (shown_text(&spec.title), Vec::new(), Decision::Allow.as_str(), None),
+                Err(error) => (shown_text(&spec.title), Vec::new(), "deny", Some(error)),
             };
             Ok(json!({
                 "name": spec.name,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     error::{ErrorKind, ToolError},
     policy::{Asking, Decision},
-    tool::{Prepared, ToolContext, ToolSpec},
+    tool::{Prepared, ShownFile, ToolContext, ToolSpec, for_display, shown_text},
 };
 
 /// A call that policy, and a person where one was asked, let through. Nothing else can run.
@@ -29,16 +29,24 @@ impl Permitted {
 
 /// How a call came out of this step.
 pub(crate) enum Settled {
-    /// It may run.
-    Permitted(Permitted),
+    /// It may run, with what a person said where one was asked.
+    Permitted(Permitted, Option<Yes>),
     /// A person wants it with another input, which has to be judged like any other.
-    Edited {
-        /// The input.
-        input: Value,
-        /// True when what runs in the end is to run without a question from then on.
-        always_allow: bool,
-    },
+    Edited(Value, Yes),
 }
+
+/// What a person agreed to.
+pub(crate) struct Yes {
+    /// True when calls like this one are to run without a question from then on.
+    pub(crate) always_allow: bool,
+    /// The rules that do that, for the call as it was shown.
+    pub(crate) rules: Vec<String>,
+    /// The file that they were shown a change of.
+    pub(crate) shown_file: Option<ShownFile>,
+}
+
+/// Judges a call once more, by what holds at that moment.
+pub(crate) type JudgeAgain<'a> = &'a (dyn Fn(&dyn Prepared) -> Result<(), ToolError> + Sync);
 
 /// A call that may not run.
 #[derive(Debug)]
@@ -67,21 +75,24 @@ impl Confirmations {
         Self { bus, timeout }
     }
 
-    /// Turns a decision into a permission or the reason why there is none.
+    /// Turns a decision into a permission or the reason why there is none. A person may take their time,
+    /// so what they agree to is judged again: it runs only when nothing denies it by then.
     pub(crate) async fn settle(
         &self,
         decision: Decision,
         prepared: Box<dyn Prepared>,
         spec: &ToolSpec,
         cx: &ToolContext,
+        judge_again: JudgeAgain<'_>,
     ) -> Result<Settled, Refusal> {
         let asking = match decision {
-            Decision::Allow => return Ok(Settled::Permitted(Permitted(prepared))),
+            Decision::Allow => return Ok(Settled::Permitted(Permitted(prepared), None)),
             Decision::Deny(error) => return Err(error.into()),
             Decision::Ask(asking) => asking,
         };
         // Kept aside, like whatever few calls wait for: every call has room for what it may wait for.
-        let (prepared, details) = Box::pin(details(prepared, &asking, spec, cx)).await?;
+        let (prepared, shown_file, details) =
+            Box::pin(details(prepared, &asking, spec, cx)).await?;
         let answer = match self.bus.request(details, self.timeout, &cx.cancel).await {
             Ok(answer) => answer,
             Err(unanswered) => return Err(unanswered_error(&unanswered, &asking, spec).into()),
@@ -94,26 +105,25 @@ impl Confirmations {
             return Err(Refusal { error, interrupt });
         }
         let always_allow = answer.always_allow;
-        Ok(match answer.updated_input {
+        let yes = Yes { always_allow, rules: asking.suggested_rules, shown_file };
+        match answer.updated_input {
             // Nothing is granted of what the person did not want.
-            Some(input) if input != *prepared.input() => Settled::Edited { input, always_allow },
+            Some(input) if input != *prepared.input() => Ok(Settled::Edited(input, yes)),
             _ => {
-                if always_allow {
-                    cx.session.grants.add(&asking.suggested_rules);
-                }
-                Settled::Permitted(Permitted(prepared))
+                judge_again(prepared.as_ref())?;
+                Ok(Settled::Permitted(Permitted(prepared), Some(yes)))
             }
-        })
+        }
     }
 }
 
-/// What a person is shown. A preview may read files, so it is made aside.
+/// What a person is shown, and the file it was made from. A preview may read files, so it is made aside.
 async fn details(
     prepared: Box<dyn Prepared>,
     asking: &Asking,
     spec: &ToolSpec,
     cx: &ToolContext,
-) -> Result<(Box<dyn Prepared>, Value), ToolError> {
+) -> Result<(Box<dyn Prepared>, Option<ShownFile>, Value), ToolError> {
     let aside = cx.clone();
     let (prepared, preview) = cx
         .blocking(move |_| {
@@ -121,40 +131,60 @@ async fn details(
             Ok((prepared, preview))
         })
         .await?;
+    let (diff, shown_file) = preview.map_or((None, None), |it| (it.diff, Some(it.file)));
     let mut details = json!({
         "toolName": spec.name,
-        "description": prepared.description(),
+        "description": prepared.shown_description(),
         "risk": asking.risk.for_people(),
         "locations": prepared.locations(),
-        "reason": asking.reason,
+        "reason": shown_text(&asking.reason),
         "suggestedRules": asking.suggested_rules,
         "input": prepared.input(),
         "toolUseId": &*cx.tool_use_id,
         "sessionId": cx.session.id,
     });
     if let Value::Object(details) = &mut details {
-        let optional = [("diff", preview), ("message", asking.message.clone())];
+        let diff = diff.map(|it| for_display(&it));
+        let message = asking.message.as_deref().map(shown_text);
         details.extend(
-            optional.into_iter().filter_map(|(key, it)| Some((key.to_owned(), Value::String(it?)))),
+            [("diff", diff), ("message", message)]
+                .into_iter()
+                .filter_map(|(key, it)| Some((key.to_owned(), Value::String(it?)))),
         );
     }
-    Ok((prepared, details))
+    Ok((prepared, shown_file, details))
 }
 
+/// Why a call that asked does not run: what the model may do next, and what a person or the host can do.
 fn unanswered_error(unanswered: &Unanswered, asking: &Asking, spec: &ToolSpec) -> ToolError {
-    let (name, reason) = (&spec.name, &asking.reason);
-    match unanswered {
-        Unanswered::NoListener(cause) => ToolError::new(
-            ErrorKind::PolicyDenied,
-            format!(
-                "`{name}` needs a confirmation ({reason}), but {cause}; {}",
-                asking.ways_to_allow
+    let name = &spec.name;
+    let told = &asking.told_to_model;
+    let next_step = match &asking.message {
+        Some(words) => format!("{words}; ask the user, or go on without it"),
+        None => "ask the user, or go on without it".to_owned(),
+    };
+    let ways = &asking.ways_to_allow;
+    let (error, reason, how_to_allow) = match unanswered {
+        Unanswered::NoListener(cause) => (
+            ToolError::new(
+                ErrorKind::PolicyDenied,
+                format!("`{name}` needs a confirmation ({told}), but {cause}; {next_step}"),
             ),
+            format!("`{name}` needs a confirmation ({}), but {cause}", asking.reason),
+            ways.clone(),
         ),
-        Unanswered::Timeout(after) => ToolError::new(
-            ErrorKind::ConfirmationTimeout,
-            format!("nobody confirmed `{name}` within {} ms ({reason})", after.as_millis()),
-        ),
-        Unanswered::Cancelled => ToolError::cancelled(),
-    }
+        Unanswered::Timeout(after) => {
+            let within = after.as_millis();
+            (
+                ToolError::new(
+                    ErrorKind::ConfirmationTimeout,
+                    format!("nobody confirmed `{name}` within {within} ms ({told}); {next_step}"),
+                ),
+                format!("nobody confirmed `{name}` within {within} ms ({})", asking.reason),
+                format!("{ways}; `limits.confirmationTimeoutMs` is how long somebody has to answer"),
+            )
+        }
+        Unanswered::Cancelled => return ToolError::cancelled(),
+    };
+    error.with_details(&reason, &how_to_allow, asking.suggested_rules.clone())
 }

@@ -4,15 +4,17 @@
 //! long blocks the call it was asked about; after a call it can only add a remark.
 
 mod command;
+mod hearing;
 mod matcher;
 mod output;
 
-use std::{collections::VecDeque, ops::ControlFlow, time::Duration};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
 pub use command::CommandHook;
+pub(crate) use hearing::{Hearing, HearingStep};
 pub use matcher::Matcher;
 pub use output::Verdict;
 
@@ -63,47 +65,6 @@ pub struct Hook {
     pub runner: Box<dyn HookRunner>,
 }
 
-/// What all hooks together say before a call.
-#[derive(Debug, Default)]
-pub(crate) struct Before {
-    pub(crate) verdict: Verdict,
-    /// The input the call is to have instead, to be prepared and judged anew.
-    pub(crate) input: Option<Value>,
-    /// What the model is told with the answer.
-    pub(crate) context: Vec<String>,
-    /// Why the whole turn ends.
-    pub(crate) stop: Option<String>,
-}
-
-impl Before {
-    /// Takes in what one more hook says; no other is asked after a block.
-    fn hear(&mut self, answer: Result<HookAnswer, String>) -> ControlFlow<()> {
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(cause) => {
-                self.verdict = Verdict::Block(format!("a PreToolUse hook failed: {cause}"));
-                return ControlFlow::Break(());
-            }
-        };
-        self.context.extend(answer.context.filter(|it| !self.context.contains(it)));
-        let said = match &answer.stop {
-            Some(stop) => Verdict::Block(stop.clone()),
-            None => answer.verdict,
-        };
-        self.stop = answer.stop;
-        self.verdict = match (std::mem::take(&mut self.verdict), said) {
-            (_, block @ Verdict::Block(_)) => {
-                self.verdict = block;
-                return ControlFlow::Break(());
-            }
-            (earlier, Verdict::Silent) => earlier,
-            (ask @ Verdict::Ask(_), _) => ask,
-            (_, later) => later,
-        };
-        ControlFlow::Continue(())
-    }
-}
-
 /// The hooks of one registry, in order.
 #[derive(Default)]
 pub struct Hooks(Vec<Hook>);
@@ -118,37 +79,9 @@ impl Hooks {
         self.0.iter().filter(move |it| it.event == event && it.matcher.matches(tool))
     }
 
-    /// Asks each hook in turn; a later one sees what an earlier one rewrote. One that agreed to an input
-    /// which was rewritten after it is asked about what became of it, once: then it can object, but not
-    /// rewrite any more.
-    pub(crate) async fn before(&self, tool: &str, input: &Value, cx: &ToolContext) -> Before {
-        let mut before = Before::default();
-        let mut open: VecDeque<&Hook> = self.of(HookEvent::PreToolUse, tool).collect();
-        // Those that agreed to the input as it is now, and how many are asked for the first time.
-        let mut agreed = Vec::new();
-        let mut first = open.len();
-        while let Some(hook) = open.pop_front() {
-            let seen = before.input.as_ref().unwrap_or(input);
-            let answer = hook.ask(&event_json(hook.event, tool, seen, cx), cx).await;
-            if first > 0 {
-                first -= 1;
-                let rewritten = answer.as_ref().ok().and_then(|it| it.updated_input.clone());
-                if let Some(input) = rewritten.filter(|it| it != seen) {
-                    before.input = Some(input);
-                    // A rewrite voids what was allowed before it.
-                    if matches!(before.verdict, Verdict::Allow(_)) {
-                        before.verdict = Verdict::Silent;
-                    }
-                    open.extend(agreed.drain(..));
-                } else {
-                    agreed.push(hook);
-                }
-            }
-            if before.hear(answer).is_break() {
-                break;
-            }
-        }
-        before
+    /// The hooks that want to be asked before calls of a tool.
+    pub(crate) fn hearing<'a>(&'a self, tool: &'a str) -> Hearing<'a> {
+        Hearing::new(tool, self.of(HookEvent::PreToolUse, tool))
     }
 
     /// Lets each hook see the answer and add to it, or keep it from the model.

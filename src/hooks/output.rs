@@ -84,12 +84,14 @@ impl HookAnswer {
             .or(output.reason);
         let word =
             specific.permission_decision.or(output.plain.permission_decision).or(output.decision);
-        let because = reason.clone().unwrap_or_else(|| "it gave no reason".to_owned());
+        let because = |unsaid: &str| reason.clone().unwrap_or_else(|| unsaid.to_owned());
         let verdict = match word {
             None => Verdict::Silent,
-            Some(Word::Allow) => Verdict::Allow(because),
-            Some(Word::Ask) => Verdict::Ask(because),
-            Some(Word::Deny) => Verdict::Block(because),
+            Some(Word::Allow) => Verdict::Allow(because("it gave no reason")),
+            Some(Word::Ask) => Verdict::Ask(because("it gave no reason")),
+            Some(Word::Deny) => Verdict::Block(because(
+                "a hook blocked the call and gave no reason; go on without it, or ask the user",
+            )),
         };
         let stop = (output.go_on == Some(false)).then(|| {
             output.stop_reason.or(reason).unwrap_or_else(|| "a hook ended the turn".into())

@@ -76,7 +76,12 @@ fn definition(spec: &ToolSpec) -> Definition {
 fn answer(output: ToolOutput) -> Answer {
     let mut meta = output.meta;
     if let Some(error) = &output.error {
-        meta.insert("toolwright/error".to_owned(), json!({ "type": error.kind }));
+        // Clients hand the content to the model; this is for the program and the person behind it.
+        let mut told = json!({ "type": error.kind });
+        if let (Some(details), Value::Object(told)) = (&error.details, &mut told) {
+            told.insert("details".to_owned(), json!(details));
+        }
+        meta.insert("toolwright/error".to_owned(), told);
     }
     Answer {
         content: output.content.into_iter().map(block).collect(),

@@ -16,23 +16,19 @@ use super::{
     Limits, Place,
     bound::bounded,
     execute::{Within, closed_while_running},
-    panic_fence::fenced,
+    permit::Permit,
     start_order::StartOrder,
 };
 use crate::{
-    confirm::{Confirmations, Permitted, Refusal, Settled, SharedBus},
+    confirm::{Confirmations, Refusal, SharedBus},
     error::{ErrorKind, ToolError},
-    hooks::{Hooks, Verdict, add_context},
-    policy,
-    policy::{CurrentPolicy, Decision, Origin, PolicyEngine, Question},
-    registry::{Entry, Registry, Snapshot, ToolSource},
+    hooks::{Hooks, add_context},
+    policy::{CurrentPolicy, PolicyEngine},
+    registry::{Entry, Registry, Snapshot},
     session::Sessions,
-    tool::{Commitment, Prepared, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
-    workspace::{real_place, walk::Visibility},
+    tool::{Commitment, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
+    workspace::walk::Visibility,
 };
-
-/// How often people may edit one input before the call is given up.
-const MAX_EDITS: usize = 3;
 
 /// A call as it comes in: nothing in it is trusted yet.
 #[derive(Clone, Debug)]
@@ -58,14 +54,11 @@ pub struct CallOptions {
     pub progress: ProgressSink,
 }
 
-/// A prepared call and what policy says of it.
-pub type Judged = (Box<dyn Prepared>, Decision);
-
-/// What a person wrote in place of an input.
-struct Agreed {
-    input: Value,
-    /// True when it is to run without a question from then on.
-    always: bool,
+/// The tool that a call means, and the ways it was named by.
+pub(super) struct Called<'a> {
+    pub(super) name: &'a str,
+    pub(super) registration: Option<u64>,
+    pub(super) entry: &'a Entry,
 }
 
 /// Everything a call passes through.
@@ -130,22 +123,26 @@ impl Pipeline {
         options: CallOptions,
     ) -> Result<ToolOutput, Refusal> {
         let tools = self.registry.snapshot();
-        let entry = self.find(&tools, &call.name, options.registration)?;
+        let registration = options.registration;
+        let entry = self.find(&tools, &call.name, registration)?;
         let name = &entry.tool.spec().name;
         // Ending the call, however it ends, ends the work it started on other threads.
         let mut cx = self.context(options);
-        cx.visibility = self.visibility(name, &cx);
         let _ended = cx.cancel.clone().drop_guard();
         if cx.cancel.is_cancelled() {
             return Err(ToolError::cancelled().into());
         }
 
+        let called = Called { name: &call.name, registration, entry };
         // Closing drops whatever is waited for: a request is withdrawn, a hook's signal aborted.
-        let (permitted, context) = tokio::select! {
+        let Permit { permitted, shown_file, context } = tokio::select! {
             biased;
             () = self.closed.cancelled() => return Err(closed_while_running().into()),
-            permitted = self.permit(&tools, entry, call.input, &cx) => permitted?,
+            permit = self.permit(&called, call.input, &cx) => permit?,
         };
+        // From the policy that holds now: somebody may have been asked for a minute.
+        cx.visibility = self.visibility(name, &cx);
+        cx.shown_file = shown_file;
         let watched_input = self.hooks.watch(name).then(|| permitted.prepared().input().clone());
 
         let started = Instant::now();
@@ -183,151 +180,8 @@ impl Pipeline {
         })
     }
 
-    /// From raw input to a call that may run, and what hooks want the model to know. Hooks are asked once
-    /// for each input that comes from outside, of the model or of a person. What they make of it is
-    /// prepared and judged again, and their word on it counts; what a person makes of it comes from outside.
-    async fn permit(
-        &self,
-        tools: &Snapshot,
-        entry: &Entry,
-        input: Value,
-        cx: &ToolContext,
-    ) -> Result<(Permitted, Vec<String>), Refusal> {
-        let spec = entry.tool.spec();
-        let (mut prepared, mut decision) = self.judge(tools, entry, input, cx).await?;
-        // The input a person wrote: agreeing to it once is enough.
-        let mut agreed: Option<Agreed> = None;
-        let mut context = Vec::new();
-        for _ in 0..MAX_EDITS {
-            let before = self.hooks.before(&spec.name, prepared.input(), cx).await;
-            if let Verdict::Block(reason) = before.verdict {
-                let error = ToolError::new(ErrorKind::HookBlocked, reason);
-                return Err(Refusal { error, interrupt: before.stop });
-            }
-            context.extend(before.context);
-            if let Some(input) = before.input.filter(|it| it != prepared.input()) {
-                (prepared, decision) = self.judge(tools, entry, input, cx).await?;
-            }
-            let agreed_to = agreed.take().filter(|it| it.input == *prepared.input());
-            decision = match (&agreed_to, before.verdict) {
-                (Some(_), _) => Decision::Allow,
-                (None, Verdict::Silent) => decision,
-                (None, said) => self.heed(decision, said, entry, prepared.as_ref(), cx),
-            };
-            match self.confirmations.settle(decision, prepared, spec, cx).await? {
-                Settled::Permitted(permitted) => {
-                    if agreed_to.is_some_and(|it| it.always) {
-                        self.grant(entry, permitted.prepared(), cx);
-                    }
-                    return Ok((permitted, context));
-                }
-                Settled::Edited { input, always_allow } => {
-                    (prepared, decision) = self.judge(tools, entry, input, cx).await?;
-                    let input = prepared.input().clone();
-                    agreed = Some(Agreed { input, always: always_allow });
-                }
-            }
-        }
-        Err(Refusal::from(ToolError::new(
-            ErrorKind::PolicyDenied,
-            format!(
-                "the input of `{}` was edited {MAX_EDITS} times and never agreed on",
-                spec.name
-            ),
-        )))
-    }
-
-    /// Lets the same call run from now on without a question.
-    fn grant(&self, entry: &Entry, prepared: &dyn Prepared, cx: &ToolContext) {
-        let engine = self.engine(cx);
-        let rules = ask(entry, prepared, cx, |question| engine.narrowest_rules(question));
-        cx.session.grants.add(&rules.unwrap_or_default());
-    }
-
-    /// Prepares and decides; a denied call ends here, before any hook sees it.
-    async fn judge(
-        &self,
-        tools: &Snapshot,
-        entry: &Entry,
-        input: Value,
-        cx: &ToolContext,
-    ) -> Result<Judged, ToolError> {
-        let tool = Arc::clone(&entry.tool);
-        let prepared = if tool.prepares_slowly() {
-            let within = Within::new(cx, &self.closed, self.timeout(entry));
-            let aside = cx.clone();
-            within.run(cx.blocking(move |_| tool.prepare(input, &aside))).await?
-        } else {
-            fenced(|| tool.prepare(input, cx))?
-        };
-        self.decide(tools, entry, prepared, cx)
-    }
-
-    /// Prepares a call without running it, for a host that wants to show it first. A tool that prepares
-    /// slowly is not asked: whoever wants to show it waits for this.
-    pub fn preview(
-        &self,
-        call: ToolCall,
-        options: CallOptions,
-    ) -> Result<Option<Judged>, ToolError> {
-        let tools = self.registry.snapshot();
-        let entry = self.find(&tools, &call.name, None)?;
-        if entry.tool.prepares_slowly() {
-            return Ok(None);
-        }
-        let cx = self.context(options);
-        let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
-        self.decide(&tools, entry, prepared, &cx).map(Some)
-    }
-
-    fn decide(
-        &self,
-        tools: &Snapshot,
-        entry: &Entry,
-        prepared: Box<dyn Prepared>,
-        cx: &ToolContext,
-    ) -> Result<Judged, ToolError> {
-        let name = &entry.tool.spec().name;
-        if tools.is_disabled(name) {
-            return Err(ToolError::new(ErrorKind::ToolDisabled, disabled(name)));
-        }
-        let engine = self.engine(cx);
-        match ask(entry, prepared.as_ref(), cx, |question| Decision::of(&engine, question)) {
-            Decision::Deny(error) => Err(error),
-            decision @ (Decision::Allow | Decision::Ask(_)) => Ok((prepared, decision)),
-        }
-    }
-
-    fn heed(
-        &self,
-        decision: Decision,
-        said: Verdict,
-        entry: &Entry,
-        prepared: &dyn Prepared,
-        cx: &ToolContext,
-    ) -> Decision {
-        let engine = self.engine(cx);
-        ask(entry, prepared, cx, |question| decision.after_hooks(said, &engine, question))
-    }
-
-    /// What policy says of a call, with its reasons. Nothing runs.
-    pub fn explain(
-        &self,
-        call: ToolCall,
-        options: CallOptions,
-    ) -> Result<policy::Verdict, ToolError> {
-        let tools = self.registry.snapshot();
-        let entry = self.find(&tools, &call.name, None)?;
-        let cx = self.context(options);
-        let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
-        let engine = self.engine(&cx);
-        let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question));
-        let name = &entry.tool.spec().name;
-        Ok(if tools.is_disabled(name) { verdict.denied(disabled(name)) } else { verdict })
-    }
-
     /// The policy of the call's session.
-    fn engine(&self, cx: &ToolContext) -> Arc<PolicyEngine> {
+    pub(super) fn engine(&self, cx: &ToolContext) -> Arc<PolicyEngine> {
         cx.session.grants.engine(self.policy.get())
     }
 
@@ -342,11 +196,11 @@ impl Pipeline {
         Visibility::judged_by(move |path, _subject| !engine.hides(&tool, path))
     }
 
-    fn timeout(&self, entry: &Entry) -> Duration {
+    pub(super) fn timeout(&self, entry: &Entry) -> Duration {
         entry.tool.timeout().unwrap_or_else(|| self.limits.call_timeout())
     }
 
-    fn find<'a>(
+    pub(super) fn find<'a>(
         &self,
         tools: &'a Snapshot,
         name: &str,
@@ -380,36 +234,9 @@ impl Pipeline {
             progress: options.progress,
             max_result_bytes: self.limits.max_result_bytes,
             visibility: Visibility::everything(),
+            shown_file: None,
         }
     }
-}
-
-/// Puts a prepared call before the judge.
-fn ask<T>(
-    entry: &Entry,
-    prepared: &dyn Prepared,
-    cx: &ToolContext,
-    judge: impl FnOnce(&Question) -> T,
-) -> T {
-    let spec = entry.tool.spec();
-    judge(&Question {
-        tool: &spec.name,
-        origin: match entry.source {
-            ToolSource::Builtin(_) => Origin::Builtin,
-            ToolSource::Host => Origin::Host,
-            ToolSource::Mcp { .. } => Origin::Mcp,
-        },
-        side_effect: spec.side_effect,
-        annotations: &spec.annotations,
-        input: prepared.input(),
-        accesses: prepared.accesses(),
-        directory: prepared.directory().unwrap_or_else(|| cx.session.roots.first()),
-        follow_links: Some(&real_place),
-    })
-}
-
-fn disabled(name: &str) -> String {
-    format!("the host has disabled `{name}` (`disallowedTools`); use another tool")
 }
 
 fn unknown_tool(tools: &Snapshot, name: &str) -> ToolError {

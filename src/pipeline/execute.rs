@@ -53,13 +53,12 @@ impl<'a> Within<'a> {
         if self.commitment.withdraw() {
             return Err(stopped);
         }
-        match tokio::time::timeout(SETTLING, work).await {
-            Ok(ended) => ended,
-            Err(_) => Err(ToolError::new(
-                stopped.kind,
-                format!("{}; what it had begun to write may still take effect", stopped.message),
-            )),
+        if let Ok(ended) = tokio::time::timeout(SETTLING, work).await {
+            return ended;
         }
+        let message =
+            format!("{}; what it had begun to write may still take effect", stopped.message);
+        Err(stopped.reworded(message))
     }
 }
 

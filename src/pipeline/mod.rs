@@ -4,14 +4,17 @@ mod batch;
 mod bound;
 mod call;
 mod execute;
+mod heed;
 mod limits;
 mod panic_fence;
+mod permit;
 mod start_order;
 mod undo;
 
 pub use batch::{Order, TurnCall};
-pub use call::{CallOptions, Judged, Pipeline, ToolCall};
+pub use call::{CallOptions, Pipeline, ToolCall};
 pub use limits::Limits;
 pub use panic_fence::quiet_panic_hook;
+pub use permit::Judged;
 pub use start_order::Place;
 pub use undo::{UndoAction, Undone};

@@ -80,7 +80,7 @@ fn after_others(error: ToolError, undone: &[Undone]) -> ToolError {
     }
     let paths: Vec<String> = undone.iter().map(|it| format!("`{}`", it.path)).collect();
     let message = format!("{}; taken back before that: {}", error.message, paths.join(", "));
-    ToolError::new(error.kind, message)
+    error.reworded(message)
 }
 
 fn take_back(change: &Arc<Change>, turn: Turn, cx: &ToolContext) -> Result<Undone, ToolError> {

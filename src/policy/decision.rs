@@ -2,11 +2,10 @@
 
 use crate::{
     error::{ErrorKind, ToolError},
-    hooks,
     tool::Risk,
 };
 
-use super::{Action, Basis, PermissionMode, PolicyEngine, Question, judge::Judge};
+use super::{Action, Basis, PermissionMode, PolicyEngine, Question, Verdict, judge::Judge};
 
 /// What is to be done with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,17 +21,20 @@ pub enum Decision {
 /// What somebody who is asked, or is not there to be asked, has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asking {
-    /// Why.
+    /// Why, for a person.
     pub reason: String,
+    /// Why, for a model that cannot be let through because nobody answers.
+    pub told_to_model: String,
     /// The rule's own words.
     pub message: Option<String>,
-    /// True when no rule spoke, so that a hook can answer for a person.
-    pub hooks_may_allow: bool,
+    /// True when the default alone asks: no rule, no mode, no protected place, and no doubt about a
+    /// command line. Then somebody else may answer for a person.
+    pub by_default_alone: bool,
     /// How much harm the call could do.
     pub risk: Risk,
     /// The narrowest rules that would let the call through next time; none where no rule would.
     pub suggested_rules: Vec<String>,
-    /// The ways to allow the call when nobody can be asked.
+    /// What a person or the host can do when nobody can be asked.
     pub ways_to_allow: String,
 }
 
@@ -46,52 +48,16 @@ impl Decision {
             Action::Ask => {
                 let verdict = ruling.verdict();
                 Self::Ask(Box::new(Asking {
-                    hooks_may_allow: verdict.basis == Basis::Default,
-                    suggested_rules: engine.helping_rules(question, verdict.basis),
+                    by_default_alone: verdict.basis == Basis::Default,
+                    suggested_rules: engine.helping_rules(question, verdict.to_be_lifted),
                     ways_to_allow: engine.ways_to_allow(question, &verdict),
                     reason: verdict.reason,
+                    told_to_model: verdict.told_to_model,
                     message: verdict.message,
                     risk: verdict.risk,
                 }))
             }
-            Action::Deny => {
-                let verdict = ruling.verdict();
-                let words = verdict.message.map(|it| format!(": {it}")).unwrap_or_default();
-                let message = format!("`{}` is denied: {}{words}", question.tool, verdict.reason);
-                Self::Deny(ToolError::new(ErrorKind::PolicyDenied, message))
-            }
-        }
-    }
-
-    /// The decision once hooks have spoken. They can ask where policy would allow, and allow where no
-    /// rule asks; neither reaches over a rule.
-    #[must_use]
-    pub fn after_hooks(
-        self,
-        said: hooks::Verdict,
-        engine: &PolicyEngine,
-        question: &Question,
-    ) -> Self {
-        match (self, said) {
-            (Self::Allow, hooks::Verdict::Ask(reason)) => {
-                let reason = format!("a hook asks: {reason}");
-                if engine.mode() == PermissionMode::DontAsk {
-                    let message = format!("{reason}, and mode `dontAsk` denies what would ask");
-                    return Self::Deny(ToolError::new(ErrorKind::PolicyDenied, message));
-                }
-                Self::Ask(Box::new(Asking {
-                    reason,
-                    message: None,
-                    hooks_may_allow: false,
-                    risk: question.side_effect.risk(),
-                    suggested_rules: Vec::new(),
-                    ways_to_allow:
-                        "only the hook, or whoever answers confirmation requests, can allow it"
-                            .to_owned(),
-                }))
-            }
-            (Self::Ask(asking), hooks::Verdict::Allow(_)) if asking.hooks_may_allow => Self::Allow,
-            (decision, _) => decision,
+            Action::Deny => Self::Deny(denial(engine, question, &ruling.verdict())),
         }
     }
 
@@ -103,4 +69,24 @@ impl Decision {
             Self::Deny(_) => "deny",
         }
     }
+}
+
+/// The model learns what is denied and what to do instead, a person which rule or mode denies it.
+fn denial(engine: &PolicyEngine, question: &Question, verdict: &Verdict) -> ToolError {
+    let tool = question.tool;
+    let next_step = match (&verdict.message, verdict.basis) {
+        // Whoever wrote the rule says what to do instead.
+        (Some(words), _) => format!(": {words}"),
+        (None, Basis::Mode) if engine.mode() == PermissionMode::Plan => {
+            "; finish the plan first".to_owned()
+        }
+        (None, _) => "; do it in another way, or ask the user".to_owned(),
+    };
+    let message = format!("`{tool}` is denied: {}{next_step}", verdict.told_to_model);
+    let words = verdict.message.as_ref().map(|it| format!(": {it}")).unwrap_or_default();
+    ToolError::new(ErrorKind::PolicyDenied, message).with_details(
+        &format!("`{tool}` is denied: {}{words}", verdict.reason),
+        &engine.ways_to_allow(question, verdict),
+        engine.helping_rules(question, verdict.to_be_lifted),
+    )
 }

@@ -4,7 +4,10 @@ use std::{collections::HashMap, path::Path};
 
 use serde_json::Value;
 
-use crate::tool::{Access, Annotations, Risk, SideEffect};
+use crate::{
+    terminal::visible,
+    tool::{Access, Annotations, Risk, SideEffect},
+};
 
 use super::{
     action::{Action, Layer, PermissionMode},
@@ -202,9 +205,9 @@ impl PolicyEngine {
         grant::narrowest(question, &self.sources.places)
     }
 
-    /// The ways to allow a call that asks, for when nobody is there to be asked.
+    /// What a person or the host can do so that a call runs which asks or is denied.
     pub fn ways_to_allow(&self, question: &Question, verdict: &Verdict) -> String {
-        grant::ways_to_allow(question, &self.sources.places, verdict)
+        grant::ways_to_allow(question, &self.sources.places, self.mode(), verdict)
     }
 
     /// The narrowest rules, where a rule can let a call through that asks.
@@ -232,7 +235,9 @@ impl PolicyEngine {
             directory: &self.sources.places.project,
             follow_links: None,
         };
-        let judge = Judge::of(self, &question);
+        let mut judge = Judge::of(self, &question);
+        // The call itself was allowed or agreed to; only rules about its paths are left to ask.
+        judge.call.retain(|it| !it.rule.conditions.is_empty());
         let ruling = judge.ruling();
         ruling.action() != Action::Allow && ruling.has_rule()
     }
@@ -299,7 +304,7 @@ fn compile_object(
 }
 
 fn shown(layer: Layer, place: &str, text: &str, action: Action) -> RuleRef {
-    RuleRef { layer, place: place.into(), text: text.trim().into(), action }
+    RuleRef { layer, place: place.into(), text: visible(text.trim()).into(), action }
 }
 
 fn error_at(layer: Layer, place: &str, text: &str, cause: String) -> PolicyError {

@@ -1,9 +1,9 @@
 //! "Always allow": the narrowest rule that lets the same call through again.
 
-use crate::tool::Access;
+use crate::{terminal::is_confusing, tool::Access};
 
 use super::{
-    command::is_confusing,
+    action::{Action, PermissionMode},
     command_pattern,
     host_pattern::host_of,
     path_pattern,
@@ -21,8 +21,6 @@ pub(super) fn narrowest(question: &Question, places: &Places) -> Option<Vec<Stri
     let mut rules = Vec::new();
     for access in question.accesses {
         let rule = match (family, access) {
-            // No rule allows a line that is not what it looks like.
-            (Family::Shell, Access::Run(line)) if line.chars().any(is_confusing) => return None,
             (Family::Shell, Access::Run(line)) => {
                 format!("Bash({})", command_pattern::escaped(line))
             }
@@ -38,6 +36,12 @@ pub(super) fn narrowest(question: &Question, places: &Places) -> Option<Vec<Stri
             // A rule about something else would not allow the call.
             _ => return None,
         };
+        // A rule with something in it that nobody sees would be read, and pasted, as another one. Commands
+        // may have several lines.
+        let is_one_line = family == Family::Shell || !rule.contains(['\n', '\t']);
+        if rule.contains(is_confusing) || !is_one_line {
+            return None;
+        }
         if !rules.contains(&rule) {
             rules.push(rule);
         }
@@ -56,11 +60,11 @@ fn path_text(path: &str, places: &Places) -> String {
     }
 }
 
-/// The rules that would let a call through which asks, where rules can: not over a rule that asks, nor
-/// over a mode that does.
+/// The rules that would let a call through which asks or is denied, where rules can: not over a rule that
+/// says so, nor over a mode that does.
 pub(super) fn helping(question: &Question, places: &Places, basis: Basis) -> Vec<String> {
     let helps = match basis {
-        Basis::Default => true,
+        Basis::Default | Basis::Doubt => true,
         // Only a rule about the place itself lifts this, and such rules are about files and commands.
         Basis::ProtectedPlace => question.family().is_some(),
         Basis::Rule | Basis::PossibleRule | Basis::Mode => false,
@@ -68,15 +72,32 @@ pub(super) fn helping(question: &Question, places: &Places, basis: Basis) -> Vec
     narrowest(question, places).filter(|_| helps).unwrap_or_default()
 }
 
-/// What a model or a host is told when nobody is there to be asked.
-pub(super) fn ways_to_allow(question: &Question, places: &Places, verdict: &Verdict) -> String {
+/// What a person or the host can do so that the call runs. Not for models.
+pub(super) fn ways_to_allow(
+    question: &Question,
+    places: &Places,
+    mode: PermissionMode,
+    verdict: &Verdict,
+) -> String {
     let listening = "by listening for confirmation requests";
-    let rule = helping(question, places, verdict.basis).into_iter().next().map(|rule| {
+    let rule = helping(question, places, verdict.to_be_lifted).into_iter().next().map(|rule| {
         let rule: String = rule.chars().take(200).collect();
         format!("by a rule such as `{rule}` (`allowedTools` or the policy's `allow`)")
     });
+    let is_denied = verdict.action == Action::Deny;
     match (verdict.basis, rule, &verdict.rule) {
-        (Basis::Default, rule, _) => {
+        (Basis::Default, Some(rule), _) if is_denied => format!("a host can allow it {rule}"),
+        (Basis::Rule, _, Some(rule)) if is_denied => {
+            format!(
+                "a host can allow it by changing the {rule}, which no other rule, mode or answer lifts"
+            )
+        }
+        (Basis::Mode, rule, _) if is_denied => {
+            let rule = rule.map(|it| it + ", or ").unwrap_or_default();
+            let mode = mode.as_str();
+            format!("a host can allow it {rule}by another `permissionMode` than `{mode}`")
+        }
+        (Basis::Default | Basis::Doubt, rule, _) => {
             let rule = rule.map(|it| it + ", ").unwrap_or_default();
             format!(
                 "a host can allow it {rule}{listening}, or, if it asks by itself, by `permissionMode: \

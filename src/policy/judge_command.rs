@@ -1,8 +1,10 @@
 //! The part of a decision that is about a command line.
 
+use crate::terminal::is_confusing;
+
 use super::{
     action::Action,
-    command::{Direction, Role, Segment, Word, is_confusing, trimmed},
+    command::{Direction, Role, Segment, Word, trimmed},
     command_pattern::Match,
     judge::{Fallback, Judge},
     programs::{self, Use},

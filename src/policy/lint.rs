@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::terminal::visible;
+
 use super::{
     action::Action,
     command::is_never_allowed,
@@ -60,6 +62,7 @@ impl PolicyEngine {
         let mut found = Vec::new();
         for (place, rule) in self.rules.iter().enumerate() {
             let mut add = |kind, message: String| {
+                let message = visible(&message).into_owned();
                 found.push(Lint { kind, rule: rule.shown.clone(), message });
             };
             if let Some((kind, message)) = breadth(rule) {

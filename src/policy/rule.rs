@@ -20,7 +20,7 @@ pub struct RuleRef {
     pub layer: Layer,
     /// Its place there: `rules[3]`, `deny[0]`.
     pub place: Arc<str>,
-    /// What it says: `Bash(git push:*)`.
+    /// What it says: `Bash(git push:*)`, as a person is shown it.
     pub text: Arc<str>,
     /// What it does.
     pub action: Action,

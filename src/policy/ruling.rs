@@ -6,11 +6,14 @@ use std::{
     path::Path,
 };
 
-use crate::tool::{Risk, shown_path};
+use crate::{
+    terminal::visible,
+    tool::{Risk, shown_path},
+};
 
 use super::{
     action::Action,
-    command::{Direction, is_confusing},
+    command::Direction,
     config::RiskLevel,
     rule::Rule,
     verdict::{Basis, PartVerdict, Verdict},
@@ -98,10 +101,13 @@ impl Ruling<'_> {
         let strictest = self.strictest();
         let rule = strictest.and_then(|it| it.why.rule());
         let reason = strictest.map(Part::reason).unwrap_or_default();
-        let (reason, basis) = match self.bound {
-            None => (reason, strictest.map_or(Basis::Default, Part::basis)),
-            Some(bound) => (bound.reason(reason), Basis::Mode),
+        let told = strictest.map(Part::told_to_model).unwrap_or_default();
+        let unbound = strictest.map_or(Basis::Default, Part::basis);
+        let (reason, told_to_model, basis) = match self.bound {
+            None => (reason, told, unbound),
+            Some(bound) => (bound.reason(reason), bound.told_to_model(told), Basis::Mode),
         };
+        let to_be_lifted = if matches!(self.bound, Some(Bound::DontAsk)) { unbound } else { basis };
         let in_words = |it: &Part| PartVerdict {
             part: it.shown.to_string(),
             action: it.action,
@@ -112,19 +118,23 @@ impl Ruling<'_> {
         Verdict {
             action: self.action(),
             reason,
+            told_to_model,
             basis,
+            to_be_lifted,
             rule: rule.map(|it| it.shown.clone()),
             risk: rule.and_then(|it| it.risk).map_or(self.risk, RiskLevel::risk),
-            message: rule.and_then(|it| it.message.clone()),
+            message: rule.and_then(|it| it.message.as_deref()).map(|it| visible(it).into_owned()),
             parts: self.parts.iter().map(in_words).collect(),
         }
     }
 }
 
 impl<'a> Part<'a> {
-    /// Asks at least, because other programs run or believe what is written there, or may.
+    /// Asks at least, because other programs run or believe what is written there, or may. Where the
+    /// default asks already, this is the reason that counts: what lifts a default does not lift this.
     pub(super) fn guard(&mut self, why: Why<'a>) {
-        if self.action == Action::Allow {
+        let is_default = self.action == Action::Ask && self.basis() == Basis::Default;
+        if self.action == Action::Allow || is_default {
             self.action = Action::Ask;
             self.why = why;
         }
@@ -135,6 +145,7 @@ impl<'a> Part<'a> {
             Why::Rule(_) => Basis::Rule,
             Why::Possible(_) => Basis::PossibleRule,
             Why::Protected | Why::MaybeProtected => Basis::ProtectedPlace,
+            _ if self.doubt.is_some() => Basis::Doubt,
             Why::DefaultAction(_) | Why::Mode(_) | Why::OnlyLooks | Why::NoRule => Basis::Default,
         }
     }
@@ -142,6 +153,7 @@ impl<'a> Part<'a> {
     fn reason(&self) -> String {
         let shown = &self.shown;
         if let Some(doubt) = self.doubt {
+            let doubt = visible(doubt);
             return format!("the command line {doubt}, so what it runs is not certain");
         }
         match self.why {
@@ -161,6 +173,32 @@ impl<'a> Part<'a> {
             Why::Mode(mode) => format!("mode `{mode}` allows it"),
             Why::OnlyLooks => "it only looks at the workspace".to_owned(),
             Why::NoRule | Why::DefaultAction(Action::Ask) => format!("no rule allows `{shown}`"),
+        }
+    }
+
+    /// Why in words for a model, which learns what is not allowed and not which setting would allow it.
+    fn told_to_model(&self) -> String {
+        let shown = &self.shown;
+        if let Some(doubt) = self.doubt {
+            let doubt = visible(doubt);
+            return format!("the command line {doubt}, so what it runs is not certain");
+        }
+        match self.why {
+            Why::Rule(rule) if rule.action() == Action::Deny => {
+                format!("`{shown}` is not allowed here")
+            }
+            Why::Rule(_) => format!("the user wants to be asked about `{shown}`"),
+            Why::Possible(_) => {
+                format!("`{shown}` may touch something that the user has limited")
+            }
+            Why::Protected => format!("`{shown}` is run or trusted by other programs"),
+            Why::MaybeProtected => format!(
+                "where `{shown}` writes is not known, and it may be a place that other programs run or \
+                 trust"
+            ),
+            Why::DefaultAction(_) | Why::Mode(_) | Why::OnlyLooks | Why::NoRule => {
+                format!("`{shown}` has not been allowed")
+            }
         }
     }
 }
@@ -184,34 +222,35 @@ impl Bound {
             Self::DontAsk => unbound + ", and mode `dontAsk` denies what would ask",
         }
     }
+
+    fn told_to_model(self, unbound: String) -> String {
+        match self {
+            Self::PlanAsks => {
+                "while a plan is made, the user is asked about commands and fetches".to_owned()
+            }
+            Self::PlanDenies => "while a plan is made, nothing is changed".to_owned(),
+            Self::DontAsk => unbound,
+        }
+    }
 }
 
 impl Display for Shown<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text(text) => f.write_str(text),
+            Self::Text(text) => f.write_str(&visible(text)),
             Self::Path(path) => f.write_str(&shown_path(path)),
             Self::Command(line) => f.write_str(&shortened(line)),
-            Self::Redirection(Direction::Reads, file) => write!(f, "< {file}"),
-            Self::Redirection(Direction::Writes, file) => write!(f, "> {file}"),
+            Self::Redirection(Direction::Reads, file) => write!(f, "< {}", visible(file)),
+            Self::Redirection(Direction::Writes, file) => write!(f, "> {}", visible(file)),
         }
     }
 }
 
-/// A line as it fits into a reason, with nothing in it that a terminal or an eye would take for
-/// something else.
+/// A line as it fits into a reason.
 fn shortened(line: &str) -> String {
     const SHOWN: usize = 200;
-    let mut shown = String::new();
-    for character in line.chars().take(SHOWN) {
-        match character {
-            '\n' | '\t' => shown.push(' '),
-            it if is_confusing(it) => shown.extend(it.escape_unicode()),
-            it => shown.push(it),
-        }
-    }
-    if line.chars().nth(SHOWN).is_some() {
-        shown.push('…');
-    }
-    shown
+    let end = line.char_indices().nth(SHOWN).map(|(at, _)| at);
+    let beginning = end.and_then(|at| line.get(..at)).unwrap_or(line);
+    let more = if end.is_some() { "…" } else { "" };
+    visible(beginning).replace(['\n', '\t'], " ") + more
 }

@@ -10,9 +10,10 @@ use super::{action::Action, rule::RuleRef};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// The default action or the permission mode, because no rule spoke. Only here a hook's allow
-    /// counts.
+    /// The default action or the permission mode, because no rule spoke.
     Default,
+    /// No rule spoke, and what the command line runs is not certain.
+    Doubt,
     /// A rule that applies.
     Rule,
     /// A limit that may apply to what is only known while the call runs.
@@ -29,10 +30,17 @@ pub enum Basis {
 pub struct Verdict {
     /// What is to be done.
     pub action: Action,
-    /// Why, in words for a person or a model.
+    /// Why, in words for a person.
     pub reason: String,
+    /// Why, in words for a model: without rules, modes and settings.
+    #[serde(skip)]
+    pub told_to_model: String,
     /// What the action rests on.
     pub basis: Basis,
+    /// What a rule would have to lift so that the call runs: the basis, or what a mode that does not ask
+    /// would have asked for.
+    #[serde(skip)]
+    pub to_be_lifted: Basis,
     /// The rule that decided, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleRef>,

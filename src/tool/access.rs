@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::terminal::escaped;
+use crate::terminal::visible;
 
 /// One thing a call will touch, resolved: the very path that will be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,12 +27,12 @@ impl Access {
     }
 }
 
-/// A path as a person is shown it: control characters, which could act on a terminal, are escaped.
+/// A path as a person is shown it, in one line.
 pub fn shown_path(path: &Path) -> String {
-    escaped(&path.to_string_lossy(), char::is_control)
+    visible(&path.to_string_lossy()).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// A command or another text of several lines as a person is shown it.
 pub fn shown_text(text: &str) -> String {
-    escaped(text, |it| it.is_control() && !matches!(it, '\n' | '\t'))
+    visible(text).into_owned()
 }

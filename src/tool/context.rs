@@ -4,7 +4,7 @@ use std::{panic::resume_unwind, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Commitment, Progress, ProgressSink};
+use super::{Commitment, Progress, ProgressSink, ShownFile};
 use crate::{error::ToolError, session::Session, workspace::walk::Visibility};
 
 /// The surroundings of one call.
@@ -24,6 +24,8 @@ pub struct ToolContext {
     pub max_result_bytes: usize,
     /// Which files a search may know of.
     pub visibility: Visibility,
+    /// The file that a person was shown a change of, and agreed to it.
+    pub shown_file: Option<ShownFile>,
 }
 
 impl ToolContext {

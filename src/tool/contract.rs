@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Access, SideEffect, ToolContext, ToolOutput, ToolSpec};
+use super::{Access, Preview, SideEffect, ToolContext, ToolOutput, ToolSpec, shown_text};
 use crate::error::ToolError;
 
 /// What the author of a native tool writes: one type in one file.
@@ -50,9 +50,10 @@ pub trait Tool: Send + Sync + 'static {
     /// One line for a person: what this call is about to do.
     fn describe(&self, plan: &Self::Plan) -> String;
 
-    /// What a person who is asked is shown of the call's effect, such as a diff. May look at files, and
-    /// changes nothing.
-    fn preview(&self, _plan: &Self::Plan, _cx: &ToolContext) -> Option<String> {
+    /// What a person who is asked is shown of the call's effect on a file. May look at files, and changes
+    /// nothing. A tool that has a preview refuses to run when the file has changed since
+    /// ([`ToolContext::shown_file`]).
+    fn preview(&self, _plan: &Self::Plan, _cx: &ToolContext) -> Option<Preview> {
         None
     }
 
@@ -113,11 +114,16 @@ pub trait Prepared: Send + Sync {
         None
     }
 
-    /// One line for a person.
+    /// One line for a person, with whatever the input brings along.
     fn description(&self) -> String;
 
+    /// The same with everything in it to be seen.
+    fn shown_description(&self) -> String {
+        shown_text(&self.description())
+    }
+
     /// What a person who is asked is shown of its effect. May look at files, so it may block.
-    fn preview(&self, _cx: &ToolContext) -> Option<String> {
+    fn preview(&self, _cx: &ToolContext) -> Option<Preview> {
         None
     }
 

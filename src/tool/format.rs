@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::terminal::{acts_on_a_terminal, escaped};
+use crate::terminal::visible_text;
 
 /// How much of an output is kept; nothing said is no limit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,10 +93,10 @@ pub fn for_model(output: &str) -> String {
     without_escapes(output).trim().to_owned()
 }
 
-/// Output as a person can safely be shown it: control characters, which could act on a terminal, are
-/// escaped. Line ends and tabs stay.
+/// Output as a person can safely be shown it: characters that could act on a terminal, turn the reading
+/// direction around or hide are written out. Line ends and tabs stay.
 pub fn for_display(output: &str) -> String {
-    escaped(output, acts_on_a_terminal)
+    visible_text(output).into_owned()
 }
 
 /// Removes escape sequences: colours, cursor movements, titles.

@@ -11,6 +11,7 @@ mod contract;
 mod format;
 mod input;
 mod output;
+mod preview;
 mod progress;
 mod schema;
 mod spec;
@@ -26,6 +27,7 @@ pub use format::{
 pub use input::InputValidator;
 pub(crate) use input::kind_of;
 pub use output::{Content, InvocationView, ResultView, ToolOutput};
+pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};
 pub use schema::{SchemaError, check_foreign_schema, derived_schema, strict_schema};
 pub use spec::{Annotations, NAME_RULE, Risk, SideEffect, ToolSpec, is_valid_name};

@@ -62,9 +62,14 @@ impl ToolOutput {
         Self { content: vec![Content::text(text)], ..Self::default() }
     }
 
-    /// The answer of a failed call: the message is what the model reads.
+    /// The answer of a failed call: the message is what the model reads, the details what a person does.
     pub fn failure(error: ToolError) -> Self {
-        Self { content: vec![Content::text(&error.message)], error: Some(error), ..Self::default() }
+        Self {
+            content: vec![Content::text(&error.message)],
+            display: error.details.as_ref().map(|it| it.for_people()),
+            error: Some(error),
+            ..Self::default()
+        }
     }
 
     /// Sets what a person is shown.

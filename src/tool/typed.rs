@@ -7,7 +7,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::{
-    Access, Annotations, DynTool, InputValidator, Prepared, Tool, ToolContext, ToolOutput,
+    Access, Annotations, DynTool, InputValidator, Prepared, Preview, Tool, ToolContext, ToolOutput,
     ToolSpec, derived_schema,
 };
 use crate::error::{ErrorKind, ToolError};
@@ -102,7 +102,7 @@ impl<T: Tool> Prepared for TypedCall<T> {
         self.tool.tool.describe(&self.plan)
     }
 
-    fn preview(&self, cx: &ToolContext) -> Option<String> {
+    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
         self.tool.tool.preview(&self.plan, cx)
     }
 

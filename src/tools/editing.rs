@@ -8,13 +8,17 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     error::{ErrorKind, ToolError},
     session::{Change, ReadBeforeWrite},
-    tool::{Content, ToolContext, ToolOutput, shown_path},
+    tool::{Content, Preview, ShownContent, ShownFile, ToolContext, ToolOutput, shown_path},
     workspace::{
         Diff, DiffLimits, Expected, ForEdit, InPlace, MAX_TEXT_BYTES, NotKept, RelativePaths,
         Stamp, TextFile, TextFileError, WorkspacePath, WriteError, Written, is_temporary_name,
         read_for_edit, unified_diff, write_atomically,
     },
 };
+
+/// How a host lets files be changed that were not read, or not as they are.
+pub(super) const WITHOUT_READING: &str =
+    "a host can allow it by `readBeforeWrite: false`, for every file";
 
 /// What a file holds before a change.
 pub(super) struct Current {
@@ -125,15 +129,46 @@ pub(super) fn resolve(
     Ok(place)
 }
 
-/// The diff that a change would make, from what the file holds now; nothing where it would fail.
-pub(super) fn preview<F>(place: &WorkspacePath, cx: &ToolContext, compute: F) -> Option<String>
+/// The diff that a change would make, from what the file holds now; no diff where it would fail.
+pub(super) fn preview<F>(place: &WorkspacePath, cx: &ToolContext, compute: F) -> Preview
 where
     F: FnOnce(&Current) -> Result<Next, ToolError>,
 {
-    let (current, _) = Current::of(place, read_current(place).ok()?, cx);
-    let next = compute(&current).ok()?;
-    let diff = unified_diff(&next.before, &next.after, &current.path, &DiffLimits::default());
-    (!diff.text.is_empty()).then_some(diff.text)
+    let path = place.absolute().to_owned();
+    let Ok(found) = read_current(place) else {
+        let file = ShownFile { path, content: ShownContent::Unreadable };
+        return Preview { diff: None, file };
+    };
+    let (current, stamp) = Current::of(place, found, cx);
+    let diff = compute(&current).ok().map(|next| {
+        unified_diff(&next.before, &next.after, &current.path, &DiffLimits::default()).text
+    });
+    Preview {
+        diff: diff.filter(|it| !it.is_empty()),
+        file: ShownFile { path, content: content_of(stamp.as_ref()) },
+    }
+}
+
+fn content_of(stamp: Option<&Stamp>) -> ShownContent {
+    stamp.map_or(ShownContent::Absent, |it| ShownContent::Held(it.content_hash()))
+}
+
+/// What a person agreed to is what is written: a change of what they were shown, and of nothing else.
+fn refuse_unless_shown(
+    place: &WorkspacePath,
+    now: Option<&Stamp>,
+    cx: &ToolContext,
+) -> Result<(), ToolError> {
+    let is_still = |it: &ShownFile| it.is_still(place.absolute(), content_of(now));
+    if cx.shown_file.as_ref().is_none_or(is_still) {
+        return Ok(());
+    }
+    let path = shown_path(place.absolute());
+    let message = format!(
+        "`{path}` changed after the user was shown this change and before they agreed to it; nothing was \
+         written; read the file again and repeat the call"
+    );
+    Err(ToolError::new(ErrorKind::StaleFile, message))
 }
 
 /// Changes one file: in its turn, from what it holds now, all or nothing.
@@ -152,6 +187,7 @@ where
         let _turn = turn.wait(&|| cancel.is_cancelled())?;
         let session = &changer.session;
         let (current, stamp) = Current::of(&place, read_current(&place)?, &changer);
+        refuse_unless_shown(&place, stamp.as_ref(), &changer)?;
         let next = compute(&current)?;
         if next.bytes.len() > MAX_TEXT_BYTES {
             return Err(TextFileError::TooLarge.into());

@@ -25,7 +25,12 @@ impl From<PathError> for ToolError {
                 _ => ErrorKind::FileRead,
             },
         };
-        Self::new(kind, error.to_string())
+        let refused = Self::new(kind, error.to_string());
+        match error {
+            PathError::Outside { .. } => refused
+                .allowed_by("a host can allow further directories with `additionalDirectories`"),
+            _ => refused,
+        }
     }
 }
 

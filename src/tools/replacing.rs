@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     error::{ErrorKind, ToolError},
     tool::shown_path,
-    tools::editing::{Current, Seen},
+    tools::editing::{Current, Seen, WITHOUT_READING},
     workspace::{
         DiffLimits, GivenUp, Hit, MAX_HITS, MAX_TEXT_BYTES, MatchStrategy, Matches,
         NEAREST_TEXT_BYTES, Overlaps, Replacement, TextFile, TextFileError, WorkspacePath,
@@ -257,10 +257,9 @@ pub(super) fn explain_drift(error: ToolError, current: &Current, now: &TextFile)
         return error;
     }
     let drift = current.drift(now.text());
-    ToolError::new(
-        error.kind,
-        format!("{}\n`{}` had changed since it was read{drift}", error.message, current.path),
-    )
+    let message =
+        format!("{}\n`{}` had changed since it was read{drift}", error.message, current.path);
+    error.reworded(message)
 }
 
 /// A notebook edited as text soon is none.
@@ -269,9 +268,9 @@ pub(super) fn refuse_notebook(place: &WorkspacePath) -> Result<(), ToolError> {
         return Ok(());
     }
     let path = shown_path(place.absolute());
-    let message =
-        format!("`{path}` is a notebook; change its cells with NotebookEdit (toolset `claude`)");
-    Err(ToolError::new(ErrorKind::FileEdit, message))
+    let message = format!("`{path}` is a notebook; change its cells with NotebookEdit");
+    let how = "NotebookEdit is in the toolset `claude` (`toolsets`)";
+    Err(ToolError::new(ErrorKind::FileEdit, message).allowed_by(how))
 }
 
 /// The text of a file that a model wants to change: it has to have been read.
@@ -284,7 +283,8 @@ pub(super) fn text_to_edit(current: &Current) -> Result<TextFile, ToolError> {
         return Err(ToolError::new(
             ErrorKind::NotRead,
             format!("`{path}` has not been read in this session; read it first"),
-        ));
+        )
+        .allowed_by(WITHOUT_READING));
     }
     Ok(TextFile::from_bytes(bytes.clone())?)
 }

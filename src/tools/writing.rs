@@ -5,7 +5,7 @@ use serde_json::{Map, json};
 use crate::{
     error::{ErrorKind, ToolError},
     tools::{
-        editing::{Current, Next, Seen},
+        editing::{Current, Next, Seen, WITHOUT_READING},
         replacing::other_encoding,
     },
     workspace::{TextFile, encode_new_file},
@@ -39,7 +39,8 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
             return Err(ToolError::new(
                 ErrorKind::NotRead,
                 format!("`{path}` exists and has not been read in this session; read it first"),
-            ));
+            )
+            .allowed_by(WITHOUT_READING));
         }
         Seen::Otherwise => {
             let drift = current.drift(old.as_ref().map_or("", TextFile::text));
@@ -48,7 +49,8 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
                 format!(
                     "`{path}` changed since it was read, and was not written; read it again{drift}"
                 ),
-            ));
+            )
+            .allowed_by(WITHOUT_READING));
         }
     }
     let (bytes, remark, before) = match old {

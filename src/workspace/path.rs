@@ -47,9 +47,7 @@ pub enum PathError {
     )]
     UpFromNothing(String),
     /// The path leads out of every root.
-    #[error(
-        "`{asked}` is outside the workspace ({roots}); a host can allow more with `additionalDirectories`"
-    )]
+    #[error("`{asked}` is outside the workspace ({roots}); use a path inside it, or ask the user")]
     Outside {
         /// The path as it came.
         asked: String,

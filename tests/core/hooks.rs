@@ -12,6 +12,7 @@ use toolwright::{
     error::ErrorKind,
     hooks::{CommandHook, Hook, HookEvent, HookRunner, Matcher},
     pipeline::{CallOptions, Order, ToolCall},
+    policy::PermissionMode,
     tool::{Content, ToolContext, ToolOutput},
 };
 
@@ -88,10 +89,18 @@ async fn a_hook_learns_what_is_about_to_run_and_only_for_its_tools() {
 async fn a_block_and_a_failure_and_nonsense_stop_the_call() {
     for (answer, message) in [
         (Ok(json!({ "decision": "block", "reason": "not today" })), "not today"),
-        (Err("it threw".to_owned()), "a PreToolUse hook failed: it threw"),
+        (
+            Ok(json!({ "decision": "block" })),
+            "a hook blocked the call and gave no reason; go on without it, or ask the user",
+        ),
+        (
+            Err("it threw".to_owned()),
+            "a PreToolUse hook failed: it threw; go on without this call, or ask the user",
+        ),
         (
             Ok(json!("yes")),
-            "a PreToolUse hook failed: it answered with a string instead of an object",
+            "a PreToolUse hook failed: it answered with a string instead of an object; go on without \
+             this call, or ask the user",
         ),
     ] {
         let mut bed = TestBed::new();
@@ -116,7 +125,8 @@ async fn a_hook_that_does_not_answer_in_time_stops_the_call() {
         timeout: Duration::from_mins(1),
         runner: Box::new(Slow),
     });
-    let message = "a PreToolUse hook failed: no answer within 60000 ms";
+    let message = "a PreToolUse hook failed: no answer within 60000 ms; go on without this call, or \
+                   ask the user";
     assert_eq!(error_of(&echo(&bed, "x").await), Some((ErrorKind::HookBlocked, message)));
 }
 
@@ -159,37 +169,90 @@ async fn a_hook_is_asked_once_however_it_rewrites() {
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
+/// The texts that a hook was asked about, in order.
+fn texts(asked: &Mutex<Vec<Value>>) -> Vec<String> {
+    let asked = asked.lock().unwrap();
+    let text = |it: &Value| it.pointer("/tool_input/text").unwrap().as_str().unwrap().to_owned();
+    asked.iter().map(text).collect()
+}
+
+fn text_of(event: &Value) -> &str {
+    event.pointer("/tool_input/text").and_then(Value::as_str).unwrap()
+}
+
 #[tokio::test]
-async fn later_hooks_see_a_rewrite_and_earlier_ones_can_object_to_it() {
-    let inputs = |asked: &Mutex<Vec<Value>>| -> Vec<String> {
-        let asked = asked.lock().unwrap();
-        asked.iter().map(|it| it.pointer("/tool_input/text").unwrap().to_string()).collect()
-    };
-    for (first_says, outcome) in [(json!({}), None), (json!({ "decision": "block" }), Some(()))] {
+async fn every_hook_sees_what_the_others_made_of_the_input_also_one_that_rewrote_it_itself() {
+    let mut bed = TestBed::new();
+    // Removes what must not be there, whenever it comes.
+    let first = add(&mut bed, HookEvent::PreToolUse, "*", |event| {
+        Ok(json!({ "updatedInput": { "text": text_of(event).replace("secret", "") } }))
+    });
+    let second = add(&mut bed, HookEvent::PreToolUse, "*", |event| {
+        let text = text_of(event);
+        let grown = if text.contains('2') { text.to_owned() } else { format!("{text}2secret") };
+        Ok(json!({ "updatedInput": { "text": grown } }))
+    });
+    let last = add(&mut bed, HookEvent::PreToolUse, "*", |event| {
+        let blocks = text_of(event).contains("secret") && !text_of(event).contains('2');
+        Ok(if blocks { json!({ "decision": "block" }) } else { json!({}) })
+    });
+    assert_eq!(echo(&bed, "a secret").await, ToolOutput::text("a 2"));
+    assert_eq!(texts(&first), ["a secret", "a 2secret"]);
+    assert_eq!(texts(&second), ["a ", "a 2"]);
+    assert_eq!(texts(&last), ["a 2secret", "a 2"]);
+}
+
+#[tokio::test]
+async fn an_earlier_hook_can_object_to_a_rewrite_and_take_its_allow_back() {
+    for (says, outcome) in [
+        (json!({}), ErrorKind::PolicyDenied),
+        (json!({ "decision": "block" }), ErrorKind::HookBlocked),
+    ] {
         let mut bed = TestBed::new();
+        bed.pipeline.policy.change(|it| it.mode = PermissionMode::Default).unwrap();
         let first = add(&mut bed, HookEvent::PreToolUse, "*", move |event| {
-            let is_rewritten = event.pointer("/tool_input/text") == Some(&json!("b"));
-            // What it rewrites when it is asked again counts no more.
-            let late = json!({ "updatedInput": { "text": "c" }, "additionalContext": "seen" });
-            let mut said = if is_rewritten { late } else { json!({ "decision": "allow" }) };
-            if is_rewritten {
-                let answer = first_says.as_object().unwrap().clone();
-                said.as_object_mut().unwrap().extend(answer);
-            }
-            Ok(said)
+            Ok(if text_of(event) == "a" { json!({ "decision": "allow" }) } else { says.clone() })
         });
-        add(&mut bed, HookEvent::PreToolUse, "*", |_| {
-            Ok(json!({ "updatedInput": { "text": "b" } }))
+        add(&mut bed, HookEvent::PreToolUse, "*", |event| {
+            Ok(if text_of(event) == "b" {
+                json!({})
+            } else {
+                json!({ "updatedInput": { "text": "b" } })
+            })
         });
-        let last = add(&mut bed, HookEvent::PreToolUse, "*", |_| Ok(json!({})));
-        let output = echo(&bed, "a").await;
-        assert_eq!(inputs(&first), ["\"a\"", "\"b\""]);
-        assert_eq!(inputs(&last), ["\"b\""]);
-        assert_eq!(error_of(&output).map(|_| ()), outcome);
-        if outcome.is_none() {
-            assert_eq!(output.content, [Content::text("b"), Content::text("seen")]);
-        }
+        // Nobody listens, so what is not allowed is refused.
+        assert_eq!(error_of(&echo(&bed, "a").await).unwrap().0, outcome);
+        assert_eq!(texts(&first), ["a", "b"]);
     }
+}
+
+#[tokio::test]
+async fn hooks_that_never_agree_on_an_input_block_the_call() {
+    let mut bed = TestBed::new();
+    let asked = add(&mut bed, HookEvent::PreToolUse, "*", |_| {
+        Ok(json!({ "updatedInput": { "text": "a" }, "decision": "allow" }))
+    });
+    add(&mut bed, HookEvent::PreToolUse, "*", |_| Ok(json!({ "updatedInput": { "text": "b" } })));
+    let output = echo(&bed, "x").await;
+    let (kind, message) = error_of(&output).unwrap();
+    assert_eq!(kind, ErrorKind::HookBlocked);
+    assert!(message.contains("still change each other's input after 8 rounds"), "{message}");
+    assert_eq!(asked.lock().unwrap().len(), 8);
+}
+
+#[tokio::test]
+async fn later_hooks_see_a_rewrite_as_it_will_run_and_its_author_is_not_asked_again() {
+    let mut bed = TestBed::new();
+    let first =
+        add(&mut bed, HookEvent::PreToolUse, "*", |_| Ok(json!({ "updatedInput": { "ms": "0" } })));
+    let second = add(&mut bed, HookEvent::PreToolUse, "*", |_| Ok(Value::Null));
+    let output = bed.call("diagnostic_sleep", json!({ "ms": 1 })).await;
+    assert_eq!(error_of(&output), None);
+    let inputs = |asked: &Mutex<Vec<Value>>| -> Vec<Value> {
+        asked.lock().unwrap().iter().map(|it| it.get("tool_input").unwrap().clone()).collect()
+    };
+    assert_eq!(inputs(&first), [json!({ "ms": 1 })]);
+    assert_eq!(inputs(&second), [json!({ "ms": 0 })]);
 }
 
 #[tokio::test]
@@ -257,7 +320,11 @@ async fn a_shell_command_reads_the_event_and_answers_by_exit_code_and_json() {
         ("echo no >&2; exit 2", Some("no".to_owned())),
         (
             "exit 1",
-            Some("a PreToolUse hook failed: `exit 1` ended with exit status: 1: ".to_owned()),
+            Some(
+                "a PreToolUse hook failed: `exit 1` ended with exit status: 1; go on without this \
+                 call, or ask the user"
+                    .to_owned(),
+            ),
         ),
         (
             r#"echo '{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"why"}}'"#,

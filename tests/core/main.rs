@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod answers;
 #[cfg(target_os = "linux")]
 mod command_hooks;
 #[cfg(target_os = "linux")]

@@ -19,6 +19,8 @@ pub use shell::Shell;
 pub use word::Word;
 use wrapper::{Wrapped, Wrapper};
 
+use crate::terminal::is_confusing;
+
 /// Longer lines are not looked into.
 const MAX_BYTES: usize = 8_192;
 /// How deep scripts in scripts and wrappers in wrappers are followed.
@@ -277,24 +279,4 @@ pub(super) fn trimmed(line: &str) -> &str {
     let trimmed = line.trim_matches([' ', '\t', '\n']);
     // `x\ ` is not `x\`.
     if trimmed.ends_with('\\') { line } else { trimmed }
-}
-
-/// Characters that a person does not see as what the shell takes them for.
-pub(super) fn is_confusing(character: char) -> bool {
-    match character {
-        '\n' | '\t' | ' ' => false,
-        '\u{ad}'
-        | '\u{34f}'
-        | '\u{115f}'..='\u{1160}'
-        | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}'
-        | '\u{ffa0}'
-        | '\u{e0000}'..='\u{e0fff}' => true,
-        other => other.is_control() || other.is_whitespace(),
-    }
 }

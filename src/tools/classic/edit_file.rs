@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
     tools::{
         editing::{self, Current, Next},
         replacing::{
@@ -82,8 +82,8 @@ impl Tool for EditFile {
         format!("Edit {} ({} edits)", shown_path(plan.place.absolute()), plan.edits.len())
     }
 
-    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<String> {
-        editing::preview(&plan.place, cx, |current| edited(current, &plan.edits))
+    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
+        Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edits)))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -140,5 +140,6 @@ fn naming(error: ToolError, name: &str) -> ToolError {
     if name == ONLY_TARGET || error.message.contains(name) {
         return error;
     }
-    ToolError::new(error.kind, format!("{name}: {}", error.message))
+    let message = format!("{name}: {}", error.message);
+    error.reworded(message)
 }

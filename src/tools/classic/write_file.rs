@@ -5,8 +5,11 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
-    tools::{editing, writing::written},
+    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tools::{
+        editing::{self, Current, Next},
+        writing::written,
+    },
     workspace::{RelativePaths, WorkspacePath},
 };
 
@@ -52,21 +55,23 @@ impl Tool for WriteFile {
         format!("Write {} ({} bytes)", shown_path(plan.place.absolute()), plan.content.len())
     }
 
-    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<String> {
-        editing::preview(&plan.place, cx, |current| written(current, &plan.content))
+    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
+        let Plan { place, content, overwrite } = plan;
+        Some(editing::preview(place, cx, |current| checked(current, content, *overwrite)))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Plan { place, content, overwrite } = plan;
-        editing::change(place, cx, move |current| {
-            if current.bytes.is_some() && !overwrite {
-                return Err(ToolError::new(
-                    ErrorKind::FileExists,
-                    format!("`{}` already exists; set overwrite to replace it", current.path),
-                ));
-            }
-            written(current, &content)
-        })
-        .await
+        editing::change(place, cx, move |current| checked(current, &content, overwrite)).await
     }
+}
+
+fn checked(current: &Current, content: &str, overwrite: bool) -> Result<Next, ToolError> {
+    if current.bytes.is_some() && !overwrite {
+        return Err(ToolError::new(
+            ErrorKind::FileExists,
+            format!("`{}` already exists; set overwrite to replace it", current.path),
+        ));
+    }
+    written(current, content)
 }

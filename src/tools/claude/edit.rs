@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
     tools::{
         editing::{self, Current, Next},
         replacing::{
@@ -64,8 +64,8 @@ impl Tool for Edit {
         format!("Edit {}", shown_path(plan.place.absolute()))
     }
 
-    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<String> {
-        editing::preview(&plan.place, cx, |current| edited(current, &plan.input))
+    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
+        Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.input)))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -6,7 +6,7 @@ use serde_json::{Map, json};
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
     tools::{
         editing::{self, Current, Next},
         replacing::{explain_drift, remark, text_to_edit},
@@ -114,8 +114,8 @@ impl Tool for NotebookEdit {
         format!("Edit a cell of {}", shown_path(plan.place.absolute()))
     }
 
-    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<String> {
-        editing::preview(&plan.place, cx, |current| edited(current, &plan.edit))
+    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
+        Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edit)))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
     tools::{editing, writing::written},
     workspace::{RelativePaths, WorkspacePath},
 };
@@ -49,8 +49,8 @@ impl Tool for Write {
         format!("Write {} ({} bytes)", shown_path(plan.place.absolute()), plan.content.len())
     }
 
-    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<String> {
-        editing::preview(&plan.place, cx, |current| written(current, &plan.content))
+    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
+        Some(editing::preview(&plan.place, cx, |current| written(current, &plan.content)))
     }
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -1,0 +1,129 @@
+//! The hooks of one call before it runs: asked until all of them have seen the input that will run.
+
+use serde_json::Value;
+
+use super::{Hook, Verdict, event_json, output::HookAnswer};
+use crate::tool::ToolContext;
+
+/// How often one hook is asked about one call. Hooks that rewrite each other's input without end are
+/// stopped here.
+const MAX_TIMES: usize = 8;
+
+/// The hooks of a call and what they have said so far.
+pub(crate) struct Hearing<'a> {
+    tool: &'a str,
+    heard: Vec<HeardHook<'a>>,
+    /// Whose turn it is.
+    next: usize,
+    /// Counts the inputs: each rewrite makes a new one.
+    input: usize,
+    /// The first reason why somebody has to be asked. No rewrite voids it.
+    asks: Option<String>,
+    /// What the model is told with the answer.
+    context: Vec<String>,
+}
+
+/// A hook and what it said last.
+struct HeardHook<'a> {
+    hook: &'a Hook,
+    times: usize,
+    /// The input that it has seen last, or made.
+    knows: Option<usize>,
+    allows: Option<String>,
+}
+
+/// What is to be done after some hooks were asked.
+pub(crate) enum HearingStep {
+    /// A hook wants this input instead. Once it is prepared and judged, the hearing goes on with what
+    /// became of it.
+    Rewritten(Value),
+    /// Every hook has seen the input.
+    Over {
+        /// What they say together.
+        said: Verdict,
+        /// What the model is told with the answer.
+        context: Vec<String>,
+    },
+    /// A hook stops the call.
+    Blocked {
+        /// Why, in words for the model.
+        reason: String,
+        /// Why the whole turn ends, where it does.
+        stop: Option<String>,
+    },
+}
+
+impl<'a> Hearing<'a> {
+    pub(super) fn new(tool: &'a str, hooks: impl Iterator<Item = &'a Hook>) -> Self {
+        let heard =
+            hooks.map(|hook| HeardHook { hook, times: 0, knows: None, allows: None }).collect();
+        Self { tool, heard, next: 0, input: 0, asks: None, context: Vec::new() }
+    }
+
+    /// True when nobody wants to be asked.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heard.is_empty()
+    }
+
+    /// Asks, one after the other, every hook that has not seen this input, up to one that rewrites it.
+    /// The one that rewrote it is not asked about its own rewrite, all others are.
+    pub(crate) async fn go_on(&mut self, input: &Value, cx: &ToolContext) -> HearingStep {
+        while let Some(place) = self.whose_turn() {
+            self.next = place + 1;
+            let Some(heard) = self.heard.get_mut(place) else { break };
+            if heard.times == MAX_TIMES {
+                return blocked(format!(
+                    "PreToolUse hooks still change each other's input after {MAX_TIMES} rounds, so the \
+                     call was not run; go on without it, or ask the user"
+                ));
+            }
+            heard.times += 1;
+            let answer =
+                heard.hook.ask(&event_json(heard.hook.event, self.tool, input, cx), cx).await;
+            let answer = match answer {
+                Ok(answer) => answer,
+                Err(cause) => {
+                    let cause = cause.trim_end_matches([' ', ':']);
+                    return blocked(format!(
+                        "a PreToolUse hook failed: {cause}; go on without this call, or ask the user"
+                    ));
+                }
+            };
+            let HookAnswer { verdict, updated_input, context, stop, suppress_output: _ } = answer;
+            self.context.extend(context.filter(|it| !self.context.contains(it)));
+            if let Some(reason) = stop {
+                return HearingStep::Blocked { stop: Some(reason.clone()), reason };
+            }
+            heard.allows = None;
+            match verdict {
+                Verdict::Block(reason) => return blocked(reason),
+                Verdict::Ask(reason) => self.asks = self.asks.take().or(Some(reason)),
+                Verdict::Allow(reason) => heard.allows = Some(reason),
+                Verdict::Silent => {}
+            }
+            let rewritten = updated_input.filter(|it| it != input);
+            self.input += usize::from(rewritten.is_some());
+            heard.knows = Some(self.input);
+            if let Some(rewritten) = rewritten {
+                return HearingStep::Rewritten(rewritten);
+            }
+        }
+        let allows = || self.heard.iter().find_map(|it| it.allows.clone());
+        let said = match self.asks.take() {
+            Some(reason) => Verdict::Ask(reason),
+            None => allows().map_or(Verdict::Silent, Verdict::Allow),
+        };
+        HearingStep::Over { said, context: std::mem::take(&mut self.context) }
+    }
+
+    /// The next hook, in order and round about, that has not seen the input.
+    fn whose_turn(&self) -> Option<usize> {
+        let is_open =
+            |place: &usize| self.heard.get(*place).is_some_and(|it| it.knows != Some(self.input));
+        (self.next..self.heard.len()).chain(0..self.next).find(is_open)
+    }
+}
+
+fn blocked(reason: String) -> HearingStep {
+    HearingStep::Blocked { reason, stop: None }
+}

@@ -1,0 +1,48 @@
+//! What becomes of policy's decision once hooks have spoken: deny goes before ask, ask before a hook's
+//! allow, and that before the default.
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    hooks::Verdict,
+    policy::{Asking, Decision, PermissionMode},
+    tool::Risk,
+};
+
+/// The decision with what hooks say of it. They can ask where policy allows, and allow what only the
+/// default asks about; a hook never widens what a rule, a mode, a protected place or a doubt about a
+/// command line holds back.
+pub(super) fn after_hooks(
+    decision: Decision,
+    said: &Verdict,
+    mode: PermissionMode,
+    risk: Risk,
+) -> Decision {
+    match (decision, said) {
+        (Decision::Allow, Verdict::Ask(reason)) => asked_by_hook(reason, mode, risk),
+        (Decision::Ask(asking), Verdict::Allow(_)) if asking.by_default_alone => Decision::Allow,
+        (decision, _) => decision,
+    }
+}
+
+fn asked_by_hook(reason: &str, mode: PermissionMode, risk: Risk) -> Decision {
+    let reason = format!("a hook asks: {reason}");
+    if mode == PermissionMode::DontAsk {
+        let message = format!("{reason}, and nobody is asked here; go on without it");
+        return Decision::Deny(ToolError::new(ErrorKind::PolicyDenied, message).with_details(
+            &format!("{reason}, and mode `dontAsk` denies what would ask"),
+            "a host can allow it by another answer of the hook, or another `permissionMode`",
+            Vec::new(),
+        ));
+    }
+    Decision::Ask(Box::new(Asking {
+        told_to_model: reason.clone(),
+        reason,
+        message: None,
+        by_default_alone: false,
+        risk,
+        suggested_rules: Vec::new(),
+        ways_to_allow: "a host can allow it by listening for confirmation requests, or by another \
+                        answer of the hook"
+            .to_owned(),
+    }))
+}

@@ -1,0 +1,271 @@
+//! From raw input to a call that may run: prepare, decide, hear the hooks, ask a person.
+//!
+//! Hooks and people take their time, and policy, mode and tools may change meanwhile. What runs was
+//! allowed or agreed to by what holds when it starts, so it is judged again after every wait.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{
+    CallOptions, Pipeline, ToolCall, call::Called, execute::Within, heed::after_hooks,
+    panic_fence::fenced,
+};
+use crate::{
+    confirm::{Permitted, Refusal, Settled, Yes},
+    error::{ErrorKind, ToolError},
+    hooks::{HearingStep, Verdict},
+    policy,
+    policy::{Decision, Origin, Question},
+    registry::{Entry, ToolSource},
+    tool::{Prepared, ShownFile, ToolContext},
+    workspace::real_place,
+};
+
+/// How often people may edit one input before the call is given up.
+const MAX_EDITS: usize = 3;
+
+/// A prepared call and what policy says of it.
+pub type Judged = (Box<dyn Prepared>, Decision);
+
+/// A call that may run, and what goes with it.
+pub(super) struct Permit {
+    pub(super) permitted: Permitted,
+    /// The file that a person was shown a change of.
+    pub(super) shown_file: Option<ShownFile>,
+    /// What hooks want the model to know.
+    pub(super) context: Vec<String>,
+}
+
+/// A call that hooks have been heard about.
+struct Heard {
+    prepared: Box<dyn Prepared>,
+    decision: Decision,
+    said: Verdict,
+}
+
+impl Pipeline {
+    /// From raw input to a call that may run. Hooks are asked about each input that comes from outside, of
+    /// the model or of a person. What they make of it is prepared and judged again, and their word on it
+    /// counts; what a person makes of it comes from outside.
+    pub(super) async fn permit(
+        &self,
+        called: &Called<'_>,
+        input: Value,
+        cx: &ToolContext,
+    ) -> Result<Permit, Refusal> {
+        let entry = called.entry;
+        let spec = entry.tool.spec();
+        let mut judged = self.judge(called, input, cx).await?;
+        // The input a person wrote, and what they said with it: agreeing to it once is enough.
+        let mut written: Option<(Value, Yes)> = None;
+        let mut context = Vec::new();
+        for _ in 0..MAX_EDITS {
+            let (prepared, decision) = judged;
+            let Heard { prepared, decision, said } = if self.hooks.hearing(&spec.name).is_empty() {
+                Heard { prepared, decision, said: Verdict::Silent }
+            } else {
+                // Kept aside, like whatever few calls wait for.
+                Box::pin(self.hear(called, prepared, cx, &mut context)).await?
+            };
+            let agreed = written.take().filter(|it| it.0 == *prepared.input());
+            let decision = if agreed.is_some() { Decision::Allow } else { decision };
+            let judge_again = |prepared: &dyn Prepared| {
+                self.decide(called, prepared, cx, &said).map(|_allowed_or_agreed_to| ())
+            };
+            let settled =
+                self.confirmations.settle(decision, prepared, spec, cx, &judge_again).await?;
+            match settled {
+                Settled::Permitted(permitted, answered) => {
+                    let was_written = agreed.is_some();
+                    let yes = answered.or(agreed.map(|it| it.1));
+                    if let Some(yes) = yes.as_ref().filter(|it| it.always_allow) {
+                        if was_written {
+                            self.grant(entry, permitted.prepared(), cx);
+                        } else {
+                            cx.session.grants.add(&yes.rules);
+                        }
+                    }
+                    let shown_file = yes.and_then(|it| it.shown_file);
+                    return Ok(Permit { permitted, shown_file, context });
+                }
+                Settled::Edited(input, yes) => {
+                    judged = self.judge(called, input, cx).await?;
+                    written = Some((judged.0.input().clone(), yes));
+                }
+            }
+        }
+        Err(Refusal::from(ToolError::new(
+            ErrorKind::PolicyDenied,
+            format!(
+                "the input of `{}` was edited {MAX_EDITS} times and never agreed on; ask the user what \
+                 they want",
+                spec.name
+            ),
+        )))
+    }
+
+    /// Asks the hooks until all of them have seen the input that will run. Each rewrite is prepared and
+    /// judged before the next hook sees it.
+    async fn hear(
+        &self,
+        called: &Called<'_>,
+        mut prepared: Box<dyn Prepared>,
+        cx: &ToolContext,
+        context: &mut Vec<String>,
+    ) -> Result<Heard, Refusal> {
+        let mut hearing = self.hooks.hearing(&called.entry.tool.spec().name);
+        loop {
+            match hearing.go_on(prepared.input(), cx).await {
+                HearingStep::Rewritten(input) => {
+                    (prepared, _) = self.judge(called, input, cx).await?;
+                }
+                HearingStep::Blocked { reason, stop } => {
+                    let error = ToolError::new(ErrorKind::HookBlocked, reason).allowed_by(
+                        "a host can allow it by another answer of its PreToolUse hooks",
+                    );
+                    return Err(Refusal { error, interrupt: stop });
+                }
+                HearingStep::Over { said, context: told } => {
+                    // One that is asked again, about what a person wrote, may say the same again.
+                    for it in told {
+                        if !context.contains(&it) {
+                            context.push(it);
+                        }
+                    }
+                    let decision = self.decide(called, prepared.as_ref(), cx, &said)?;
+                    return Ok(Heard { prepared, decision, said });
+                }
+            }
+        }
+    }
+
+    /// Lets the same call run from now on without a question.
+    fn grant(&self, entry: &Entry, prepared: &dyn Prepared, cx: &ToolContext) {
+        let engine = self.engine(cx);
+        let rules = ask(entry, prepared, cx, |question| engine.narrowest_rules(question));
+        cx.session.grants.add(&rules.unwrap_or_default());
+    }
+
+    /// Prepares and decides; a denied call ends here, before any hook sees it.
+    async fn judge(
+        &self,
+        called: &Called<'_>,
+        input: Value,
+        cx: &ToolContext,
+    ) -> Result<Judged, ToolError> {
+        let tool = Arc::clone(&called.entry.tool);
+        let prepared = if tool.prepares_slowly() {
+            let within = Within::new(cx, &self.closed, self.timeout(called.entry));
+            let aside = cx.clone();
+            within.run(cx.blocking(move |_| tool.prepare(input, &aside))).await?
+        } else {
+            fenced(|| tool.prepare(input, cx))?
+        };
+        let decision = self.decide(called, prepared.as_ref(), cx, &Verdict::Silent)?;
+        Ok((prepared, decision))
+    }
+
+    /// What policy says of a call at this moment, with what hooks said of it. What is denied, switched off,
+    /// removed or replaced by now is an error.
+    fn decide(
+        &self,
+        called: &Called<'_>,
+        prepared: &dyn Prepared,
+        cx: &ToolContext,
+        said: &Verdict,
+    ) -> Result<Decision, ToolError> {
+        let entry = called.entry;
+        let spec = entry.tool.spec();
+        let tools = self.registry.snapshot();
+        if self.find(&tools, called.name, called.registration)?.id != entry.id {
+            let message = format!(
+                "`{}` was replaced by another tool before the call could run; make the call again",
+                spec.name
+            );
+            return Err(ToolError::new(ErrorKind::UnknownTool, message));
+        }
+        if tools.is_disabled(&spec.name) {
+            return Err(disabled(&spec.name));
+        }
+        let engine = self.engine(cx);
+        let decision = ask(entry, prepared, cx, |question| Decision::of(&engine, question));
+        match after_hooks(decision, said, engine.mode(), spec.side_effect.risk()) {
+            Decision::Deny(error) => Err(error),
+            decision @ (Decision::Allow | Decision::Ask(_)) => Ok(decision),
+        }
+    }
+
+    /// Prepares a call without running it, for a host that wants to show it first. A tool that prepares
+    /// slowly is not asked: whoever wants to show it waits for this.
+    pub fn preview(
+        &self,
+        call: ToolCall,
+        options: CallOptions,
+    ) -> Result<Option<Judged>, ToolError> {
+        let tools = self.registry.snapshot();
+        let entry = self.find(&tools, &call.name, None)?;
+        if entry.tool.prepares_slowly() {
+            return Ok(None);
+        }
+        let cx = self.context(options);
+        let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
+        let called = Called { name: &call.name, registration: None, entry };
+        let decision = self.decide(&called, prepared.as_ref(), &cx, &Verdict::Silent)?;
+        Ok(Some((prepared, decision)))
+    }
+
+    /// What policy says of a call, with its reasons. Nothing runs.
+    pub fn explain(
+        &self,
+        call: ToolCall,
+        options: CallOptions,
+    ) -> Result<policy::Verdict, ToolError> {
+        let tools = self.registry.snapshot();
+        let entry = self.find(&tools, &call.name, None)?;
+        let cx = self.context(options);
+        let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
+        let engine = self.engine(&cx);
+        let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question));
+        let name = &entry.tool.spec().name;
+        Ok(if tools.is_disabled(name) { verdict.denied(switched_off(name)) } else { verdict })
+    }
+}
+
+/// Puts a prepared call before the judge.
+fn ask<T>(
+    entry: &Entry,
+    prepared: &dyn Prepared,
+    cx: &ToolContext,
+    judge: impl FnOnce(&Question) -> T,
+) -> T {
+    let spec = entry.tool.spec();
+    judge(&Question {
+        tool: &spec.name,
+        origin: match entry.source {
+            ToolSource::Builtin(_) => Origin::Builtin,
+            ToolSource::Host => Origin::Host,
+            ToolSource::Mcp { .. } => Origin::Mcp,
+        },
+        side_effect: spec.side_effect,
+        annotations: &spec.annotations,
+        input: prepared.input(),
+        accesses: prepared.accesses(),
+        directory: prepared.directory().unwrap_or_else(|| cx.session.roots.first()),
+        follow_links: Some(&real_place),
+    })
+}
+
+/// The model looks for another tool; the host knows where it switched this one off.
+fn disabled(name: &str) -> ToolError {
+    let message = format!("`{name}` is switched off here; use another tool, or ask the user");
+    ToolError::new(ErrorKind::ToolDisabled, message).with_details(
+        &switched_off(name),
+        "a host can allow it by taking the tool out of `disallowedTools`",
+        Vec::new(),
+    )
+}
+
+fn switched_off(name: &str) -> String {
+    format!("the host has disabled `{name}` (`disallowedTools`)")
+}
