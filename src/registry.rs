@@ -51,7 +51,6 @@ pub struct Entry {
 #[derive(Clone, Default)]
 pub struct Snapshot {
     tools: BTreeMap<NameKey, Entry>,
-    allowed: HashSet<String>,
     disabled: HashSet<String>,
     /// Built-in tools that a host's tool stands in front of, by registration.
     replaced: BTreeMap<u64, Entry>,
@@ -117,14 +116,19 @@ impl Registry {
         })
     }
 
-    /// Lets tools run without asking.
-    pub fn allow(&self, names: impl IntoIterator<Item = String>) {
-        self.change(|snapshot| snapshot.allowed.extend(names));
-    }
-
-    /// Switches tools off.
+    /// Switches tools off, by name or alias, also those that are not registered yet.
     pub fn disable(&self, names: impl IntoIterator<Item = String>) {
         self.change(|snapshot| snapshot.disabled.extend(names));
+    }
+
+    /// Switches tools on again, by whichever of their names they were switched off.
+    pub fn enable(&self, names: impl IntoIterator<Item = String>) {
+        self.change(|snapshot| {
+            for name in names {
+                let all: Vec<String> = snapshot.find(&name).map(all_names).unwrap_or_default();
+                snapshot.disabled.retain(|it| *it != name && !all.contains(it));
+            }
+        });
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Snapshot) -> T) -> T {
@@ -178,26 +182,21 @@ impl Snapshot {
         self.tools.is_empty()
     }
 
-    /// True when the tool runs without asking.
-    pub fn is_allowed(&self, name: &str) -> bool {
-        self.is_in(&self.allowed, name)
-    }
-
-    /// True when the tool is switched off.
+    /// True when the tool is switched off, by whichever of its names.
     pub fn is_disabled(&self, name: &str) -> bool {
-        self.is_in(&self.disabled, name)
-    }
-
-    /// True when the tool stands in the list, by whichever of its names.
-    fn is_in(&self, listed: &HashSet<String>, name: &str) -> bool {
+        if self.disabled.is_empty() {
+            return false;
+        }
         match self.find(name) {
-            None => listed.contains(name),
-            Some(entry) => {
-                listed.contains(&entry.tool.spec().name)
-                    || entry.tool.aliases().iter().any(|alias| listed.contains(*alias))
-            }
+            None => self.disabled.contains(name),
+            Some(entry) => all_names(entry).iter().any(|it| self.disabled.contains(it)),
         }
     }
+}
+
+fn all_names(entry: &Entry) -> Vec<String> {
+    let aliases = entry.tool.aliases().iter().map(|it| (*it).to_owned());
+    std::iter::once(entry.tool.spec().name.clone()).chain(aliases).collect()
 }
 
 /// True for names that only Gemini refuses: those that begin with a digit or `-`.

@@ -16,7 +16,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
     pipeline::{Limits, Pipeline},
-    policy::{AUTO_ALLOWED, PermissionMode},
+    policy::PermissionMode,
     process::{OnTimeout, ProcessSettings, TaskManager, supervisor_beside_this_library},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions},
@@ -139,7 +139,7 @@ impl Options {
         let places = places_of(self.project_path, &roots, &commands);
         let mut setup = PolicySetup::new(
             self.policy,
-            (self.allowed_tools.clone(), self.disallowed_tools.clone()),
+            (self.allowed_tools, self.disallowed_tools.clone()),
             self.user_policy_file.as_deref(),
             self.trust_project.unwrap_or_default().then(|| roots.first()),
         );
@@ -159,10 +159,7 @@ impl Options {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str()))?;
             }
         }
-        let auto_allowed = AUTO_ALLOWED.map(str::to_owned).into_iter();
-        let bare = |it: &String| !it.contains('(');
-        pipeline.registry.allow(auto_allowed.chain(self.allowed_tools.into_iter().filter(bare)));
-        let disallowed = self.disallowed_tools.into_iter().filter(bare);
+        let disallowed = self.disallowed_tools.into_iter().filter(|it| !it.contains('('));
         pipeline.registry.disable(disallowed.map(|it| it.trim().to_owned()));
         let identity = ServerIdentity {
             name: self.server_name,

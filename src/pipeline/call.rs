@@ -22,12 +22,18 @@ use crate::{
     policy::{CurrentPolicy, Decision, Origin, PolicyEngine, Question},
     registry::{Entry, Registry, Snapshot, ToolSource},
     session::Sessions,
-    tool::{Commitment, Prepared, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
+    tool::{
+        Annotations, Commitment, Prepared, Progress, ProgressSink, SideEffect, ToolContext,
+        ToolKind, ToolOutput,
+    },
     workspace::{real_place, walk::Visibility},
 };
 
 /// How often people may edit one input before the call is given up.
 const MAX_EDITS: usize = 3;
+
+/// The conversation of calls that name none.
+const DEFAULT_SESSION: &str = "default";
 
 /// A call as it comes in: nothing in it is trusted yet.
 #[derive(Clone, Debug)]
@@ -129,7 +135,7 @@ impl Pipeline {
         let name = &entry.tool.spec().name;
         // Ending the call, however it ends, ends the work it started on other threads.
         let mut cx = self.context(options);
-        cx.visibility = self.visibility(name, &cx);
+        cx.visibility = self.visibility(entry, &cx);
         let _ended = cx.cancel.clone().drop_guard();
         if cx.cancel.is_cancelled() {
             return Err(ToolError::cancelled().into());
@@ -305,6 +311,27 @@ impl Pipeline {
         Ok(if tools.is_disabled(name) { verdict.denied(disabled(name)) } else { verdict })
     }
 
+    /// What policy says of a call of which nothing is known but the tool. A tool that is not here yet
+    /// is taken for one of the host's.
+    pub fn explain_tool(&self, name: &str, session_id: Option<&str>) -> policy::Verdict {
+        let tools = self.registry.snapshot();
+        let entry = tools.find(name);
+        let spec = entry.map(|it| it.tool.spec());
+        let session = self.sessions.get_or_start(session_id.unwrap_or(DEFAULT_SESSION));
+        let verdict = session.grants.engine(self.policy.get()).decide(&Question {
+            tool: spec.map_or(name, |it| &it.name),
+            origin: entry.map_or_else(|| Origin::of_name(name), origin_of),
+            side_effect: spec.map_or(SideEffect::Network, |it| it.side_effect),
+            kind: spec.map_or(&ToolKind::PLAIN, |it| &it.kind),
+            annotations: spec.map_or(&Annotations::default(), |it| &it.annotations),
+            input: &Value::Null,
+            accesses: &[],
+            directory: session.roots.first(),
+            follow_links: None,
+        });
+        if tools.is_disabled(name) { verdict.denied(disabled(name)) } else { verdict }
+    }
+
     /// The policy of the call's session.
     fn engine(&self, cx: &ToolContext) -> Arc<PolicyEngine> {
         cx.session.grants.engine(self.policy.get())
@@ -312,13 +339,14 @@ impl Pipeline {
 
     /// What a tool that walks over files may know of them: what policy denies, or would ask for, is
     /// neither opened nor listed.
-    fn visibility(&self, tool: &str, cx: &ToolContext) -> Visibility {
+    fn visibility(&self, entry: &Entry, cx: &ToolContext) -> Visibility {
         let engine = self.engine(cx);
         if !engine.has_path_limits() {
             return Visibility::everything();
         }
-        let tool = tool.to_owned();
-        Visibility::judged_by(move |path, _subject| !engine.hides(&tool, path))
+        let spec = entry.tool.spec();
+        let (tool, kind) = (spec.name.clone(), spec.kind);
+        Visibility::judged_by(move |path, _subject| !engine.hides(&tool, &kind, path))
     }
 
     fn timeout(&self, entry: &Entry) -> Duration {
@@ -353,7 +381,9 @@ impl Pipeline {
             .unwrap_or_else(|| format!("call_{}", self.calls.fetch_add(1, Ordering::Relaxed) + 1));
         ToolContext {
             tool_use_id: tool_use_id.into(),
-            session: self.sessions.get_or_start(options.session_id.as_deref().unwrap_or("default")),
+            session: self
+                .sessions
+                .get_or_start(options.session_id.as_deref().unwrap_or(DEFAULT_SESSION)),
             cancel: options.cancel.child_token(),
             commitment: Commitment::default(),
             progress: options.progress,
@@ -373,18 +403,23 @@ fn ask<T>(
     let spec = entry.tool.spec();
     judge(&Question {
         tool: &spec.name,
-        origin: match entry.source {
-            ToolSource::Builtin(_) => Origin::Builtin,
-            ToolSource::Host => Origin::Host,
-            ToolSource::Mcp { .. } => Origin::Mcp,
-        },
+        origin: origin_of(entry),
         side_effect: spec.side_effect,
+        kind: &spec.kind,
         annotations: &spec.annotations,
         input: prepared.input(),
         accesses: prepared.accesses(),
         directory: prepared.directory().unwrap_or_else(|| cx.session.roots.first()),
         follow_links: Some(&real_place),
     })
+}
+
+const fn origin_of(entry: &Entry) -> Origin {
+    match entry.source {
+        ToolSource::Builtin(_) => Origin::Builtin,
+        ToolSource::Host => Origin::Host,
+        ToolSource::Mcp { .. } => Origin::Mcp,
+    }
 }
 
 fn disabled(name: &str) -> String {

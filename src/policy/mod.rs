@@ -18,6 +18,7 @@
 mod action;
 pub mod command;
 mod command_pattern;
+mod compile;
 mod condition;
 mod config;
 mod current;
@@ -36,8 +37,8 @@ mod question;
 mod risk;
 mod rule;
 mod rule_text;
+mod rule_tools;
 mod ruling;
-mod tool_names;
 mod touched;
 mod verdict;
 
@@ -52,5 +53,4 @@ pub use lint::{Lint, LintKind};
 pub use places::Places;
 pub use question::{FollowLinks, Origin, Question};
 pub use rule::RuleRef;
-pub use tool_names::{AUTO_ALLOWED, same_tools};
 pub use verdict::{Basis, PartVerdict, Verdict};

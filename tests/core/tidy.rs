@@ -61,11 +61,11 @@ fn every_tool_file_stands_in_the_table_of_its_set() {
                 "{set}/{name}.rs is not a module of its set"
             );
             assert!(
-                table.contains(&format!("Typed::erased({name}::")),
+                table.contains(&format!("BuiltinTool::of::<{name}::")),
                 "{set}/{name}.rs is not in the table"
             );
         }
-        assert_eq!(table.matches("Typed::erased(").count(), tools, "{set} lists a tool twice");
+        assert_eq!(table.matches("BuiltinTool::of::<").count(), tools, "{set} lists a tool twice");
     }
 }
 
