@@ -116,19 +116,23 @@ impl Registry {
         })
     }
 
-    /// Switches tools off, by name or alias, also those that are not registered yet.
-    pub fn disable(&self, names: impl IntoIterator<Item = String>) {
+    /// Switches tools off, by name or alias, also those that are not registered yet: all or none.
+    pub fn disable(&self, names: Vec<String>) -> Result<(), ToolError> {
+        check_names(&names)?;
         self.change(|snapshot| snapshot.disabled.extend(names));
+        Ok(())
     }
 
-    /// Switches tools on again, by whichever of their names they were switched off.
-    pub fn enable(&self, names: impl IntoIterator<Item = String>) {
+    /// Switches tools on again, by whichever of their names they were switched off: all or none.
+    pub fn enable(&self, names: &[String]) -> Result<(), ToolError> {
+        check_names(names)?;
         self.change(|snapshot| {
             for name in names {
-                let all: Vec<String> = snapshot.find(&name).map(all_names).unwrap_or_default();
-                snapshot.disabled.retain(|it| *it != name && !all.contains(it));
+                let all = snapshot.find(name).map(all_names).unwrap_or_default();
+                snapshot.disabled.retain(|it| it != name && !all.contains(it));
             }
         });
+        Ok(())
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Snapshot) -> T) -> T {
@@ -192,6 +196,13 @@ impl Snapshot {
             Some(entry) => all_names(entry).iter().any(|it| self.disabled.contains(it)),
         }
     }
+}
+
+fn check_names(names: &[String]) -> Result<(), ToolError> {
+    let Some(wrong) = names.iter().find(|it| !is_valid_name(it)) else { return Ok(()) };
+    let shown: String = wrong.chars().take(80).collect();
+    let message = format!("`{shown}` is not a tool's name; a rule can deny some of a tool's calls");
+    Err(ToolError::new(ErrorKind::InvalidOptions, message))
 }
 
 fn all_names(entry: &Entry) -> Vec<String> {

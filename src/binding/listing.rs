@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::{
     pipeline::Pipeline,
-    policy::Action,
     registry::{Entry, ToolSource},
     tools::ToolSet,
 };
@@ -21,7 +20,7 @@ pub(super) fn tool_info(entry: &Entry, pipeline: &Pipeline) -> Value {
         "annotations": spec.annotations,
         "sideEffect": spec.side_effect,
         "risk": spec.side_effect.risk(),
-        "allowed": pipeline.explain_tool(&spec.name, None).action == Action::Allow,
+        "allowed": pipeline.is_allowed(&spec.name, None),
         "disabled": pipeline.registry.snapshot().is_disabled(&spec.name),
     });
     let mut also = |key: &str, value: Value| {

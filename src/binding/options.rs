@@ -20,7 +20,7 @@ use crate::{
     process::{OnTimeout, ProcessSettings, TaskManager, supervisor_beside_this_library},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions},
-    tool::{InputValidator, derived_schema},
+    tool::{InputValidator, derived_schema, is_valid_name},
     tools::ToolSet,
     workspace::Roots,
 };
@@ -159,8 +159,9 @@ impl Options {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str()))?;
             }
         }
-        let disallowed = self.disallowed_tools.into_iter().filter(|it| !it.contains('('));
-        pipeline.registry.disable(disallowed.map(|it| it.trim().to_owned()));
+        // The others are rules, which the policy has read.
+        let named = self.disallowed_tools.iter().map(|it| it.trim()).filter(|it| is_valid_name(it));
+        pipeline.registry.disable(named.map(str::to_owned).collect())?;
         let identity = ServerIdentity {
             name: self.server_name,
             version: self.version,

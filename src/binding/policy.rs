@@ -180,7 +180,34 @@ impl NativeRegistry {
     /// Rules that do not do what they look like, as JSON.
     #[napi(catch_unwind)]
     pub fn lint_policy(&self) -> String {
-        json!(self.pipeline.policy.get().lint()).to_string()
+        json!(self.pipeline.policy.get().lint_beside(&self.names())).to_string()
+    }
+
+    /// Rules that name no tool, as JSON.
+    #[napi(catch_unwind)]
+    pub fn unknown_tools(&self) -> String {
+        json!(self.pipeline.policy.get().unknown_tools(&self.names())).to_string()
+    }
+
+    /// Switches tools off: no model is told of them, and calls are refused.
+    #[napi(catch_unwind)]
+    pub fn disable(&self, names: Vec<String>) -> String {
+        sealed(self.pipeline.registry.disable(names).map(|()| "{}".to_owned()))
+    }
+
+    /// Switches tools on, also those that `disallowedTools` names.
+    #[napi(catch_unwind)]
+    pub fn enable(&self, names: Vec<String>) -> String {
+        sealed((|| {
+            self.pipeline.registry.enable(&names)?;
+            let engine = self.pipeline.policy.get();
+            let tools = &engine.sources().tools;
+            self.change_policy(|setup| {
+                let is_one = |it: &String| names.iter().any(|name| tools.is_same(it.trim(), name));
+                setup.disallowed.retain(|it| !is_one(it));
+                Ok(())
+            })
+        })())
     }
 }
 

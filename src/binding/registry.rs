@@ -33,7 +33,6 @@ use crate::{
     error::{ErrorKind, ToolError},
     mcp::{Connection, ServedTools, ServerIdentity},
     pipeline::Pipeline,
-    policy::Action,
     process::TaskInfo,
     provider::{DefinitionFormat, Strictness, definitions},
 };
@@ -171,7 +170,7 @@ impl NativeRegistry {
     /// True when policy allows a call of the tool of which nothing more is known.
     #[napi(catch_unwind)]
     pub fn is_allowed(&self, name: String, session_id: Option<String>) -> bool {
-        self.pipeline.explain_tool(&name, session_id.as_deref()).action == Action::Allow
+        self.pipeline.is_allowed(&name, session_id.as_deref())
     }
 
     /// True when the tool is switched off.

@@ -19,7 +19,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     hooks::{Hooks, Verdict, add_context},
     policy,
-    policy::{CurrentPolicy, Decision, Origin, PolicyEngine, Question},
+    policy::{Action, Basis, CurrentPolicy, Decision, Origin, PolicyEngine, Question},
     registry::{Entry, Registry, Snapshot, ToolSource},
     session::Sessions,
     tool::{
@@ -311,9 +311,9 @@ impl Pipeline {
         Ok(if tools.is_disabled(name) { verdict.denied(disabled(name)) } else { verdict })
     }
 
-    /// What policy says of a call of which nothing is known but the tool. A tool that is not here yet
-    /// is taken for one of the host's.
-    pub fn explain_tool(&self, name: &str, session_id: Option<&str>) -> policy::Verdict {
+    /// True when policy allows a call of which nothing is known but the tool. A tool that is not here
+    /// is only allowed where a rule names it.
+    pub fn is_allowed(&self, name: &str, session_id: Option<&str>) -> bool {
         let tools = self.registry.snapshot();
         let entry = tools.find(name);
         let spec = entry.map(|it| it.tool.spec());
@@ -329,7 +329,9 @@ impl Pipeline {
             directory: session.roots.first(),
             follow_links: None,
         });
-        if tools.is_disabled(name) { verdict.denied(disabled(name)) } else { verdict }
+        verdict.action == Action::Allow
+            && (entry.is_some() || verdict.basis == Basis::Rule)
+            && !tools.is_disabled(name)
     }
 
     /// The policy of the call's session.

@@ -29,15 +29,15 @@ pub(super) struct Compiler<'a> {
 }
 
 /// What a pattern is compared with.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Touched {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touched {
     Paths,
     Commands,
     Hosts,
 }
 
 impl Touched {
-    const fn by_family(family: ToolFamily) -> Self {
+    pub(super) const fn by_family(family: ToolFamily) -> Self {
         match family {
             ToolFamily::ReadsFiles | ToolFamily::EditsFiles => Self::Paths,
             ToolFamily::RunsCommands => Self::Commands,
@@ -45,7 +45,7 @@ impl Touched {
         }
     }
 
-    const fn in_condition(form: &ConditionForm) -> Option<Self> {
+    pub(super) const fn in_condition(form: &ConditionForm) -> Option<Self> {
         match form {
             ConditionForm::PathWithin(_) | ConditionForm::PathGlob(_) => Some(Self::Paths),
             ConditionForm::CommandPrefix(_) => Some(Self::Commands),

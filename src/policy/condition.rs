@@ -241,28 +241,30 @@ fn quantified(permits: bool, mut each: impl Iterator<Item = bool>) -> bool {
 
 fn param_holds(param: &ParamCondition, facts: &Facts, permits: bool) -> bool {
     let question = facts.question;
-    if let Some(value) = question.input.get(&param.name) {
-        return value_holds(&param.name, value, &param.test, facts, permits);
-    }
-    if !param.is_input {
-        return false;
-    }
-    let given = question.kind.inputs.iter().filter_map(|it| Some((it, question.input.get(it)?)));
-    quantified(permits, given.map(|(name, it)| value_holds(name, it, &param.test, facts, permits)))
-}
-
-fn value_holds(name: &str, value: &Value, test: &Test, facts: &Facts, permits: bool) -> bool {
-    let as_written = written_holds(value, test, facts, permits);
+    let touches_files =
+        matches!(question.family(), Some(ToolFamily::ReadsFiles | ToolFamily::EditsFiles));
     // A path means what it leads to, however it is written.
-    let question = facts.question;
-    let is_path = question.kind.inputs.contains(&name)
-        && matches!(question.family(), Some(ToolFamily::ReadsFiles | ToolFamily::EditsFiles))
-        && !facts.paths.is_empty();
-    if !is_path || as_written != permits {
-        return as_written;
+    let leads_there = || {
+        let texts = |path: &PathFact| facts.around.places.texts_of(&path.path);
+        let fits = |path| texts(path).iter().any(|it| param.test.holds(it));
+        quantified(permits, facts.paths.iter().map(fits))
+    };
+    match question.input.get(&param.name) {
+        Some(value) => {
+            let as_written = written_holds(value, &param.test, facts, permits);
+            let is_path = touches_files
+                && question.kind.inputs.contains(&param.name.as_str())
+                && !facts.paths.is_empty();
+            if is_path && as_written == permits { leads_there() } else { as_written }
+        }
+        // Another set's tool is told by another parameter, and maybe in another way, what it touches.
+        None if param.is_input && touches_files => leads_there(),
+        None if param.is_input => {
+            let values = question.kind.inputs.iter().filter_map(|it| question.input.get(it));
+            quantified(permits, values.map(|it| written_holds(it, &param.test, facts, permits)))
+        }
+        None => false,
     }
-    let texts = |path: &PathFact| facts.around.places.texts_of(&path.path);
-    quantified(permits, facts.paths.iter().map(|it| texts(it).iter().any(|it| test.holds(it))))
 }
 
 fn written_holds(value: &Value, test: &Test, facts: &Facts, permits: bool) -> bool {

@@ -1,5 +1,7 @@
 //! Rules that do not do what they look like: shadowed, without effect, or too broad.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::tool::ToolFamily;
@@ -10,6 +12,7 @@ use super::{
     command_pattern::{CommandPattern, Piece},
     engine::PolicyEngine,
     host_pattern::HostPattern,
+    lint_conditions,
     path_pattern::PatternId,
     programs::is_listed,
     rule::{Rule, RuleRef},
@@ -27,8 +30,10 @@ pub enum LintKind {
     Redundant,
     /// It can never allow anything.
     WithoutEffect,
-    /// It allows far more than it looks like.
+    /// It is about far more than it looks like.
     TooBroad,
+    /// It names a tool that does not exist.
+    UnknownTool,
 }
 
 /// One finding.
@@ -61,15 +66,31 @@ const CODE_OPTIONS: &str = "-c -e -E -p -r -x --eval --exec";
 impl PolicyEngine {
     /// Looks for rules that do not do what they look like.
     pub fn lint(&self) -> Vec<Lint> {
+        self.lint_beside(&[])
+    }
+
+    /// The same where a registry holds these tools.
+    pub fn lint_beside(&self, registered: &[String]) -> Vec<Lint> {
         let mut found = Vec::new();
         for (place, rule) in self.rules.iter().enumerate() {
             let mut add = |kind, message: String| {
-                found.push(Lint { kind, rule: rule.shown.clone(), message });
+                let lint = Lint { kind, rule: rule.shown.clone(), message };
+                // A rule object with several values is several rules.
+                if found.last() != Some(&lint) {
+                    found.push(lint);
+                }
             };
+            if let Some(message) = self.unknown_tool(rule, registered) {
+                add(LintKind::UnknownTool, message);
+            }
+            for (kind, message) in lint_conditions::findings(rule, &self.sources.tools) {
+                add(kind, message);
+            }
             if let Some((kind, message)) = breadth(self, rule) {
                 add(kind, message);
             }
-            let others = self.rules.iter().enumerate().filter(|it| it.0 != place);
+            let is_other = |it: &Rule| !Arc::ptr_eq(&it.shown.place, &rule.shown.place);
+            let others = self.rules.iter().enumerate().filter(|it| is_other(it.1));
             let covering =
                 others.filter(|(_, it)| it.conditions.is_empty() && self.covers(it, rule));
             // Of two equal rules only the later one is redundant.

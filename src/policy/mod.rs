@@ -10,8 +10,12 @@
 //! 4. The default action, or else the permission mode.
 //!
 //! The order of rules does not matter. A rule for `*` steps back behind a rule for the tool. A rule
-//! object names one tool; a rule string names what people call by that name: `Bash` is also `shell`,
-//! `Edit(src/**)` is about every tool that edits, `Read(.env)` as a limit about every door to the file.
+//! names what people call by that name: `Bash` is also `shell`, `Edit(src/**)` is about every tool that
+//! edits, `Read(.env)` as a limit about every door to the file. Rule objects mean the same: a condition
+//! on paths, commands or hosts is the pattern of the rule.
+//!
+//! No tool is named here. What a tool is, its calls say ([`Question::kind`]); what a rule means by a name,
+//! the [`PolicySources::tools`] say.
 //!
 //! The pipeline asks the [`CurrentPolicy`], with the [`Grants`] of the session, and acts on a [`Decision`].
 
@@ -30,6 +34,8 @@ mod host_pattern;
 mod judge;
 mod judge_command;
 mod lint;
+mod lint_conditions;
+mod lint_names;
 mod path_pattern;
 mod places;
 mod programs;

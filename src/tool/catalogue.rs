@@ -55,14 +55,20 @@ impl ToolCatalogue {
         self.tools.get(self.aliases.get(name).copied().unwrap_or(name))
     }
 
+    /// True when both are names of one tool.
+    pub fn is_same(&self, first: &str, second: &str) -> bool {
+        let name = |it| self.find(it).map(|it| it.name);
+        first == second || name(first).is_some_and(|it| name(second) == Some(it))
+    }
+
     /// Every tool, by name.
     pub fn tools(&self) -> impl Iterator<Item = &KnownTool> {
         self.tools.values()
     }
 
     /// Every name and alias.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.tools.keys().chain(self.aliases.keys()).copied()
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().chain(self.aliases.keys()).map(|it| -> &str { it })
     }
 
     /// The name that the rules of a family are written with.

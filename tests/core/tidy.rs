@@ -70,6 +70,24 @@ fn every_tool_file_stands_in_the_table_of_its_set() {
 }
 
 #[test]
+fn policy_names_no_tool() {
+    let catalogue = toolwright::tools::catalogue();
+    for path in source_files(&src().join("policy")) {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("crate::tools"), "{} names the tools", path.display());
+        let code = text.lines().filter(|it| !it.trim_start().starts_with("//"));
+        for line in code {
+            for name in catalogue.names() {
+                // `ls`, `grep` and `memory` are programs and words as well.
+                let is_word = name.bytes().all(|it| it.is_ascii_lowercase());
+                let is_named = !is_word && line.contains(&format!("\"{name}"));
+                assert!(!is_named, "{} names `{name}`: {line}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
 fn every_file_says_what_it_is_for() {
     for path in source_files(&src()) {
         let text = fs::read_to_string(&path).unwrap();
