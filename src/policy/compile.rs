@@ -30,14 +30,14 @@ pub(super) struct Compiler<'a> {
 
 /// What a pattern is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Touched {
+pub(super) enum PatternTarget {
     Paths,
     Commands,
     Hosts,
 }
 
-impl Touched {
-    pub(super) const fn by_family(family: ToolFamily) -> Self {
+impl PatternTarget {
+    pub(super) const fn of_family(family: ToolFamily) -> Self {
         match family {
             ToolFamily::ReadsFiles | ToolFamily::EditsFiles => Self::Paths,
             ToolFamily::RunsCommands => Self::Commands,
@@ -45,7 +45,7 @@ impl Touched {
         }
     }
 
-    pub(super) const fn in_condition(form: &ConditionForm) -> Option<Self> {
+    pub(super) const fn of_condition(form: &ConditionForm) -> Option<Self> {
         match form {
             ConditionForm::PathWithin(_) | ConditionForm::PathGlob(_) => Some(Self::Paths),
             ConditionForm::CommandPrefix(_) => Some(Self::Commands),
@@ -54,7 +54,7 @@ impl Touched {
         }
     }
 
-    const fn in_subject(subject: &Subject) -> Option<Self> {
+    const fn of_subject(subject: &Subject) -> Option<Self> {
         match subject {
             Subject::Call => None,
             Subject::Reading(_) | Subject::Editing(_) => Some(Self::Paths),
@@ -129,14 +129,14 @@ impl<'a> Compiler<'a> {
         let patterned = patterned(&tools, &subject, &forms, *action);
         let (of_pattern, others): (Vec<_>, Vec<_>) = forms
             .into_iter()
-            .partition(|it| patterned.is_some() && Touched::in_condition(it) == patterned);
+            .partition(|it| patterned.is_some() && PatternTarget::of_condition(it) == patterned);
         // A condition on a parameter is about the tool that has it.
         if others.iter().any(|it| matches!(it, ConditionForm::Param { .. })) {
             tools = only_twins(tools);
         }
         let (subjects, others) = self.subjects(&tools, subject, of_pattern, others, *action)?;
-        let is_own = |it| tools.family().map(Touched::by_family) == Some(it);
-        if subjects.first().and_then(Touched::in_subject).is_some_and(is_own) {
+        let is_own = |it| tools.family().map(PatternTarget::of_family) == Some(it);
+        if subjects.first().and_then(PatternTarget::of_subject).is_some_and(is_own) {
             tools.reach = ToolReach::EveryDoor;
         }
         let inputs = tools.named.as_ref().and_then(|it| self.tools.find(&it.as_written));
@@ -256,14 +256,14 @@ fn patterned(
     subject: &Subject,
     forms: &[ConditionForm],
     action: Action,
-) -> Option<Touched> {
+) -> Option<PatternTarget> {
     if forms.iter().any(|it| matches!(it, ConditionForm::Param { .. })) {
         return None;
     }
-    let mut named = forms.iter().filter_map(Touched::in_condition);
-    match (Touched::in_subject(subject), tools.family().map(Touched::by_family)) {
+    let mut named = forms.iter().filter_map(PatternTarget::of_condition);
+    match (PatternTarget::of_subject(subject), tools.family().map(PatternTarget::of_family)) {
         // A text that has a pattern takes further ones for paths alone.
-        (Some(written), _) => named.find(|it| *it == written && written == Touched::Paths),
+        (Some(written), _) => named.find(|it| *it == written && written == PatternTarget::Paths),
         (None, Some(own)) if named.clone().any(|it| it == own) => Some(own),
         (None, _) if action != Action::Allow => named.next(),
         (None, _) => None,

@@ -4,7 +4,7 @@
 use crate::tool::{ToolCatalogue, ToolFamily};
 
 use super::{
-    compile::Touched, condition::ConditionForm, config::Operator, lint::LintKind, rule::Rule,
+    compile::PatternTarget, condition::ConditionForm, config::Operator, lint::LintKind, rule::Rule,
 };
 
 /// What is wrong with the conditions of a rule.
@@ -29,14 +29,14 @@ pub(super) fn findings(rule: &Rule, tools: &ToolCatalogue) -> Vec<(LintKind, Str
 }
 
 /// What a parameter of the rule's tool says, where that is known.
-fn touched_by(rule: &Rule, param: &str, tools: &ToolCatalogue) -> Option<Touched> {
+fn touched_by(rule: &Rule, param: &str, tools: &ToolCatalogue) -> Option<PatternTarget> {
     let known = tools.find(&rule.tools.named.as_ref()?.as_written)?;
     let family = known.kind.family.filter(|_| known.kind.inputs.contains(&param))?;
-    Some(Touched::by_family(family))
+    Some(PatternTarget::of_family(family))
 }
 
 /// A text that begins like something and goes on as something else.
-fn open_end(operator: Operator, value: &str, touched: Option<Touched>) -> Option<String> {
+fn open_end(operator: Operator, value: &str, touched: Option<PatternTarget>) -> Option<String> {
     let (operator, start) = match operator {
         Operator::StartsWith => ("startsWith", value.to_owned()),
         Operator::Matches => ("matches", start_of(value)?),
@@ -45,15 +45,15 @@ fn open_end(operator: Operator, value: &str, touched: Option<Touched>) -> Option
     let is_url = start.starts_with("http://") || start.starts_with("https://");
     let is_path = ["/", "./", "../", "~/"].iter().any(|it| start.starts_with(it));
     let (also, instead) = match touched {
-        Some(Touched::Hosts) | None if is_url => {
+        Some(PatternTarget::Hosts) | None if is_url => {
             let is_open = !start.split_once("://")?.1.contains(['/', '?', '#']);
             is_open.then(|| (format!("{start}.evil.com"), format!("`{start}/`, or `urlHost`")))
         }
-        Some(Touched::Commands) => {
+        Some(PatternTarget::Commands) => {
             let is_open = start.ends_with(|it: char| it.is_alphanumeric());
             is_open.then(|| (format!("{start}-x"), "`commandPrefix`".to_owned()))
         }
-        Some(Touched::Paths) | None if is_path || touched.is_some() => {
+        Some(PatternTarget::Paths) | None if is_path || touched.is_some() => {
             let is_open = !start.is_empty() && !start.ends_with('/');
             is_open.then(|| (format!("{start}-evil"), format!("`{start}/`, or `pathWithin`")))
         }
@@ -81,17 +81,17 @@ fn start_of(expression: &str) -> Option<String> {
 /// A condition on what the rule's tool never touches.
 fn never_holds(rule: &Rule, form: &ConditionForm) -> Option<String> {
     let named = rule.tools.named.as_ref().filter(|it| it.is_known)?;
-    let touched = Touched::in_condition(form)?;
+    let touched = PatternTarget::of_condition(form)?;
     let may_hold = match (named.family, touched) {
-        (Some(ToolFamily::ReadsFiles | ToolFamily::EditsFiles), Touched::Paths)
-        | (Some(ToolFamily::RunsCommands), Touched::Paths | Touched::Commands)
-        | (Some(ToolFamily::Fetches), Touched::Hosts) => true,
-        (_, Touched::Paths | Touched::Commands | Touched::Hosts) => false,
+        (Some(ToolFamily::ReadsFiles | ToolFamily::EditsFiles), PatternTarget::Paths)
+        | (Some(ToolFamily::RunsCommands), PatternTarget::Paths | PatternTarget::Commands)
+        | (Some(ToolFamily::Fetches), PatternTarget::Hosts) => true,
+        (_, PatternTarget::Paths | PatternTarget::Commands | PatternTarget::Hosts) => false,
     };
     let (condition, what) = match touched {
-        Touched::Paths => ("a condition on paths", "touches no path that it names"),
-        Touched::Commands => ("`commandPrefix`", "runs no commands"),
-        Touched::Hosts => ("`urlHost`", "names no URL that policy can see"),
+        PatternTarget::Paths => ("a condition on paths", "touches no path that it names"),
+        PatternTarget::Commands => ("`commandPrefix`", "runs no commands"),
+        PatternTarget::Hosts => ("`urlHost`", "names no URL that policy can see"),
     };
     (!may_hold).then(|| format!("`{}` {what}, so {condition} never holds", named.as_written))
 }

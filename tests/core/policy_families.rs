@@ -175,14 +175,12 @@ fn every_tool_says_of_itself_what_rules_need() {
         assert_eq!((listed.kind, listed.side_effect), (spec.kind, spec.side_effect), "{name}");
         // A family without an input would be judged by nothing where there is no registry.
         assert_eq!(spec.kind.family.is_some(), !spec.kind.inputs.is_empty(), "{name}");
+        let properties = spec.input_schema.get("properties").and_then(Value::as_object).unwrap();
         for input in spec.kind.inputs {
-            assert!(
-                spec.input_schema["properties"].get(input).is_some(),
-                "{name} has no `{input}`"
-            );
+            assert!(properties.contains_key(*input), "{name} has no `{input}`");
         }
         // No path is left out.
-        for (parameter, property) in spec.input_schema["properties"].as_object().unwrap() {
+        for (parameter, property) in properties {
             let is_path =
                 parameter.ends_with("path") || matches!(parameter.as_str(), "paths" | "directory");
             let listed = spec.kind.inputs.contains(&parameter.as_str());

@@ -208,10 +208,9 @@ fn text_and_objects_mean_the_same() {
             list.as_array_mut().unwrap().extend(texts.iter().map(|it| json!(it)));
             let expected = answers(&in_text, mode, &calls);
             for object in &objects {
-                let mut rule = object.clone();
-                rule["action"] = json!(action);
-                let mut in_objects = beside.clone();
-                in_objects["rules"] = json!([rule]);
+                let (mut rule, mut in_objects) = (object.clone(), beside.clone());
+                rule.as_object_mut().unwrap().insert("action".to_owned(), json!(action));
+                in_objects.as_object_mut().unwrap().insert("rules".to_owned(), json!([rule]));
                 let actual = answers(&in_objects, mode, &calls);
                 let wrong =
                     expected.iter().zip(&actual).find(|(expected, actual)| expected != actual);
