@@ -865,10 +865,11 @@ export declare class ToolRegistry {
   isDisabled(name: string): boolean;
   /**
    * Switches tools off until `enable`: no definition or listing for models has them, and calls are refused
-   * with `ToolDisabled`. A tool that is registered later under such a name is off as well.
+   * with `ToolDisabled`. A tool that is registered later under such a name is off as well. `mcp__server__*`
+   * is every tool of a server.
    */
   disable(...names: string[]): this;
-  /** Switches tools on again, also those that `disallowedTools` names. Rules that deny them still hold. */
+  /** Switches on what was switched off, also by `disallowedTools`. Rules that deny it still hold. */
   enable(...names: string[]): this;
   /** Adds rules that allow, as `allowedTools` does: all of them, or none when one is wrong. */
   withAllowed(...rules: string[]): this;

@@ -326,6 +326,23 @@ describe("switching tools off and on", () => {
     expect(off()).toEqual([]);
   });
 
+  test("the tools of a server, by how their names begin", () => {
+    const registry = registryOf({ disallowedTools: ["mcp__one__*", "mcp__two", "*"] });
+    for (const serverName of ["one", "two", "three"]) {
+      registry.registerMcpTool({ serverName, toolName: "a", handler: () => "ran" });
+    }
+    const names = ["mcp__one__a", "mcp__two__a", "mcp__three__a", "Read"];
+    const off = () => names.filter((it) => registry.isDisabled(it));
+    expect(off()).toEqual(["mcp__one__a", "mcp__two__a"]);
+    const told = registry.definitions().map(({ name }) => name);
+    expect(names.filter((it) => told.includes(it))).toEqual(["mcp__three__a", "Read"]);
+    registry.disable("mcp__three__*").enable("mcp__one__*");
+    expect(off()).toEqual(["mcp__two__a", "mcp__three__a"]);
+    registry.enable("mcp__two__*", "mcp__three");
+    expect(off()).toEqual([]);
+    expect(registry.explain("mcp__two__a", {}).rule?.text).toBe("*");
+  });
+
   test("a rule that denies still denies a tool that is on", () => {
     const registry = registryOf({ policy: { deny: ["Write"] } });
     registry.disable("Write").enable("Write");

@@ -116,20 +116,21 @@ impl Registry {
         })
     }
 
-    /// Switches tools off, by name or alias, also those that are not registered yet: all or none.
-    pub fn disable(&self, names: Vec<String>) -> Result<(), ToolError> {
-        check_names(&names)?;
+    /// Switches tools off, also those that are not registered yet: all or none. A tool is named by its
+    /// name or alias, several by how their names begin, as `mcp__server__*` or `mcp__server`.
+    pub fn disable(&self, names: &[String]) -> Result<(), ToolError> {
+        let names = names.iter().map(|it| checked_name(it)).collect::<Result<Vec<_>, _>>()?;
         self.change(|snapshot| snapshot.disabled.extend(names));
         Ok(())
     }
 
-    /// Switches tools on again, by whichever of their names they were switched off: all or none.
+    /// Switches on again what was switched off, by whichever name of a tool: all or none.
     pub fn enable(&self, names: &[String]) -> Result<(), ToolError> {
-        check_names(names)?;
+        let names = names.iter().map(|it| checked_name(it)).collect::<Result<Vec<_>, _>>()?;
         self.change(|snapshot| {
             for name in names {
-                let all = snapshot.find(name).map(all_names).unwrap_or_default();
-                snapshot.disabled.retain(|it| it != name && !all.contains(it));
+                let all = snapshot.find(&name).map(all_names).unwrap_or_default();
+                snapshot.disabled.retain(|it| *it != name && !all.contains(it));
             }
         });
         Ok(())
@@ -191,18 +192,28 @@ impl Snapshot {
         if self.disabled.is_empty() {
             return false;
         }
-        match self.find(name) {
-            None => self.disabled.contains(name),
-            Some(entry) => all_names(entry).iter().any(|it| self.disabled.contains(it)),
-        }
+        let is_off = |name: &String| {
+            let starts = self.disabled.iter().filter_map(|it| it.strip_suffix('*'));
+            self.disabled.contains(name) || starts.into_iter().any(|it| name.starts_with(it))
+        };
+        let names = self.find(name).map_or_else(|| vec![name.to_owned()], all_names);
+        names.iter().any(is_off)
     }
 }
 
-fn check_names(names: &[String]) -> Result<(), ToolError> {
-    let Some(wrong) = names.iter().find(|it| !is_valid_name(it)) else { return Ok(()) };
-    let shown: String = wrong.chars().take(80).collect();
-    let message = format!("`{shown}` is not a tool's name; a rule can deny some of a tool's calls");
-    Err(ToolError::new(ErrorKind::InvalidOptions, message))
+/// The name of a tool, or how the names of several begin.
+fn checked_name(name: &str) -> Result<String, ToolError> {
+    let is_server = name.strip_prefix("mcp__").is_some_and(|it| !it.contains("__"));
+    match name.strip_suffix('*') {
+        None if is_server && is_valid_name(name) => Ok(format!("{name}__*")),
+        start if is_valid_name(start.unwrap_or(name)) => Ok(name.to_owned()),
+        _ => {
+            let shown: String = name.chars().take(80).collect();
+            let message =
+                format!("`{shown}` is not a tool's name; a rule can deny some of a tool's calls");
+            Err(ToolError::new(ErrorKind::InvalidOptions, message))
+        }
+    }
 }
 
 fn all_names(entry: &Entry) -> Vec<String> {

@@ -159,9 +159,10 @@ impl Options {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str()))?;
             }
         }
-        // The others are rules, which the policy has read.
-        let named = self.disallowed_tools.iter().map(|it| it.trim()).filter(|it| is_valid_name(it));
-        pipeline.registry.disable(named.map(str::to_owned).collect())?;
+        // The others are rules alone.
+        let is_name = |it: &String| is_valid_name(it.strip_suffix('*').unwrap_or(it));
+        let named = self.disallowed_tools.iter().map(|it| it.trim().to_owned()).filter(is_name);
+        pipeline.registry.disable(&named.collect::<Vec<_>>())?;
         let identity = ServerIdentity {
             name: self.server_name,
             version: self.version,

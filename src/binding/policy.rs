@@ -192,7 +192,7 @@ impl NativeRegistry {
     /// Switches tools off: no model is told of them, and calls are refused.
     #[napi(catch_unwind)]
     pub fn disable(&self, names: Vec<String>) -> String {
-        sealed(self.pipeline.registry.disable(names).map(|()| "{}".to_owned()))
+        sealed(self.pipeline.registry.disable(&names).map(|()| "{}".to_owned()))
     }
 
     /// Switches tools on, also those that `disallowedTools` names.
@@ -203,8 +203,10 @@ impl NativeRegistry {
             let engine = self.pipeline.policy.get();
             let tools = &engine.sources().tools;
             self.change_policy(|setup| {
-                let is_one = |it: &String| names.iter().any(|name| tools.is_same(it.trim(), name));
-                setup.disallowed.retain(|it| !is_one(it));
+                // `mcp__server` is `mcp__server__*`.
+                let plain = |it: &str| it.trim().trim_end_matches("__*").to_owned();
+                let is_one = |it: &str| names.iter().any(|name| tools.is_same(it, &plain(name)));
+                setup.disallowed.retain(|it| !is_one(&plain(it)));
                 Ok(())
             })
         })())

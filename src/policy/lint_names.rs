@@ -1,5 +1,7 @@
 //! Rules about tools that do not exist, which people believe to be in force.
 
+use crate::tool::is_valid_name;
+
 use super::{
     engine::PolicyEngine,
     lint::{Lint, LintKind},
@@ -32,8 +34,9 @@ impl PolicyEngine {
             (ToolReach::StartingWith(start), _) => {
                 // Servers come and go.
                 let is_server = start.starts_with("mcp__") || "mcp__".starts_with(start.as_str());
-                (!is_server && !starts(start))
-                    .then(|| format!("no {among} has a name that begins with `{start}`"))
+                (!is_server && !starts(start)).then(|| {
+                    format!("no {among} has a name that begins with `{}`", shortened(start))
+                })
             }
             (_, Some(tool)) => {
                 let name = &tool.as_written;
@@ -44,10 +47,8 @@ impl PolicyEngine {
                 (!is_known && !is_absent).then(|| {
                     let closest = self.closest_name(name, registered);
                     let hint = closest.map(|it| format!("; did you mean `{it}`?"));
-                    format!(
-                        "no {among} is named `{name}`, so the rule is about nothing{}",
-                        hint.unwrap_or_default()
-                    )
+                    let (shown, hint) = (shortened(name), hint.unwrap_or_default());
+                    format!("no {among} is named `{shown}`, so the rule is about nothing{hint}")
                 })
             }
             (_, None) => None,
@@ -55,10 +56,18 @@ impl PolicyEngine {
     }
 
     fn closest_name<'a>(&'a self, name: &str, registered: &'a [String]) -> Option<&'a str> {
+        // What cannot be a name is not close to one.
+        if !is_valid_name(name) {
+            return None;
+        }
         let names = self.sources.tools.names().chain(registered.iter().map(String::as_str));
         let written = name.to_lowercase();
         let distance = |it: &str| strsim::osa_distance(&it.to_lowercase(), &written);
         let (closest, distance) = names.map(|it| (it, distance(it))).min_by_key(|it| it.1)?;
         (distance <= (name.len() / 3).max(1)).then_some(closest)
     }
+}
+
+fn shortened(name: &str) -> String {
+    name.chars().take(80).collect()
 }
