@@ -741,7 +741,12 @@ export type PolicyAction = "allow" | "ask" | "deny";
 /** What happens to calls that no rule decides. */
 export type PermissionMode = "default" | "acceptEdits" | "plan" | "dontAsk" | "bypassPermissions";
 
-/** All of a rule's conditions have to hold. Of several values one has to fit. */
+/**
+ * All of a rule's conditions have to hold. Of several values one has to fit. A condition on paths, commands
+ * or hosts is what stands in the parentheses of a rule's text: `{ tool: "Read", conditions: [{ pathGlob:
+ * ".env" }] }` is `Read(.env)`. A condition on a `param` is about the named tool alone, and the same tool
+ * in other sets.
+ */
 export type PolicyCondition =
   | {
       param: string;
@@ -789,8 +794,11 @@ export interface PolicyRuleRef {
   layer: "defaults" | "project" | "user" | "options" | "session";
   /** Its place there, such as `deny[0]`. */
   place: string;
+  /** As it is written; the `tool` of a rule object. */
   text: string;
   action: PolicyAction;
+  /** The conditions of a rule object, as they are written. */
+  conditions?: PolicyCondition[];
 }
 
 /** What policy says of a call, and why. */
@@ -813,7 +821,7 @@ export interface PolicyVerdict {
 
 /** A rule that does not do what it looks like. */
 export interface PolicyLint {
-  kind: "shadowed" | "redundant" | "without-effect" | "too-broad";
+  kind: "shadowed" | "redundant" | "without-effect" | "too-broad" | "unknown-tool";
   rule: PolicyRuleRef;
   message: string;
 }
@@ -829,7 +837,7 @@ export declare class PolicyEngine {
   /** The same with its reasons. */
   explain(toolName: string, params?: Record<string, unknown>): PolicyVerdict;
   getRiskLevel(toolName: string): "low" | "medium" | "high";
-  /** Rules that are shadowed, redundant, without effect or too broad. */
+  /** Rules that are shadowed, redundant, without effect, too broad, or about no tool that is built in. */
   lint(): PolicyLint[];
   /** The JSON Schema of the policy file. */
   static readonly schema: JsonSchema;
@@ -842,7 +850,10 @@ export declare class ToolRegistry {
   /** Where confirmation requests go: answer those it emits as `request`. */
   readonly messageBus: MessageBus;
 
-  /** Loads what is not loaded yet. Built-in tools are there from the start. */
+  /**
+   * Loads what is not loaded yet. Built-in tools are there from the start. `errors` also has the rules that
+   * name no tool, so call it when the host's own tools are registered.
+   */
   initialize(): Promise<ToolRegistrationResult>;
 
   /** Adds a tool; one of the same name is replaced. */
@@ -870,11 +881,22 @@ export declare class ToolRegistry {
     options?: { strict?: boolean },
   ): Definitions[Format];
 
-  /** True when every call of the tool runs without asking; `explain` tells it of one call. */
-  isAllowed(name: string): boolean;
+  /**
+   * True when a call of which nothing but the tool is known would run without a question: what `explain`
+   * says where no rule about paths, commands or hosts can be asked.
+   */
+  isAllowed(name: string, options?: Pick<CallOptions, "sessionId">): boolean;
   /** True when the host has switched the tool off. */
   isDisabled(name: string): boolean;
-  /** Adds rules that allow, as `allowedTools` does. */
+  /**
+   * Switches tools off until `enable`: no definition or listing for models has them, and calls are refused
+   * with `ToolDisabled`. A tool that is registered later under such a name is off as well. `mcp__server__*`
+   * is every tool of a server.
+   */
+  disable(...names: string[]): this;
+  /** Switches on what was switched off, also by `disallowedTools`. Rules that deny it still hold. */
+  enable(...names: string[]): this;
+  /** Adds rules that allow, as `allowedTools` does: all of them, or none when one is wrong. */
   withAllowed(...rules: string[]): this;
   /** What policy says of a call and why, for each part of it. Nothing runs; wrong input throws. */
   explain(name: string, input?: unknown, options?: Pick<CallOptions, "sessionId">): PolicyVerdict;
@@ -883,7 +905,7 @@ export declare class ToolRegistry {
   /** Reads the policy files again. One that is wrong throws, and the old policy stays. */
   reloadPolicy(): this;
   setPermissionMode(mode: PermissionMode): this;
-  /** Rules that are shadowed, redundant, without effect or too broad. */
+  /** Rules that are shadowed, redundant, without effect, too broad, or about no tool that is here. */
   lintPolicy(): PolicyLint[];
 
   /** Adds a tool of an MCP server the host is connected to. Gives its name, `mcp__<server>__<tool>`. */

@@ -121,7 +121,7 @@ describe("what a registry holds", () => {
   });
 
   test("tells all about a host's tool", () => {
-    const registry = new ToolRegistry();
+    const registry = new ToolRegistry({ permissionMode: "default" });
     registry.register(greeter());
     expect(registry.listTools()).toEqual([
       {
@@ -680,7 +680,10 @@ describe("declarative tools", () => {
 
 describe("allowed and disabled tools", () => {
   test("tools that only look are allowed and others become so", () => {
-    const registry = registryHere({ allowedTools: ["diagnostic_echo"] });
+    const registry = registryHere({
+      allowedTools: ["diagnostic_echo"],
+      permissionMode: "default",
+    });
     registry.register(greeter());
     const allowed = () => registry.names().filter((name) => registry.isAllowed(name));
     expect(allowed()).toEqual([
@@ -693,6 +696,8 @@ describe("allowed and disabled tools", () => {
       "Read",
       "read_file",
       "read_many_files",
+      "TaskOutput",
+      "TaskStop",
     ]);
     expect(registry.withAllowed("greet", "later")).toBe(registry);
     expect(registry.isAllowed("greet")).toBe(true);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use toolwright::{
     policy::{Layer, Origin, Places, PolicyConfig, PolicyEngine, PolicySources, Question},
     tool::{Access, Annotations, SideEffect},
+    tools::catalogue,
 };
 
 const ROUNDS: u32 = 20_000;
@@ -38,14 +39,22 @@ fn engine() -> PolicyEngine {
     config.allow.extend(listed.map(str::to_owned));
     let places = Places::of_project("/repo");
     let layers = vec![(Layer::User, config)];
-    PolicyEngine::new(PolicySources { layers, places, ..PolicySources::default() }).unwrap()
+    PolicyEngine::new(PolicySources {
+        layers,
+        places,
+        tools: catalogue().into(),
+        ..PolicySources::default()
+    })
+    .unwrap()
 }
 
 fn measure(engine: &PolicyEngine, name: &str, tool: &str, input: &Value, accesses: &[Access]) {
+    let kind = catalogue().find(tool).map(|it| it.kind).unwrap_or_default();
     let question = Question {
         tool,
         origin: Origin::Builtin,
         side_effect: SideEffect::Network,
+        kind: &kind,
         annotations: &Annotations::default(),
         input,
         accesses,

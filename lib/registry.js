@@ -92,7 +92,12 @@ class ToolRegistry {
   }
 
   async initialize() {
-    return { success: true, toolCount: this.getToolCount(), errors: [] };
+    const errors = JSON.parse(this.#native.unknownTools()).map(({ rule, message }) => ({
+      source: `${rule.place} of the policy (${rule.layer})`,
+      toolName: rule.text,
+      message,
+    }));
+    return { success: true, toolCount: this.getToolCount(), errors };
   }
 
   register(object) {
@@ -158,12 +163,23 @@ class ToolRegistry {
     return unwrap(this.#native.definitions(name, strict === true));
   }
 
-  isAllowed(name) {
-    return this.#native.isAllowed(checkedName(name));
+  isAllowed(name, { sessionId } = {}) {
+    factsOf({ sessionId });
+    return this.#native.isAllowed(checkedName(name), sessionId);
   }
 
   isDisabled(name) {
     return this.#native.isDisabled(checkedName(name));
+  }
+
+  disable(...names) {
+    unwrap(this.#native.disable(names.flat().map(checkedName)));
+    return this;
+  }
+
+  enable(...names) {
+    unwrap(this.#native.enable(names.flat().map(checkedName)));
+    return this;
   }
 
   withAllowed(...names) {

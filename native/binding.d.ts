@@ -73,6 +73,12 @@ export declare class NativeRegistry {
   setPermissionMode(mode: string): string
   /** Rules that do not do what they look like, as JSON. */
   lintPolicy(): string
+  /** Rules that name no tool, as JSON. */
+  unknownTools(): string
+  /** Switches tools off: no model is told of them, and calls are refused. */
+  disable(names: Array<string>): string
+  /** Switches tools on, also those that `disallowedTools` names. */
+  enable(names: Array<string>): string
   /** Builds a registry, or throws the text of an error envelope. */
   constructor(options: string, aborter: (key: number) => void, hook: (key: number, event: string, context: string) => void, bus: NativeMessageBus)
   /** Registers a host's tool. Gives `{ id, name }`. */
@@ -97,8 +103,8 @@ export declare class NativeRegistry {
   infos(): string
   /** The tools that are not disabled, in a provider's format. */
   definitions(format: string, strict: boolean): string
-  /** True when the tool runs without asking. */
-  isAllowed(name: string): boolean
+  /** True when policy allows a call of the tool of which nothing more is known. */
+  isAllowed(name: string, sessionId?: string | undefined | null): boolean
   /** True when the tool is switched off. */
   isDisabled(name: string): boolean
   /** Opens a line for an in-process MCP client; `send` takes the server's messages. */

@@ -53,7 +53,6 @@ pub struct Snapshot {
     tools: BTreeMap<NameKey, Entry>,
     /// Those of them that answer to other names too, which are few.
     aliased: BTreeSet<NameKey>,
-    allowed: HashSet<String>,
     disabled: HashSet<String>,
     /// Built-in tools that a host's tool stands in front of, by registration.
     replaced: BTreeMap<u64, Entry>,
@@ -123,14 +122,24 @@ impl Registry {
         })
     }
 
-    /// Lets tools run without asking.
-    pub fn allow(&self, names: impl IntoIterator<Item = String>) {
-        self.change(|snapshot| snapshot.allowed.extend(names));
+    /// Switches tools off, also those that are not registered yet: all or none. A tool is named by its
+    /// name or alias, several by how their names begin, as `mcp__server__*` or `mcp__server`.
+    pub fn disable(&self, names: &[String]) -> Result<(), ToolError> {
+        let names = names.iter().map(|it| checked_name(it)).collect::<Result<Vec<_>, _>>()?;
+        self.change(|snapshot| snapshot.disabled.extend(names));
+        Ok(())
     }
 
-    /// Switches tools off.
-    pub fn disable(&self, names: impl IntoIterator<Item = String>) {
-        self.change(|snapshot| snapshot.disabled.extend(names));
+    /// Switches on again what was switched off, by whichever name of a tool: all or none.
+    pub fn enable(&self, names: &[String]) -> Result<(), ToolError> {
+        let names = names.iter().map(|it| checked_name(it)).collect::<Result<Vec<_>, _>>()?;
+        self.change(|snapshot| {
+            for name in names {
+                let all = snapshot.find(&name).map(all_names).unwrap_or_default();
+                snapshot.disabled.retain(|it| *it != name && !all.contains(it));
+            }
+        });
+        Ok(())
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Snapshot) -> T) -> T {
@@ -201,26 +210,38 @@ impl Snapshot {
         self.tools.is_empty()
     }
 
-    /// True when the tool runs without asking.
-    pub fn is_allowed(&self, name: &str) -> bool {
-        self.is_in(&self.allowed, name)
-    }
-
-    /// True when the tool is switched off.
+    /// True when the tool is switched off, by whichever of its names.
     pub fn is_disabled(&self, name: &str) -> bool {
-        self.is_in(&self.disabled, name)
+        if self.disabled.is_empty() {
+            return false;
+        }
+        let is_off = |name: &String| {
+            let starts = self.disabled.iter().filter_map(|it| it.strip_suffix('*'));
+            self.disabled.contains(name) || starts.into_iter().any(|it| name.starts_with(it))
+        };
+        let names = self.find(name).map_or_else(|| vec![name.to_owned()], all_names);
+        names.iter().any(is_off)
     }
+}
 
-    /// True when the tool stands in the list, by whichever of its names.
-    fn is_in(&self, listed: &HashSet<String>, name: &str) -> bool {
-        match self.find(name) {
-            None => listed.contains(name),
-            Some(entry) => {
-                listed.contains(&entry.tool.spec().name)
-                    || entry.tool.aliases().iter().any(|alias| listed.contains(*alias))
-            }
+/// The name of a tool, or how the names of several begin.
+fn checked_name(name: &str) -> Result<String, ToolError> {
+    let is_server = name.strip_prefix("mcp__").is_some_and(|it| !it.contains("__"));
+    match name.strip_suffix('*') {
+        None if is_server && is_valid_name(name) => Ok(format!("{name}__*")),
+        start if is_valid_name(start.unwrap_or(name)) => Ok(name.to_owned()),
+        _ => {
+            let shown: String = name.chars().take(80).collect();
+            let message =
+                format!("`{shown}` is not a tool's name; a rule can deny some of a tool's calls");
+            Err(ToolError::new(ErrorKind::InvalidOptions, message))
         }
     }
+}
+
+fn all_names(entry: &Entry) -> Vec<String> {
+    let aliases = entry.tool.aliases().iter().map(|it| (*it).to_owned());
+    std::iter::once(entry.tool.spec().name.clone()).chain(aliases).collect()
 }
 
 /// True for names that only Gemini refuses: those that begin with a digit or `-`.

@@ -250,4 +250,6 @@ export async function disposes(): Promise<void> {
   await using scoped = new ToolRegistry();
   scoped.register(simple);
   scoped.withAllowed("simple").withAllowed("a", "b");
+  scoped.disable("a", "b").enable("a");
+  scoped.isAllowed("a", { sessionId: "s" }) satisfies boolean;
 }

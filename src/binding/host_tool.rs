@@ -20,7 +20,7 @@ use crate::{
     registry::ToolSource,
     tool::{
         Access, Annotations, Content, DynTool, InputValidator, Prepared, SideEffect, ToolContext,
-        ToolOutput, ToolSpec, check_foreign_schema,
+        ToolKind, ToolOutput, ToolSpec, check_foreign_schema,
     },
 };
 
@@ -85,6 +85,7 @@ impl HostTool {
             description: host.description,
             input_schema: host.input_schema,
             side_effect,
+            kind: ToolKind::PLAIN,
             annotations: host.annotations,
         };
         let timeout = host.timeout_ms.map(|ms| Duration::from_millis(u64::from(ms)));

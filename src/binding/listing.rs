@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::{
-    registry::{Entry, Snapshot, ToolSource},
+    pipeline::Pipeline,
+    registry::{Entry, ToolSource},
     tools::ToolSet,
 };
 
 /// The seeds' `RegisteredToolInfo`, with what we know beyond it.
-pub(super) fn tool_info(entry: &Entry, tools: &Snapshot) -> Value {
+pub(super) fn tool_info(entry: &Entry, pipeline: &Pipeline) -> Value {
     let spec = entry.tool.spec();
     let mut info = json!({
         "name": spec.name,
@@ -19,8 +20,8 @@ pub(super) fn tool_info(entry: &Entry, tools: &Snapshot) -> Value {
         "annotations": spec.annotations,
         "sideEffect": spec.side_effect,
         "risk": spec.side_effect.risk(),
-        "allowed": tools.is_allowed(&spec.name),
-        "disabled": tools.is_disabled(&spec.name),
+        "allowed": pipeline.is_allowed(&spec.name, None),
+        "disabled": pipeline.registry.snapshot().is_disabled(&spec.name),
     });
     let mut also = |key: &str, value: Value| {
         if let Some(info) = info.as_object_mut() {

@@ -17,11 +17,11 @@ use crate::{
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
     pipeline::{Limits, Pipeline},
-    policy::{AUTO_ALLOWED, PermissionMode},
+    policy::PermissionMode,
     process::{OnTimeout, ProcessSettings, TaskManager, supervisor_beside_this_library},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions},
-    tool::{InputValidator, derived_schema},
+    tool::{InputValidator, derived_schema, is_valid_name},
     tools::ToolSet,
     workspace::Roots,
 };
@@ -148,7 +148,7 @@ impl Options {
         let places = places_of(self.project_path, &roots, &commands);
         let mut setup = PolicySetup::new(
             self.policy,
-            (self.allowed_tools.clone(), self.disallowed_tools.clone()),
+            (self.allowed_tools, self.disallowed_tools.clone()),
             self.user_policy_file.as_deref(),
             self.trust_project.unwrap_or_default().then(|| roots.first()),
         );
@@ -168,11 +168,10 @@ impl Options {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str()))?;
             }
         }
-        let auto_allowed = AUTO_ALLOWED.map(str::to_owned).into_iter();
-        let bare = |it: &String| !it.contains('(');
-        pipeline.registry.allow(auto_allowed.chain(self.allowed_tools.into_iter().filter(bare)));
-        let disallowed = self.disallowed_tools.into_iter().filter(bare);
-        pipeline.registry.disable(disallowed.map(|it| it.trim().to_owned()));
+        // The others are rules alone.
+        let is_name = |it: &String| is_valid_name(it.strip_suffix('*').unwrap_or(it));
+        let named = self.disallowed_tools.iter().map(|it| it.trim().to_owned()).filter(is_name);
+        pipeline.registry.disable(&named.collect::<Vec<_>>())?;
         let identity = ServerIdentity {
             name: self.server_name,
             version: self.version,

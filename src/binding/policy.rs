@@ -1,6 +1,9 @@
 //! Policy as a host gives it: options, files, and an engine that stands alone.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;
@@ -15,10 +18,11 @@ use crate::{
     pipeline::{CallOptions, ToolCall},
     policy::{
         Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicyError, PolicySources,
-        RuleConfig, command::Shell, same_tools,
+        command::Shell,
     },
     process::ProcessSettings,
     session::{home_directory, project_policy_file, read_policy_file, user_policy_file},
+    tools::catalogue,
     workspace::Roots,
 };
 
@@ -77,13 +81,7 @@ impl PolicySetup {
             let config = PolicyConfig::from_json(policy, Layer::Options).map_err(refused)?;
             layers.push((Layer::Options, config));
         }
-        // As text, `Edit` would deny every tool that edits. Named alone it is that tool, which is switched
-        // off, and the same one in other sets.
-        let is_edit = |it: &&String| same_tools(it).iter().any(|it| it == "Edit");
-        let denied = self.disallowed.iter().filter(|it| !is_edit(it)).cloned().collect();
-        let mut lists = PolicyConfig::from_lists(self.allowed.clone(), denied);
-        let edits = self.disallowed.iter().filter(is_edit).flat_map(|it| same_tools(it));
-        lists.rules.extend(edits.map(RuleConfig::denying));
+        let lists = PolicyConfig::from_lists(self.allowed.clone(), self.disallowed.clone());
         layers.push((Layer::Options, lists));
         Ok(layers)
     }
@@ -96,7 +94,8 @@ impl PolicySetup {
     ) -> Checked<PolicyEngine> {
         places.protected = self.user_file.iter().chain(&self.project_file).cloned().collect();
         self.read_files()?;
-        PolicyEngine::new(PolicySources { layers: self.layers()?, mode, places }).map_err(refused)
+        let (layers, tools) = (self.layers()?, Arc::new(catalogue()));
+        PolicyEngine::new(PolicySources { layers, mode, places, tools }).map_err(refused)
     }
 }
 
@@ -162,7 +161,6 @@ impl NativeRegistry {
     /// Lets tools run without asking.
     #[napi(catch_unwind)]
     pub fn allow(&self, rules: Vec<String>) -> String {
-        self.pipeline.registry.allow(rules.iter().filter(|it| !it.contains('(')).cloned());
         sealed(self.change_policy(|setup| {
             setup.allowed.extend(rules);
             Ok(())
@@ -182,7 +180,36 @@ impl NativeRegistry {
     /// Rules that do not do what they look like, as JSON.
     #[napi(catch_unwind)]
     pub fn lint_policy(&self) -> String {
-        json!(self.pipeline.policy.get().lint()).to_string()
+        json!(self.pipeline.policy.get().lint_beside(&self.names())).to_string()
+    }
+
+    /// Rules that name no tool, as JSON.
+    #[napi(catch_unwind)]
+    pub fn unknown_tools(&self) -> String {
+        json!(self.pipeline.policy.get().unknown_tools(&self.names())).to_string()
+    }
+
+    /// Switches tools off: no model is told of them, and calls are refused.
+    #[napi(catch_unwind)]
+    pub fn disable(&self, names: Vec<String>) -> String {
+        sealed(self.pipeline.registry.disable(&names).map(|()| "{}".to_owned()))
+    }
+
+    /// Switches tools on, also those that `disallowedTools` names.
+    #[napi(catch_unwind)]
+    pub fn enable(&self, names: Vec<String>) -> String {
+        sealed((|| {
+            self.pipeline.registry.enable(&names)?;
+            let engine = self.pipeline.policy.get();
+            let tools = &engine.sources().tools;
+            self.change_policy(|setup| {
+                // `mcp__server` is `mcp__server__*`.
+                let plain = |it: &str| it.trim().trim_end_matches("__*").to_owned();
+                let is_one = |it: &str| names.iter().any(|name| tools.is_same(it, &plain(name)));
+                setup.disallowed.retain(|it| !is_one(&plain(it)));
+                Ok(())
+            })
+        })())
     }
 }
 
@@ -215,7 +242,8 @@ impl NativePolicyEngine {
             let config = PolicyConfig::from_json(&policy, Layer::Options).map_err(refused)?;
             let mode = mode.as_deref().map_or(Ok(PermissionMode::Default), mode_of)?;
             let places = Places { home: home_directory(), ..Places::of_project(project_path) };
-            let sources = PolicySources { layers: vec![(Layer::Options, config)], mode, places };
+            let (layers, tools) = (vec![(Layer::Options, config)], Arc::new(catalogue()));
+            let sources = PolicySources { layers, mode, places, tools };
             PolicyEngine::new(sources).map(Self).map_err(refused)
         })()
         .map_err(|error: ToolError| napi::Error::from_reason(misuse(&error)))

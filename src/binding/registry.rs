@@ -139,14 +139,14 @@ impl NativeRegistry {
     #[napi(catch_unwind)]
     pub fn info(&self, name: String) -> Option<String> {
         let tools = self.pipeline.registry.snapshot();
-        tools.find(&name).map(|entry| tool_info(entry, &tools).to_string())
+        tools.find(&name).map(|entry| tool_info(entry, &self.pipeline).to_string())
     }
 
     /// Every tool's info as JSON.
     #[napi(catch_unwind)]
     pub fn infos(&self) -> String {
         let tools = self.pipeline.registry.snapshot();
-        tools.entries().map(|entry| tool_info(entry, &tools)).collect::<Value>().to_string()
+        tools.entries().map(|entry| tool_info(entry, &self.pipeline)).collect::<Value>().to_string()
     }
 
     /// The tools that are not disabled, in a provider's format.
@@ -162,10 +162,10 @@ impl NativeRegistry {
         })())
     }
 
-    /// True when the tool runs without asking.
+    /// True when policy allows a call of the tool of which nothing more is known.
     #[napi(catch_unwind)]
-    pub fn is_allowed(&self, name: String) -> bool {
-        self.pipeline.registry.snapshot().is_allowed(&name)
+    pub fn is_allowed(&self, name: String, session_id: Option<String>) -> bool {
+        self.pipeline.is_allowed(&name, session_id.as_deref())
     }
 
     /// True when the tool is switched off.

@@ -30,6 +30,9 @@ use crate::{
     workspace::walk::Visibility,
 };
 
+/// The conversation of calls that name none.
+pub(super) const DEFAULT_SESSION: &str = "default";
+
 /// A call as it comes in: nothing in it is trusted yet.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
@@ -141,7 +144,7 @@ impl Pipeline {
             permit = self.permit(&called, call.input, &cx) => permit?,
         };
         // From the policy that holds now: somebody may have been asked for a minute.
-        cx.visibility = self.visibility(name, &cx);
+        cx.visibility = self.visibility(entry, &cx);
         cx.shown_file = shown_file;
         let watched_input = self.hooks.watch(name).then(|| permitted.prepared().input().clone());
 
@@ -187,13 +190,14 @@ impl Pipeline {
 
     /// What a tool that walks over files may know of them: what policy denies, or would ask for, is
     /// neither opened nor listed.
-    fn visibility(&self, tool: &str, cx: &ToolContext) -> Visibility {
+    fn visibility(&self, entry: &Entry, cx: &ToolContext) -> Visibility {
         let engine = self.engine(cx);
         if !engine.has_path_limits() {
             return Visibility::everything();
         }
-        let tool = tool.to_owned();
-        Visibility::judged_by(move |path, _subject| !engine.hides(&tool, path))
+        let spec = entry.tool.spec();
+        let (tool, kind) = (spec.name.clone(), spec.kind);
+        Visibility::judged_by(move |path, _subject| !engine.hides(&tool, &kind, path))
     }
 
     pub(super) fn timeout(&self, entry: &Entry) -> Duration {
@@ -228,7 +232,9 @@ impl Pipeline {
             .unwrap_or_else(|| format!("call_{}", self.calls.fetch_add(1, Ordering::Relaxed) + 1));
         ToolContext {
             tool_use_id: tool_use_id.into(),
-            session: self.sessions.get_or_start(options.session_id.as_deref().unwrap_or("default")),
+            session: self
+                .sessions
+                .get_or_start(options.session_id.as_deref().unwrap_or(DEFAULT_SESSION)),
             cancel: options.cancel.child_token(),
             commitment: Commitment::default(),
             progress: options.progress,

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    CallOptions, Pipeline, ToolCall, call::Called, execute::Within, heed::after_hooks,
+    CallOptions, Pipeline, ToolCall,
+    call::{Called, DEFAULT_SESSION},
+    execute::Within,
+    heed::after_hooks,
     panic_fence::fenced,
 };
 use crate::{
@@ -16,9 +19,9 @@ use crate::{
     error::{ErrorKind, ToolError},
     hooks::{HearingStep, Verdict},
     policy,
-    policy::{Decision, Origin, Question},
+    policy::{Action, Basis, Decision, Origin, Question},
     registry::{Entry, ToolSource},
-    tool::{Prepared, ShownFile, ToolContext},
+    tool::{Annotations, Prepared, ShownFile, SideEffect, ToolContext, ToolKind},
     workspace::real_place,
 };
 
@@ -230,6 +233,29 @@ impl Pipeline {
         let name = &entry.tool.spec().name;
         Ok(if tools.is_disabled(name) { verdict.denied(switched_off(name)) } else { verdict })
     }
+
+    /// True when policy allows a call of which nothing is known but the tool. A tool that is not here
+    /// is only allowed where a rule names it.
+    pub fn is_allowed(&self, name: &str, session_id: Option<&str>) -> bool {
+        let tools = self.registry.snapshot();
+        let entry = tools.find(name);
+        let spec = entry.map(|it| it.tool.spec());
+        let session = self.sessions.get_or_start(session_id.unwrap_or(DEFAULT_SESSION));
+        let verdict = session.grants.engine(self.policy.get()).decide(&Question {
+            tool: spec.map_or(name, |it| &it.name),
+            origin: entry.map_or_else(|| Origin::of_name(name), origin_of),
+            side_effect: spec.map_or(SideEffect::Network, |it| it.side_effect),
+            kind: spec.map_or(&ToolKind::PLAIN, |it| &it.kind),
+            annotations: spec.map_or(&Annotations::default(), |it| &it.annotations),
+            input: &Value::Null,
+            accesses: &[],
+            directory: session.roots.first(),
+            follow_links: None,
+        });
+        verdict.action == Action::Allow
+            && (entry.is_some() || verdict.basis == Basis::Rule)
+            && !tools.is_disabled(name)
+    }
 }
 
 /// Puts a prepared call before the judge.
@@ -242,18 +268,23 @@ fn ask<T>(
     let spec = entry.tool.spec();
     judge(&Question {
         tool: &spec.name,
-        origin: match entry.source {
-            ToolSource::Builtin(_) => Origin::Builtin,
-            ToolSource::Host => Origin::Host,
-            ToolSource::Mcp { .. } => Origin::Mcp,
-        },
+        origin: origin_of(entry),
         side_effect: spec.side_effect,
+        kind: &spec.kind,
         annotations: &spec.annotations,
         input: prepared.input(),
         accesses: prepared.accesses(),
         directory: prepared.directory().unwrap_or_else(|| cx.session.roots.first()),
         follow_links: Some(&real_place),
     })
+}
+
+const fn origin_of(entry: &Entry) -> Origin {
+    match entry.source {
+        ToolSource::Builtin(_) => Origin::Builtin,
+        ToolSource::Host => Origin::Host,
+        ToolSource::Mcp { .. } => Origin::Mcp,
+    }
 }
 
 /// The model looks for another tool; the host knows where it switched this one off.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-use crate::tool::{Access, Risk};
+use crate::tool::{Access, Risk, ToolFamily};
 
 use super::{
     action::Action,
@@ -19,18 +19,16 @@ use super::{
     host_pattern::HostPattern,
     path_pattern::{PathPatterns, PatternId, Reach},
     places::Places,
-    question::PATHS,
-    tool_names::Family,
     touched::{CommandFact, Target},
 };
 
 /// An expression needs no more than this; the library's own limit is ten times higher.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
-/// One condition.
-#[derive(Debug)]
+/// One condition that is looked at for a whole call.
+#[derive(Clone, Debug)]
 pub(super) enum Condition {
-    Param { name: String, test: Test },
+    Param(ParamCondition),
     PathWithin(Vec<PathBuf>),
     PathGlob(Vec<PatternId>),
     Command(Vec<CommandPattern>),
@@ -38,8 +36,91 @@ pub(super) enum Condition {
     RiskAtLeast(Risk),
 }
 
+/// A condition on one parameter.
+#[derive(Clone, Debug)]
+pub(super) struct ParamCondition {
+    pub(super) name: String,
+    pub(super) test: Test,
+    /// True when it says what the tool of the rule touches. The same tool in another set may call it
+    /// by another name.
+    pub(super) is_input: bool,
+}
+
+/// A condition as it is written, which is one of these.
+#[derive(Clone, Copy)]
+pub(super) enum ConditionForm<'a> {
+    Param { name: &'a str, operator: Operator, value: &'a Values },
+    PathWithin(&'a [String]),
+    PathGlob(&'a [String]),
+    CommandPrefix(&'a [String]),
+    UrlHost(&'a [String]),
+    RiskAtLeast(RiskLevel),
+}
+
+impl<'a> ConditionForm<'a> {
+    /// Tells which form a condition has.
+    pub(super) fn of(config: &'a ConditionConfig) -> Result<Self, String> {
+        const FORMS: &str = "a condition is `param`, `operator` and `value`, or exactly one of \
+                             `pathWithin`, `pathGlob`, `commandPrefix`, `urlHost`, `riskAtLeast`";
+        let ConditionConfig {
+            param,
+            operator,
+            value,
+            path_within,
+            path_glob,
+            command_prefix,
+            url_host,
+            risk_at_least,
+        } = config;
+        let param = match (param, operator, value) {
+            (None, None, None) => None,
+            (Some(name), Some(operator), Some(value)) => {
+                Some(Self::Param { name, operator: *operator, value })
+            }
+            _ => return Err(FORMS.to_owned()),
+        };
+        let typed = |values: &'a Option<Values>, form: fn(&'a [String]) -> Self| {
+            values.as_ref().map(|it| form(it.as_slice()))
+        };
+        let forms = [
+            param,
+            typed(path_within, Self::PathWithin),
+            typed(path_glob, Self::PathGlob),
+            typed(command_prefix, Self::CommandPrefix),
+            typed(url_host, Self::UrlHost),
+            risk_at_least.map(Self::RiskAtLeast),
+        ];
+        let mut given = forms.into_iter().flatten();
+        match (given.next(), given.next()) {
+            (Some(form), None) if !form.is_empty() => Ok(form),
+            _ => Err(FORMS.to_owned()),
+        }
+    }
+
+    const fn is_empty(&self) -> bool {
+        match self {
+            Self::PathWithin(values)
+            | Self::PathGlob(values)
+            | Self::CommandPrefix(values)
+            | Self::UrlHost(values) => values.is_empty(),
+            Self::Param { .. } | Self::RiskAtLeast(_) => false,
+        }
+    }
+}
+
+/// The commands that begin with these words.
+pub(super) fn command_prefix(words: &str, places: &Places) -> Result<CommandPattern, String> {
+    let words = words.trim();
+    // As in a rule's text.
+    let words = words.strip_suffix(":*").unwrap_or(words);
+    if words.is_empty() {
+        return Err("an empty `commandPrefix` is every command; leave the condition out".to_owned());
+    }
+    CommandPattern::parse(&format!("{words}:*"), places.home_text())
+}
+
 /// A comparison of text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Test {
     Equals(Vec<String>),
     Contains(Vec<String>),
@@ -84,64 +165,34 @@ impl Test {
 }
 
 impl Condition {
-    /// Checks and compiles a condition.
+    /// Checks and compiles a condition of a rule that names a tool with these inputs.
     pub(super) fn compile(
-        config: &ConditionConfig,
+        form: ConditionForm,
+        inputs: &[&str],
         reach: Reach,
         places: &Places,
         paths: &mut PathPatterns,
     ) -> Result<Self, String> {
-        const FORMS: &str = "a condition is `param`, `operator` and `value`, or exactly one of \
-                             `pathWithin`, `pathGlob`, `commandPrefix`, `urlHost`, `riskAtLeast`";
-        let ConditionConfig {
-            param,
-            operator,
-            value,
-            path_within,
-            path_glob,
-            command_prefix,
-            url_host,
-            risk_at_least,
-        } = config;
-        let typed = [path_within, path_glob, command_prefix, url_host];
-        let count = typed.iter().filter(|it| it.is_some()).count()
-            + usize::from(risk_at_least.is_some())
-            + usize::from(param.is_some() || operator.is_some() || value.is_some());
-        if count != 1
-            || typed.iter().any(|it| it.as_ref().is_some_and(|it| it.as_slice().is_empty()))
-        {
-            return Err(FORMS.to_owned());
-        }
-        if let Some(level) = risk_at_least {
-            return Ok(Self::RiskAtLeast(level.risk()));
-        }
-        if let Some(values) = path_within {
-            let directories: Result<_, _> =
-                values.as_slice().iter().map(|it| places.directory(it)).collect();
-            return directories.map(Self::PathWithin);
-        }
-        if let Some(values) = path_glob {
-            let mut pattern = |it: &String| paths.add(it, reach, places);
-            let patterns: Result<_, _> = values.as_slice().iter().map(&mut pattern).collect();
-            return patterns.map(Self::PathGlob);
-        }
-        if let Some(values) = command_prefix {
-            let pattern =
-                |it: &String| CommandPattern::parse(&format!("{it}:*"), places.home_text());
-            let patterns: Result<_, _> = values.as_slice().iter().map(pattern).collect();
-            return patterns.map(Self::Command);
-        }
-        if let Some(values) = url_host {
-            let patterns: Result<_, _> =
-                values.as_slice().iter().map(|it| HostPattern::parse(it)).collect();
-            return patterns.map(Self::Host);
-        }
-        match (param, operator, value) {
-            (Some(name), Some(operator), Some(value)) => {
-                Ok(Self::Param { name: name.clone(), test: Test::compile(*operator, value)? })
-            }
-            _ => Err(FORMS.to_owned()),
-        }
+        Ok(match form {
+            ConditionForm::RiskAtLeast(level) => Self::RiskAtLeast(level.risk()),
+            ConditionForm::PathWithin(values) => Self::PathWithin(
+                values.iter().map(|it| places.directory(it)).collect::<Result<_, _>>()?,
+            ),
+            ConditionForm::PathGlob(values) => Self::PathGlob(
+                values.iter().map(|it| paths.add(it, reach, places)).collect::<Result<_, _>>()?,
+            ),
+            ConditionForm::CommandPrefix(values) => Self::Command(
+                values.iter().map(|it| command_prefix(it, places)).collect::<Result<_, _>>()?,
+            ),
+            ConditionForm::UrlHost(values) => Self::Host(
+                values.iter().map(|it| HostPattern::parse(it)).collect::<Result<_, _>>()?,
+            ),
+            ConditionForm::Param { name, operator, value } => Self::Param(ParamCondition {
+                name: name.to_owned(),
+                test: Test::compile(operator, value)?,
+                is_input: inputs.contains(&name),
+            }),
+        })
     }
 
     /// True for conditions on paths.
@@ -154,9 +205,7 @@ impl Condition {
         let permits = action == Action::Allow;
         match self {
             Self::RiskAtLeast(risk) => Match::certain_if(facts.risk >= *risk),
-            Self::Param { name, test } => {
-                Match::certain_if(param_holds(name, test, facts, permits))
-            }
+            Self::Param(param) => Match::certain_if(param_holds(param, facts, permits)),
             Self::PathWithin(directories) => paths_hold(facts, permits, &|path| {
                 directories.iter().any(|it| path.path.starts_with(it))
             }),
@@ -190,18 +239,32 @@ fn quantified(permits: bool, mut each: impl Iterator<Item = bool>) -> bool {
     each.inspect(|_| count += 1).all(|it| it) && count > 0
 }
 
-fn param_holds(name: &str, test: &Test, facts: &Facts, permits: bool) -> bool {
-    let Some(value) = facts.question.input.get(name) else { return false };
-    let as_written = written_holds(value, test, facts, permits);
+fn param_holds(param: &ParamCondition, facts: &Facts, permits: bool) -> bool {
+    let question = facts.question;
+    let touches_files =
+        matches!(question.family(), Some(ToolFamily::ReadsFiles | ToolFamily::EditsFiles));
     // A path means what it leads to, however it is written.
-    let is_path = PATHS.contains(&name)
-        && matches!(facts.question.family(), Some(Family::Reading | Family::Editing))
-        && !facts.paths.is_empty();
-    if !is_path || as_written != permits {
-        return as_written;
+    let leads_there = || {
+        let texts = |path: &PathFact| facts.around.places.texts_of(&path.path);
+        let fits = |path| texts(path).iter().any(|it| param.test.holds(it));
+        quantified(permits, facts.paths.iter().map(fits))
+    };
+    match question.input.get(&param.name) {
+        Some(value) => {
+            let as_written = written_holds(value, &param.test, facts, permits);
+            let is_path = touches_files
+                && question.kind.inputs.contains(&param.name.as_str())
+                && !facts.paths.is_empty();
+            if is_path && as_written == permits { leads_there() } else { as_written }
+        }
+        // Another set's tool is told by another parameter, and maybe in another way, what it touches.
+        None if param.is_input && touches_files => leads_there(),
+        None if param.is_input => {
+            let values = question.kind.inputs.iter().filter_map(|it| question.input.get(it));
+            quantified(permits, values.map(|it| written_holds(it, &param.test, facts, permits)))
+        }
+        None => false,
     }
-    let texts = |path: &PathFact| facts.around.places.texts_of(&path.path);
-    quantified(permits, facts.paths.iter().map(|it| texts(it).iter().any(|it| test.holds(it))))
 }
 
 fn written_holds(value: &Value, test: &Test, facts: &Facts, permits: bool) -> bool {

@@ -37,6 +37,10 @@ pub struct PolicyConfig {
     /// Rules as text for what must not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
+    /// The host's `disallowedTools`, which no policy file has: as `deny`, but a name alone is that one
+    /// tool, with the same tool in other sets.
+    #[serde(skip)]
+    pub disallowed: Vec<String>,
 }
 
 /// One rule as an object.
@@ -56,14 +60,6 @@ pub struct RuleConfig {
     /// All of them have to hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionConfig>,
-}
-
-impl RuleConfig {
-    /// A rule that denies one tool.
-    pub fn denying(tool: String) -> Self {
-        let (action, conditions) = (Action::Deny, Vec::new());
-        Self { tool, action, risk: None, message: None, conditions }
-    }
 }
 
 /// The risk of a tool as rules name it.
@@ -182,7 +178,7 @@ impl PolicyConfig {
 
     /// The host's `allowedTools` and `disallowedTools`.
     pub fn from_lists(allowed: Vec<String>, disallowed: Vec<String>) -> Self {
-        Self { allow: allowed, deny: disallowed, ..Self::default() }
+        Self { allow: allowed, disallowed, ..Self::default() }
     }
 
     /// The same policy without what it allows: all that an untrusted project may say.

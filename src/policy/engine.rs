@@ -1,28 +1,25 @@
 //! The engine: rules of all layers, compiled once and found quickly.
 
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 use serde_json::Value;
 
-use crate::{
-    terminal::visible,
-    tool::{Access, Annotations, Risk, SideEffect},
-};
+use crate::tool::{Access, Annotations, Risk, SideEffect, ToolCatalogue, ToolFamily, ToolKind};
 
 use super::{
     action::{Action, Layer, PermissionMode},
     command_pattern::CommandPattern,
-    condition::Condition,
-    config::{PolicyConfig, PolicyError, RuleConfig},
+    compile::Compiler,
+    config::{PolicyConfig, PolicyError, RiskLevel},
     grant,
     judge::Judge,
-    path_pattern::{PathIndex, PathPatterns, Reach},
+    path_pattern::PathIndex,
     places::Places,
     question::{Origin, Question, accesses_of},
     risk,
-    rule::{Rule, RuleRef},
-    rule_text::{self, Naming, Subject},
-    tool_names,
+    rule::Rule,
+    rule_text::Subject,
+    rule_tools::ToolReach,
     verdict::{Basis, Verdict},
 };
 
@@ -38,6 +35,8 @@ pub struct PolicySources {
     pub mode: PermissionMode,
     /// The surroundings that rules speak about.
     pub places: Places,
+    /// The tools that rules can name.
+    pub tools: Arc<ToolCatalogue>,
 }
 
 /// Judges calls by compiled rules. Never changes: a new policy is a new engine.
@@ -47,9 +46,11 @@ pub struct PolicyEngine {
     pub(super) default_action: Option<Action>,
     pub(super) rules: Vec<Rule>,
     pub(super) paths: PathIndex,
-    /// Rules by the tool they name.
+    /// Rules for whole calls, by the name that the tool has in rules.
     pub(super) by_tool: HashMap<String, Vec<usize>>,
-    /// Rules for the start of a name, and for `*`.
+    /// Those for every tool of a family.
+    pub(super) by_family: HashMap<ToolFamily, Vec<usize>>,
+    /// Those for the start of a name, and for `*`.
     pub(super) by_start: Vec<(String, usize)>,
     /// Rules for commands by program, and those for no single one.
     pub(super) by_program: HashMap<String, Vec<usize>>,
@@ -68,11 +69,11 @@ pub struct PolicyEngine {
 impl PolicyEngine {
     /// Compiles policies. A bad rule fails here, never while judging.
     pub fn new(sources: PolicySources) -> Result<Self, PolicyError> {
-        let mut patterns = PathPatterns::new();
-        let mut rules = Vec::new();
+        let mut compiler = Compiler::new(&sources.places, &sources.tools);
         for (layer, config) in &sources.layers {
-            compile(*layer, config, &sources.places, &mut patterns, &mut rules)?;
+            compiler.add(*layer, config)?;
         }
+        let Compiler { patterns, rules, .. } = compiler;
         let whole = |cause: String| PolicyError {
             layer: sources.layers.first().map_or(Layer::Defaults, |it| it.0),
             place: "rules".to_owned(),
@@ -90,6 +91,7 @@ impl PolicyEngine {
             rules,
             paths,
             by_tool: HashMap::new(),
+            by_family: HashMap::new(),
             by_start: Vec::new(),
             by_program: HashMap::new(),
             for_commands: Vec::new(),
@@ -107,15 +109,21 @@ impl PolicyEngine {
     fn index(&mut self) {
         for (place, rule) in self.rules.iter().enumerate() {
             match &rule.subject {
-                Subject::AnyTool => self.by_start.push((String::new(), place)),
-                Subject::ToolsLike(start) => self.by_start.push((start.clone(), place)),
-                Subject::Tools(names) => {
-                    for name in names {
-                        self.by_tool.entry(name.clone()).or_default().push(place);
+                Subject::Call => match &rule.tools.reach {
+                    ToolReach::EveryDoor | ToolReach::Wildcard => {
+                        self.by_start.push((String::new(), place));
                     }
-                }
-                Subject::Reading(pattern) | Subject::Editing(pattern) => {
-                    self.by_path.insert(*pattern, place);
+                    ToolReach::StartingWith(start) => self.by_start.push((start.clone(), place)),
+                    ToolReach::Family(family) => {
+                        self.by_family.entry(*family).or_default().push(place);
+                    }
+                    ToolReach::Twins => {
+                        let name = rule.tools.named.iter().map(|it| it.rule_name.clone());
+                        name.for_each(|it| self.by_tool.entry(it).or_default().push(place));
+                    }
+                },
+                Subject::Reading(patterns) | Subject::Editing(patterns) => {
+                    self.by_path.extend(patterns.iter().map(|it| (*it, place)));
                     if rule.is_limit() {
                         self.path_limits.push(place);
                     }
@@ -140,10 +148,7 @@ impl PolicyEngine {
                 Subject::Host(_) => self.for_hosts.push(place),
             }
         }
-        let is_about_paths =
-            |rule: &Rule| rule.is_limit() && rule.conditions.iter().any(Condition::is_about_paths);
-        self.has_path_limits =
-            !self.path_limits.is_empty() || self.rules.iter().any(is_about_paths);
+        self.has_path_limits = self.rules.iter().any(|it| it.is_limit() && it.is_about_paths());
     }
 
     /// The same engine with more rules, such as a person's grant.
@@ -171,48 +176,47 @@ impl PolicyEngine {
     /// Judges a call of which only name and parameters are known; what a built-in tool would touch
     /// is taken from its parameters.
     pub fn evaluate(&self, tool: &str, params: &Value) -> Verdict {
-        let tool = tool_names::canonical(tool);
         let project = &self.sources.places.project;
-        let accesses = accesses_of(tool, params, project);
-        let origin = if tool.starts_with("mcp__") { Origin::Mcp } else { Origin::Builtin };
+        let known = self.sources.tools.find(tool);
+        let origin = known.map_or_else(|| Origin::of_name(tool), |_| Origin::Builtin);
+        let accesses = known.map(|it| accesses_of(it, &self.sources.tools, params, project));
         self.decide(&Question {
-            tool,
+            tool: known.map_or(tool, |it| it.name),
             origin,
-            side_effect: tool_names::side_effect(tool).unwrap_or(SideEffect::Mutating),
+            side_effect: known.map_or_else(|| risk::side_effect_by_name(tool), |it| it.side_effect),
+            kind: known.map_or(&ToolKind::PLAIN, |it| &it.kind),
             annotations: &Annotations::default(),
             input: params,
-            accesses: &accesses,
+            accesses: &accesses.unwrap_or_default(),
             directory: project,
             follow_links: None,
         })
     }
 
-    /// The risk of a tool as low, medium or high: what its rules say, or what its name tells.
+    /// The risk of a tool as low, medium or high: what its rules say, or what is known of it.
     pub fn risk_level(&self, tool: &str) -> Risk {
-        let tool = tool_names::canonical(tool);
-        let said = self
-            .by_tool
-            .get(tool)
-            .into_iter()
-            .flatten()
-            .filter_map(|it| self.rules.get(*it)?.risk)
-            .max();
-        said.map_or_else(|| risk::of_name(tool), |it| risk::three_levels(it.risk()))
+        let known = self.sources.tools.find(tool);
+        let rule_name: &str = known.map_or(tool, |it| it.rule_name());
+        let names =
+            |rule: &&Rule| rule.tools.named.as_ref().is_some_and(|it| it.rule_name == rule_name);
+        let said = self.rules.iter().filter(names).filter_map(|it| it.risk).max();
+        let own = || known.map_or_else(|| risk::of_name(tool), |it| it.side_effect.risk());
+        risk::three_levels(said.map_or_else(own, RiskLevel::risk))
     }
 
     /// The narrowest rules that would let this call through next time; `None` when no rule could.
     pub fn narrowest_rules(&self, question: &Question) -> Option<Vec<String>> {
-        grant::narrowest(question, &self.sources.places)
+        grant::narrowest(question, &self.sources)
     }
 
     /// What a person or the host can do so that a call runs which asks or is denied.
     pub fn ways_to_allow(&self, question: &Question, verdict: &Verdict) -> String {
-        grant::ways_to_allow(question, &self.sources.places, self.mode(), verdict)
+        grant::ways_to_allow(question, &self.sources, verdict)
     }
 
     /// The narrowest rules, where a rule can let a call through that asks.
     pub(super) fn helping_rules(&self, question: &Question, basis: Basis) -> Vec<String> {
-        grant::helping(question, &self.sources.places, basis)
+        grant::helping(question, &self.sources, basis)
     }
 
     /// True when rules say anything about paths, so that walkers have to ask for each.
@@ -220,102 +224,22 @@ impl PolicyEngine {
         self.has_path_limits
     }
 
-    /// True when the built-in tool must not see the path while it walks over files: what a rule denies
-    /// is neither opened nor listed, and what a rule asks for was not asked for. For paths below the
-    /// one that the call named, which is judged with the call.
-    pub fn hides(&self, tool: &str, path: &Path) -> bool {
+    /// True when a tool must not see the path while it walks over files: what a rule denies is neither
+    /// opened nor listed, and what a rule asks for was not asked for. For paths below the one that the
+    /// call named, which is judged with the call.
+    pub fn hides(&self, tool: &str, kind: &ToolKind, path: &Path) -> bool {
         let accesses = [Access::Read(path.to_owned())];
         let question = Question {
-            tool: tool_names::canonical(tool),
+            tool,
             origin: Origin::Builtin,
             side_effect: SideEffect::None,
+            kind,
             annotations: &Annotations::default(),
             input: &Value::Null,
             accesses: &accesses,
             directory: &self.sources.places.project,
             follow_links: None,
         };
-        let mut judge = Judge::of(self, &question);
-        // The call itself was allowed or agreed to; only rules about its paths are left to ask.
-        judge.call.retain(|it| !it.rule.conditions.is_empty());
-        let ruling = judge.ruling();
-        ruling.action() != Action::Allow && ruling.has_rule()
-    }
-}
-
-fn compile(
-    layer: Layer,
-    config: &PolicyConfig,
-    places: &Places,
-    patterns: &mut PathPatterns,
-    rules: &mut Vec<Rule>,
-) -> Result<(), PolicyError> {
-    for (index, rule) in config.rules.iter().enumerate() {
-        let place = format!("rules[{index}]");
-        rules.push(compile_object(layer, &place, rule, places, patterns)?);
-    }
-    let lists = [
-        ("allow", Action::Allow, &config.allow),
-        ("ask", Action::Ask, &config.ask),
-        ("deny", Action::Deny, &config.deny),
-    ];
-    for (list, action, texts) in lists {
-        for (index, text) in texts.iter().enumerate() {
-            let place = format!("{list}[{index}]");
-            let subject =
-                rule_text::parse(text, Naming::WithTwins, reach(action), places, patterns)
-                    .map_err(|cause| error_at(layer, &place, text, cause))?;
-            rules.push(Rule {
-                shown: shown(layer, &place, text, action),
-                risk: None,
-                message: None,
-                subject,
-                conditions: Vec::new(),
-            });
-        }
-    }
-    Ok(())
-}
-
-fn compile_object(
-    layer: Layer,
-    place: &str,
-    config: &RuleConfig,
-    places: &Places,
-    patterns: &mut PathPatterns,
-) -> Result<Rule, PolicyError> {
-    let RuleConfig { tool, action, risk, message, conditions } = config;
-    let error = |cause| error_at(layer, place, tool, cause);
-    let reach = reach(*action);
-    let subject =
-        rule_text::parse(tool, Naming::OneTool, reach, places, patterns).map_err(error)?;
-    let conditions = conditions
-        .iter()
-        .map(|it| Condition::compile(it, reach, places, patterns))
-        .collect::<Result<_, _>>()
-        .map_err(error)?;
-    Ok(Rule {
-        shown: shown(layer, place, tool, *action),
-        risk: *risk,
-        message: message.clone(),
-        subject,
-        conditions,
-    })
-}
-
-fn shown(layer: Layer, place: &str, text: &str, action: Action) -> RuleRef {
-    RuleRef { layer, place: place.into(), text: visible(text.trim()).into(), action }
-}
-
-fn error_at(layer: Layer, place: &str, text: &str, cause: String) -> PolicyError {
-    let text: String = text.chars().take(120).collect();
-    PolicyError { layer, place: format!("{place} (`{text}`)"), cause }
-}
-
-/// Limits reach further than permissions.
-const fn reach(action: Action) -> Reach {
-    match action {
-        Action::Allow => Reach::Narrow,
-        Action::Ask | Action::Deny => Reach::Wide,
+        Judge::of(self, &question).hides_paths()
     }
 }

@@ -1,44 +1,46 @@
 //! "Always allow": the narrowest rule that lets the same call through again.
 
-use crate::{terminal::is_confusing, tool::Access};
+use crate::{
+    terminal::is_confusing,
+    tool::{Access, ToolFamily},
+};
 
 use super::{
-    action::{Action, PermissionMode},
+    action::Action,
     command_pattern,
+    engine::PolicySources,
     host_pattern::host_of,
     path_pattern,
     places::Places,
-    question::Question,
-    tool_names::Family,
+    question::{Origin, Question},
     verdict::{Basis, Verdict},
 };
 
 /// The rules that allow this call and as little else as rules can say; `None` when no rule could.
 ///
-/// A command is granted word by word, a file by its path, a fetch by its host; other tools by name.
-pub(super) fn narrowest(question: &Question, places: &Places) -> Option<Vec<String>> {
-    let Some(family) = question.family() else { return Some(vec![question.tool.to_owned()]) };
+/// A command is granted word by word, a file by its path, a fetch by its host; other tools by name. A
+/// tool of the host's that has the name of a built-in one is not granted: the rule would be about both.
+pub(super) fn narrowest(question: &Question, sources: &PolicySources) -> Option<Vec<String>> {
+    let PolicySources { places, tools, .. } = sources;
+    let Some(family) = question.family() else {
+        let borrows = question.origin != Origin::Builtin && tools.find(question.tool).is_some();
+        return (!borrows).then(|| vec![question.tool.to_owned()]);
+    };
+    let name = tools.family_name(family)?;
     let mut rules = Vec::new();
     for access in question.accesses {
-        let rule = match (family, access) {
-            (Family::Shell, Access::Run(line)) => {
-                format!("Bash({})", command_pattern::escaped(line))
-            }
-            (Family::Editing, Access::Write(path) | Access::Read(path)) => {
-                format!("Edit({})", path_text(path.to_str()?, places))
-            }
-            (Family::Reading, Access::Read(path)) => {
-                format!("Read({})", path_text(path.to_str()?, places))
-            }
-            (Family::Fetching, Access::Connect(url)) => {
-                format!("WebFetch(domain:{})", host_of(url)?)
-            }
+        let pattern = match (family, access) {
+            (ToolFamily::RunsCommands, Access::Run(line)) => command_pattern::escaped(line),
+            (ToolFamily::EditsFiles, Access::Write(path) | Access::Read(path))
+            | (ToolFamily::ReadsFiles, Access::Read(path)) => path_text(path.to_str()?, places),
+            (ToolFamily::Fetches, Access::Connect(url)) => format!("domain:{}", host_of(url)?),
             // A rule about something else would not allow the call.
             _ => return None,
         };
+        let rule = format!("{name}({pattern})");
         // A rule with something in it that nobody sees would be read, and pasted, as another one. Commands
         // may have several lines.
-        let is_one_line = family == Family::Shell || !rule.contains(['\n', '\t']);
+        let is_one_line = family == ToolFamily::RunsCommands || !rule.contains(['\n', '\t']);
         if rule.contains(is_confusing) || !is_one_line {
             return None;
         }
@@ -62,25 +64,25 @@ fn path_text(path: &str, places: &Places) -> String {
 
 /// The rules that would let a call through which asks or is denied, where rules can: not over a rule that
 /// says so, nor over a mode that does.
-pub(super) fn helping(question: &Question, places: &Places, basis: Basis) -> Vec<String> {
+pub(super) fn helping(question: &Question, sources: &PolicySources, basis: Basis) -> Vec<String> {
     let helps = match basis {
         Basis::Default | Basis::Doubt => true,
         // Only a rule about the place itself lifts this, and such rules are about files and commands.
         Basis::ProtectedPlace => question.family().is_some(),
         Basis::Rule | Basis::PossibleRule | Basis::Mode => false,
     };
-    narrowest(question, places).filter(|_| helps).unwrap_or_default()
+    narrowest(question, sources).filter(|_| helps).unwrap_or_default()
 }
 
 /// What a person or the host can do so that the call runs. Not for models.
 pub(super) fn ways_to_allow(
     question: &Question,
-    places: &Places,
-    mode: PermissionMode,
+    sources: &PolicySources,
     verdict: &Verdict,
 ) -> String {
+    let mode = sources.mode;
     let listening = "by listening for confirmation requests";
-    let rule = helping(question, places, verdict.to_be_lifted).into_iter().next().map(|rule| {
+    let rule = helping(question, sources, verdict.to_be_lifted).into_iter().next().map(|rule| {
         let rule: String = rule.chars().take(200).collect();
         format!("by a rule such as `{rule}` (`allowedTools` or the policy's `allow`)")
     });

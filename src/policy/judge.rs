@@ -4,7 +4,7 @@
 
 use std::slice;
 
-use crate::tool::Access;
+use crate::tool::{Access, ToolFamily};
 
 use super::{
     action::{Action, PermissionMode},
@@ -15,8 +15,8 @@ use super::{
     question::{Origin, Question},
     rule::{Hit, Settled},
     rule_text::Subject,
+    rule_tools::AskedTool,
     ruling::{Bound, Part, Ruling, Shown, Why},
-    tool_names::{self, Family},
     verdict::Verdict,
 };
 
@@ -31,6 +31,7 @@ impl PolicyEngine {
 pub(super) struct Judge<'e, 'q> {
     pub(super) engine: &'e PolicyEngine,
     pub(super) facts: Facts<'q>,
+    tool: AskedTool<'q>,
     /// The rules that speak about the call as a whole.
     pub(super) call: Vec<Hit<'e>>,
 }
@@ -38,22 +39,24 @@ pub(super) struct Judge<'e, 'q> {
 impl<'e: 'q, 'q> Judge<'e, 'q> {
     pub(super) fn of(engine: &'e PolicyEngine, question: &'q Question) -> Self {
         let facts = Facts::of(question, &engine.sources.places, &engine.paths);
-        let mut judge = Self { engine, call: Vec::new(), facts };
+        let tool = AskedTool::of(question, &engine.sources.tools);
+        let mut judge = Self { engine, tool, call: Vec::new(), facts };
         judge.call = judge.rules_for_call();
         judge
     }
 
     fn rules_for_call(&self) -> Vec<Hit<'e>> {
         let engine = self.engine;
-        let tool = self.facts.question.tool;
-        let named = engine.by_tool.get(tool).into_iter().flatten();
-        let like = engine.by_start.iter().filter(|it| tool.starts_with(&it.0)).map(|it| &it.1);
-        named.chain(like).filter_map(|place| self.hit(*place)).collect()
+        let AskedTool { name, rule_name, family, .. } = self.tool;
+        let named = engine.by_tool.get(rule_name).into_iter().flatten();
+        let kin = family.and_then(|it| engine.by_family.get(&it)).into_iter().flatten();
+        let like = engine.by_start.iter().filter(|it| name.starts_with(&it.0)).map(|it| &it.1);
+        named.chain(kin).chain(like).filter_map(|place| self.hit(*place)).collect()
     }
 
-    /// The rule at that place, if its conditions hold.
+    /// The rule at that place, if it is about the tool and its conditions hold.
     pub(super) fn hit(&self, place: usize) -> Option<Hit<'e>> {
-        let rule = self.engine.rules.get(place)?;
+        let rule = self.engine.rules.get(place).filter(|it| it.is_about(&self.tool))?;
         let certainty = rule.conditions_hold(&self.facts);
         (certainty != Match::No).then_some(Hit { rule, certainty })
     }
@@ -79,6 +82,18 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         ruling
     }
 
+    /// True when a rule about paths denies one of those that the call touches, or asks for it. Rules
+    /// about the call as a whole were asked when it began.
+    pub(super) fn hides_paths(&self) -> bool {
+        self.facts.paths.iter().any(|path| {
+            let call =
+                self.call.iter().filter(|it| !it.rule.is_limit() || it.rule.is_about_paths());
+            let mut hits: Vec<Hit> = call.copied().collect();
+            hits.extend(self.rules_for_path(path, path.direction));
+            Settled::of(&hits).limits()
+        })
+    }
+
     fn bound_by_mode(&self, action: Action) -> Option<Bound> {
         match self.engine.mode() {
             PermissionMode::Plan if !self.only_looks() && action != Action::Deny => {
@@ -95,7 +110,8 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         let question = self.facts.question;
         match question.origin {
             Origin::Mcp => question.annotations.read_only_hint == Some(true),
-            Origin::Builtin | Origin::Host => question.side_effect.is_read_only(),
+            Origin::Host => question.side_effect.is_read_only(),
+            Origin::Builtin => question.side_effect.is_read_only() || question.kind.runs_unasked,
         }
     }
 
@@ -140,8 +156,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             (_, Some(mode)) => (Action::Allow, Why::Mode(mode)),
             (Some(Action::Ask), None) => (Action::Ask, Why::NoRule),
             (None, None) => {
-                let looks = question.origin == Origin::Builtin
-                    && tool_names::is_auto_allowed(question.tool);
+                let looks = question.origin == Origin::Builtin && question.kind.runs_unasked;
                 if looks || fallback == Fallback::Look {
                     (Action::Allow, Why::OnlyLooks)
                 } else {
@@ -177,7 +192,8 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
 
     /// The first of some rules as one that may apply.
     pub(super) fn possible(&self, limits: &[usize]) -> Option<Hit<'e>> {
-        let rule = self.engine.rules.get(*limits.first()?)?;
+        let mut rules = limits.iter().filter_map(|it| self.engine.rules.get(*it));
+        let rule = rules.find(|it| it.is_about(&self.tool))?;
         Some(Hit { rule, certainty: Match::Possible })
     }
 
@@ -188,20 +204,23 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         for place in path.patterns.iter().filter_map(|it| engine.by_path.get(it)) {
             let Some(hit) = self.hit(*place) else { continue };
             let writes = direction == Direction::Writes;
+            let (Subject::Reading(patterns) | Subject::Editing(patterns)) = &hit.rule.subject
+            else {
+                continue;
+            };
             let applies = match (&hit.rule.subject, hit.rule.is_limit()) {
                 // What must not be read must not be overwritten unread either.
                 (Subject::Reading(_), true) => true,
-                (Subject::Editing(_), true) => writes,
+                (_, true) => writes,
                 (Subject::Reading(_), false) => {
-                    !writes
-                        && matches!(family, Some(Family::Reading | Family::Editing | Family::Shell))
+                    !writes && family.is_some_and(|it| it != ToolFamily::Fetches)
                 }
-                (Subject::Editing(_), false) => {
-                    family == Some(Family::Editing) || (writes && family == Some(Family::Shell))
+                (_, false) => {
+                    family == Some(ToolFamily::EditsFiles)
+                        || (writes && family == Some(ToolFamily::RunsCommands))
                 }
-                _ => false,
             };
-            if applies {
+            if applies && patterns.iter().all(|it| path.patterns.contains(it)) {
                 hits.push(hit);
             }
         }
@@ -212,8 +231,9 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     pub(super) fn names_protected(&self, hits: &[Hit]) -> bool {
         let places = &self.engine.sources.places;
         hits.iter().any(|hit| match &hit.rule.subject {
-            Subject::Editing(pattern) if !hit.rule.is_limit() => {
-                self.engine.paths.base(*pattern).is_some_and(|it| places.is_protected(it))
+            Subject::Editing(patterns) if !hit.rule.is_limit() => {
+                let mut bases = patterns.iter().filter_map(|it| self.engine.paths.base(*it));
+                bases.any(|it| places.is_protected(it))
             }
             _ => false,
         })
@@ -224,7 +244,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             Access::Connect(url) => Some(url),
             Access::Read(_) | Access::Write(_) | Access::Run(_) => None,
         });
-        let fetches = self.facts.question.family() == Some(Family::Fetching);
+        let fetches = self.facts.question.family() == Some(ToolFamily::Fetches);
         for (url, host) in urls.zip(&self.facts.hosts) {
             let mut hits = self.call.clone();
             for place in &self.engine.for_hosts {

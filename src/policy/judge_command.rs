@@ -1,6 +1,6 @@
 //! The part of a decision that is about a command line.
 
-use crate::terminal::is_confusing;
+use crate::{terminal::is_confusing, tool::ToolFamily};
 
 use super::{
     action::Action,
@@ -11,7 +11,6 @@ use super::{
     rule::{Hit, Settled},
     rule_text::Subject,
     ruling::{Part, Shown, Why},
-    tool_names::Family,
     touched::{CommandFact, Known, RedirectedFact, Target},
 };
 
@@ -55,8 +54,8 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         let named = self.engine.by_line.get(line).into_iter().flatten();
         let hits = named.filter_map(|it| self.hit(*it));
         // Whoever wrote a permission did not see what else stands in the line.
-        let is_permitted =
-            self.facts.question.family() == Some(Family::Shell) && !line.chars().any(is_confusing);
+        let is_permitted = self.facts.question.family() == Some(ToolFamily::RunsCommands)
+            && !line.chars().any(is_confusing);
         hits.filter(|it| is_permitted || it.rule.is_limit()).collect()
     }
 
@@ -119,7 +118,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
 
     fn rules_for_segment(&self, command: &CommandFact, segment: &Segment) -> Vec<Hit<'e>> {
         let engine = self.engine;
-        let is_shell = self.facts.question.family() == Some(Family::Shell);
+        let is_shell = self.facts.question.family() == Some(ToolFamily::RunsCommands);
         let mut hits = Vec::new();
         let mut add = |place: usize| {
             let Some(mut hit) = self.hit(place) else { return };

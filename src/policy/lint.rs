@@ -1,8 +1,10 @@
 //! Rules that do not do what they look like: shadowed, without effect, or too broad.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
-use crate::terminal::visible;
+use crate::{terminal::visible, tool::ToolFamily};
 
 use super::{
     action::Action,
@@ -10,9 +12,12 @@ use super::{
     command_pattern::{CommandPattern, Piece},
     engine::PolicyEngine,
     host_pattern::HostPattern,
+    lint_conditions,
+    path_pattern::PatternId,
     programs::is_listed,
     rule::{Rule, RuleRef},
     rule_text::Subject,
+    rule_tools::{NamedTool, ToolReach},
 };
 
 /// What is wrong with a rule.
@@ -25,8 +30,10 @@ pub enum LintKind {
     Redundant,
     /// It can never allow anything.
     WithoutEffect,
-    /// It allows far more than it looks like.
+    /// It is about far more than it looks like.
     TooBroad,
+    /// It names a tool that does not exist.
+    UnknownTool,
 }
 
 /// One finding.
@@ -59,21 +66,38 @@ const CODE_OPTIONS: &str = "-c -e -E -p -r -x --eval --exec";
 impl PolicyEngine {
     /// Looks for rules that do not do what they look like.
     pub fn lint(&self) -> Vec<Lint> {
+        self.lint_beside(&[])
+    }
+
+    /// The same where a registry holds these tools.
+    pub fn lint_beside(&self, registered: &[String]) -> Vec<Lint> {
         let mut found = Vec::new();
         for (place, rule) in self.rules.iter().enumerate() {
             let mut add = |kind, message: String| {
                 let message = visible(&message).into_owned();
-                found.push(Lint { kind, rule: rule.shown.clone(), message });
+                let lint = Lint { kind, rule: rule.shown.clone(), message };
+                // A rule object with several values is several rules.
+                if found.last() != Some(&lint) {
+                    found.push(lint);
+                }
             };
-            if let Some((kind, message)) = breadth(rule) {
+            if let Some(message) = self.unknown_tool(rule, registered) {
+                add(LintKind::UnknownTool, message);
+            }
+            for (kind, message) in lint_conditions::findings(rule, &self.sources.tools) {
                 add(kind, message);
             }
-            let others = self.rules.iter().enumerate().filter(|it| it.0 != place);
-            let covering = others.filter(|(_, it)| it.conditions.is_empty() && covers(it, rule));
+            if let Some((kind, message)) = breadth(self, rule) {
+                add(kind, message);
+            }
+            let is_other = |it: &Rule| !Arc::ptr_eq(&it.shown.place, &rule.shown.place);
+            let others = self.rules.iter().enumerate().filter(|it| is_other(it.1));
+            let covering =
+                others.filter(|(_, it)| it.conditions.is_empty() && self.covers(it, rule));
             // Of two equal rules only the later one is redundant.
             let decisive = covering.filter(|(at, it)| {
                 it.action() > rule.action()
-                    || (it.action() == rule.action() && (*at < place || !covers(rule, it)))
+                    || (it.action() == rule.action() && (*at < place || !self.covers(rule, it)))
             });
             if let Some((_, other)) = decisive.max_by_key(|(_, it)| it.action()) {
                 if other.action() == rule.action() {
@@ -87,30 +111,58 @@ impl PolicyEngine {
     }
 }
 
-/// True when everything the second rule is about, the first is about as well.
-fn covers(first: &Rule, second: &Rule) -> bool {
-    match (&first.subject, &second.subject) {
-        // A rule for `*` steps back behind the others.
-        (Subject::AnyTool, other) => *other == Subject::AnyTool,
-        (Subject::Tools(first), Subject::Tools(second)) => {
-            second.iter().all(|it| first.contains(it))
+impl PolicyEngine {
+    /// True when everything the second rule is about, the first is about as well.
+    fn covers(&self, first: &Rule, second: &Rule) -> bool {
+        match (&first.subject, &second.subject) {
+            (Subject::Call, subject) => match (&first.tools.reach, &second.tools.reach) {
+                // A rule for `*` steps back behind the others.
+                (ToolReach::Wildcard, second) => *second == ToolReach::Wildcard,
+                (_, ToolReach::Wildcard) => false,
+                (ToolReach::Twins, ToolReach::EveryDoor) => {
+                    // Its commands can be run by no other tool.
+                    matches!(subject, Subject::Command(_)) && rule_name(first) == rule_name(second)
+                }
+                (ToolReach::Twins, ToolReach::Twins) => rule_name(first) == rule_name(second),
+                (ToolReach::StartingWith(first), ToolReach::StartingWith(second)) => {
+                    second.starts_with(first)
+                }
+                (ToolReach::StartingWith(start), ToolReach::Twins) => {
+                    second.tools.named.as_ref().is_some_and(|it| self.all_start(it, start))
+                }
+                (ToolReach::Family(family), ToolReach::Twins) => {
+                    second.tools.family() == Some(*family)
+                }
+                (first, second) => *subject == Subject::Call && first == second,
+            },
+            _ if first.tools.reach != second.tools.reach => false,
+            (Subject::Command(first), Subject::Command(second)) => covers_command(first, second),
+            (Subject::Host(first), Subject::Host(second)) => match (first, second) {
+                (HostPattern::Any, _) => true,
+                (HostPattern::Below(_), HostPattern::Exactly(host)) => first.matches(host),
+                _ => first == second,
+            },
+            (Subject::Reading(first), Subject::Reading(second))
+            | (Subject::Editing(first), Subject::Editing(second)) => {
+                let texts = |patterns: &[PatternId]| -> Vec<Option<&str>> {
+                    patterns.iter().map(|it| self.paths.text(*it)).collect()
+                };
+                texts(first) == texts(second)
+            }
+            _ => false,
         }
-        (Subject::ToolsLike(start), Subject::Tools(names)) => {
-            names.iter().all(|it| it.starts_with(start))
-        }
-        (Subject::ToolsLike(first), Subject::ToolsLike(second)) => second.starts_with(first),
-        (Subject::Tools(names), Subject::Command(_)) => names.iter().any(|it| it == "Bash"),
-        (Subject::Command(first), Subject::Command(second)) => covers_command(first, second),
-        (Subject::Host(first), Subject::Host(second)) => match (first, second) {
-            (HostPattern::Any, _) => true,
-            (HostPattern::Below(_), HostPattern::Exactly(host)) => first.matches(host),
-            _ => first == second,
-        },
-        (Subject::Reading(_), Subject::Reading(_)) | (Subject::Editing(_), Subject::Editing(_)) => {
-            first.shown.text == second.shown.text
-        }
-        _ => false,
     }
+
+    /// True when every name of the tool begins like this.
+    fn all_start(&self, tool: &NamedTool, start: &str) -> bool {
+        let known = self.sources.tools.tools().filter(|it| it.rule_name() == tool.rule_name);
+        tool.as_written.starts_with(start)
+            && known.map(|it| it.name).all(|it| it.starts_with(start))
+    }
+}
+
+fn rule_name(rule: &Rule) -> Option<&str> {
+    rule.tools.named.as_ref().map(|it| it.rule_name.as_str())
 }
 
 fn covers_command(first: &CommandPattern, second: &CommandPattern) -> bool {
@@ -123,31 +175,36 @@ fn covers_command(first: &CommandPattern, second: &CommandPattern) -> bool {
     }
 }
 
-fn breadth(rule: &Rule) -> Option<(LintKind, String)> {
+fn breadth(engine: &PolicyEngine, rule: &Rule) -> Option<(LintKind, String)> {
     if rule.action() != Action::Allow || !rule.conditions.is_empty() {
         return None;
     }
     let broad = |text: &str| Some((LintKind::TooBroad, text.to_owned()));
-    match &rule.subject {
-        Subject::AnyTool => broad("it allows every tool; name the tools"),
-        Subject::ToolsLike(start) if matches!(start.as_str(), "mcp__" | "m" | "mcp_") => {
+    match (&rule.subject, &rule.tools.reach) {
+        (Subject::Call, ToolReach::Wildcard) => broad("it allows every tool; name the tools"),
+        (Subject::Call, ToolReach::StartingWith(start))
+            if matches!(start.as_str(), "mcp__" | "m" | "mcp_") =>
+        {
             broad("it allows every tool of every MCP server; name the server")
         }
-        Subject::Tools(names) if names.iter().any(|it| it == "Bash" || it == "shell") => {
-            broad("it allows every command; name the commands, as `Bash(npm test:*)`")
+        (Subject::Call, _) if rule.tools.family() == Some(ToolFamily::RunsCommands) => {
+            let name = &rule.shown.text;
+            broad(&format!("it allows every command; name the commands, as `{name}(npm test:*)`"))
         }
-        Subject::Host(HostPattern::Any) => broad("it allows every host; name the hosts"),
-        Subject::Editing(_) => {
-            let (_, pattern) = rule.shown.text.split_once('(')?;
+        (Subject::Host(HostPattern::Any), _) => broad("it allows every host; name the hosts"),
+        (Subject::Editing(patterns), _) => {
+            let pattern = rule.shown.text.split_once('(').map(|(_, pattern)| pattern);
             let everything = ["//)", "//**)", "//*)", "~)", "~/)", "~/**)", "/**)"];
-            everything.contains(&pattern).then(|| {
+            let is_all = pattern.is_some_and(|it| everything.contains(&it))
+                || patterns.iter().all(|it| engine.paths.text(*it) == Some("/**"));
+            is_all.then(|| {
                 (LintKind::TooBroad, "it allows changing every file; name a directory".to_owned())
             })
         }
-        Subject::Command(CommandPattern::Prefix(words)) => {
+        (Subject::Command(CommandPattern::Prefix(words)), _) => {
             prefix_breadth(&words.iter().map(String::as_str).collect::<Vec<_>>())
         }
-        Subject::Command(CommandPattern::Wildcard(pieces)) => match pieces.as_slice() {
+        (Subject::Command(CommandPattern::Wildcard(pieces)), _) => match pieces.as_slice() {
             [Piece::Glob(_) | Piece::Words | Piece::Rest, ..] => {
                 broad("it allows programs by part of their name")
             }

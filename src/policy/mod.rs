@@ -10,14 +10,19 @@
 //! 4. The default action, or else the permission mode.
 //!
 //! The order of rules does not matter. A rule for `*` steps back behind a rule for the tool. A rule
-//! object names one tool; a rule string names what people call by that name: `Bash` is also `shell`,
-//! `Edit(src/**)` is about every tool that edits, `Read(.env)` as a limit about every door to the file.
+//! names what people call by that name: `Bash` is also `shell`, `Edit(src/**)` is about every tool that
+//! edits, `Read(.env)` as a limit about every door to the file. Rule objects mean the same: a condition
+//! on paths, commands or hosts is the pattern of the rule.
+//!
+//! No tool is named here. What a tool is, its calls say ([`Question::kind`]); what a rule means by a name,
+//! the [`PolicySources::tools`] say.
 //!
 //! The pipeline asks the [`CurrentPolicy`], with the [`Grants`] of the session, and acts on a [`Decision`].
 
 mod action;
 pub mod command;
 mod command_pattern;
+mod compile;
 mod condition;
 mod config;
 mod current;
@@ -29,6 +34,8 @@ mod host_pattern;
 mod judge;
 mod judge_command;
 mod lint;
+mod lint_conditions;
+mod lint_names;
 mod path_pattern;
 mod places;
 mod programs;
@@ -36,8 +43,8 @@ mod question;
 mod risk;
 mod rule;
 mod rule_text;
+mod rule_tools;
 mod ruling;
-mod tool_names;
 mod touched;
 mod verdict;
 
@@ -52,5 +59,4 @@ pub use lint::{Lint, LintKind};
 pub use places::Places;
 pub use question::{FollowLinks, Origin, Question};
 pub use rule::RuleRef;
-pub use tool_names::{AUTO_ALLOWED, same_tools};
 pub use verdict::{Basis, PartVerdict, Verdict};

@@ -32,6 +32,8 @@ pub(super) struct PathPatterns {
     owners: Vec<PatternId>,
     /// Where each pattern starts, up to its first wildcard.
     bases: Vec<PathBuf>,
+    /// Each pattern as a glob over absolute paths.
+    texts: Vec<String>,
 }
 
 /// The patterns of a policy, ready to match.
@@ -40,11 +42,17 @@ pub(super) struct PathIndex {
     set: GlobSet,
     owners: Vec<PatternId>,
     bases: Vec<PathBuf>,
+    texts: Vec<String>,
 }
 
 impl PathPatterns {
     pub(super) fn new() -> Self {
-        Self { builder: GlobSetBuilder::new(), owners: Vec::new(), bases: Vec::new() }
+        Self {
+            builder: GlobSetBuilder::new(),
+            owners: Vec::new(),
+            bases: Vec::new(),
+            texts: Vec::new(),
+        }
     }
 
     /// Adds a pattern.
@@ -54,11 +62,29 @@ impl PathPatterns {
         reach: Reach,
         places: &Places,
     ) -> Result<PatternId, String> {
-        let anchored = anchored(text, places)?;
+        self.add_anchored(anchored(text, places)?, reach)
+            .map_err(|cause| format!("`{text}` is not a pattern of paths: {cause}"))
+    }
+
+    /// Adds the pattern of a directory and everything below it.
+    pub(super) fn add_directory(
+        &mut self,
+        directory: &Path,
+        reach: Reach,
+    ) -> Result<PatternId, String> {
+        let text = directory.to_str().ok_or("the directory's path is not UTF-8")?;
+        let pattern = match text.trim_end_matches('/') {
+            "" => "/**".to_owned(),
+            text => escaped(text),
+        };
+        self.add_anchored(pattern, reach)
+    }
+
+    fn add_anchored(&mut self, anchored: String, reach: Reach) -> Result<PatternId, String> {
         let id = self.bases.len();
         let last = anchored.rsplit('/').next().unwrap_or_default();
         let mut globs = vec![anchored.clone()];
-        if reach == Reach::Wide || !last.contains(['*', '?', '[', '{']) {
+        if reach == Reach::Wide || !has_wildcard(last) {
             globs.push(format!("{anchored}/**"));
         }
         // Who may not read what is in a directory may not copy the directory either.
@@ -73,18 +99,19 @@ impl PathPatterns {
                 // A rule must not be evaded by writing `.ENV` where that is the same file.
                 .case_insensitive(cfg!(any(target_os = "macos", windows)))
                 .build()
-                .map_err(|it| format!("`{text}` is not a pattern of paths: {}", it.kind()))?;
+                .map_err(|it| it.kind().to_string())?;
             self.builder.add(built);
             self.owners.push(id);
         }
         self.bases.push(base_of(&anchored));
+        self.texts.push(anchored);
         Ok(id)
     }
 
     /// Makes the patterns ready.
     pub(super) fn build(self) -> Result<PathIndex, String> {
         let set = self.builder.build().map_err(|it| format!("the patterns of paths: {it}"))?;
-        Ok(PathIndex { set, owners: self.owners, bases: self.bases })
+        Ok(PathIndex { set, owners: self.owners, bases: self.bases, texts: self.texts })
     }
 }
 
@@ -102,6 +129,11 @@ impl PathIndex {
     pub(super) fn starting_below(&self, directory: &Path) -> impl Iterator<Item = PatternId> {
         let bases = self.bases.iter().enumerate();
         bases.filter(move |(_, base)| base.starts_with(directory)).map(|(id, _)| id)
+    }
+
+    /// The pattern as a glob over absolute paths.
+    pub(super) fn text(&self, id: PatternId) -> Option<&str> {
+        self.texts.get(id).map(String::as_str)
     }
 
     /// The directory or file that a pattern starts at.
@@ -165,5 +197,18 @@ fn base_of(glob: &str) -> PathBuf {
         .take_while(|it| !it.contains(['*', '?', '[', '{']) || it.contains('\\'))
         .map(|it| it.replace('\\', ""))
         .collect();
-    normal(Path::new(&literal.join("/")))
+    normal(&Path::new("/").join(literal.join("/")))
+}
+
+/// True with a wildcard that is not escaped.
+fn has_wildcard(glob: &str) -> bool {
+    let mut characters = glob.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => drop(characters.next()),
+            '*' | '?' | '[' | '{' => return true,
+            _ => {}
+        }
+    }
+    false
 }

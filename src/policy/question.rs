@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::tool::{Access, Annotations, SideEffect};
-
-use super::{
-    places::normal,
-    tool_names::{self, Family},
+use crate::tool::{
+    Access, Annotations, KnownTool, SideEffect, ToolCatalogue, ToolFamily, ToolKind,
 };
+
+use super::places::normal;
 
 /// Where a tool comes from, as far as trust goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +19,13 @@ pub enum Origin {
     Host,
     /// Of an MCP server.
     Mcp,
+}
+
+impl Origin {
+    /// Where a tool comes from that nobody knows, by its name.
+    pub fn of_name(name: &str) -> Self {
+        if name.starts_with("mcp__") { Self::Mcp } else { Self::Host }
+    }
 }
 
 /// Where an absolute path leads, where the caller can look at the disk; policy itself cannot. `None` for
@@ -35,6 +41,8 @@ pub struct Question<'a> {
     pub origin: Origin,
     /// What a call leaves behind.
     pub side_effect: SideEffect,
+    /// What kind of tool it is.
+    pub kind: &'a ToolKind,
     /// MCP's hints.
     pub annotations: &'a Annotations,
     /// The input, after coercion.
@@ -47,13 +55,10 @@ pub struct Question<'a> {
     pub follow_links: Option<FollowLinks<'a>>,
 }
 
-/// The parameters of built-in tools that are paths.
-pub(super) const PATHS: [&str; 4] = ["file_path", "path", "paths", "notebook_path"];
-
 impl Question<'_> {
     /// The family of a built-in tool. A host's tool of the same name is not one of them.
-    pub(super) fn family(&self) -> Option<Family> {
-        tool_names::family(self.tool).filter(|_| self.origin == Origin::Builtin)
+    pub(super) fn family(&self) -> Option<ToolFamily> {
+        self.kind.family.filter(|_| self.origin == Origin::Builtin)
     }
 
     /// Where an absolute path of a command line leads.
@@ -67,26 +72,36 @@ impl Question<'_> {
 
 /// What a built-in tool would touch, from its parameters alone. For engines that stand alone; in the
 /// pipeline, tools declare their accesses themselves.
-pub(super) fn accesses_of(tool: &str, input: &Value, project: &Path) -> Vec<Access> {
-    let texts = |names: &[&str]| -> Vec<String> {
-        names
-            .iter()
-            .filter_map(|name| input.get(name))
-            .flat_map(|it| match it {
-                Value::String(text) => vec![text.clone()],
-                Value::Array(items) => {
-                    items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-                }
-                _ => Vec::new(),
-            })
-            .collect()
-    };
-    let paths = |names: &[&str]| texts(names).into_iter().map(|it| normal(&project.join(it)));
-    match tool_names::family(tool) {
-        Some(Family::Reading) => paths(&PATHS).map(Access::Read).collect(),
-        Some(Family::Editing) => paths(&PATHS).map(Access::Write).collect(),
-        Some(Family::Shell) => texts(&["command"]).into_iter().map(Access::Run).collect(),
-        Some(Family::Fetching) => texts(&["url"]).into_iter().map(Access::Connect).collect(),
-        None => Vec::new(),
-    }
+///
+/// A parameter that says for one tool which file it touches is taken to do so for every tool that touches
+/// files: whoever asks without a registry may have the names of another set.
+pub(super) fn accesses_of(
+    tool: &KnownTool,
+    tools: &ToolCatalogue,
+    input: &Value,
+    project: &Path,
+) -> Vec<Access> {
+    let Some(family) = tool.kind.family else { return Vec::new() };
+    let touches_files = |it| matches!(it, ToolFamily::ReadsFiles | ToolFamily::EditsFiles);
+    let is_alike =
+        |other: ToolFamily| other == family || (touches_files(other) && touches_files(family));
+    let alike = tools.tools().filter(|it| it.kind.family.is_some_and(is_alike));
+    let mut names: Vec<&str> = alike.flat_map(|it| it.kind.inputs).copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    let values = names.iter().filter_map(|name| input.get(name));
+    let texts = values.flat_map(|it| match it {
+        Value::String(text) => vec![text.as_str()],
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    });
+    let place = |text: &str| normal(&project.join(text));
+    texts
+        .map(|text| match family {
+            ToolFamily::ReadsFiles => Access::Read(place(text)),
+            ToolFamily::EditsFiles => Access::Write(place(text)),
+            ToolFamily::RunsCommands => Access::Run(text.to_owned()),
+            ToolFamily::Fetches => Access::Connect(text.to_owned()),
+        })
+        .collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::tool::{Annotations, Risk, SideEffect};
 
-use super::{question::Origin, tool_names};
+use super::question::Origin;
 
 /// The risk of a call: the table of side effects, or for a tool of an MCP server what it says of
 /// itself. A server that says nothing is taken for the worse.
@@ -18,12 +18,14 @@ pub(super) fn of_call(origin: Origin, effect: SideEffect, annotations: &Annotati
     }
 }
 
-/// The three levels of the seeds, for a tool of which only the name is known.
+/// The risk of a tool of which only the name is known.
 pub(super) fn of_name(name: &str) -> Risk {
-    if name.starts_with("mcp__") {
-        return Risk::High;
-    }
-    tool_names::side_effect(name).map_or(Risk::Medium, |it| three_levels(it.risk()))
+    if name.starts_with("mcp__") { Risk::High } else { side_effect_by_name(name).risk() }
+}
+
+/// What a tool that nobody knows leaves behind: the seeds tell by how its name begins.
+pub(super) fn side_effect_by_name(name: &str) -> SideEffect {
+    if name.starts_with("read") { SideEffect::None } else { SideEffect::Mutating }
 }
 
 /// Low, medium or high.

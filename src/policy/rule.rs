@@ -8,9 +8,10 @@ use super::{
     action::{Action, Layer},
     command_pattern::Match,
     condition::Condition,
-    config::RiskLevel,
+    config::{ConditionConfig, RiskLevel},
     facts::Facts,
     rule_text::Subject,
+    rule_tools::{AskedTool, RuleTools, ToolReach},
 };
 
 /// A rule as people are told of it.
@@ -24,12 +25,17 @@ pub struct RuleRef {
     pub text: Arc<str>,
     /// What it does.
     pub action: Action,
+    /// The conditions of a rule object, as they are written.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub conditions: Arc<[ConditionConfig]>,
 }
 
 impl std::fmt::Display for RuleRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { layer, place, text, action } = self;
-        write!(f, "{} rule `{text}` ({place} of {})", action.as_str(), layer.as_str())
+        let Self { layer, place, text, action, conditions } = self;
+        let conditions = if conditions.is_empty() { "" } else { " with its conditions" };
+        let (action, layer) = (action.as_str(), layer.as_str());
+        write!(f, "{action} rule `{text}`{conditions} ({place} of {layer})")
     }
 }
 
@@ -39,6 +45,7 @@ pub(super) struct Rule {
     pub(super) shown: RuleRef,
     pub(super) risk: Option<RiskLevel>,
     pub(super) message: Option<String>,
+    pub(super) tools: RuleTools,
     pub(super) subject: Subject,
     pub(super) conditions: Vec<Condition>,
 }
@@ -51,6 +58,17 @@ impl Rule {
     /// True for a rule that denies or asks.
     pub(super) fn is_limit(&self) -> bool {
         self.action() != Action::Allow
+    }
+
+    /// True when the rule is about the tool.
+    pub(super) fn is_about(&self, tool: &AskedTool) -> bool {
+        self.tools.include(tool, self.is_limit(), self.shown.layer)
+    }
+
+    /// True when the rule depends on the paths that a call touches.
+    pub(super) fn is_about_paths(&self) -> bool {
+        matches!(self.subject, Subject::Reading(_) | Subject::Editing(_))
+            || self.conditions.iter().any(Condition::is_about_paths)
     }
 
     /// Whether all conditions hold; a permission needs certainty.
@@ -84,7 +102,7 @@ impl<'a> Settled<'a> {
     /// back behind a rule for the tool, unless the latter comes from a less trusted layer: a project
     /// cannot lift what the user forbids for everything.
     pub(super) fn of(hits: &[Hit<'a>]) -> Self {
-        let is_general = |hit: &Hit| matches!(hit.rule.subject, Subject::AnyTool);
+        let is_general = |hit: &Hit| hit.rule.tools.reach == ToolReach::Wildcard;
         let specific = hits
             .iter()
             .filter(|it| !is_general(it) && it.certainty == Match::Certain)

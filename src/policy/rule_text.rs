@@ -1,100 +1,119 @@
 //! Rules as one line of text: `Bash(git status:*)`, `Edit(src/**)`, `mcp__server__*`.
 
+use crate::tool::{ToolCatalogue, ToolFamily};
+
 use super::{
     command_pattern::CommandPattern,
     host_pattern::HostPattern,
     path_pattern::{PathPatterns, PatternId, Reach},
     places::Places,
-    tool_names::{self, Family},
+    rule_tools::{NamedTool, RuleTools, ToolReach},
 };
 
-/// What a rule speaks about.
+/// What a rule speaks about in a call of one of its tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// Every tool.
-    AnyTool,
-    /// These tools.
-    Tools(Vec<String>),
-    /// Every tool whose name begins like this.
-    ToolsLike(String),
-    /// Reading these paths, by whichever door.
-    Reading(PatternId),
-    /// Changing these paths, by whichever door.
-    Editing(PatternId),
+    /// The call as a whole.
+    Call,
+    /// Reading a path that all of these patterns match.
+    Reading(Vec<PatternId>),
+    /// Changing a path that all of these patterns match.
+    Editing(Vec<PatternId>),
     /// Running these commands.
     Command(CommandPattern),
     /// Fetching from these hosts.
     Host(HostPattern),
 }
 
-/// Whether a bare name also means the same tool in other sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Naming {
-    /// As in a rule object: this tool.
-    OneTool,
-    /// As in a rule string: what people call by that name.
-    WithTwins,
+/// What texts are read with.
+pub(super) struct TextReader<'a> {
+    pub(super) places: &'a Places,
+    pub(super) tools: &'a ToolCatalogue,
+    pub(super) paths: &'a mut PathPatterns,
 }
 
-/// Reads the text of a rule.
-pub(super) fn parse(
-    text: &str,
-    naming: Naming,
-    reach: Reach,
-    places: &Places,
-    paths: &mut PathPatterns,
-) -> Result<Subject, String> {
-    let text = text.trim();
-    let (name, pattern) = match text.split_once('(') {
-        None => (text, None),
-        Some((name, rest)) => {
-            let pattern = rest.strip_suffix(')').ok_or("the closing `)` is missing")?;
-            (name.trim(), Some(pattern))
-        }
-    };
-    if name == "*" && pattern.is_none() {
-        return Ok(Subject::AnyTool);
-    }
-    let is_name = |it: &str| {
-        !it.is_empty()
-            && it.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-' | b'.'))
-    };
-    if let Some(start) = name.strip_suffix('*').filter(|_| pattern.is_none()) {
-        return if is_name(start) {
-            Ok(Subject::ToolsLike(start.to_owned()))
-        } else {
-            Err(format!("`{name}` is not the start of a tool's name"))
+impl TextReader<'_> {
+    /// Reads the text of a rule: which tools it is about, and what in their calls.
+    pub(super) fn read(
+        &mut self,
+        text: &str,
+        reach: Reach,
+    ) -> Result<(RuleTools, Subject), String> {
+        let text = text.trim();
+        let (name, pattern) = match text.split_once('(') {
+            None => (text, None),
+            Some((name, rest)) => {
+                let pattern = rest.strip_suffix(')').ok_or("the closing `)` is missing")?;
+                (name.trim(), Some(pattern))
+            }
         };
-    }
-    if !is_name(name) {
-        return Err(format!("`{name}` is not a tool's name"));
-    }
-    let name = tool_names::canonical(name);
-    let bare = || match naming {
-        // Who forbids `Edit` does not mean that the file may be written over instead.
-        Naming::WithTwins if name == "Edit" && reach == Reach::Wide => {
-            Subject::Tools(tool_names::EDITING.map(str::to_owned).into())
+        if name == "*" && pattern.is_none() {
+            return Ok((RuleTools::general(ToolReach::Wildcard), Subject::Call));
         }
-        Naming::OneTool => Subject::Tools(vec![name.to_owned()]),
-        Naming::WithTwins => {
-            Subject::Tools(tool_names::twins(name).into_iter().map(str::to_owned).collect())
+        if let Some(start) = name.strip_suffix('*').filter(|_| pattern.is_none()) {
+            return if is_name(start) {
+                let reach = ToolReach::StartingWith(start.to_owned());
+                Ok((RuleTools::general(reach), Subject::Call))
+            } else {
+                Err(format!("`{name}` is not the start of a tool's name"))
+            };
         }
-    };
-    let Some(pattern) = pattern else {
-        let is_server = name.strip_prefix("mcp__").is_some_and(|it| !it.contains("__"));
-        return Ok(if is_server { Subject::ToolsLike(format!("{name}__")) } else { bare() });
-    };
-    match tool_names::family(name) {
-        Some(Family::Reading) => paths.add(pattern, reach, places).map(Subject::Reading),
-        Some(Family::Editing) => paths.add(pattern, reach, places).map(Subject::Editing),
-        Some(Family::Shell) => Ok(match CommandPattern::parse(pattern, places.home_text())? {
-            CommandPattern::Any => bare(),
-            pattern => Subject::Command(pattern),
-        }),
-        Some(Family::Fetching) => match pattern.strip_prefix("domain:") {
-            Some(host) => HostPattern::parse(host).map(Subject::Host),
-            None => Err(format!("`{pattern}` is not understood; write `domain:docs.rs`")),
-        },
-        None => Err(format!("`{name}` takes no pattern; write `{name}` alone")),
+        if !is_name(name) {
+            return Err(format!("`{name}` is not a tool's name"));
+        }
+        match pattern {
+            Some(pattern) => self.with_pattern(name, pattern, reach),
+            None => Ok((self.bare(name, reach), Subject::Call)),
+        }
     }
+
+    /// The tools that a name alone means.
+    fn bare(&self, name: &str, reach: Reach) -> RuleTools {
+        if name.strip_prefix("mcp__").is_some_and(|it| !it.contains("__")) {
+            return RuleTools::general(ToolReach::StartingWith(format!("{name}__")));
+        }
+        let tool = NamedTool::of(name, self.tools);
+        let closed = tool.family.filter(|family| {
+            reach == Reach::Wide
+                && family.is_closed_by_its_name()
+                && self.tools.family_name(*family) == Some(&tool.rule_name)
+        });
+        RuleTools::named(tool, closed.map_or(ToolReach::Twins, ToolReach::Family))
+    }
+
+    fn with_pattern(
+        &mut self,
+        name: &str,
+        pattern: &str,
+        reach: Reach,
+    ) -> Result<(RuleTools, Subject), String> {
+        let tool = NamedTool::of(name, self.tools);
+        let subject = match tool.family {
+            Some(ToolFamily::ReadsFiles) => {
+                Subject::Reading(vec![self.paths.add(pattern, reach, self.places)?])
+            }
+            Some(ToolFamily::EditsFiles) => {
+                Subject::Editing(vec![self.paths.add(pattern, reach, self.places)?])
+            }
+            Some(ToolFamily::RunsCommands) => {
+                match CommandPattern::parse(pattern, self.places.home_text())? {
+                    CommandPattern::Any => return Ok((self.bare(name, reach), Subject::Call)),
+                    pattern => Subject::Command(pattern),
+                }
+            }
+            Some(ToolFamily::Fetches) => match pattern.strip_prefix("domain:") {
+                Some(host) => Subject::Host(HostPattern::parse(host)?),
+                None => {
+                    return Err(format!("`{pattern}` is not understood; write `domain:docs.rs`"));
+                }
+            },
+            None => return Err(format!("`{name}` takes no pattern; write `{name}` alone")),
+        };
+        Ok((RuleTools::named(tool, ToolReach::EveryDoor), subject))
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-' | b'.'))
 }

@@ -91,11 +91,6 @@ impl Ruling<'_> {
         }
     }
 
-    /// True when a rule decides, or may.
-    pub(super) fn has_rule(&self) -> bool {
-        self.strictest().is_some_and(|it| it.why.rule().is_some())
-    }
-
     /// The same in words.
     pub(super) fn verdict(&self) -> Verdict {
         let strictest = self.strictest();

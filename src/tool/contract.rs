@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Access, Preview, SideEffect, ToolContext, ToolOutput, ToolSpec, shown_text};
+use super::{Access, Preview, SideEffect, ToolContext, ToolKind, ToolOutput, ToolSpec, shown_text};
 use crate::error::ToolError;
 
 /// What the author of a native tool writes: one type in one file.
@@ -26,6 +26,8 @@ pub trait Tool: Send + Sync + 'static {
     const DESCRIPTION: &'static str;
     /// What a call leaves behind.
     const SIDE_EFFECT: SideEffect;
+    /// What kind of tool it is: all that policy goes by.
+    const KIND: ToolKind = ToolKind::PLAIN;
     /// Other names it answers to.
     const ALIASES: &'static [&'static str] = &[];
     /// The time limit of one call, where it differs from the registry's.

@@ -4,12 +4,14 @@
 //! Nothing here knows of napi, of a provider's wire format or of a particular tool.
 
 mod access;
+mod catalogue;
 mod coerce;
 mod commitment;
 mod context;
 mod contract;
 mod format;
 mod input;
+mod kind;
 mod output;
 mod preview;
 mod progress;
@@ -18,6 +20,7 @@ mod spec;
 mod typed;
 
 pub use access::{Access, shown_path, shown_text};
+pub use catalogue::{KnownTool, ToolCatalogue};
 pub use commitment::Commitment;
 pub use context::ToolContext;
 pub use contract::{DynTool, Prepared, Tool};
@@ -26,6 +29,7 @@ pub use format::{
 };
 pub use input::InputValidator;
 pub(crate) use input::kind_of;
+pub use kind::{ToolFamily, ToolKind};
 pub use output::{Content, InvocationView, ResultView, ToolOutput};
 pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::ToolKind;
+
 /// The kind of trace a tool leaves in the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -101,6 +103,8 @@ pub struct ToolSpec {
     pub input_schema: Value,
     /// What it leaves behind.
     pub side_effect: SideEffect,
+    /// What kind of tool it is.
+    pub kind: ToolKind,
     /// MCP's hints.
     pub annotations: Annotations,
 }

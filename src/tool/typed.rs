@@ -36,6 +36,7 @@ impl<T: Tool> Typed<T> {
             description: T::DESCRIPTION.trim().to_owned(),
             input_schema,
             side_effect: T::SIDE_EFFECT,
+            kind: T::KIND,
             annotations: Annotations {
                 title: Some(T::TITLE.to_owned()),
                 read_only_hint: Some(read_only),

@@ -10,6 +10,7 @@ mod commands;
 mod diagnostic;
 mod editing;
 mod failures;
+mod planned;
 mod reading;
 mod replacing;
 mod searching;
@@ -17,7 +18,19 @@ mod writing;
 
 use std::{str::FromStr, sync::Arc};
 
-use crate::tool::DynTool;
+use crate::tool::{DynTool, KnownTool, Tool, ToolCatalogue, Typed};
+
+/// A line in the table of a set.
+struct BuiltinTool {
+    known: KnownTool,
+    make: fn() -> Arc<dyn DynTool>,
+}
+
+impl BuiltinTool {
+    const fn of<T: Tool + Default>() -> Self {
+        Self { known: KnownTool::of::<T>(), make: || Typed::erased(T::default()) }
+    }
+}
 
 /// A group of tools that a host asks for by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,14 +56,24 @@ impl ToolSet {
         }
     }
 
-    /// The tools of the set.
-    pub fn tools(self) -> Vec<Arc<dyn DynTool>> {
+    const fn table(self) -> &'static [BuiltinTool] {
         match self {
-            Self::Claude => claude::tools(),
-            Self::Classic => classic::tools(),
-            Self::Diagnostic => diagnostic::tools(),
+            Self::Claude => &claude::TOOLS,
+            Self::Classic => &classic::TOOLS,
+            Self::Diagnostic => &diagnostic::TOOLS,
         }
     }
+
+    /// The tools of the set.
+    pub fn tools(self) -> Vec<Arc<dyn DynTool>> {
+        self.table().iter().map(|it| (it.make)()).collect()
+    }
+}
+
+/// Every tool that rules can name: those of all sets, and those that are still to come.
+pub fn catalogue() -> ToolCatalogue {
+    let here = ToolSet::ALL.iter().flat_map(|set| set.table()).map(|it| it.known);
+    ToolCatalogue::new(planned::TOOLS.into_iter().chain(here))
 }
 
 impl FromStr for ToolSet {

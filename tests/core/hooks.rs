@@ -59,7 +59,7 @@ pub(crate) async fn echo(bed: &TestBed, text: &str) -> ToolOutput {
 async fn a_denied_tool_is_refused_before_any_hook_sees_it() {
     let mut bed = TestBed::new();
     let asked = add(&mut bed, HookEvent::PreToolUse, "*", |_| Ok(Value::Null));
-    bed.pipeline.registry.disable(["diagnostic_echo".to_owned()]);
+    bed.pipeline.registry.disable(&["diagnostic_echo".to_owned()]).unwrap();
     assert_eq!(error_of(&echo(&bed, "x").await).unwrap().0, ErrorKind::ToolDisabled);
     assert_eq!(asked.lock().unwrap().len(), 0);
     bed.call("diagnostic_sleep", json!({ "ms": 0 })).await;

@@ -14,8 +14,10 @@ mod hooks;
 mod keepers;
 mod pipeline;
 mod policy_commands;
+mod policy_families;
 #[cfg(target_os = "linux")]
 mod policy_in_bash;
+mod policy_meaning;
 mod policy_rules;
 mod reading;
 #[cfg(target_os = "linux")]

@@ -1,10 +1,13 @@
 //! Command lines against rules: what is allowed, what asks, what is denied.
 
 use serde_json::json;
-use toolwright::policy::{
-    Action::{self, Allow, Ask, Deny},
-    Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicySources,
-    command::Shell,
+use toolwright::{
+    policy::{
+        Action::{self, Allow, Ask, Deny},
+        Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicySources,
+        command::Shell,
+    },
+    tools::catalogue,
 };
 
 pub(crate) fn engine(policy: &serde_json::Value) -> PolicyEngine {
@@ -16,7 +19,7 @@ pub(crate) fn engine_in_mode(policy: &serde_json::Value, mode: PermissionMode) -
     let mut places = Places::of_project("/repo");
     places.home = Some("/home/me".into());
     let layers = vec![(Layer::Options, config)];
-    PolicyEngine::new(PolicySources { layers, mode, places }).unwrap()
+    PolicyEngine::new(PolicySources { layers, mode, places, tools: catalogue().into() }).unwrap()
 }
 
 fn check(policy: &serde_json::Value, table: &[(&str, Action)]) {
@@ -687,7 +690,9 @@ fn lines_are_read_as_their_shell_reads_them_and_home_is_that_of_commands() {
         change(&mut places);
         let layers = vec![(Layer::Options, config)];
         let mode = PermissionMode::Default;
-        let engine = PolicyEngine::new(PolicySources { layers, mode, places }).unwrap();
+        let engine =
+            PolicyEngine::new(PolicySources { layers, mode, places, tools: catalogue().into() })
+                .unwrap();
         engine.evaluate("Bash", &json!({ "command": line })).action
     };
     for (program, plain, only_bash) in [

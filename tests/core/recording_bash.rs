@@ -124,5 +124,6 @@ fn rules() -> PolicyEngine {
     let config = PolicyConfig::from_json(&rules, Layer::Options).unwrap();
     let layers = vec![(Layer::Options, config)];
     let (mode, places) = (PermissionMode::Default, Places::of_project("/repo"));
-    PolicyEngine::new(PolicySources { layers, mode, places }).unwrap()
+    let tools = toolwright::tools::catalogue().into();
+    PolicyEngine::new(PolicySources { layers, mode, places, tools }).unwrap()
 }

@@ -15,7 +15,7 @@ use toolwright::{
     registry::ToolSource,
     session::{Environment, EnvironmentRules, Sessions},
     tool::ToolOutput,
-    tools::ToolSet,
+    tools::{ToolSet, catalogue},
     workspace::Roots,
 };
 
@@ -58,6 +58,7 @@ impl TestBed {
         let sources = PolicySources {
             mode: PermissionMode::BypassPermissions,
             places: Places::of_project(roots.first()),
+            tools: catalogue().into(),
             ..PolicySources::default()
         };
         let policy = PolicyEngine::new(sources).unwrap();

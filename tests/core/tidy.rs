@@ -61,11 +61,29 @@ fn every_tool_file_stands_in_the_table_of_its_set() {
                 "{set}/{name}.rs is not a module of its set"
             );
             assert!(
-                table.contains(&format!("Typed::erased({name}::")),
+                table.contains(&format!("BuiltinTool::of::<{name}::")),
                 "{set}/{name}.rs is not in the table"
             );
         }
-        assert_eq!(table.matches("Typed::erased(").count(), tools, "{set} lists a tool twice");
+        assert_eq!(table.matches("BuiltinTool::of::<").count(), tools, "{set} lists a tool twice");
+    }
+}
+
+#[test]
+fn policy_names_no_tool() {
+    let catalogue = toolwright::tools::catalogue();
+    for path in source_files(&src().join("policy")) {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("crate::tools"), "{} names the tools", path.display());
+        let code = text.lines().filter(|it| !it.trim_start().starts_with("//"));
+        for line in code {
+            for name in catalogue.names() {
+                // `ls`, `grep` and `memory` are programs and words as well.
+                let is_word = name.bytes().all(|it| it.is_ascii_lowercase());
+                let is_named = !is_word && line.contains(&format!("\"{name}"));
+                assert!(!is_named, "{} names `{name}`: {line}", path.display());
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
         editing::{self, Current, Next},
         replacing::{
@@ -17,6 +17,7 @@ use crate::{
     workspace::{RelativePaths, WorkspacePath},
 };
 
+#[derive(Default)]
 pub(super) struct EditFile;
 
 /// What the target of an edit is called that has none beside it.
@@ -59,6 +60,7 @@ impl Tool for EditFile {
     const TITLE: &'static str = "Edit a file";
     const DESCRIPTION: &'static str = include_str!("../description/edit_file.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
+    const KIND: ToolKind = ToolKind::edits_files(&["path"]).twin_of("Edit");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let place = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::searching::{self, NameStyle, bad_selection},
     workspace::{
         WorkspacePath,
@@ -16,6 +16,7 @@ use crate::{
 /// How many files are shown when nobody said how many.
 const DEFAULT_FILES: u64 = 1_000;
 
+#[derive(Default)]
 pub(super) struct ClassicGlob;
 
 #[derive(Deserialize, JsonSchema)]
@@ -51,6 +52,7 @@ impl Tool for ClassicGlob {
     const TITLE: &'static str = "Find files by pattern";
     const DESCRIPTION: &'static str = include_str!("../description/classic_glob.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const KIND: ToolKind = ToolKind::reads_files(&["directory"]).twin_of("Glob");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let start = searching::start(input.directory.as_deref(), cx)?;

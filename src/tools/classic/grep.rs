@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::searching::{self, LineStyle, Next, PlannedSearch, bad_selection},
     workspace::{
         search::{Case, Shape, Span},
@@ -16,6 +16,7 @@ use crate::{
 /// How many lines are shown when nobody said how many.
 const DEFAULT_LINES: u64 = 1_000;
 
+#[derive(Default)]
 pub(super) struct ClassicGrep;
 
 #[derive(Deserialize, JsonSchema)]
@@ -47,6 +48,7 @@ impl Tool for ClassicGrep {
     const TITLE: &'static str = "Search file contents";
     const DESCRIPTION: &'static str = include_str!("../description/classic_grep.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const KIND: ToolKind = ToolKind::reads_files(&["directory"]).twin_of("Grep");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<PlannedSearch, ToolError> {
         let start = searching::start_in_files(input.directory.as_deref(), cx)?;

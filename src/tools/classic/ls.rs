@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::glob::hidden;
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, Content, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, Content, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
         failures::search_failure,
         searching::{self, Surroundings},
@@ -24,6 +24,7 @@ const MAX_ENTRIES: usize = 2_000;
 /// How many levels are listed below the first when nobody said how many.
 const DEFAULT_DEPTH: u32 = 3;
 
+#[derive(Default)]
 pub(super) struct Ls;
 
 #[derive(Deserialize, JsonSchema)]
@@ -57,6 +58,7 @@ impl Tool for Ls {
     const TITLE: &'static str = "List a directory";
     const DESCRIPTION: &'static str = include_str!("../description/ls.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const KIND: ToolKind = ToolKind::reads_files(&["path"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let default = if input.recursive { DEFAULT_DEPTH } else { 0 };

@@ -9,19 +9,15 @@ mod read_many_files;
 mod shell;
 mod write_file;
 
-use std::sync::Arc;
+use super::BuiltinTool;
 
-use crate::tool::{DynTool, Typed};
-
-pub(super) fn tools() -> Vec<Arc<dyn DynTool>> {
-    vec![
-        Typed::erased(edit_file::EditFile),
-        Typed::erased(glob::ClassicGlob),
-        Typed::erased(grep::ClassicGrep),
-        Typed::erased(ls::Ls),
-        Typed::erased(read_file::ReadFile),
-        Typed::erased(read_many_files::ReadManyFiles),
-        Typed::erased(shell::Shell),
-        Typed::erased(write_file::WriteFile),
-    ]
-}
+pub(super) const TOOLS: [BuiltinTool; 8] = [
+    BuiltinTool::of::<edit_file::EditFile>(),
+    BuiltinTool::of::<glob::ClassicGlob>(),
+    BuiltinTool::of::<grep::ClassicGrep>(),
+    BuiltinTool::of::<ls::Ls>(),
+    BuiltinTool::of::<read_file::ReadFile>(),
+    BuiltinTool::of::<read_many_files::ReadManyFiles>(),
+    BuiltinTool::of::<shell::Shell>(),
+    BuiltinTool::of::<write_file::WriteFile>(),
+];

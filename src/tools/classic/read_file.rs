@@ -5,11 +5,12 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
     tools::reading::{self, FileToRead},
     workspace::RelativePaths,
 };
 
+#[derive(Default)]
 pub(super) struct ReadFile;
 
 #[derive(Deserialize, JsonSchema)]
@@ -35,6 +36,7 @@ impl Tool for ReadFile {
     const TITLE: &'static str = "Read a file";
     const DESCRIPTION: &'static str = include_str!("../description/read_file.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const KIND: ToolKind = ToolKind::reads_files(&["path"]).twin_of("Read");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {
         if let (Some(start), Some(end)) = (input.start_line, input.end_line)

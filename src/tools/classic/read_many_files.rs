@@ -5,11 +5,14 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, Content, SideEffect, Tool, ToolContext, ToolOutput, whole_lines_within},
+    tool::{
+        Access, Content, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, whole_lines_within,
+    },
     tools::reading::{self, FileToRead},
     workspace::{RelativePaths, WorkspacePath},
 };
 
+#[derive(Default)]
 pub(super) struct ReadManyFiles;
 
 #[derive(Deserialize, JsonSchema)]
@@ -31,6 +34,7 @@ impl Tool for ReadManyFiles {
     const TITLE: &'static str = "Read several files";
     const DESCRIPTION: &'static str = include_str!("../description/read_many_files.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const KIND: ToolKind = ToolKind::reads_files(&["paths"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let resolve = |path: String| {

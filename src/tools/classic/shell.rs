@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     process::Ground,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::commands::{
         self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording, checked_command,
         describe,
@@ -16,6 +16,7 @@ use crate::{
     workspace::{PathError, RelativePaths},
 };
 
+#[derive(Default)]
 pub(super) struct Shell;
 
 /// How long a command may run where the call does not say.
@@ -48,6 +49,7 @@ impl Tool for Shell {
     const TITLE: &'static str = "Execute Shell Command";
     const DESCRIPTION: &'static str = include_str!("../description/shell.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
+    const KIND: ToolKind = ToolKind::runs_commands(&["command"]).twin_of("Bash");
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<CommandToRun, ToolError> {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
         editing::{self, Current, Next},
         writing::written,
@@ -13,6 +13,7 @@ use crate::{
     workspace::{RelativePaths, WorkspacePath},
 };
 
+#[derive(Default)]
 pub(super) struct WriteFile;
 
 #[derive(Deserialize, JsonSchema)]
@@ -41,6 +42,7 @@ impl Tool for WriteFile {
     const TITLE: &'static str = "Write a file";
     const DESCRIPTION: &'static str = include_str!("../description/write_file.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
+    const KIND: ToolKind = ToolKind::edits_files(&["path"]).twin_of("Write");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let place = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;

@@ -8,13 +8,14 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     process::Ground,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
     tools::commands::{
         self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording, checked_command,
         describe,
     },
 };
 
+#[derive(Default)]
 pub(super) struct Bash;
 
 /// How long a command may run where the call does not say.
@@ -46,6 +47,7 @@ impl Tool for Bash {
     const TITLE: &'static str = "Run a command";
     const DESCRIPTION: &'static str = include_str!("../description/bash.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
+    const KIND: ToolKind = ToolKind::runs_commands(&["command"]).naming_its_family();
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<CommandToRun, ToolError> {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
         editing::{self, Current, Next},
         replacing::{
@@ -15,6 +15,7 @@ use crate::{
     workspace::{RelativePaths, TextFile, WorkspacePath, encode_new_file},
 };
 
+#[derive(Default)]
 pub(super) struct Edit;
 
 #[derive(Deserialize, JsonSchema)]
@@ -44,6 +45,7 @@ impl Tool for Edit {
     const TITLE: &'static str = "Edit a file";
     const DESCRIPTION: &'static str = include_str!("../description/edit.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
+    const KIND: ToolKind = ToolKind::edits_files(&["file_path"]).naming_its_family();
     const ALIASES: &'static [&'static str] = &["FileEdit"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {

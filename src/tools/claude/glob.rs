@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::searching::{self, NameStyle, bad_selection},
     workspace::{
         WorkspacePath,
@@ -20,6 +20,7 @@ const STYLE: NameStyle = NameStyle {
     widen: "give such a path as the pattern, without path, to see it",
 };
 
+#[derive(Default)]
 pub(super) struct Glob;
 
 #[derive(Deserialize, JsonSchema)]
@@ -46,6 +47,7 @@ impl Tool for Glob {
     const TITLE: &'static str = "Find files by name";
     const DESCRIPTION: &'static str = include_str!("../description/glob.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const KIND: ToolKind = ToolKind::reads_files(&["path"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         // Models write absolute patterns, whatever the schema says.

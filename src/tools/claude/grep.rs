@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::searching::{self, LineStyle, Next, PlannedSearch, bad_selection, split_globs},
     workspace::{
         search::{Case, Shape, Span},
@@ -16,6 +16,7 @@ use crate::{
 /// How many rows an answer shows when nobody said how many.
 const DEFAULT_ROWS: u64 = 250;
 
+#[derive(Default)]
 pub(super) struct Grep;
 
 /// What an answer shows.
@@ -94,6 +95,7 @@ impl Tool for Grep {
     const TITLE: &'static str = "Search file contents";
     const DESCRIPTION: &'static str = include_str!("../description/grep.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const KIND: ToolKind = ToolKind::reads_files(&["path"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<PlannedSearch, ToolError> {
         let start = searching::start_in_files(input.path.as_deref(), cx)?;

@@ -10,20 +10,16 @@ mod task_output;
 mod task_stop;
 mod write;
 
-use std::sync::Arc;
+use super::BuiltinTool;
 
-use crate::tool::{DynTool, Typed};
-
-pub(super) fn tools() -> Vec<Arc<dyn DynTool>> {
-    vec![
-        Typed::erased(bash::Bash),
-        Typed::erased(edit::Edit),
-        Typed::erased(glob::Glob),
-        Typed::erased(grep::Grep),
-        Typed::erased(notebook_edit::NotebookEdit),
-        Typed::erased(read::Read),
-        Typed::erased(task_output::TaskOutput),
-        Typed::erased(task_stop::TaskStop),
-        Typed::erased(write::Write),
-    ]
-}
+pub(super) const TOOLS: [BuiltinTool; 9] = [
+    BuiltinTool::of::<bash::Bash>(),
+    BuiltinTool::of::<edit::Edit>(),
+    BuiltinTool::of::<glob::Glob>(),
+    BuiltinTool::of::<grep::Grep>(),
+    BuiltinTool::of::<notebook_edit::NotebookEdit>(),
+    BuiltinTool::of::<read::Read>(),
+    BuiltinTool::of::<task_output::TaskOutput>(),
+    BuiltinTool::of::<task_stop::TaskStop>(),
+    BuiltinTool::of::<write::Write>(),
+];

@@ -6,7 +6,7 @@ use serde_json::{Map, json};
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
         editing::{self, Current, Next},
         replacing::{explain_drift, remark, text_to_edit},
@@ -17,6 +17,7 @@ use crate::{
     },
 };
 
+#[derive(Default)]
 pub(super) struct NotebookEdit;
 
 #[derive(Deserialize, JsonSchema)]
@@ -76,6 +77,7 @@ impl Tool for NotebookEdit {
     const TITLE: &'static str = "Edit a notebook";
     const DESCRIPTION: &'static str = include_str!("../description/notebook_edit.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
+    const KIND: ToolKind = ToolKind::edits_files(&["notebook_path"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let place = editing::resolve(&input.notebook_path, RelativePaths::Refused, cx)?;

@@ -5,11 +5,12 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
     tools::reading::{self, FileToRead},
     workspace::{PageRange, RelativePaths},
 };
 
+#[derive(Default)]
 pub(super) struct Read;
 
 #[derive(Deserialize, JsonSchema)]
@@ -38,6 +39,7 @@ impl Tool for Read {
     const TITLE: &'static str = "Read a file";
     const DESCRIPTION: &'static str = include_str!("../description/read.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const KIND: ToolKind = ToolKind::reads_files(&["file_path"]).naming_its_family();
     const ALIASES: &'static [&'static str] = &["FileRead"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {

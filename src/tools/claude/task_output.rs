@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     error::{ErrorKind, ToolError},
     process::Task,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
     tools::{
         command_answer::{output_place, state_words, task_facts, task_of},
         command_text::{MAX_CHARACTERS, Rest, shown_part},
@@ -17,6 +17,7 @@ use crate::{
     },
 };
 
+#[derive(Default)]
 pub(super) struct TaskOutput;
 
 /// How long a call waits where it does not say.
@@ -58,6 +59,7 @@ impl Tool for TaskOutput {
     const TITLE: &'static str = "Read a task's output";
     const DESCRIPTION: &'static str = include_str!("../description/task_output.md");
     const SIDE_EFFECT: SideEffect = SideEffect::ReadOnly;
+    const KIND: ToolKind = ToolKind::PLAIN.running_unasked();
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {

@@ -8,13 +8,14 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     process::{StopReason, Task, TaskState},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
     tools::{
         command_answer::{state_words, task_facts, task_of},
         commands::CALL_LIMIT,
     },
 };
 
+#[derive(Default)]
 pub(super) struct TaskStop;
 
 /// How long the end is waited for, beyond the grace.
@@ -35,6 +36,7 @@ impl Tool for TaskStop {
     const TITLE: &'static str = "Stop a task";
     const DESCRIPTION: &'static str = include_str!("../description/task_stop.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Blocking;
+    const KIND: ToolKind = ToolKind::PLAIN.running_unasked();
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Arc<Task>, ToolError> {

@@ -5,11 +5,12 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolOutput, shown_path},
+    tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{editing, writing::written},
     workspace::{RelativePaths, WorkspacePath},
 };
 
+#[derive(Default)]
 pub(super) struct Write;
 
 #[derive(Deserialize, JsonSchema)]
@@ -34,6 +35,7 @@ impl Tool for Write {
     const TITLE: &'static str = "Write a file";
     const DESCRIPTION: &'static str = include_str!("../description/write.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
+    const KIND: ToolKind = ToolKind::edits_files(&["file_path"]);
     const ALIASES: &'static [&'static str] = &["FileWrite"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {

@@ -7,10 +7,10 @@ mod echo;
 mod panic;
 mod sleep;
 
-use std::sync::Arc;
+use super::BuiltinTool;
 
-use crate::tool::{DynTool, Typed};
-
-pub(super) fn tools() -> Vec<Arc<dyn DynTool>> {
-    vec![Typed::erased(echo::Echo), Typed::erased(sleep::Sleep), Typed::erased(panic::Panic)]
-}
+pub(super) const TOOLS: [BuiltinTool; 3] = [
+    BuiltinTool::of::<echo::Echo>(),
+    BuiltinTool::of::<sleep::Sleep>(),
+    BuiltinTool::of::<panic::Panic>(),
+];

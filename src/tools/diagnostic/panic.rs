@@ -8,6 +8,7 @@ use crate::{
     tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
 };
 
+#[derive(Default)]
 pub(super) struct Panic;
 
 #[derive(Deserialize, JsonSchema)]

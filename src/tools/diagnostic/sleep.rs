@@ -10,6 +10,7 @@ use crate::{
     tool::{Access, Progress, SideEffect, Tool, ToolContext, ToolOutput},
 };
 
+#[derive(Default)]
 pub(super) struct Sleep;
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,0 +1,122 @@
+//! Which tools a rule is about. Tools are known by what they say of themselves, never by a list of names
+//! here: a tool that joins a family is under the rules of that family.
+
+use crate::tool::{ToolCatalogue, ToolFamily};
+
+use super::{
+    action::Layer,
+    question::{Origin, Question},
+};
+
+/// The tools of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RuleTools {
+    /// The tool that the rule names, if it names one.
+    pub(super) named: Option<NamedTool>,
+    pub(super) reach: ToolReach,
+}
+
+/// A tool as a rule names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NamedTool {
+    pub(super) as_written: String,
+    /// The name that it shares with the same tool in other sets.
+    pub(super) rule_name: String,
+    pub(super) family: Option<ToolFamily>,
+    pub(super) is_known: bool,
+}
+
+/// How far a rule reaches from what it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ToolReach {
+    /// To every tool that touches what its pattern is about.
+    EveryDoor,
+    /// To every tool, because the rule says `*`: it steps back behind rules that say more.
+    Wildcard,
+    /// To every tool whose name begins like this.
+    StartingWith(String),
+    /// To the same tool in all sets.
+    Twins,
+    /// To every tool of the family.
+    Family(ToolFamily),
+}
+
+impl NamedTool {
+    /// Looks a name or an alias up.
+    pub(super) fn of(name: &str, tools: &ToolCatalogue) -> Self {
+        let known = tools.find(name);
+        Self {
+            as_written: name.to_owned(),
+            rule_name: known.map_or(name, |it| it.rule_name()).to_owned(),
+            family: known.and_then(|it| it.kind.family),
+            is_known: known.is_some(),
+        }
+    }
+}
+
+impl RuleTools {
+    pub(super) const fn general(reach: ToolReach) -> Self {
+        Self { named: None, reach }
+    }
+
+    pub(super) const fn named(tool: NamedTool, reach: ToolReach) -> Self {
+        Self { named: Some(tool), reach }
+    }
+
+    /// The family of the tool that the rule names.
+    pub(super) fn family(&self) -> Option<ToolFamily> {
+        self.named.as_ref()?.family
+    }
+
+    /// True when a rule with these tools is about the tool. Limits hold for a tool of the host's that
+    /// has the name of a built-in one; permissions were given for another tool. Only who knows the
+    /// registry, the host and whoever answers its questions, can mean the tool that it holds.
+    pub(super) fn include(&self, tool: &AskedTool, is_limit: bool, layer: Layer) -> bool {
+        let is_meant = || !tool.borrows_name || layer >= Layer::Options;
+        match (&self.reach, &self.named) {
+            (ToolReach::EveryDoor | ToolReach::Wildcard, _) => true,
+            (ToolReach::StartingWith(start), _) => {
+                tool.name.starts_with(start) && (is_limit || is_meant())
+            }
+            (ToolReach::Family(family), _) => tool.family == Some(*family),
+            (ToolReach::Twins, Some(named)) => {
+                named.rule_name == tool.rule_name
+                    && (is_limit
+                        || !tool.borrows_name
+                        || (named.as_written == tool.name && is_meant()))
+            }
+            (ToolReach::Twins, None) => false,
+        }
+    }
+}
+
+/// The tool of a call, as rules see it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AskedTool<'a> {
+    pub(super) name: &'a str,
+    pub(super) rule_name: &'a str,
+    /// The family whose limits hold for it.
+    pub(super) family: Option<ToolFamily>,
+    /// True for a tool of somebody else's that has the name of a built-in one.
+    borrows_name: bool,
+}
+
+impl<'a> AskedTool<'a> {
+    pub(super) fn of(question: &Question<'a>, tools: &ToolCatalogue) -> Self {
+        let name = question.tool;
+        if question.origin == Origin::Builtin {
+            let rule_name = question.kind.twin_of.unwrap_or(name);
+            let family = question.kind.family;
+            return Self { name, rule_name, family, borrows_name: false };
+        }
+        match tools.find(name) {
+            None => Self { name, rule_name: name, family: None, borrows_name: false },
+            Some(known) => Self {
+                name,
+                rule_name: known.rule_name(),
+                family: known.kind.family,
+                borrows_name: true,
+            },
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Tools that are not here yet. Policies name them already, and the engine that stands alone is asked
+//! about them, so what they will be is said here until each says it itself.
+//!
+//! A tool that is added takes its line from here into its own file.
+
+use crate::tool::{KnownTool, SideEffect, ToolKind};
+
+const fn planned(name: &'static str, side_effect: SideEffect, kind: ToolKind) -> KnownTool {
+    KnownTool { name, aliases: &[], side_effect, kind }
+}
+
+/// What is known of them.
+pub(super) const TOOLS: [KnownTool; 20] = [
+    KnownTool { aliases: &["Task"], ..planned("Agent", SideEffect::Spawns, ToolKind::PLAIN) },
+    planned("AskUserQuestion", SideEffect::ReadOnly, ToolKind::PLAIN),
+    planned("Config", SideEffect::ReadOnly, ToolKind::PLAIN),
+    planned("ExitPlanMode", SideEffect::ReadOnly, ToolKind::PLAIN),
+    planned("ListMcpResources", SideEffect::ReadOnly, ToolKind::PLAIN.running_unasked()),
+    planned("ReadMcpResource", SideEffect::ReadOnly, ToolKind::PLAIN.running_unasked()),
+    planned("SendMessage", SideEffect::Spawns, ToolKind::PLAIN),
+    planned("TeamCreate", SideEffect::Spawns, ToolKind::PLAIN),
+    planned("TeamDelete", SideEffect::Spawns, ToolKind::PLAIN),
+    planned("TodoWrite", SideEffect::None, ToolKind::PLAIN),
+    planned("WebFetch", SideEffect::Network, ToolKind::fetches(&["url"]).naming_its_family()),
+    planned("WebSearch", SideEffect::Network, ToolKind::PLAIN),
+    planned("memory", SideEffect::Mutating, ToolKind::PLAIN),
+    planned("web_fetch", SideEffect::Network, ToolKind::fetches(&["url"]).twin_of("WebFetch")),
+    planned("web_search", SideEffect::Network, ToolKind::PLAIN.twin_of("WebSearch")),
+    planned("write_todos", SideEffect::None, ToolKind::PLAIN.twin_of("TodoWrite")),
+    planned("file-reader", SideEffect::None, ToolKind::reads_files(&["path"])),
+    planned("git-diff-summary", SideEffect::None, ToolKind::PLAIN.running_unasked()),
+    planned("git-status", SideEffect::None, ToolKind::PLAIN.running_unasked()),
+    planned("workspace-info", SideEffect::None, ToolKind::PLAIN.running_unasked()),
+];
