@@ -27,6 +27,7 @@ pub mod policy;
 pub mod process;
 pub mod provider;
 pub mod registry;
+mod regular_file;
 pub mod session;
 mod terminal;
 pub mod tool;

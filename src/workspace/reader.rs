@@ -148,7 +148,7 @@ pub fn read_document(
     let shown = path.absolute().display().to_string();
     let failed = |err: io::Error| match err.kind() {
         io::ErrorKind::NotFound => ReadError::NotFound {
-            suggestions: suggest::close_names(path.absolute(), visibility),
+            suggestions: suggest::close_names(path, visibility),
             path: shown.clone(),
         },
         io::ErrorKind::PermissionDenied => ReadError::Permission(shown.clone()),

@@ -144,6 +144,9 @@ impl WriteError {
     fn from_io(path: &Path, err: io::Error) -> Self {
         use io::ErrorKind;
         let shown = path.display().to_string();
+        if let Some(kind) = crate::regular_file::other_kind(&err) {
+            return Self::NotAFile { path: shown, kind };
+        }
         match err.kind() {
             ErrorKind::NotFound => Self::Missing(shown),
             ErrorKind::IsADirectory => Self::NotAFile { path: shown, kind: "a directory" },

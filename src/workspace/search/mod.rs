@@ -11,6 +11,7 @@ mod line_matcher;
 mod list;
 mod names;
 mod needed;
+mod notices;
 mod order;
 mod query;
 mod scan;
@@ -29,6 +30,7 @@ pub use answer::{
 };
 pub use list::list;
 pub use names::{FoundFile, FoundNames, NamesRequest, find_names};
+pub use notices::Notices;
 pub use query::{Case, Query, QueryError, Span};
 
 use self::{
@@ -132,7 +134,7 @@ impl SearchError {
         let shown = path.display().to_string();
         match cause.kind() {
             io::ErrorKind::NotFound => {
-                let suggestions = super::suggest::close_names(path, visibility);
+                let suggestions = super::suggest::close_names(place, visibility);
                 Self::NotFound { suggestions, path: shown }
             }
             io::ErrorKind::NotADirectory => {

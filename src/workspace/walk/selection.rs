@@ -182,11 +182,15 @@ impl Selection {
     /// Whether a directory is what was asked for by name.
     pub(super) fn naming(&self, folder: &Folder) -> Naming {
         let spelled_out = self.pattern.as_ref().map_or(0, PathPattern::spelled_out);
-        if folder.depth() <= spelled_out || self.places.iter().any(|it| **it == **folder.path()) {
+        if folder.depth() <= spelled_out || self.is_place(folder) {
             Naming::Named
         } else {
             Naming::Reached
         }
+    }
+
+    fn is_place(&self, folder: &Folder) -> bool {
+        !self.places.is_empty() && self.places.contains(&folder.path().to_path_buf())
     }
 
     /// Whether files are judged by where they are below the start.

@@ -3,8 +3,7 @@
 
 use std::{
     collections::BTreeSet,
-    ffi::OsString,
-    fs, io,
+    fs,
     ops::ControlFlow,
     os::unix::fs::symlink,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -55,22 +54,26 @@ impl Visitor for Names<'_> {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: Vec<OsString>,
+        names: FileNames<'_>,
         done: &dyn Fn() -> bool,
     ) -> Option<Vec<String>> {
         let mut paths = Vec::new();
-        for name in &names {
+        for name in names {
             if done() {
                 return None;
             }
-            (self.0)(&folder.path().join(name));
-            paths.push(folder.below().join(name).display().to_string());
+            let path = folder.path().join(name);
+            (self.0)(&path);
+            paths.push(folder.below_start(&path).display().to_string());
         }
         Some(paths)
     }
 
-    fn unreadable(&mut self, folder: &Path, _: &io::Error) -> Option<Vec<String>> {
-        Some(vec![format!("{} is unreadable", folder.display())])
+    fn notice(&mut self, noticed: Noticed) -> Option<Vec<String>> {
+        let unreadable = noticed.unreadable.iter();
+        let unreadable = unreadable.map(|(path, _)| format!("{} is unreadable", path.display()));
+        let unheld = noticed.unheld.iter().map(|it| format!("{}: {}", it.file.display(), it.cause));
+        Some(unreadable.chain(unheld).collect())
     }
 }
 
