@@ -28,7 +28,10 @@ use self::kinds::{BTRFS, EXT, OVERLAY, TMPFS, XFS};
 use super::entry::{EntryBuffer, EntryKind, read_entries};
 #[cfg(target_os = "linux")]
 use crate::regular_file::{OF_THE_KERNEL, file_system, is_of_the_kernel, refuse_kernel_files};
-use crate::{regular_file, workspace::WorkspacePath};
+use crate::{
+    regular_file,
+    workspace::{WorkspacePath, is_temporary_name},
+};
 
 /// How many directories one walk keeps open. Deeper ones are opened again when they are needed.
 #[cfg(unix)]
@@ -220,12 +223,18 @@ impl Folder {
         Arc::new(self)
     }
 
-    /// Hands over the entries.
+    /// Hands over the entries. What a write has not finished, or never will, is none.
     pub(super) fn entries(
         &self,
         buffer: &mut EntryBuffer,
         each: &mut dyn FnMut(&OsStr, EntryKind) -> ControlFlow<()>,
     ) -> io::Result<()> {
+        let each = &mut |name: &OsStr, kind| {
+            if kind == EntryKind::File && is_temporary_name(name) {
+                return ControlFlow::Continue(());
+            }
+            each(name, kind)
+        };
         #[cfg(unix)]
         return self.with_handle(|it| read_entries(it, buffer, each));
         #[cfg(not(unix))]
