@@ -1,11 +1,12 @@
 //! Close names for a path that is not there.
 
-use std::path::Path;
+use std::{ffi::OsString, path::Path};
 
 use super::{
     WorkspacePath,
     walk::{EntryKind, Subject, Visibility, look_at_names},
 };
+use crate::path_text::name_to_text;
 
 /// How many entries of a directory are looked at.
 const MAX_ENTRIES: usize = 10_000;
@@ -19,17 +20,13 @@ const MAX_COMPARED: usize = 1_000_000;
 /// Names beside the missing file that a person may have meant, the closest first. What may not be seen
 /// is not named. The directory is listed as a walk lists it: nobody can lead this one out of the roots.
 pub(super) fn close_names(missing: &WorkspacePath, visibility: &Visibility) -> Vec<String> {
-    let (Some(parent), Some(name)) =
-        (missing.parent(), missing.absolute().file_name().and_then(|it| it.to_str()))
-    else {
+    let (Some(parent), Some(name)) = (missing.parent(), missing.absolute().file_name()) else {
         return Vec::new();
     };
-    let mut wanted = Wanted::new(name);
-    let mut close: Vec<(usize, String, Subject)> = Vec::new();
+    let mut wanted = Wanted::new(&name_to_text(name));
+    let mut close: Vec<(usize, OsString, Subject)> = Vec::new();
     let listed = look_at_names(&parent, MAX_ENTRIES, &mut |candidate, kind| {
-        if let Some(candidate) = candidate.to_str()
-            && let Some(distance) = wanted.distance(candidate)
-        {
+        if let Some(distance) = wanted.distance(&name_to_text(candidate)) {
             let is_folder = kind == EntryKind::Folder;
             let subject = if is_folder { Subject::Folder } else { Subject::File };
             close.push((distance, candidate.to_owned(), subject));
@@ -42,7 +39,7 @@ pub(super) fn close_names(missing: &WorkspacePath, visibility: &Visibility) -> V
     let seen = close
         .into_iter()
         .filter(|(_, name, subject)| visibility.shows(&parent.absolute().join(name), *subject));
-    seen.map(|(_, name, _)| name).take(MAX_SUGGESTIONS).collect()
+    seen.map(|(_, name, _)| name_to_text(&name).into_owned()).take(MAX_SUGGESTIONS).collect()
 }
 
 /// The name that is not there.

@@ -45,6 +45,7 @@ use super::{
         Walk, open_named,
     },
 };
+use crate::path_text::path_to_text;
 
 /// The most rows any answer is made of.
 const MAX_ROWS: usize = 100_000;
@@ -131,7 +132,7 @@ impl SearchError {
     /// Why a search could not start at a place.
     fn at(place: &WorkspacePath, visibility: &Visibility, cause: io::Error) -> Self {
         let path = place.absolute();
-        let shown = path.display().to_string();
+        let shown = path_to_text(path).into_owned();
         match cause.kind() {
             io::ErrorKind::NotFound => {
                 let suggestions = super::suggest::close_names(place, visibility);
@@ -140,7 +141,7 @@ impl SearchError {
             io::ErrorKind::NotADirectory => {
                 // It may be any part of the path that is a file.
                 let file = path.ancestors().find(|it| it.symlink_metadata().is_ok());
-                Self::NotAFolder(file.unwrap_or(path).display().to_string())
+                Self::NotAFolder(path_to_text(file.unwrap_or(path)).into_owned())
             }
             _ => Self::Io(shown, cause),
         }
@@ -219,7 +220,7 @@ pub fn search(
         let _ = gathered.take(group);
         false
     } else {
-        return Err(SearchError::NotSearchable(scope.start.absolute().display().to_string()));
+        return Err(SearchError::NotSearchable(path_to_text(scope.start.absolute()).into_owned()));
     };
     let (mut answer, binary) = gathered.finish();
     if answer.totals.is_some_and(|it| it.files == 0) {
