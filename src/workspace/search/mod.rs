@@ -4,11 +4,13 @@
 //! matches come newest first, counts and lines by path, and the same request on the same files gives
 //! the same answer, however many threads were at it.
 
+mod all_ways;
 mod answer;
 mod best;
 mod gather;
 mod line_matcher;
 mod list;
+mod long_text;
 mod names;
 mod needed;
 mod notices;
