@@ -1,7 +1,7 @@
 //! One glob of an ignore file, compiled so that a match costs a few steps for each byte of a name.
 //!
 //! The glob is read by `globset`, as ripgrep reads it. What it makes of the glob is a regular expression;
-//! a small one becomes an automaton whose states are the bits of one word, one for each place in the glob,
+//! a small one becomes an automaton whose states are the bits of one number, one for each place in the glob,
 //! and a large one is left to the regex engine. A set of all globs of a file would be one expression to
 //! the engine, which takes seconds for a thousand lines like `[!x]*`.
 
@@ -14,9 +14,11 @@ const SMALL_COST: usize = 8;
 /// How much longer.
 const PATH_FACTOR: usize = 4;
 /// What a large one costs.
-const LARGE_COST: usize = 256;
-/// How much the engine may keep of a large one.
-const LARGE_BYTES: usize = 256 * 1024;
+const LARGE_COST: usize = 512;
+/// How many places one has that is small.
+const MAX_PLACES: usize = 128;
+/// How much the engine may make of a large one.
+const LARGE_BYTES: usize = 512 * 1024;
 
 /// A compiled glob.
 #[derive(Debug)]
@@ -29,11 +31,11 @@ pub(super) enum RuleGlob {
 #[derive(Debug)]
 pub(super) struct Places {
     /// Which places take a byte.
-    takes: [u64; 256],
+    takes: [u128; 256],
     /// Where a match may go on after each place.
-    follow: Vec<u64>,
-    first: u64,
-    last: u64,
+    follow: Vec<u128>,
+    first: u128,
+    last: u128,
     takes_nothing: bool,
 }
 
@@ -51,7 +53,7 @@ impl RuleGlob {
                 let config = Regex::config()
                     .utf8_empty(false)
                     .nfa_size_limit(Some(LARGE_BYTES))
-                    .hybrid_cache_capacity(LARGE_BYTES)
+                    .hybrid(false)
                     .dfa(false);
                 let engine = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
                 Some(Self::Large(Box::new(engine)))
@@ -61,11 +63,11 @@ impl RuleGlob {
 
     /// What a match costs, at names or at paths.
     pub(super) fn cost(&self, of_paths: bool) -> usize {
-        let cost = match self {
+        match self {
+            Self::Small(_) if of_paths => SMALL_COST * PATH_FACTOR,
             Self::Small(_) => SMALL_COST,
             Self::Large(_) => LARGE_COST,
-        };
-        if of_paths { cost * PATH_FACTOR } else { cost }
+        }
     }
 
     /// Whether it fits all of a text.
@@ -104,8 +106,8 @@ fn within_parts(hir: &Hir) -> Hir {
 /// A part of a glob: where it may begin, where it may end, and whether it may be nothing.
 #[derive(Clone, Copy)]
 struct Part {
-    first: u64,
-    last: u64,
+    first: u128,
+    last: u128,
     takes_nothing: bool,
 }
 
@@ -178,7 +180,7 @@ impl Places {
     /// A place that takes one byte of some ranges.
     fn place(&mut self, ranges: &[(u8, u8)]) -> Option<Part> {
         let index = self.follow.len();
-        if index >= 64 {
+        if index >= MAX_PLACES {
             return None;
         }
         let bit = 1 << index;
@@ -200,7 +202,7 @@ impl Places {
         }
     }
 
-    fn leads(&mut self, from: u64, to: u64) {
+    fn leads(&mut self, from: u128, to: u128) {
         for (index, follow) in self.follow.iter_mut().enumerate() {
             if from & (1 << index) != 0 {
                 *follow |= to;
@@ -208,7 +210,7 @@ impl Places {
         }
     }
 
-    fn takes(&self, byte: u8) -> u64 {
+    fn takes(&self, byte: u8) -> u128 {
         self.takes.get(usize::from(byte)).copied().unwrap_or(0)
     }
 
@@ -262,12 +264,26 @@ mod tests {
 
     #[test]
     fn a_glob_with_more_places_than_bits_is_left_to_the_engine() {
-        let long = format!("{}*{}", "a".repeat(60), "b".repeat(60));
+        let long = format!("{}*{}", "a".repeat(70), "b".repeat(70));
         let compiled = RuleGlob::new(&long);
         assert!(matches!(compiled, Some(RuleGlob::Large(_))));
         let fits = |text: String| compiled.as_ref().is_some_and(|it| it.fits(text.as_bytes()));
-        assert!(fits(format!("{}x{}", "a".repeat(60), "b".repeat(60))));
-        assert!(!fits(format!("{}/{}", "a".repeat(60), "b".repeat(60))));
+        assert!(fits(format!("{}x{}", "a".repeat(70), "b".repeat(70))));
+        assert!(!fits(format!("{}/{}", "a".repeat(70), "b".repeat(70))));
+    }
+
+    #[test]
+    fn the_longest_globs_are_not_too_large_for_the_engine() {
+        for (begin, part, end) in [
+            ("{", "*a,", "b}"),
+            ("", "[a-y]z", ""),
+            ("", "?", ""),
+            ("", "a*", ""),
+            ("", "**/", "a"),
+        ] {
+            let glob = format!("{begin}{}{end}", part.repeat(4_000 / part.len()));
+            assert!(RuleGlob::new(&glob).is_some(), "{begin}{part}{end}");
+        }
     }
 
     #[test]

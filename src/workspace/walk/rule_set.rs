@@ -201,10 +201,22 @@ impl RuleSet {
         ReadRules { rules: Some(rules), limit }
     }
 
+    /// The globs of a caller, which are read as lines of rules.
+    pub(super) fn of_globs(globs: &[String], folder: &Path) -> ReadRules {
+        let mut read = Self::parse(&globs.join("\n"), folder, Burden::default());
+        read.rules = read.rules.map(|it| it.holding_anywhere(folder));
+        read
+    }
+
     /// The same rules for paths that may be elsewhere.
     pub(super) fn holding_anywhere(mut self, folder: &Path) -> Self {
         self.root = Root::Anywhere(folder.into());
         self
+    }
+
+    /// Whether one of them would ignore something.
+    pub(super) fn ignores_any(&self) -> bool {
+        self.lines.rules.iter().any(|it| !it.brings_back)
     }
 
     pub(super) fn burden(&self) -> Burden {
@@ -540,7 +552,7 @@ mod tests {
                 "!?/?(a|b|é|\\.|\\*|\\*\\*|\\?|\\[ab\\]|\\[a-b\\]|/|\\{a,b\\*\\}|\\\\\\*|/\\*\\*/){0,5}/? ?",
                 1..5,
             ),
-            path in "[ab.é]{1,3}(/[ab.é]{1,3}){0,3}",
+            path in "\\.?[abé][ab.é]{0,2}(/\\.?[abé][ab.é]{0,2}){0,3}",
             is_folder: bool,
         ) {
             let text = lines.join("\n");
