@@ -36,15 +36,14 @@ use crate::{
 /// How many directories one walk keeps open. Deeper ones are opened again when they are needed.
 #[cfg(unix)]
 const MAX_OPEN: usize = 64;
-/// Of deeper ones, each so-manieth stays open all the same: opening one again must not take as many
-/// steps as it is deep.
-#[cfg(unix)]
+/// Of deeper ones, each so-manieth stays open all the same, and keeps its path: opening one again must
+/// not take as many steps as it is deep.
 const KEPT_EVERY: usize = 32;
 /// The deepest nesting that is walked.
 const MAX_DEPTH: usize = 4_096;
 /// The longest path of a directory that is walked: sixteen times what systems take as one.
 const MAX_PATH_BYTES: usize = 64 * 1024;
-/// The longest path that is kept with its directory.
+/// The longest path that every directory keeps.
 const MAX_KEPT_PATH_BYTES: usize = 1_024;
 
 /// File systems where the kernel reads from its cache, as it numbers them.
@@ -71,7 +70,7 @@ pub enum ShortReads {
 pub struct Folder {
     parent: Option<Arc<Folder>>,
     name: OsString,
-    /// Nothing where it is long: a path for each directory of a deep tree takes more than the rest of it.
+    /// Nothing for most where it is long: all paths of a deep tree take more than the rest of it.
     path: Option<Arc<Path>>,
     path_bytes: usize,
     /// How many bytes of it lead to the start of the walk.
@@ -181,6 +180,8 @@ impl Folder {
         if path_bytes > MAX_PATH_BYTES {
             return Err(io::Error::other(format!("its path has more than {MAX_PATH_BYTES} bytes")));
         }
+        let depth = self.depth + 1;
+        let keeps_path = path_bytes <= MAX_KEPT_PATH_BYTES || depth.is_multiple_of(KEPT_EVERY);
         #[cfg(unix)]
         let handle = self.with_handle(|it| open_folder(it, name))?;
         #[cfg(target_os = "linux")]
@@ -195,10 +196,10 @@ impl Folder {
         Ok(Self {
             parent: Some(Arc::clone(self)),
             name: name.to_owned(),
-            path: (path_bytes <= MAX_KEPT_PATH_BYTES).then(|| self.path().join(name).into()),
+            path: keeps_path.then(|| self.path().join(name).into()),
             path_bytes,
             start_bytes: self.start_bytes,
-            depth: self.depth + 1,
+            depth,
             #[cfg(target_os = "linux")]
             short_reads: OnceLock::new(),
             #[cfg(unix)]

@@ -53,6 +53,10 @@ impl NameList {
         self.entries.len()
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     pub(super) fn get(&self, index: usize) -> Option<(&OsStr, Named)> {
         let entry = *self.entries.get(index)?;
         Some((Self::name(&self.text, entry), entry))

@@ -6,8 +6,7 @@
 //! same every time.
 
 use std::{
-    cmp::{Ordering, Reverse},
-    collections::{BTreeMap, BinaryHeap},
+    collections::BTreeMap,
     ops::ControlFlow,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -55,28 +54,10 @@ struct Pending<T> {
     work: T,
 }
 
-impl<T> PartialEq for Pending<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.position == other.position
-    }
-}
-
-impl<T> Eq for Pending<T> {}
-
-impl<T> PartialOrd for Pending<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Pending<T> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.position.cmp(&other.position)
-    }
-}
-
 struct State<T, R> {
-    pending: BinaryHeap<Reverse<Pending<T>>>,
+    /// What comes first is the last. Work is mostly added where it is taken off, so that this takes less
+    /// than a heap would: to compare two places may take as many steps as a tree is deep.
+    pending: Vec<Pending<T>>,
     /// How many pieces those are.
     pieces: usize,
     running: Vec<Arc<Position>>,
@@ -111,7 +92,7 @@ impl<'g, T: Splits, G: Gather> Queue<'g, T, G> {
         let pieces = first.pieces();
         let first = Pending { position: Arc::default(), work: first };
         let state = State {
-            pending: BinaryHeap::from([Reverse(first)]),
+            pending: vec![first],
             pieces,
             running: Vec::new(),
             waiting: BTreeMap::new(),
@@ -223,12 +204,18 @@ impl<T: Splits, G: Gather> Drop for Running<'_, '_, T, G> {
 impl<T: Splits, R> State<T, R> {
     fn add(&mut self, position: Arc<Position>, work: T) {
         self.pieces += work.pieces();
-        self.pending.push(Reverse(Pending { position, work }));
+        let is_first = self.pending.last().is_none_or(|it| position < it.position);
+        let index = if is_first {
+            self.pending.len()
+        } else {
+            self.pending.partition_point(|it| it.position > position)
+        };
+        self.pending.insert(index, Pending { position, work });
     }
 
     /// Takes the first piece of work off.
     fn take_first(&mut self) -> Option<(Arc<Position>, T)> {
-        let Reverse(Pending { position, work }) = self.pending.pop()?;
+        let Pending { position, work } = self.pending.pop()?;
         self.pieces = self.pieces.saturating_sub(work.pieces());
         let (piece, rest) = work.split();
         if let Some(rest) = rest {
@@ -242,7 +229,7 @@ impl<T: Splits, R> State<T, R> {
         while !self.stopped
             && let Some(entry) = self.waiting.first_entry()
         {
-            let pending = self.pending.peek().map(|Reverse(it)| &it.position);
+            let pending = self.pending.last().map(|it| &it.position);
             let unfinished = self.running.iter().chain(pending).min();
             if unfinished.is_some_and(|it| it < entry.key()) {
                 return;
@@ -254,7 +241,7 @@ impl<T: Splits, R> State<T, R> {
     }
 
     fn first_is_running(&self) -> bool {
-        let pending = self.pending.peek().map(|Reverse(it)| &it.position);
+        let pending = self.pending.last().map(|it| &it.position);
         match (self.running.iter().min(), pending) {
             (Some(running), Some(pending)) => running < pending,
             (Some(_), None) => true,

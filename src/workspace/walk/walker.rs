@@ -388,6 +388,9 @@ where
 
     /// Keeps the entries that are asked for.
     fn judge(&mut self, folder: &Folder, names: &mut NameList, rules: Option<&Rules>) {
+        if names.is_empty() {
+            return;
+        }
         let Walk { selection, visibility, taken, .. } = *self.run.walk;
         // Most files of a search are judged by name alone; a path for each would cost more than that.
         let needs_path = rules.is_some()
