@@ -11,7 +11,7 @@ use regex_automata::{
 use super::long_text::Left;
 
 /// How many states may be looked at between two questions.
-const STATES_BETWEEN_QUESTIONS: usize = 1024 * 1024;
+const STATES_BETWEEN_QUESTIONS: usize = 256 * 1024;
 
 /// A pattern.
 pub(super) struct AllWays<'n>(pub(super) &'n NFA);

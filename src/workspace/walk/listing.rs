@@ -70,7 +70,7 @@ pub fn list_folder(
     request: &ListingRequest<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> io::Result<Result<Listing, Cancelled>> {
-    let start = Folder::start(request.start)?.rest();
+    let start = Folder::start(request.start)?;
     let mut unheld = Vec::new();
     let rules = Rules::above(&start.path(), request.global_excludes, &mut unheld);
     let mut lister = Lister {
@@ -100,7 +100,7 @@ pub fn list_folder(
             lister.listing.entries.push(Listed { name: name.to_owned(), kind, depth });
         }
         if enters {
-            let below = level.folder.enter(name).map(Folder::rest);
+            let below = level.folder.enter(name);
             match below.and_then(|it| lister.level(it, level.rules.as_ref())) {
                 Ok(below) => stack.push(below),
                 Err(cause) => {
@@ -158,7 +158,7 @@ impl Listing {
 
 impl Lister<'_> {
     /// The entries of one directory that are to be seen, by name.
-    fn level(&mut self, folder: Arc<Folder>, above: Option<&Arc<Rules>>) -> io::Result<Level> {
+    fn level(&mut self, folder: Folder, above: Option<&Arc<Rules>>) -> io::Result<Level> {
         let mut names = NameList::default();
         let mut rule_files = RuleFiles::default();
         let (mut seen, mut too_many) = (0_usize, false);
@@ -205,6 +205,6 @@ impl Lister<'_> {
             may_be_seen && verdict == Verdict::Taken
         });
         self.held += names.bytes();
-        Ok(Level { folder, rules, names, next: 0 })
+        Ok(Level { folder: folder.rest(), rules, names, next: 0 })
     }
 }

@@ -103,7 +103,7 @@ pub struct Cancelled;
 
 enum Work {
     /// Lists the directory a walk starts with.
-    Start(Arc<Folder>),
+    Start(Box<Folder>),
     /// Enters a directory and lists it, or visits files, and goes on behind them.
     Entries { listed: Arc<Contents>, from: usize, to: usize, pieces: usize },
 }
@@ -162,7 +162,7 @@ impl Walk<'_> {
         V: Visitor,
         G: Gather<Result = V::Result>,
     {
-        let start = Folder::start(self.start)?.rest();
+        let start = Folder::start(self.start)?;
         let mut unheld = Vec::new();
         let rules = match self.ignore_rules {
             IgnoreRules::Hold => Rules::above(&start.path(), self.global_excludes, &mut unheld),
@@ -173,7 +173,7 @@ impl Walk<'_> {
             rules,
             unheld_above: Mutex::new(unheld),
             held: Arc::default(),
-            queue: Queue::new(self.order, Work::Start(start), gather),
+            queue: Queue::new(self.order, Work::Start(Box::new(start)), gather),
             left_out_any: AtomicBool::new(false),
             cancelled,
         };
@@ -256,7 +256,7 @@ where
                 let unheld = std::mem::take(&mut *unheld);
                 let noticed = Noticed { unheld, ..Noticed::default() };
                 let rules = self.run.rules.as_ref();
-                self.list(&folder, Arrival { rules, left_out: false, noticed })
+                self.list(*folder, Arrival { rules, left_out: false, noticed })
             }
             Work::Entries { listed, from, to, .. } => self.go_to(&listed, from, to),
         };
@@ -283,7 +283,7 @@ where
         match folder.enter(name) {
             Ok(entered) => {
                 let (rules, left_out) = (rules.as_ref(), entry.left_out);
-                self.list(&entered.rest(), Arrival { rules, left_out, noticed })
+                self.list(entered, Arrival { rules, left_out, noticed })
             }
             // Removed since its parent was listed: nothing is missing from the answer.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => (None, None),
@@ -304,11 +304,7 @@ where
     }
 
     /// Lists a directory and makes work of what is in it.
-    fn list(
-        &mut self,
-        folder: &Arc<Folder>,
-        arrival: Arrival<'_>,
-    ) -> (Option<G::Result>, Option<Work>) {
+    fn list(&mut self, folder: Folder, arrival: Arrival<'_>) -> (Option<G::Result>, Option<Work>) {
         let Arrival { rules: above, left_out, mut noticed } = arrival;
         let mut names = NameList::default();
         let mut rule_files = RuleFiles::default();
@@ -351,14 +347,14 @@ where
         }
         let rules = match ignore_rules {
             IgnoreRules::Hold => {
-                let naming = selection.naming(folder);
-                Rules::within(above, folder, rule_files, naming, &mut noticed.unheld)
+                let naming = selection.naming(&folder);
+                Rules::within(above, &folder, rule_files, naming, &mut noticed.unheld)
             }
             IgnoreRules::Disregarded => None,
         };
         let says_nothing = noticed.unreadable.is_none() && noticed.unheld.is_empty();
         let result = if says_nothing { None } else { self.visitor.notice(noticed) };
-        self.judge(folder, &mut names, rules.as_deref());
+        self.judge(&folder, &mut names, rules.as_deref());
         match order {
             Order::Path => names.sort_by_name(),
             // Files first: the sooner they are done, the sooner the directory can be closed.
@@ -368,22 +364,20 @@ where
     }
 
     /// The work that a directory leads to.
-    fn further(
-        &self,
-        folder: &Arc<Folder>,
-        names: NameList,
-        rules: Option<Arc<Rules>>,
-    ) -> Option<Work> {
+    fn further(&self, folder: Folder, names: NameList, rules: Option<Arc<Rules>>) -> Option<Work> {
+        if names.is_empty() {
+            return None;
+        }
         let held = Arc::clone(&self.run.held);
         held.fetch_add(names.bytes(), Ordering::Relaxed);
         let to = names.len();
-        let listed = Contents { folder: Arc::clone(folder), rules, names, held };
+        let contents = Contents { folder: folder.rest(), rules, names, held };
         let (mut from, mut pieces) = (0, 0);
         while from < to {
-            from = listed.end_of_piece(from);
+            from = contents.end_of_piece(from);
             pieces += 1;
         }
-        (to > 0).then(|| Work::Entries { listed: Arc::new(listed), from: 0, to, pieces })
+        Some(Work::Entries { listed: Arc::new(contents), from: 0, to, pieces })
     }
 
     /// Keeps the entries that are asked for.
