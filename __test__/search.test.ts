@@ -188,7 +188,14 @@ describe("Grep", () => {
       "a.txt": "x\n",
     });
     const result = await registryHere().call("Grep", { pattern: "x" });
-    expect(texts(result)).toEqual(["a.txt"]);
+    expect(texts(result)).toEqual([
+      "a.txt",
+      "[ignore rules that do not hold: `.gitignore` (line 1 has more than 4096 bytes or braces that nest too deep)]",
+    ]);
+    expect(result.structuredContent).toMatchObject({
+      complete: true,
+      skipped: { rules: { count: 1, files: [{ path: ".gitignore" }] } },
+    });
   });
 
   test("an unknown type suggests close ones", async () => {

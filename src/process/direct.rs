@@ -22,11 +22,14 @@ use super::{
     protocol::{COOKIE, Ended, KeeperNews, Request, RequestKind, STOP_BYTES},
     settings::ProcessSettings,
 };
+use crate::regular_file;
 
 /// How often to look whether the shell has ended: without a supervisor nobody tells.
 const PACE: Duration = Duration::from_millis(10);
 /// How long killed processes may take to be gone.
 const KILL_PATIENCE: Duration = Duration::from_secs(2);
+/// More than the longest path that systems take.
+const MAX_TOLD_BYTES: u64 = 64 * 1024;
 
 /// A command that tells where it ended up, however it ends: by its last line, `exit`, an error or TERM.
 struct Telling {
@@ -155,10 +158,16 @@ impl DirectCommand {
             ended.exit_code = status.exit_status();
             ended.signal = status.terminating_signal();
         }
-        ended.cwd =
-            fs::read(&self.told).ok().and_then(|line| line.strip_suffix(b"\n").map(<[u8]>::to_vec));
+        ended.cwd = self.told_place();
         let _ = fs::remove_file(&self.told);
         let _ = self.line.write_all(&KeeperNews::Ended(ended).encode());
+    }
+
+    /// The directory that the command told of at its end. It may have put anything in the file's place.
+    fn told_place(&self) -> Option<Vec<u8>> {
+        let mut line = Vec::new();
+        regular_file::open(&self.told).ok()?.take(MAX_TOLD_BYTES).read_to_end(&mut line).ok()?;
+        line.strip_suffix(b"\n").map(<[u8]>::to_vec)
     }
 
     fn shell_has_ended(&self) -> bool {

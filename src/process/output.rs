@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::files::OutputFiles;
+use crate::regular_file;
 
 /// How many bytes of the beginning, and of the end, stay in memory.
 pub(super) const KEPT: usize = 64 * 1024;
@@ -244,7 +245,7 @@ impl Output {
             let mut bytes = vec![0; length];
             match file {
                 Some(file) => read_exact_at(file, &mut bytes, offset)?,
-                None => read_exact_at(&File::open(path)?, &mut bytes, offset)?,
+                None => read_exact_at(&regular_file::open(path)?, &mut bytes, offset)?,
             }
             return Ok(Part { offset, bytes });
         }

@@ -1,13 +1,14 @@
 //! The policy files of the user and of the project.
 
 use std::{
-    fs, io,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
 use crate::{
     error::{ErrorKind, ToolError},
     policy::{Layer, PolicyConfig},
+    regular_file,
 };
 
 /// The largest policy file that is read.
@@ -43,15 +44,19 @@ pub fn read_policy_file(path: &Path, layer: Layer) -> Result<Option<PolicyConfig
             format!("the policy file `{}` cannot be used: {cause}{way_out}", path.display());
         ToolError::new(ErrorKind::InvalidOptions, message)
     };
-    let metadata = match fs::metadata(path) {
-        Ok(metadata) => metadata,
+    let bad_size = || wrong(format!("it has to be a file of at most {MAX_BYTES} bytes"));
+    let file = match regular_file::open(path) {
+        Ok(file) => file,
         Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(err) if regular_file::other_kind(&err).is_some() => return Err(bad_size()),
         Err(err) => return Err(wrong(err.to_string())),
     };
-    if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return Err(wrong(format!("it has to be a file of at most {MAX_BYTES} bytes")));
+    let mut text = String::new();
+    let read = file.take(MAX_BYTES + 1).read_to_string(&mut text);
+    let read = read.map_err(|err| wrong(err.to_string()))?;
+    if read as u64 > MAX_BYTES {
+        return Err(bad_size());
     }
-    let text = fs::read_to_string(path).map_err(|err| wrong(err.to_string()))?;
     let json = serde_json::from_str(&text).map_err(|err| wrong(err.to_string()))?;
     PolicyConfig::from_json(&json, layer).map(Some).map_err(|err| wrong(err.to_string()))
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::terminal::visible;
+use crate::{path_text::path_to_text, terminal::visible};
 
 /// One thing a call will touch, resolved: the very path that will be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +27,10 @@ impl Access {
     }
 }
 
-/// A path as a person is shown it, in one line.
+/// A path as it is shown: nothing in it acts on a terminal or is not seen, and given to a tool it names
+/// that file again.
 pub fn shown_path(path: &Path) -> String {
-    visible(&path.to_string_lossy()).replace('\n', "\\n").replace('\t', "\\t")
+    path_to_text(path).into_owned()
 }
 
 /// A command or another text of several lines as a person is shown it.

@@ -10,10 +10,14 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use crate::path_text::{path_from_text, path_to_text};
+
 #[cfg(target_os = "linux")]
 use rustix::fs::ResolveFlags;
 #[cfg(unix)]
 use {rustix::fs::OFlags, std::os::fd::OwnedFd};
+
+use crate::regular_file;
 
 // Search permission is enough to pass through a directory, where the system can say so.
 #[cfg(target_os = "linux")]
@@ -95,7 +99,7 @@ impl Roots {
         std::iter::once(project)
             .chain(additional.iter().map(PathBuf::as_path))
             .map(|root| {
-                let bad = |err| PathError::BadRoot(root.display().to_string(), err);
+                let bad = |err| PathError::BadRoot(path_to_text(root).into_owned(), err);
                 let root = root.canonicalize().map_err(bad)?;
                 if root.is_dir() { Ok(root) } else { Err(bad(io::ErrorKind::NotADirectory.into())) }
             })
@@ -132,14 +136,14 @@ impl Roots {
         // A trailing slash would hide a link from the checks below.
         let names_directory = asked.ends_with('/');
         let trimmed = asked.trim_end_matches('/');
-        let path = Path::new(if trimmed.is_empty() { "/" } else { trimmed });
+        let path = path_from_text(if trimmed.is_empty() { "/" } else { trimmed });
         if path.is_relative() && relative == RelativePaths::Refused {
             return Err(PathError::Relative {
                 asked: asked.to_owned(),
-                example: self.first().join(path).display().to_string(),
+                example: path_to_text(&self.first().join(path)).into_owned(),
             });
         }
-        let absolute = resolve_links(&self.first().join(path), asked)?;
+        let absolute = resolve_links(&self.first().join(&path), asked)?;
         if names_directory && absolute.is_file() {
             let cause = io::ErrorKind::NotADirectory.into();
             return Err(PathError::Unresolvable(asked.to_owned(), cause));
@@ -156,7 +160,7 @@ impl Roots {
                 roots: self
                     .0
                     .iter()
-                    .map(|it| format!("`{}`", it.display()))
+                    .map(|it| format!("`{}`", path_to_text(it)))
                     .collect::<Vec<_>>()
                     .join(", "),
             }),
@@ -235,48 +239,67 @@ impl WorkspacePath {
         &self.below
     }
 
-    /// Opens the file for reading. Never waits, even on a FIFO, and never follows a link.
+    /// Opens the file for reading. Nothing but a regular file is opened, and no link is followed.
     pub fn open(&self) -> io::Result<File> {
         #[cfg(target_os = "linux")]
-        match self.open_beneath() {
-            // Kernels before 5.6, and sandboxes that filter the call.
-            Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => self.open_checked(),
-            Ok(file) => Ok(file),
-            Err(err) => Err(err.into()),
+        {
+            let confined = |flags| self.open_beneath(flags);
+            match confined(OFlags::PATH | OFlags::CLOEXEC) {
+                // Kernels before 5.6, and sandboxes that filter the call.
+                Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => {}
+                Ok(place) => {
+                    let again = || confined(regular_file::reading());
+                    return regular_file::open_place(&place, again);
+                }
+                Err(err) => return Err(err.into()),
+            }
         }
-        #[cfg(not(target_os = "linux"))]
         self.open_checked()
     }
 
+    /// Opens the directory at the place, to list it; no link is followed.
+    #[cfg(unix)]
+    pub(super) fn open_folder(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        #[cfg(target_os = "linux")]
+        match self.open_beneath(flags) {
+            Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => {}
+            opened => return Ok(opened?),
+        }
+        let opened = rustix::fs::open(&self.absolute, flags, rustix::fs::Mode::empty())?;
+        self.check_unmoved()?;
+        Ok(opened)
+    }
+
+    /// The place that this one is in, unless it is a root.
+    pub(super) fn parent(&self) -> Option<Self> {
+        let below = self.below.parent()?.to_owned();
+        let absolute = self.absolute.parent()?.to_owned();
+        Some(Self { root: self.root.clone(), below, absolute })
+    }
+
     #[cfg(target_os = "linux")]
-    fn open_beneath(&self) -> Result<File, rustix::io::Errno> {
+    fn open_beneath(&self, flags: OFlags) -> Result<OwnedFd, rustix::io::Errno> {
         use rustix::fs::{Mode, openat2};
 
         let root = self.open_root()?;
         let below = if self.below.as_os_str().is_empty() { Path::new(".") } else { &self.below };
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let confined = ResolveFlags::BENEATH.union(NO_LINKS);
-        openat2(&root, below, flags, Mode::empty(), confined).map(File::from)
+        openat2(&root, below, flags, Mode::empty(), confined)
     }
 
     /// The best that other systems offer: open, then check that the place still is where it was.
     fn open_checked(&self) -> io::Result<File> {
-        let mut options = File::options();
-        options.read(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
-            options.custom_flags(flags.bits().cast_signed());
-        }
-        let file = options.open(&self.absolute)?;
-        if self.absolute.canonicalize()? != self.absolute {
-            return Err(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                "the path changed while it was opened",
-            ));
-        }
+        let file = regular_file::open_named(&self.absolute)?;
+        self.check_unmoved()?;
         Ok(file)
+    }
+
+    fn check_unmoved(&self) -> io::Result<()> {
+        if self.absolute.canonicalize()? == self.absolute {
+            return Ok(());
+        }
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, "the path changed while it was opened"))
     }
 }
 

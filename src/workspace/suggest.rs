@@ -1,38 +1,211 @@
 //! Close names for a path that is not there.
 
-use std::path::Path;
+use std::{ffi::OsString, path::Path};
 
-use super::walk::{Subject, Visibility};
+use super::{
+    WorkspacePath,
+    walk::{EntryKind, Subject, Visibility, look_at_names},
+};
+use crate::path_text::name_to_text;
 
 /// How many entries of a directory are looked at.
 const MAX_ENTRIES: usize = 10_000;
 /// How many names are suggested.
 const MAX_SUGGESTIONS: usize = 3;
+/// The most changes between a name and one that is close to it.
+const MAX_DISTANCE: usize = 16;
+/// How many pairs of characters are compared in all. What is looked at beyond it is close only by its stem.
+const MAX_COMPARED: usize = 1_000_000;
 
 /// Names beside the missing file that a person may have meant, the closest first. What may not be seen
-/// is not named.
-pub(super) fn close_names(missing: &Path, visibility: &Visibility) -> Vec<String> {
-    let (Some(parent), Some(name)) =
-        (missing.parent(), missing.file_name().and_then(|it| it.to_str()))
-    else {
+/// is not named. The directory is listed as a walk lists it: nobody can lead this one out of the roots.
+pub(super) fn close_names(missing: &WorkspacePath, visibility: &Visibility) -> Vec<String> {
+    let (Some(parent), Some(name)) = (missing.parent(), missing.absolute().file_name()) else {
         return Vec::new();
     };
-    let Ok(entries) = parent.read_dir() else { return Vec::new() };
-    let wanted = name.to_lowercase();
-    let stem = Path::new(&wanted).file_stem().unwrap_or_default().to_owned();
-    let most_distant = (wanted.chars().count() / 4).max(2);
-    let mut close: Vec<(usize, String)> = entries
-        .take(MAX_ENTRIES)
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter_map(|candidate| {
-            let lower = candidate.to_lowercase();
-            let distance = strsim::osa_distance(&wanted, &lower);
-            let same_stem = Path::new(&lower).file_stem().is_some_and(|it| it == stem);
-            (distance <= most_distant || same_stem).then_some((distance, candidate))
-        })
-        .collect();
-    close.sort();
-    let names = close.into_iter().map(|(_, name)| name);
-    let seen = names.filter(|it| visibility.shows(&parent.join(it), Subject::File));
-    seen.take(MAX_SUGGESTIONS).collect()
+    let mut wanted = Wanted::new(&name_to_text(name));
+    let mut close: Vec<(usize, OsString, Subject)> = Vec::new();
+    let listed = look_at_names(&parent, MAX_ENTRIES, &mut |candidate, kind| {
+        if let Some(distance) = wanted.distance(&name_to_text(candidate)) {
+            let is_folder = kind == EntryKind::Folder;
+            let subject = if is_folder { Subject::Folder } else { Subject::File };
+            close.push((distance, candidate.to_owned(), subject));
+        }
+    });
+    if listed.is_err() {
+        return Vec::new();
+    }
+    close.sort_by(|(one, name, _), (other, other_name, _)| (one, name).cmp(&(other, other_name)));
+    let seen = close
+        .into_iter()
+        .filter(|(_, name, subject)| visibility.shows(&parent.absolute().join(name), *subject));
+    seen.map(|(_, name, _)| name_to_text(&name).into_owned()).take(MAX_SUGGESTIONS).collect()
+}
+
+/// The name that is not there.
+struct Wanted {
+    name: Vec<char>,
+    stem: String,
+    most_distant: usize,
+    /// How many pairs of characters may still be compared.
+    left: usize,
+    /// Distances of the beginnings of two names: of the last three rows of the table.
+    rows: [Vec<usize>; 3],
+}
+
+impl Wanted {
+    fn new(name: &str) -> Self {
+        let lower = name.to_lowercase();
+        let name: Vec<char> = lower.chars().collect();
+        let most_distant = (name.len() / 4).clamp(2, MAX_DISTANCE);
+        Self {
+            stem: stem(&lower),
+            name,
+            most_distant,
+            left: MAX_COMPARED,
+            rows: Default::default(),
+        }
+    }
+
+    /// How far a name is from the wanted one, if it is close.
+    fn distance(&mut self, candidate: &str) -> Option<usize> {
+        let lower = candidate.to_lowercase();
+        let characters: Vec<char> = lower.chars().collect();
+        let distance = self.compare(&characters);
+        match distance {
+            None if stem(&lower) == self.stem => Some(self.most_distant + 1),
+            distance => distance,
+        }
+    }
+
+    /// How many characters to insert, take out, exchange or swap with their neighbour; nothing where they
+    /// are too many. Only cells near the diagonal are looked at: elsewhere there are too many anyway.
+    fn compare(&mut self, other: &[char]) -> Option<usize> {
+        let (name, most) = (&self.name, self.most_distant);
+        if name.len().abs_diff(other.len()) > most {
+            return None;
+        }
+        let far = most + 1;
+        let [before, last, current] = &mut self.rows;
+        for row in [&mut *before, &mut *last, &mut *current] {
+            row.clear();
+            row.resize(other.len() + 1, far);
+        }
+        for (column, distance) in last.iter_mut().enumerate().take(far) {
+            *distance = column;
+        }
+        for (row, character) in name.iter().enumerate() {
+            let (from, to) = (row.saturating_sub(most), (row + most + 1).min(other.len()));
+            self.left = self.left.checked_sub(to - from.min(to))?;
+            current.fill(far);
+            if row + 1 <= most
+                && let Some(first) = current.first_mut()
+            {
+                *first = row + 1;
+            }
+            let mut least = current.first().copied().unwrap_or(far);
+            for column in from..to {
+                let at = |row: &[usize], column: usize| row.get(column).copied().unwrap_or(far);
+                let is_same = other.get(column) == Some(character);
+                let exchanged = at(last, column) + usize::from(!is_same);
+                let changed = at(last, column + 1).min(at(current, column)) + 1;
+                let mut distance = exchanged.min(changed);
+                if column > 0
+                    && row > 0
+                    && other.get(column - 1) == Some(character)
+                    && other.get(column) == name.get(row - 1)
+                {
+                    distance = distance.min(at(before, column - 1) + 1);
+                }
+                if let Some(cell) = current.get_mut(column + 1) {
+                    *cell = distance.min(far);
+                }
+                least = least.min(distance);
+            }
+            if least > most {
+                return None;
+            }
+            std::mem::swap(before, last);
+            std::mem::swap(last, current);
+        }
+        last.last().copied().filter(|it| *it <= most)
+    }
+}
+
+fn stem(name: &str) -> String {
+    Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::fs;
+
+    use pretty_assertions::assert_eq;
+    use proptest::prelude::*;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::workspace::{RelativePaths, Roots};
+
+    fn beside(dir: &Path, missing: &str, visibility: &Visibility) -> Vec<String> {
+        let roots = Roots::new(dir, &[]).unwrap();
+        let place = roots.resolve(missing, RelativePaths::FromFirstRoot).unwrap();
+        close_names(&place, visibility)
+    }
+
+    #[test]
+    fn close_names_are_those_a_person_may_have_meant() {
+        let dir = TempDir::new().unwrap();
+        for name in ["Readme.md", "readme.txt", "raedme.md", "other.md", "secret.md"] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        fs::create_dir(dir.path().join("sacret")).unwrap();
+        let everything = Visibility::everything();
+        let near = beside(dir.path(), "readme.md", &everything);
+        assert_eq!(near, ["Readme.md", "raedme.md", "readme.txt"]);
+        assert_eq!(beside(dir.path(), "sacret.md", &everything), ["secret.md", "sacret"]);
+        let no_secrets = Visibility::judged_by(|path, subject| {
+            !path.ends_with("secret.md") && subject == Subject::File
+        });
+        assert_eq!(beside(dir.path(), "sacret.md", &no_secrets), Vec::<String>::new());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_directory_swapped_for_a_link_tells_no_names_of_where_it_leads() {
+        let (dir, outside) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        fs::write(outside.path().join("passwords.txt"), "").unwrap();
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        let roots = Roots::new(dir.path(), &[]).unwrap();
+        let place = roots.resolve("sub/password.txt", RelativePaths::FromFirstRoot).unwrap();
+        fs::remove_dir(dir.path().join("sub")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), dir.path().join("sub")).unwrap();
+        assert_eq!(close_names(&place, &Visibility::everything()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn very_many_long_names_cost_no_more_than_a_fixed_amount_of_work() {
+        let mut wanted = Wanted::new(&format!("{}.txt", "ab".repeat(100)));
+        for number in 0..MAX_ENTRIES {
+            // Each differs early, in the middle and late, so that no comparison ends soon.
+            let name = format!("x{}{number}{}y.txt", "ab".repeat(48), "ab".repeat(50));
+            wanted.distance(&name);
+        }
+        // They would take far more than there is.
+        assert!(wanted.left < 2 * MAX_DISTANCE + 1, "{}", wanted.left);
+        // What no comparison is left for is found by its stem.
+        assert_eq!(wanted.distance(&format!("{}.md", "ab".repeat(100))), Some(MAX_DISTANCE + 1));
+    }
+
+    proptest! {
+        #[test]
+        fn close_is_what_the_whole_table_says(one in "[abc.]{0,14}", other in "[abc.]{0,14}") {
+            let mut wanted = Wanted::new(&one);
+            let whole = strsim::osa_distance(&one, &other);
+            let expected = Some(whole).filter(|it| *it <= wanted.most_distant);
+            let characters: Vec<char> = other.chars().collect();
+            prop_assert_eq!(wanted.compare(&characters), expected);
+        }
+    }
 }

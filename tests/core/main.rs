@@ -12,6 +12,8 @@ mod editing;
 mod hooks;
 #[cfg(target_os = "linux")]
 mod keepers;
+#[cfg(target_os = "linux")]
+mod names;
 mod pipeline;
 mod policy_commands;
 mod policy_families;

@@ -108,3 +108,53 @@ fn the_outside_world_enters_through_the_session_alone() {
         );
     }
 }
+
+/// Ways to open a file, and the only places that may go them, with the reason.
+const WAYS_TO_OPEN: [&str; 8] = [
+    "File::open(",
+    "fs::read(",
+    "fs::read_to_string(",
+    "File::options(",
+    "OpenOptions",
+    "openat(",
+    "openat2(",
+    "fs::open(",
+];
+const OPENERS: [(&str, &str); 10] = [
+    ("regular_file.rs", "the one way to open a file for reading"),
+    ("workspace/path.rs", "opens places to look at, and directories"),
+    ("workspace/walk/folder.rs", "opens directories"),
+    ("workspace/atomic", "opens directories, and files that it makes or writes"),
+    ("workspace/file_lock", "opens the files of locks"),
+    ("process/files.rs", "makes files"),
+    ("process/reactor.rs", "writes to /dev/null"),
+    ("process/direct.rs", "reads /proc"),
+    ("process/locate.rs", "reads /proc"),
+    ("supervisor", "a program of its own, which reads /proc"),
+];
+
+#[test]
+fn files_are_opened_for_reading_in_one_way() {
+    let mut opening = 0;
+    for path in source_files(&src()) {
+        let below = path.strip_prefix(src()).unwrap();
+        if below.ends_with("tests.rs") || below.ends_with("crash_tests.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let code = code.split("#[cfg(all(test,").next().unwrap();
+        let lines = code.lines().filter(|it| !it.trim_start().starts_with("//"));
+        let ways: Vec<&str> =
+            lines.filter(|line| WAYS_TO_OPEN.iter().any(|way| line.contains(way))).collect();
+        opening += usize::from(!ways.is_empty());
+        let name = below.to_str().unwrap();
+        let may = OPENERS.iter().any(|(place, _)| name.starts_with(place));
+        assert!(
+            may || ways.is_empty(),
+            "{} opens a file by itself; use `regular_file`, or say in OPENERS why not: {ways:?}",
+            below.display()
+        );
+    }
+    assert!(opening >= 5, "only {opening} files open anything: the test looks at the wrong ones");
+}

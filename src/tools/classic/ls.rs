@@ -10,7 +10,7 @@ use crate::{
     tool::{Access, Content, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
         failures::search_failure,
-        searching::{self, Surroundings},
+        searching::{self, Surroundings, rules_in_words},
     },
     workspace::{
         WorkspacePath,
@@ -125,6 +125,7 @@ fn present(listing: &Listing, around: &Surroundings) -> ToolOutput {
     if let Some((path, cause)) = listing.unreadable.first() {
         notes.push(format!("not listed: `{}` ({cause})", around.paths.shown(path)));
     }
+    notes.extend(rules_in_words(&listing.unheld, &around.paths));
     let entries: Vec<Value> = listing
         .entries
         .iter()

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     MAX_BYTES, MAX_OFFSET, PlannedSearch,
-    shown::{Paths, amount, partly_data, partly_note, unreadable_data, unreadable_note},
+    shown::{Paths, amount, notices_data, notices_in_words, partly_data, partly_note},
 };
 use crate::{
     tool::{Content, ToolOutput},
@@ -141,11 +141,11 @@ pub(super) fn present_answer(
         let (matches, files) = (amount(totals.matches, "match"), amount(totals.files, "file"));
         notes.push(format!("{matches} in {files}"));
     }
-    let complete = !more && skipped.unreadable == 0 && skipped.partly == 0;
+    let complete = !more && skipped.notices.unreadable == 0 && skipped.partly == 0;
     data.insert("complete".to_owned(), json!(complete));
     notes.extend(partly_note(skipped, paths));
-    notes.extend(unreadable_note(skipped.unreadable, &skipped.examples, paths));
-    let mut skipped_data = unreadable_data(skipped.unreadable, &skipped.examples, paths);
+    notes.extend(notices_in_words(&skipped.notices, paths));
+    let mut skipped_data = notices_data(&skipped.notices, paths);
     if skipped.binary > 0 {
         skipped_data.insert("binary".to_owned(), json!(skipped.binary));
     }

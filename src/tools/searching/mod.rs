@@ -7,6 +7,7 @@ mod shown;
 pub(super) use lines::{LineStyle, Next};
 pub(super) use names::{NameStyle, find};
 use shown::Paths;
+pub(super) use shown::rules_in_words;
 
 use std::{
     path::{Path, PathBuf},

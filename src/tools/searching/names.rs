@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     MAX_BYTES, Surroundings,
-    shown::{Paths, ShownFiles, amount, unreadable_data, unreadable_note},
+    shown::{Paths, ShownFiles, amount, notices_data, notices_in_words},
 };
 use crate::{
     error::{ErrorKind, ToolError},
@@ -76,7 +76,7 @@ fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
             found.total, style.narrow
         ));
     }
-    notes.extend(unreadable_note(found.unreadable, &found.examples, paths));
+    notes.extend(notices_in_words(&found.notices, paths));
     let mut content = Vec::new();
     if !files.is_empty() {
         content.push(Content::text(files.join("\n")));
@@ -85,9 +85,9 @@ fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
         content.push(Content::text(format!("[{}]", notes.join("; "))));
     }
     let files: Vec<Value> = files.into_iter().map(Value::String).collect();
-    let complete = shown == found.total && found.unreadable == 0;
+    let complete = shown == found.total && found.notices.unreadable == 0;
     let mut data = json!({ "total": found.total, "complete": complete });
-    let skipped = unreadable_data(found.unreadable, &found.examples, paths);
+    let skipped = notices_data(&found.notices, paths);
     if let Some(data) = data.as_object_mut() {
         data.shift_insert(0, "files".to_owned(), Value::Array(files));
         if !skipped.is_empty() {

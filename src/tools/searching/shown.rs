@@ -8,8 +8,12 @@ use std::{
 use serde_json::{Map, Value, json};
 
 use crate::{
+    path_text::name_to_text,
     tool::shown_path,
-    workspace::search::{FoundFile, Skipped},
+    workspace::{
+        search::{FoundFile, Notices, Skipped},
+        walk::UnheldRules,
+    },
 };
 
 /// Shows paths as a model can use them: below the workspace relative to it, others absolute.
@@ -70,10 +74,7 @@ impl<'p> ShownFiles<'p> {
         };
         let mut shown = String::with_capacity(begin.len() + file.name.len());
         shown.push_str(&begin);
-        match file.name.to_str() {
-            Some(name) if !name.contains(char::is_control) => shown.push_str(name),
-            _ => shown.push_str(&shown_path(Path::new(&file.name))),
-        }
+        shown.push_str(&name_to_text(&file.name));
         self.folder = Some((Arc::clone(&file.folder), begin));
         shown
     }
@@ -99,32 +100,39 @@ pub(super) fn amount(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}{plural}") }
 }
 
-/// What could not be read, in words.
-pub(super) fn unreadable_note(
-    count: u64,
-    examples: &[(PathBuf, String)],
-    paths: &Paths,
-) -> Option<String> {
-    let (path, cause) = examples.first()?;
-    let rest = count.saturating_sub(1);
-    let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
-    Some(format!("not searched: `{}` ({cause}){more}", paths.shown(path)))
+/// What could not be read, and which rules did not hold, in words.
+pub(super) fn notices_in_words(notices: &Notices, paths: &Paths) -> Vec<String> {
+    let more = |count: u64| match count.saturating_sub(1) {
+        0 => String::new(),
+        rest => format!(", and {rest} more"),
+    };
+    let unreadable = notices.examples.first().map(|(path, cause)| {
+        format!("not searched: `{}` ({cause}){}", paths.shown(path), more(notices.unreadable))
+    });
+    let unheld = rules_in_words(&notices.unheld_examples, paths);
+    let unheld = unheld.map(|it| it + &more(notices.unheld));
+    unreadable.into_iter().chain(unheld).collect()
+}
+
+/// The first of the rules that did not hold, in words.
+pub(in crate::tools) fn rules_in_words(unheld: &[UnheldRules], paths: &Paths) -> Option<String> {
+    let UnheldRules { file, cause } = unheld.first()?;
+    Some(format!("ignore rules that do not hold: `{}` ({cause})", paths.shown(file)))
 }
 
 /// The same as data.
-pub(super) fn unreadable_data(
-    count: u64,
-    examples: &[(PathBuf, String)],
-    paths: &Paths,
-) -> Map<String, Value> {
+pub(super) fn notices_data(notices: &Notices, paths: &Paths) -> Map<String, Value> {
+    let named = |path: &Path, cause: &str| json!({ "path": paths.shown(path), "cause": cause });
     let mut data = Map::new();
-    if count > 0 {
-        data.insert("unreadable".to_owned(), json!(count));
-        let examples: Vec<Value> = examples
-            .iter()
-            .map(|(path, cause)| json!({ "path": paths.shown(path), "cause": cause }))
-            .collect();
-        data.insert("examples".to_owned(), Value::Array(examples));
+    if notices.unreadable > 0 {
+        data.insert("unreadable".to_owned(), json!(notices.unreadable));
+        let examples = notices.examples.iter().map(|(path, cause)| named(path, cause));
+        data.insert("examples".to_owned(), examples.collect());
+    }
+    if notices.unheld > 0 {
+        let files = notices.unheld_examples.iter().map(|it| named(&it.file, &it.cause));
+        let files: Value = files.collect();
+        data.insert("rules".to_owned(), json!({ "count": notices.unheld, "files": files }));
     }
     data
 }

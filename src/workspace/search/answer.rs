@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::notices::Notices;
+
 /// About what a row takes beside its text, here as in an answer: the path, the number, the form of data.
 const ROW_BYTES: usize = 48;
 
@@ -89,10 +91,8 @@ pub struct Skipped {
     pub partly: u64,
     /// Some of those, and from about which byte on they are binary, by path.
     pub partly_examples: Vec<(PathBuf, u64)>,
-    /// Files and directories that could not be read.
-    pub unreadable: u64,
-    /// Some of those, with the cause, by path.
-    pub examples: Vec<(PathBuf, String)>,
+    /// What could not be read, and which rules did not hold, by path.
+    pub notices: Notices,
 }
 
 /// What an empty answer passed over although it would have matched.

@@ -17,7 +17,7 @@ impl<T: Ord> Best<T> {
             return;
         }
         self.items.push(item);
-        if self.items.len() >= self.most.saturating_mul(2).max(1_024) {
+        if self.items.len() >= self.most.saturating_add((self.most / 4).max(1_024)) {
             self.items.select_nth_unstable(self.most - 1);
             self.items.truncate(self.most);
         }

@@ -6,14 +6,13 @@ use super::{
     SearchRequest, Shape,
     answer::{FileRows, Found, Row, RowKind, RowText, SearchAnswer, Skipped, Totals, WouldMatch},
     best::Best,
+    notices::{MAX_EXAMPLES, Notices},
     order::ByPath,
     sinks::RowLimit,
     visit::{Group, Hit},
 };
-use crate::workspace::walk::Gather;
+use crate::workspace::walk::{Gather, UnheldRules};
 
-/// How many files that could not be read an answer names.
-const MAX_EXAMPLES: usize = 5;
 /// How many binary files are remembered, to be searched where nothing else matches.
 const MAX_BINARY: usize = 100;
 /// About what a path costs beside its characters.
@@ -30,6 +29,8 @@ pub(super) struct Gathered {
     partly_count: u64,
     unreadable: Best<(ByPath, String)>,
     unreadable_count: u64,
+    unheld: Best<(ByPath, String)>,
+    unheld_count: u64,
 }
 
 enum Shown {
@@ -72,6 +73,8 @@ impl Gathered {
             partly_count: 0,
             unreadable: Best::new(MAX_EXAMPLES),
             unreadable_count: 0,
+            unheld: Best::new(MAX_EXAMPLES),
+            unheld_count: 0,
         }
     }
 
@@ -116,13 +119,22 @@ impl Gathered {
                     .into_iter()
                     .map(|(path, from)| (path.0, from))
                     .collect(),
-                unreadable: self.unreadable_count,
-                examples: self
-                    .unreadable
-                    .sorted()
-                    .into_iter()
-                    .map(|(path, cause)| (path.0, cause))
-                    .collect(),
+                notices: Notices {
+                    unreadable: self.unreadable_count,
+                    examples: self
+                        .unreadable
+                        .sorted()
+                        .into_iter()
+                        .map(|(path, cause)| (path.0, cause))
+                        .collect(),
+                    unheld: self.unheld_count,
+                    unheld_examples: self
+                        .unheld
+                        .sorted()
+                        .into_iter()
+                        .map(|(path, cause)| UnheldRules { file: path.0, cause })
+                        .collect(),
+                },
             },
             would_match: WouldMatch::default(),
         };
@@ -149,6 +161,10 @@ impl Gather for Gathered {
         }
         for (path, cause) in group.unreadable {
             self.unreadable.add((ByPath(path), cause));
+        }
+        self.unheld_count += group.unheld.len() as u64;
+        for UnheldRules { file, cause } in group.unheld {
+            self.unheld.add((ByPath(file), cause));
         }
         for (path, hit) in group.hits {
             self.totals.files += 1;

@@ -1,9 +1,11 @@
 //! The regex engine behind a filter: only lines with the text that every match needs are given to it.
 
+use std::sync::Arc;
+
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures, NoError};
 use grep_regex::RegexMatcher;
 
-use super::needed::Needed;
+use super::{long_text::LongText, needed::Needed};
 
 /// Matches what its regex matches, without capture groups.
 #[derive(Clone, Debug)]
@@ -11,6 +13,8 @@ pub(super) struct LineMatcher {
     pub(super) regex: RegexMatcher,
     /// For matches within one line.
     pub(super) needed: Option<Needed>,
+    /// For what is too long to be given to the regex at once.
+    pub(super) long_text: Arc<LongText>,
 }
 
 impl Matcher for LineMatcher {

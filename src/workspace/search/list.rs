@@ -1,7 +1,10 @@
 //! Lists a directory, with the errors of a search.
 
 use super::SearchError;
-use crate::workspace::walk::{Listing, ListingRequest, list_folder};
+use crate::{
+    path_text::path_to_text,
+    workspace::walk::{Listing, ListingRequest, list_folder},
+};
 
 /// Lists a directory.
 pub fn list(
@@ -13,7 +16,7 @@ pub fn list(
     let failed = |cause| SearchError::at(request.start, request.visibility, cause);
     let kind = kind.map_err(failed)?;
     if !kind.is_dir() {
-        return Err(SearchError::NotAFolder(request.start.absolute().display().to_string()));
+        return Err(SearchError::NotAFolder(path_to_text(request.start.absolute()).into_owned()));
     }
     Ok(list_folder(request, cancelled).map_err(failed)??)
 }

@@ -4,13 +4,16 @@
 //! matches come newest first, counts and lines by path, and the same request on the same files gives
 //! the same answer, however many threads were at it.
 
+mod all_ways;
 mod answer;
 mod best;
 mod gather;
 mod line_matcher;
 mod list;
+mod long_text;
 mod names;
 mod needed;
+mod notices;
 mod order;
 mod query;
 mod scan;
@@ -29,6 +32,7 @@ pub use answer::{
 };
 pub use list::list;
 pub use names::{FoundFile, FoundNames, NamesRequest, find_names};
+pub use notices::Notices;
 pub use query::{Case, Query, QueryError, Span};
 
 use self::{
@@ -43,6 +47,7 @@ use super::{
         Walk, open_named,
     },
 };
+use crate::path_text::path_to_text;
 
 /// The most rows any answer is made of.
 const MAX_ROWS: usize = 100_000;
@@ -129,16 +134,16 @@ impl SearchError {
     /// Why a search could not start at a place.
     fn at(place: &WorkspacePath, visibility: &Visibility, cause: io::Error) -> Self {
         let path = place.absolute();
-        let shown = path.display().to_string();
+        let shown = path_to_text(path).into_owned();
         match cause.kind() {
             io::ErrorKind::NotFound => {
-                let suggestions = super::suggest::close_names(path, visibility);
+                let suggestions = super::suggest::close_names(place, visibility);
                 Self::NotFound { suggestions, path: shown }
             }
             io::ErrorKind::NotADirectory => {
                 // It may be any part of the path that is a file.
                 let file = path.ancestors().find(|it| it.symlink_metadata().is_ok());
-                Self::NotAFolder(file.unwrap_or(path).display().to_string())
+                Self::NotAFolder(path_to_text(file.unwrap_or(path)).into_owned())
             }
             _ => Self::Io(shown, cause),
         }
@@ -217,7 +222,7 @@ pub fn search(
         let _ = gathered.take(group);
         false
     } else {
-        return Err(SearchError::NotSearchable(scope.start.absolute().display().to_string()));
+        return Err(SearchError::NotSearchable(path_to_text(scope.start.absolute()).into_owned()));
     };
     let (mut answer, binary) = gathered.finish();
     if answer.totals.is_some_and(|it| it.files == 0) {

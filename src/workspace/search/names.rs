@@ -2,7 +2,7 @@
 
 use std::{
     cmp::Reverse,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -10,13 +10,11 @@ use std::{
     time::SystemTime,
 };
 
-use super::{Scope, SearchError, best::Best};
-use crate::workspace::walk::{Folder, Gather, Order, Taken, Visitor};
+use super::{Notices, Scope, SearchError, best::Best};
+use crate::workspace::walk::{FileNames, Folder, Gather, Noticed, Order, Taken, Visitor};
 
 /// How many ignored files an empty answer names.
 const MAX_NAMED: usize = 3;
-/// How many directories that could not be read an answer names.
-const MAX_EXAMPLES: usize = 5;
 
 /// What to find.
 #[derive(Clone, Copy, Debug)]
@@ -34,10 +32,8 @@ pub struct FoundNames {
     pub files: Vec<FoundFile>,
     /// How many there are in all.
     pub total: u64,
-    /// How many directories could not be read.
-    pub unreadable: u64,
-    /// Some of those, with the cause.
-    pub examples: Vec<(PathBuf, String)>,
+    /// What is to be said about directories and rules.
+    pub notices: Notices,
     /// Where nothing was found: some ignored or hidden files that fit.
     pub left_out: Vec<PathBuf>,
 }
@@ -61,7 +57,7 @@ pub fn find_names(
         return Err(scope.failed(io::ErrorKind::NotADirectory.into()));
     }
     let mut newest =
-        Newest { files: Best::new(request.limit), total: 0, unreadable: 0, examples: Vec::new() };
+        Newest { files: Best::new(request.limit), total: 0, notices: Notices::default() };
     // Files of the same age are given by path. Coming in that order, they are sorted without a look at
     // their paths, which is what takes long where all are of the same age, as in a fresh checkout.
     let end = scope
@@ -78,8 +74,7 @@ pub fn find_names(
     Ok(FoundNames {
         files: newest.files.sorted().into_iter().map(|(_, _, file)| file).collect(),
         total: newest.total,
-        unreadable: newest.unreadable,
-        examples: newest.examples,
+        notices: newest.notices,
         left_out: left_out.0,
     })
 }
@@ -89,7 +84,7 @@ struct Stamps;
 
 enum Stamped {
     Files(Arc<Path>, Vec<(Reverse<SystemTime>, OsString)>),
-    Unreadable(PathBuf, String),
+    Noticed(Noticed),
 }
 
 impl Visitor for Stamps {
@@ -98,27 +93,26 @@ impl Visitor for Stamps {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: Vec<OsString>,
+        names: FileNames<'_>,
         done: &dyn Fn() -> bool,
     ) -> Option<Stamped> {
         if done() {
             return None;
         }
-        let stamped = |name: OsString| {
-            let modified = match folder.modified(&name) {
+        let stamped = |name: &OsStr| {
+            let modified = match folder.modified(name) {
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => return None,
                 // Listed, so it is there, though nobody may know how old it is.
                 Err(_) => SystemTime::UNIX_EPOCH,
                 Ok(modified) => modified,
             };
-            Some((Reverse(modified), name))
+            Some((Reverse(modified), name.to_owned()))
         };
-        let files = names.into_iter().filter_map(stamped).collect();
-        Some(Stamped::Files(Arc::clone(folder.path()), files))
+        Some(Stamped::Files(folder.path(), names.filter_map(stamped).collect()))
     }
 
-    fn unreadable(&mut self, folder: &Path, cause: &io::Error) -> Option<Stamped> {
-        Some(Stamped::Unreadable(folder.to_owned(), cause.to_string()))
+    fn notice(&mut self, noticed: Noticed) -> Option<Stamped> {
+        Some(Stamped::Noticed(noticed))
     }
 }
 
@@ -126,8 +120,7 @@ struct Newest {
     /// With the number of each in path order.
     files: Best<(Reverse<SystemTime>, u64, FoundFile)>,
     total: u64,
-    unreadable: u64,
-    examples: Vec<(PathBuf, String)>,
+    notices: Notices,
 }
 
 impl Gather for Newest {
@@ -139,7 +132,7 @@ impl Gather for Newest {
                 let names: usize = files.iter().map(|(_, name)| 64 + name.len()).sum();
                 128 + folder.as_os_str().len() + names
             }
-            Stamped::Unreadable(folder, cause) => 128 + folder.as_os_str().len() + cause.len(),
+            Stamped::Noticed(noticed) => super::notices::weight(noticed),
         }
     }
 
@@ -152,12 +145,7 @@ impl Gather for Newest {
                     self.total += 1;
                 }
             }
-            Stamped::Unreadable(folder, cause) => {
-                self.unreadable += 1;
-                if self.examples.len() < MAX_EXAMPLES {
-                    self.examples.push((folder, cause));
-                }
-            }
+            Stamped::Noticed(noticed) => self.notices.add(noticed),
         }
         ControlFlow::Continue(())
     }
@@ -172,13 +160,14 @@ impl Visitor for Paths {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: Vec<OsString>,
+        names: FileNames<'_>,
         _: &dyn Fn() -> bool,
     ) -> Option<Vec<PathBuf>> {
-        Some(names.iter().map(|name| folder.path().join(name)).collect())
+        let path = folder.path();
+        Some(names.take(MAX_NAMED).map(|name| path.join(name)).collect())
     }
 
-    fn unreadable(&mut self, _: &Path, _: &io::Error) -> Option<Vec<PathBuf>> {
+    fn notice(&mut self, _: Noticed) -> Option<Vec<PathBuf>> {
         None
     }
 }

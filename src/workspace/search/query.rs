@@ -1,14 +1,20 @@
 //! What is searched for: a regular expression as ripgrep reads it, within limits.
 
+use std::sync::Arc;
+
 use grep_regex::{ErrorKind, RegexMatcherBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::{line_matcher::LineMatcher, needed::Needed};
+use super::{line_matcher::LineMatcher, long_text::LongText, needed::Needed};
 
+/// The longest pattern that is taken. To read one takes some hundred times as much memory.
+const MAX_PATTERN_BYTES: usize = 32 * 1024;
+/// How many times a pattern may have a class of Unicode, like `\w`: each is some kilobytes of ranges.
+const MAX_UNICODE_CLASSES: usize = 1_000;
 /// The largest compiled pattern. The engine's own limit would let a short pattern take 100 MiB.
-const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
+pub(super) const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
 /// How much each thread may cache of a pattern's automaton.
-const MAX_AUTOMATON_BYTES: usize = 8 * 1024 * 1024;
+const MAX_AUTOMATON_BYTES: usize = 2 * 1024 * 1024;
 
 /// The longest pattern that is shown with a caret below the mistake.
 const MAX_SHOWN_BYTES: usize = 1_000;
@@ -55,6 +61,7 @@ pub struct Query {
 impl Query {
     /// Compiles a pattern.
     pub fn new(pattern: &str, case: Case, span: Span) -> Result<Self, QueryError> {
+        check_size(pattern)?;
         let mut builder = RegexMatcherBuilder::new();
         builder
             .multi_line(true)
@@ -67,12 +74,16 @@ impl Query {
         };
         match builder.build(pattern) {
             Ok(regex) => {
-                let needed = if span == Span::Line { needed(pattern, case) } else { None };
-                Ok(Self { matcher: LineMatcher { regex, needed }, span })
+                let Some(hir) = parsed(pattern, case, span) else {
+                    return Err(QueryError::Malformed("the pattern cannot be read".to_owned()));
+                };
+                let needed = if span == Span::Line { Needed::of(&hir) } else { None };
+                let long_text = Arc::new(LongText::new(hir));
+                Ok(Self { matcher: LineMatcher { regex, needed, long_text }, span })
             }
             Err(error) => Err(match error.kind() {
                 ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => {
-                    match parsed(pattern, case).map(|it| always_ends_a_line(&it)) {
+                    match parsed(pattern, case, span).map(|it| always_ends_a_line(&it)) {
                         Some(true) => QueryError::NeedsLines,
                         Some(false) | None => QueryError::PartNeedsLines,
                     }
@@ -90,15 +101,33 @@ impl Query {
     }
 }
 
-fn needed(pattern: &str, case: Case) -> Option<Needed> {
-    Needed::of(&parsed(pattern, case)?)
+/// What a pattern may cost is known before it is read.
+fn check_size(pattern: &str) -> Result<(), QueryError> {
+    if pattern.len() > MAX_PATTERN_BYTES {
+        return Err(QueryError::Malformed(format!(
+            "the pattern has {} bytes; at most {MAX_PATTERN_BYTES} are taken; search for less at once",
+            pattern.len()
+        )));
+    }
+    let after_backslash = pattern.split('\\').skip(1);
+    let classes =
+        after_backslash.filter(|it| it.starts_with(['w', 'W', 'd', 'D', 's', 'S', 'p', 'P']));
+    let classes = classes.count();
+    if classes > MAX_UNICODE_CLASSES {
+        return Err(QueryError::Malformed(format!(
+            "the pattern has {classes} classes like `\\w`; at most {MAX_UNICODE_CLASSES} are taken; use repetitions"
+        )));
+    }
+    Ok(())
 }
 
-fn parsed(pattern: &str, case: Case) -> Option<Hir> {
+/// The pattern as the matcher reads it.
+fn parsed(pattern: &str, case: Case, span: Span) -> Option<Hir> {
     let mut parser = regex_syntax::ParserBuilder::new()
         .utf8(false)
         .multi_line(true)
         .case_insensitive(case == Case::Insensitive)
+        .dot_matches_new_line(span == Span::Lines)
         .build();
     parser.parse(pattern).ok()
 }
@@ -155,6 +184,10 @@ mod tests {
     #[test]
     fn a_pattern_that_is_too_large_or_too_deep_is_refused_in_few_words() {
         assert!(refused("(a{1000}){1000}").contains("too large when compiled"));
+        let many = (0..200_000).map(|it| format!("word{it}")).collect::<Vec<_>>().join("|");
+        assert!(refused(&many).contains("at most 32768 are taken"), "{}", refused(&many));
+        let classes = r"\w".repeat(1_001);
+        assert!(refused(&classes).contains("at most 1000 are taken"), "{}", refused(&classes));
         let nested = format!("{}{}", "(".repeat(5_000), ")".repeat(5_000));
         let message = refused(&nested);
         assert!(message.contains("nest") && message.len() < 200, "{message}");

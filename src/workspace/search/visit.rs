@@ -1,7 +1,6 @@
 //! Searches the files that a walk hands over.
 
 use std::{
-    ffi::OsString,
     fs::File,
     io,
     path::{Path, PathBuf},
@@ -15,7 +14,7 @@ use super::{
     sinks::{Counter, LineSink, Presence, RowLimit},
     watched_matcher::WatchedMatcher,
 };
-use crate::workspace::walk::{Folder, ShortReads, Visitor};
+use crate::workspace::walk::{FileNames, Folder, Noticed, ShortReads, UnheldRules, Visitor};
 
 /// What was found in one file.
 #[derive(Debug)]
@@ -33,6 +32,7 @@ pub(super) struct Group {
     /// Files that turned out to be binary after some rows, and from which byte on.
     pub(super) partly: Vec<(PathBuf, u64)>,
     pub(super) unreadable: Vec<(PathBuf, String)>,
+    pub(super) unheld: Vec<UnheldRules>,
     /// What the rows take in memory.
     pub(super) held: usize,
 }
@@ -171,6 +171,7 @@ impl Group {
             && self.binary.is_empty()
             && self.partly.is_empty()
             && self.unreadable.is_empty()
+            && self.unheld.is_empty()
     }
 }
 
@@ -180,18 +181,21 @@ impl Visitor for FileVisitor {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: Vec<OsString>,
+        names: FileNames<'_>,
         done: &dyn Fn() -> bool,
     ) -> Option<Group> {
         let mut group = Group::default();
         let short_reads = match folder.short_reads() {
             Ok(short_reads) => short_reads,
-            Err(cause) => return self.unreadable(folder.path(), &cause),
+            Err(cause) => {
+                let unreadable = vec![(folder.path().to_path_buf(), cause.to_string())];
+                return Some(Group { unreadable, ..Group::default() });
+            }
         };
         if !self.in_order {
             self.counted = Counted::default();
         }
-        for name in &names {
+        for name in names {
             if done() {
                 return None;
             }
@@ -211,8 +215,9 @@ impl Visitor for FileVisitor {
         (!group.is_empty()).then_some(group)
     }
 
-    fn unreadable(&mut self, folder: &Path, cause: &io::Error) -> Option<Group> {
-        let unreadable = vec![(folder.to_owned(), cause.to_string())];
-        Some(Group { unreadable, ..Group::default() })
+    fn notice(&mut self, noticed: Noticed) -> Option<Group> {
+        let unreadable = noticed.unreadable.map(|(path, cause)| (path, cause.to_string()));
+        let unreadable = unreadable.into_iter().collect();
+        Some(Group { unreadable, unheld: noticed.unheld, ..Group::default() })
     }
 }

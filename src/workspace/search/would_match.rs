@@ -5,8 +5,6 @@
 
 use std::{
     collections::HashSet,
-    ffi::OsString,
-    io,
     ops::ControlFlow,
     path::{Path, PathBuf},
 };
@@ -18,7 +16,7 @@ use super::{
     sinks::Presence,
     watched_matcher::WatchedMatcher,
 };
-use crate::workspace::walk::{Folder, Gather, Order, Taken, Visitor};
+use crate::workspace::walk::{FileNames, Folder, Gather, Noticed, Order, Taken, Visitor};
 
 /// How many files an empty answer names of each kind.
 const MAX_NAMED: usize = 3;
@@ -94,12 +92,12 @@ impl Visitor for Explorer<'_> {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: Vec<OsString>,
+        names: FileNames<'_>,
         done: &dyn Fn() -> bool,
     ) -> Option<Explored> {
         let mut explored = Explored::default();
         let short_reads = folder.short_reads().ok()?;
-        for name in &names {
+        for name in names {
             if done() {
                 return None;
             }
@@ -127,7 +125,7 @@ impl Visitor for Explorer<'_> {
         (explored.looked_at > 0).then_some(explored)
     }
 
-    fn unreadable(&mut self, _: &Path, _: &io::Error) -> Option<Explored> {
+    fn notice(&mut self, _: Noticed) -> Option<Explored> {
         None
     }
 }

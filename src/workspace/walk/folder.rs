@@ -18,38 +18,43 @@ use std::{
 use std::sync::OnceLock;
 
 #[cfg(unix)]
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::{Mutex, PoisonError},
+};
 
 #[cfg(target_os = "linux")]
-use self::kinds::{BTRFS, EXT, OVERLAY, PROC, SYSFS, TMPFS, XFS};
+use self::kinds::{BTRFS, EXT, OVERLAY, TMPFS, XFS};
 use super::entry::{EntryBuffer, EntryKind, read_entries};
-use crate::workspace::WorkspacePath;
+#[cfg(target_os = "linux")]
+use crate::regular_file::{OF_THE_KERNEL, file_system, is_of_the_kernel, refuse_kernel_files};
+use crate::{
+    regular_file,
+    workspace::{WorkspacePath, is_temporary_name},
+};
 
 /// How many directories one walk keeps open. Deeper ones are opened again when they are needed.
 #[cfg(unix)]
 const MAX_OPEN: usize = 64;
-/// Of deeper ones, each so-manieth stays open all the same: opening one again must not take as many
-/// steps as it is deep.
-#[cfg(unix)]
+/// Of deeper ones, each so-manieth stays open all the same, and keeps its path: opening one again must
+/// not take as many steps as it is deep.
 const KEPT_EVERY: usize = 32;
 /// The deepest nesting that is walked.
 const MAX_DEPTH: usize = 4_096;
+/// The longest path of a directory that is walked: sixteen times what systems take as one.
+const MAX_PATH_BYTES: usize = 64 * 1024;
+/// The longest path that every directory keeps.
+const MAX_KEPT_PATH_BYTES: usize = 1_024;
 
-/// The kinds of file system, as the kernel numbers them.
+/// File systems where the kernel reads from its cache, as it numbers them.
 #[cfg(target_os = "linux")]
 mod kinds {
-    pub(super) const PROC: u64 = 0x9fa0;
-    pub(super) const SYSFS: u64 = 0x6265_6572;
     pub(super) const EXT: u64 = 0xef53;
     pub(super) const XFS: u64 = 0x5846_5342;
     pub(super) const BTRFS: u64 = 0x9123_683e;
     pub(super) const TMPFS: u64 = 0x0102_1994;
     pub(super) const OVERLAY: u64 = 0x794c_7630;
 }
-
-/// How an error calls files that are never opened.
-#[cfg(target_os = "linux")]
-const OF_THE_KERNEL: &str = "files of the kernel are not searched";
 
 /// What it means when a file gives less than was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,49 +70,84 @@ pub enum ShortReads {
 pub struct Folder {
     parent: Option<Arc<Folder>>,
     name: OsString,
-    path: Arc<Path>,
-    /// The path below the start of the walk.
-    below: PathBuf,
+    /// Nothing for most where it is long: all paths of a deep tree take more than the rest of it.
+    path: Option<Arc<Path>>,
+    path_bytes: usize,
+    /// How many bytes of it lead to the start of the walk.
+    start_bytes: usize,
     depth: usize,
     /// Nothing where files are the kernel's.
     #[cfg(target_os = "linux")]
     short_reads: OnceLock<Option<ShortReads>>,
     #[cfg(unix)]
     handle: Option<OwnedFd>,
+    /// Opened again by whoever works in it.
+    #[cfg(unix)]
+    opened_again: Mutex<Option<Arc<OwnedFd>>>,
     open_handles: Arc<AtomicUsize>,
 }
 
 impl Folder {
     /// Opens the directory that a walk starts with.
     pub(super) fn start(place: &WorkspacePath) -> io::Result<Self> {
-        let file = place.open()?;
-        if !file.metadata()?.is_dir() {
+        #[cfg(unix)]
+        let handle = place.open_folder()?;
+        #[cfg(not(unix))]
+        if !place.absolute().symlink_metadata()?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         #[cfg(target_os = "linux")]
-        refuse_kernel_files(file.as_fd())?;
+        refuse_kernel_files(handle.as_fd())?;
         Ok(Self {
             parent: None,
             name: OsString::new(),
-            path: place.absolute().into(),
-            below: PathBuf::new(),
+            path: Some(place.absolute().into()),
+            path_bytes: place.absolute().as_os_str().len(),
+            start_bytes: place.absolute().as_os_str().len(),
             depth: 0,
             #[cfg(target_os = "linux")]
             short_reads: OnceLock::new(),
             #[cfg(unix)]
-            handle: Some(file.into()),
+            handle: Some(handle),
+            #[cfg(unix)]
+            opened_again: Mutex::default(),
             open_handles: Arc::new(AtomicUsize::new(1)),
         })
     }
 
     /// Where the directory is: absolute, and without links when the walk began.
-    pub fn path(&self) -> &Arc<Path> {
-        &self.path
+    pub fn path(&self) -> Arc<Path> {
+        if let Some(path) = &self.path {
+            return Arc::clone(path);
+        }
+        let mut names = Vec::with_capacity(self.depth);
+        let mut folder = self;
+        while let (None, Some(parent)) = (&folder.path, &folder.parent) {
+            names.push(&folder.name);
+            folder = parent;
+        }
+        let mut path = PathBuf::with_capacity(self.path_bytes);
+        path.push(folder.path.as_deref().unwrap_or(Path::new("")));
+        path.extend(names.into_iter().rev());
+        path.into()
     }
 
-    /// Where it is below the start of the walk.
-    pub fn below(&self) -> &Path {
-        &self.below
+    /// What of a path in this directory is below the start of the walk.
+    pub(super) fn below_start<'p>(&self, path: &'p Path) -> &'p Path {
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStrExt as _;
+            let below = path.as_os_str().as_bytes().get(self.start_bytes..).unwrap_or_default();
+            Path::new(OsStr::from_bytes(below.strip_prefix(b"/").unwrap_or(below)))
+        }
+        #[cfg(not(unix))]
+        {
+            let mut start = self;
+            while let Some(parent) = &start.parent {
+                start = parent;
+            }
+            path.strip_prefix(start.path()).unwrap_or(path)
+        }
     }
 
     /// How many directories below the start it is.
@@ -123,7 +163,7 @@ impl Folder {
             .short_reads
             .get_or_init(|| match self.with_handle(file_system) {
                 Ok(EXT | XFS | BTRFS | TMPFS | OVERLAY) => Some(ShortReads::EndFiles),
-                Ok(PROC | SYSFS) => None,
+                Ok(it) if is_of_the_kernel(it) => None,
                 Ok(_) | Err(_) => Some(ShortReads::MeanNothing),
             })
             .ok_or_else(|| io::Error::other(OF_THE_KERNEL));
@@ -136,6 +176,12 @@ impl Folder {
         if self.depth >= MAX_DEPTH {
             return Err(io::Error::other(format!("nested deeper than {MAX_DEPTH} directories")));
         }
+        let path_bytes = self.path_bytes + 1 + name.len();
+        if path_bytes > MAX_PATH_BYTES {
+            return Err(io::Error::other(format!("its path has more than {MAX_PATH_BYTES} bytes")));
+        }
+        let depth = self.depth + 1;
+        let keeps_path = path_bytes <= MAX_KEPT_PATH_BYTES || depth.is_multiple_of(KEPT_EVERY);
         #[cfg(unix)]
         let handle = self.with_handle(|it| open_folder(it, name))?;
         #[cfg(target_os = "linux")]
@@ -143,20 +189,23 @@ impl Folder {
             refuse_kernel_files(handle.as_fd())?;
         }
         #[cfg(not(unix))]
-        if !self.path.join(name).symlink_metadata()?.is_dir() {
+        if !self.path().join(name).symlink_metadata()?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         self.open_handles.fetch_add(1, Ordering::Relaxed);
         Ok(Self {
             parent: Some(Arc::clone(self)),
             name: name.to_owned(),
-            path: self.path.join(name).into(),
-            below: self.below.join(name),
-            depth: self.depth + 1,
+            path: keeps_path.then(|| self.path().join(name).into()),
+            path_bytes,
+            start_bytes: self.start_bytes,
+            depth,
             #[cfg(target_os = "linux")]
             short_reads: OnceLock::new(),
             #[cfg(unix)]
             handle: Some(handle),
+            #[cfg(unix)]
+            opened_again: Mutex::default(),
             open_handles: Arc::clone(&self.open_handles),
         })
     }
@@ -175,38 +224,38 @@ impl Folder {
         Arc::new(self)
     }
 
-    /// Hands over the entries.
+    /// Hands over the entries. What a write has not finished, or never will, is none.
     pub(super) fn entries(
         &self,
         buffer: &mut EntryBuffer,
         each: &mut dyn FnMut(&OsStr, EntryKind) -> ControlFlow<()>,
     ) -> io::Result<()> {
+        let each = &mut |name: &OsStr, kind| {
+            if kind == EntryKind::File && is_temporary_name(name) {
+                return ControlFlow::Continue(());
+            }
+            each(name, kind)
+        };
         #[cfg(unix)]
         return self.with_handle(|it| read_entries(it, buffer, each));
         #[cfg(not(unix))]
-        read_entries(&self.path, buffer, each)
+        read_entries(&self.path(), buffer, each)
     }
 
-    /// Opens a file in this directory. Never waits, even on a FIFO, and never follows a link.
+    /// Opens a file that a listing of this directory showed. No link is followed.
     pub fn open_file(&self, name: &OsStr) -> io::Result<File> {
         #[cfg(unix)]
-        return self.with_handle(|it| {
-            use rustix::fs::{Mode, OFlags};
-            let flags = OFlags::RDONLY
-                | OFlags::NOFOLLOW
-                | OFlags::NONBLOCK
-                | OFlags::NOCTTY
-                | OFlags::CLOEXEC;
-            Ok(rustix::fs::openat(it, name, flags, Mode::empty())?.into())
-        });
+        return self.with_handle(|it| regular_file::open_listed(it, name));
         #[cfg(not(unix))]
-        {
-            let path = self.path.join(name);
-            if !path.symlink_metadata()?.is_file() {
-                return Err(io::ErrorKind::InvalidInput.into());
-            }
-            File::open(path)
-        }
+        regular_file::open_named(&self.path().join(name))
+    }
+
+    /// Opens a file of settings by its path from this directory; links are followed.
+    pub(super) fn open_settings(&self, path: &Path) -> io::Result<File> {
+        #[cfg(unix)]
+        return self.with_handle(|it| regular_file::open_at(it, path));
+        #[cfg(not(unix))]
+        regular_file::open(&self.path().join(path))
     }
 
     /// When a file in this directory was last changed.
@@ -217,15 +266,33 @@ impl Folder {
             Ok(system_time(stat.st_mtime, stat.st_mtime_nsec))
         });
         #[cfg(not(target_os = "linux"))]
-        self.path.join(name).symlink_metadata()?.modified()
+        self.path().join(name).symlink_metadata()?.modified()
     }
 
     #[cfg(unix)]
     fn with_handle<T>(&self, work: impl FnOnce(BorrowedFd<'_>) -> io::Result<T>) -> io::Result<T> {
         match &self.handle {
             Some(handle) => work(handle.as_fd()),
-            None => work(self.reopened()?.as_fd()),
+            None => work(self.opened_again()?.as_fd()),
         }
+    }
+
+    /// The descriptor of a directory that was closed, for as long as somebody works in it.
+    #[cfg(unix)]
+    fn opened_again(&self) -> io::Result<Arc<OwnedFd>> {
+        let mut opened = self.opened_again.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = &*opened {
+            return Ok(Arc::clone(handle));
+        }
+        let handle = Arc::new(self.reopened()?);
+        *opened = Some(Arc::clone(&handle));
+        Ok(handle)
+    }
+
+    /// Says that whoever worked in this directory has gone on to another.
+    pub(super) fn let_go(&self) {
+        #[cfg(unix)]
+        self.opened_again.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// Opens the directory again, step by step from the nearest one that is still open.
@@ -255,6 +322,11 @@ impl Drop for Folder {
         if self.handle.is_some() {
             self.open_handles.fetch_sub(1, Ordering::Relaxed);
         }
+        // No recursion: there are as many levels as whoever made the tree liked.
+        let mut above = self.parent.take();
+        while let Some(mut last) = above.and_then(Arc::into_inner) {
+            above = last.parent.take();
+        }
     }
 }
 
@@ -272,33 +344,15 @@ pub fn open_named(place: &WorkspacePath) -> io::Result<File> {
     {
         let folder = place.absolute().parent().unwrap_or(place.absolute());
         let kind = rustix::fs::statfs(folder)?.f_type;
-        refuse_kind(u64::try_from(kind).unwrap_or(0))?;
+        if is_of_the_kernel(u64::try_from(kind).unwrap_or(0)) {
+            return Err(io::Error::other(OF_THE_KERNEL));
+        }
     }
     let file = place.open()?;
     // A file can be mounted alone.
     #[cfg(target_os = "linux")]
     refuse_kernel_files(file.as_fd())?;
     Ok(file)
-}
-
-/// File systems of the kernel itself: their files look regular, but reading one can wait for ever or
-/// do something.
-#[cfg(target_os = "linux")]
-fn refuse_kernel_files(folder: BorrowedFd<'_>) -> io::Result<()> {
-    refuse_kind(file_system(folder)?)
-}
-
-#[cfg(target_os = "linux")]
-fn refuse_kind(file_system: u64) -> io::Result<()> {
-    match file_system {
-        PROC | SYSFS => Err(io::Error::other(OF_THE_KERNEL)),
-        _ => Ok(()),
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn file_system(folder: BorrowedFd<'_>) -> io::Result<u64> {
-    Ok(u64::try_from(rustix::fs::fstatfs(folder)?.f_type).unwrap_or(0))
 }
 
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! What is in a directory, as a person would list it: by name, a few levels deep.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -11,13 +11,16 @@ use std::{
 use super::{
     entry::{EntryBuffer, EntryKind},
     folder::Folder,
-    rule_set::global_excludes,
-    rules::{RuleFiles, Rules},
+    names::NameList,
+    rules::{RuleFiles, Rules, UnheldRules},
     selection::{Candidate, HiddenFiles, Selection, Verdict},
     visibility::{Subject, Visibility},
-    walker::Cancelled,
+    walker::{Cancelled, ENTRIES_BETWEEN_CHECKS, MAX_NAMES_BYTES},
 };
 use crate::workspace::WorkspacePath;
+
+/// How many directories and files an answer names that are not as they should be.
+const MAX_EXAMPLES: usize = 5;
 
 /// A listing to make.
 #[derive(Debug)]
@@ -56,8 +59,10 @@ pub struct Listing {
     pub total: usize,
     /// How many are left out because they are ignored or hidden.
     pub left_out: usize,
-    /// Directories that could not be read, and why.
+    /// Directories that could not be read, and why: the first few.
     pub unreadable: Vec<(PathBuf, String)>,
+    /// Rules that do not hold: the first few.
+    pub unheld: Vec<UnheldRules>,
 }
 
 /// Lists a directory.
@@ -65,45 +70,64 @@ pub fn list_folder(
     request: &ListingRequest<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> io::Result<Result<Listing, Cancelled>> {
-    let start = Folder::start(request.start)?.rest();
-    let global = request.global_excludes.and_then(|(file, below)| global_excludes(file, below));
-    let rules = Rules::above(start.path(), global);
+    let start = Folder::start(request.start)?;
+    let mut unheld = Vec::new();
+    let rules = Rules::above(&start.path(), request.global_excludes, &mut unheld);
     let mut lister = Lister {
         request,
         selection: Selection::new(request.hidden),
         buffer: EntryBuffer::default(),
-        listing: Listing::default(),
+        listing: Listing { unheld, ..Listing::default() },
+        held: 0,
+        cancelled,
     };
     // A stack and no recursion: nesting is as deep as whoever made the tree liked.
-    let mut stack = vec![lister.level(&start, rules.as_ref())?.into_iter()];
+    let mut stack = vec![lister.level(start, rules.as_ref())?];
     while let Some(level) = stack.last_mut() {
         if cancelled() {
             return Ok(Err(Cancelled));
         }
-        let Some(Line { folder, name, kind, rules }) = level.next() else {
+        let Some((name, entry)) = level.names.get(level.next) else {
+            lister.held -= level.names.bytes();
             stack.pop();
             continue;
         };
-        let depth = folder.depth();
+        level.next += 1;
+        let (depth, kind) = (level.folder.depth(), entry.kind);
         let enters = kind == EntryKind::Folder && depth < request.max_depth && name != ".git";
-        let below = enters.then(|| {
-            let entered = folder.enter(&name)?.rest();
-            Ok::<_, io::Error>(lister.level(&entered, rules.as_ref())?.into_iter())
-        });
-        let path = below.as_ref().is_some_and(Result::is_err).then(|| folder.path().join(&name));
         lister.listing.total += 1;
         if lister.listing.entries.len() < request.max_entries {
-            lister.listing.entries.push(Listed { name, kind, depth });
+            lister.listing.entries.push(Listed { name: name.to_owned(), kind, depth });
         }
-        match below {
-            Some(Ok(level)) => stack.push(level),
-            Some(Err(cause)) => {
-                lister.listing.unreadable.push((path.unwrap_or_default(), cause.to_string()));
+        if enters {
+            let below = level.folder.enter(name);
+            match below.and_then(|it| lister.level(it, level.rules.as_ref())) {
+                Ok(below) => stack.push(below),
+                Err(cause) => {
+                    let path = level.folder.path().join(name);
+                    lister.listing.cannot_read(path, &cause);
+                }
             }
-            None => {}
         }
     }
     Ok(Ok(lister.listing))
+}
+
+/// Looks at the first entries of a directory, in the order of the system.
+pub fn look_at_names(
+    place: &WorkspacePath,
+    most: usize,
+    each: &mut dyn FnMut(&OsStr, EntryKind),
+) -> io::Result<()> {
+    let mut left = most;
+    Folder::start(place)?.entries(&mut EntryBuffer::default(), &mut |name, kind| {
+        if left == 0 {
+            return ControlFlow::Break(());
+        }
+        left -= 1;
+        each(name, kind);
+        ControlFlow::Continue(())
+    })
 }
 
 struct Lister<'a> {
@@ -111,53 +135,76 @@ struct Lister<'a> {
     selection: Selection,
     buffer: EntryBuffer,
     listing: Listing,
+    /// How many bytes of names are held.
+    held: usize,
+    cancelled: &'a dyn Fn() -> bool,
 }
 
-struct Line {
+/// A directory, and how far its entries are listed.
+struct Level {
     folder: Arc<Folder>,
-    name: OsString,
-    kind: EntryKind,
     rules: Option<Arc<Rules>>,
+    names: NameList,
+    next: usize,
+}
+
+impl Listing {
+    fn cannot_read(&mut self, path: PathBuf, cause: &io::Error) {
+        if self.unreadable.len() < MAX_EXAMPLES {
+            self.unreadable.push((path, cause.to_string()));
+        }
+    }
 }
 
 impl Lister<'_> {
     /// The entries of one directory that are to be seen, by name.
-    fn level(&mut self, folder: &Arc<Folder>, above: Option<&Arc<Rules>>) -> io::Result<Vec<Line>> {
-        let mut names: Vec<(OsString, EntryKind)> = Vec::new();
+    fn level(&mut self, folder: Folder, above: Option<&Arc<Rules>>) -> io::Result<Level> {
+        let mut names = NameList::default();
         let mut rule_files = RuleFiles::default();
+        let (mut seen, mut too_many) = (0_usize, false);
+        let (held, cancelled) = (self.held, self.cancelled);
         folder.entries(&mut self.buffer, &mut |name, kind| {
             rule_files.note(name.as_encoded_bytes(), kind);
-            names.push((name.to_owned(), kind));
+            too_many |= !names.push(name, kind, false) || held + names.bytes() > MAX_NAMES_BYTES;
+            seen += 1;
+            let asks = seen.is_multiple_of(ENTRIES_BETWEEN_CHECKS);
+            if too_many || (asks && cancelled()) {
+                return ControlFlow::Break(());
+            }
             ControlFlow::Continue(())
         })?;
-        let rules = Rules::within(above, folder, rule_files, self.selection.naming(folder));
-        names.sort_unstable_by(|(one, _), (other, _)| {
-            one.as_encoded_bytes().cmp(other.as_encoded_bytes())
-        });
-        let mut lines = Vec::with_capacity(names.len());
-        for (name, kind) in names {
-            let path = folder.path().join(&name);
+        let path = folder.path();
+        if too_many {
+            let seen = names.len();
+            let cause =
+                format!("it has too many entries, of which the first {seen} were looked at");
+            self.listing.cannot_read(path.to_path_buf(), &io::Error::other(cause));
+        }
+        let naming = self.selection.naming(&folder);
+        let mut unheld = Vec::new();
+        let rules = Rules::within(above, &folder, rule_files, naming, &mut unheld);
+        let room = MAX_EXAMPLES.saturating_sub(self.listing.unheld.len());
+        self.listing.unheld.extend(unheld.into_iter().take(room));
+        names.sort_by_name();
+        let Self { request, selection, listing, .. } = self;
+        let mut path = path.to_path_buf();
+        names.retain(|name, entry| {
+            path.push(name);
+            let kind = entry.kind;
             let candidate =
-                Candidate { path: &path, below: &path, name: &name, kind, depth: folder.depth() };
-            let verdict = match self.selection.verdict(candidate, rules.as_deref()) {
+                Candidate { path: &path, below: &path, name, kind, depth: folder.depth() };
+            let verdict = match selection.verdict(candidate, rules.as_deref()) {
                 // A listing with hidden names shows `.git`, though nobody looks into it.
-                Verdict::Unwanted if self.request.hidden == HiddenFiles::Seen => Verdict::Taken,
+                Verdict::Unwanted if request.hidden == HiddenFiles::Seen => Verdict::Taken,
                 verdict => verdict,
             };
             let subject = if kind == EntryKind::Folder { Subject::Folder } else { Subject::File };
-            if !self.request.visibility.shows(&path, subject) {
-                continue;
-            }
-            match verdict {
-                Verdict::Taken => lines.push(Line {
-                    folder: Arc::clone(folder),
-                    name,
-                    kind,
-                    rules: rules.clone(),
-                }),
-                Verdict::LeftOut | Verdict::Unwanted => self.listing.left_out += 1,
-            }
-        }
-        Ok(lines)
+            let may_be_seen = request.visibility.shows(&path, subject);
+            path.pop();
+            listing.left_out += usize::from(may_be_seen && verdict != Verdict::Taken);
+            may_be_seen && verdict == Verdict::Taken
+        });
+        self.held += names.bytes();
+        Ok(Level { folder: folder.rest(), rules, names, next: 0 })
     }
 }

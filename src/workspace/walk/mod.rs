@@ -6,8 +6,11 @@
 mod entry;
 mod folder;
 mod listing;
+mod names;
 mod pattern;
+mod position;
 mod queue;
+mod rule_glob;
 mod rule_set;
 mod rules;
 mod selection;
@@ -20,10 +23,12 @@ mod tests;
 
 pub use entry::EntryKind;
 pub use folder::{Folder, ShortReads, open_named};
-pub use listing::{Listed, Listing, ListingRequest, list_folder};
+pub use listing::{Listed, Listing, ListingRequest, list_folder, look_at_names};
+pub use names::FileNames;
 pub use pattern::{Depth, PathPattern, PatternError, split_absolute};
 pub use queue::{Gather, Order};
+pub use rules::UnheldRules;
 pub use selection::{HiddenFiles, IgnoreRules, Selection, SelectionError};
 pub use threads::{SearchThreads, SearchTurn};
 pub use visibility::{Subject, Visibility};
-pub use walker::{Cancelled, Taken, Visitor, Walk, WalkEnd};
+pub use walker::{Cancelled, Noticed, Taken, Visitor, Walk, WalkEnd};

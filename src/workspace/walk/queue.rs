@@ -6,14 +6,15 @@
 //! same every time.
 
 use std::{
-    cmp::{Ordering, Reverse},
-    collections::{BTreeMap, BinaryHeap},
+    collections::BTreeMap,
     ops::ControlFlow,
     sync::{
-        Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{self, AtomicBool},
     },
 };
+
+use super::position::Position;
 
 /// How much finished work may wait for something before it; whoever would add more waits instead.
 const MAX_WAITING_WEIGHT: usize = 8 * 1024 * 1024;
@@ -39,46 +40,28 @@ pub trait Gather: Send {
     fn take(&mut self, result: Self::Result) -> ControlFlow<()>;
 }
 
-/// Where a piece of work is in the tree: at each level, which one of its siblings.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Position(Box<[u32]>);
+/// Work that may be many pieces: as much is made of it as is taken, so that what waits takes little memory.
+pub(super) trait Splits: Sized {
+    /// The first piece, and what is left, if anything is.
+    fn split(self) -> (Self, Option<Self>);
 
-impl Position {
-    pub(super) fn child(&self, index: usize) -> Self {
-        let index = u32::try_from(index).unwrap_or(u32::MAX);
-        Self(self.0.iter().copied().chain([index]).collect())
-    }
+    /// How many pieces it is.
+    fn pieces(&self) -> usize;
 }
 
 struct Pending<T> {
-    position: Position,
+    position: Arc<Position>,
     work: T,
 }
 
-impl<T> PartialEq for Pending<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.position == other.position
-    }
-}
-
-impl<T> Eq for Pending<T> {}
-
-impl<T> PartialOrd for Pending<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Pending<T> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.position.cmp(&other.position)
-    }
-}
-
 struct State<T, R> {
-    pending: BinaryHeap<Reverse<Pending<T>>>,
-    running: Vec<Position>,
-    waiting: BTreeMap<Position, R>,
+    /// What comes first is the last. Work is mostly added where it is taken off, so that this takes less
+    /// than a heap would: to compare two places may take as many steps as a tree is deep.
+    pending: Vec<Pending<T>>,
+    /// How many pieces those are.
+    pieces: usize,
+    running: Vec<Arc<Position>>,
+    waiting: BTreeMap<Arc<Position>, R>,
     waiting_weight: usize,
     /// Threads asleep: nobody has to be woken where nobody sleeps.
     idle: usize,
@@ -98,17 +81,19 @@ type Guard<'s, 'g, T, G> = MutexGuard<'s, (State<T, <G as Gather>::Result>, &'g 
 
 /// A piece of work that a thread is at. Dropped without an end, as by a panic, it stops the walk:
 /// the others would wait for it for ever.
-pub(super) struct Running<'q, 'g, T, G: Gather> {
+pub(super) struct Running<'q, 'g, T: Splits, G: Gather> {
     queue: &'q Queue<'g, T, G>,
-    position: Position,
+    position: Arc<Position>,
     ended: bool,
 }
 
-impl<'g, T, G: Gather> Queue<'g, T, G> {
+impl<'g, T: Splits, G: Gather> Queue<'g, T, G> {
     pub(super) fn new(order: Order, first: T, gather: &'g mut G) -> Self {
-        let first = Pending { position: Position::default(), work: first };
+        let pieces = first.pieces();
+        let first = Pending { position: Arc::default(), work: first };
         let state = State {
-            pending: BinaryHeap::from([Reverse(first)]),
+            pending: vec![first],
+            pieces,
             running: Vec::new(),
             waiting: BTreeMap::new(),
             waiting_weight: 0,
@@ -131,8 +116,8 @@ impl<'g, T, G: Gather> Queue<'g, T, G> {
             if state.stopped {
                 return None;
             }
-            if let Some(Reverse(Pending { position, work })) = state.pending.pop() {
-                state.running.push(position.clone());
+            if let Some((position, work)) = state.take_first() {
+                state.running.push(Arc::clone(&position));
                 return Some((work, Running { queue: self, position, ended: false }));
             }
             if state.running.is_empty() {
@@ -151,7 +136,7 @@ impl<'g, T, G: Gather> Queue<'g, T, G> {
 
     /// How many pieces of work nobody is at.
     pub(super) fn pending(&self) -> usize {
-        self.lock().0.pending.len()
+        self.lock().0.pieces
     }
 
     /// Ends the walk as soon as every thread has noticed.
@@ -170,26 +155,22 @@ impl<'g, T, G: Gather> Queue<'g, T, G> {
     }
 }
 
-impl<T, G: Gather> Running<'_, '_, T, G> {
-    pub(super) fn position(&self) -> &Position {
-        &self.position
-    }
-
+impl<T: Splits, G: Gather> Running<'_, '_, T, G> {
     /// Ends this piece of work with what it found and the work it leads to.
-    pub(super) fn end(mut self, result: Option<G::Result>, further: Vec<(Position, T)>) {
+    pub(super) fn end(mut self, result: Option<G::Result>, further: Option<T>) {
         self.ended = true;
         let mut guard = self.queue.lock();
         let (state, gather) = &mut *guard;
-        state.running.retain(|it| *it != self.position);
-        state.pending.extend(
-            further.into_iter().map(|(position, work)| Reverse(Pending { position, work })),
-        );
+        state.running.retain(|it| !Arc::ptr_eq(it, &self.position));
+        if let Some(work) = further {
+            state.add(self.position.first_child(), work);
+        }
         if let Some(result) = result {
             match self.queue.order {
                 Order::Any => state.stopped |= gather.take(result).is_break(),
                 Order::Path => {
                     state.waiting_weight += G::weight(&result);
-                    state.waiting.insert(self.position.clone(), result);
+                    state.waiting.insert(Arc::clone(&self.position), result);
                 }
             }
         }
@@ -212,7 +193,7 @@ impl<T, G: Gather> Running<'_, '_, T, G> {
     }
 }
 
-impl<T, G: Gather> Drop for Running<'_, '_, T, G> {
+impl<T: Splits, G: Gather> Drop for Running<'_, '_, T, G> {
     fn drop(&mut self) {
         if !self.ended {
             self.queue.stop();
@@ -220,13 +201,35 @@ impl<T, G: Gather> Drop for Running<'_, '_, T, G> {
     }
 }
 
-impl<T, R> State<T, R> {
+impl<T: Splits, R> State<T, R> {
+    fn add(&mut self, position: Arc<Position>, work: T) {
+        self.pieces += work.pieces();
+        let is_first = self.pending.last().is_none_or(|it| position < it.position);
+        let index = if is_first {
+            self.pending.len()
+        } else {
+            self.pending.partition_point(|it| it.position > position)
+        };
+        self.pending.insert(index, Pending { position, work });
+    }
+
+    /// Takes the first piece of work off.
+    fn take_first(&mut self) -> Option<(Arc<Position>, T)> {
+        let Pending { position, work } = self.pending.pop()?;
+        self.pieces = self.pieces.saturating_sub(work.pieces());
+        let (piece, rest) = work.split();
+        if let Some(rest) = rest {
+            self.add(position.next(), rest);
+        }
+        Some((position, piece))
+    }
+
     /// Hands over every result that nothing can come before any more.
     fn hand_over<G: Gather<Result = R>>(&mut self, gather: &mut G) {
         while !self.stopped
             && let Some(entry) = self.waiting.first_entry()
         {
-            let pending = self.pending.peek().map(|Reverse(it)| &it.position);
+            let pending = self.pending.last().map(|it| &it.position);
             let unfinished = self.running.iter().chain(pending).min();
             if unfinished.is_some_and(|it| it < entry.key()) {
                 return;
@@ -238,7 +241,7 @@ impl<T, R> State<T, R> {
     }
 
     fn first_is_running(&self) -> bool {
-        let pending = self.pending.peek().map(|Reverse(it)| &it.position);
+        let pending = self.pending.last().map(|it| &it.position);
         match (self.running.iter().min(), pending) {
             (Some(running), Some(pending)) => running < pending,
             (Some(_), None) => true,

@@ -8,13 +8,23 @@
 //! Who names a directory wants to see what is in it: there, lines that ignore whatever it holds, like
 //! `dist/*` above or the `*` of a `.venv`, do not hold. All others do.
 
-use std::{fs::File, iter, path::Path, sync::Arc};
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    iter,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{
     entry::EntryKind,
     folder::Folder,
-    rule_set::{IntoRules as _, RuleSet, repository_excludes},
+    rule_set::{Burden, RuleSet},
 };
+use crate::regular_file;
+
+/// How much of a file is read that names the directory of a repository.
+const MAX_POINTER_BYTES: u64 = 8_192;
 
 /// What the rules say of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +44,17 @@ pub(super) struct Rules {
     git: Option<RuleSet>,
     exclude: Option<RuleSet>,
     is_repository: bool,
+    /// What these rules and those above take and cost.
+    burden: Burden,
+}
+
+/// A file of rules that does not hold, or not all of it, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnheldRules {
+    /// The file.
+    pub file: PathBuf,
+    /// Why.
+    pub cause: String,
 }
 
 /// Which files of rules a listing showed.
@@ -85,6 +106,73 @@ impl RuleFiles {
     }
 }
 
+/// Reads the files of rules of one directory, each on top of what holds already.
+struct Reader<'a> {
+    folder: &'a Path,
+    /// Opens a file by its path from the directory.
+    open: &'a dyn Fn(&Path) -> io::Result<File>,
+    burden: Burden,
+    unheld: &'a mut Vec<UnheldRules>,
+}
+
+impl Reader<'_> {
+    /// The rules of a file, if there are any.
+    fn read(&mut self, opened: io::Result<File>, name: &Path) -> Option<RuleSet> {
+        let read = match opened {
+            Ok(file) => RuleSet::read(file, self.folder, self.burden),
+            Err(cause) if is_absent(&cause) => return None,
+            Err(cause) => {
+                self.note(name, cause.to_string());
+                return None;
+            }
+        };
+        if let Some(limit) = read.limit {
+            self.note(name, limit);
+        }
+        let rules = read.rules?;
+        self.burden = self.burden.and(rules.burden());
+        Some(rules)
+    }
+
+    fn note(&mut self, name: &Path, cause: String) {
+        self.unheld.push(UnheldRules { file: self.folder.join(name), cause });
+    }
+
+    /// `info/exclude` of the repository at the directory, also where `.git` is a file: a linked worktree.
+    fn excludes(&mut self, kind: EntryKind) -> Option<RuleSet> {
+        let directory = match kind {
+            EntryKind::Folder => PathBuf::from(".git"),
+            EntryKind::File => self.common_directory().ok()??,
+            EntryKind::Link | EntryKind::Other => return None,
+        };
+        let path = directory.join("info/exclude");
+        self.read((self.open)(&path), &path)
+    }
+
+    fn common_directory(&self) -> io::Result<Option<PathBuf>> {
+        let first_line = |path: &Path| -> io::Result<String> {
+            let mut text = String::new();
+            (self.open)(path)?.take(MAX_POINTER_BYTES).read_to_string(&mut text)?;
+            Ok(text.lines().next().unwrap_or_default().to_owned())
+        };
+        let pointer = first_line(Path::new(".git"))?;
+        let Some(private) = pointer.strip_prefix("gitdir: ").map(Path::new) else {
+            return Ok(None);
+        };
+        let common = first_line(&private.join("commondir"))?;
+        Ok(Some(private.join(common)))
+    }
+}
+
+/// A file that is not there, or a link where none is followed, is no file of rules.
+fn is_absent(cause: &io::Error) -> bool {
+    #[cfg(unix)]
+    if cause.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+        return true;
+    }
+    matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 impl Rules {
     /// The rules that hold in a directory, given those above it and what its listing showed.
     pub(super) fn within(
@@ -92,35 +180,45 @@ impl Rules {
         folder: &Folder,
         files: RuleFiles,
         naming: Naming,
+        unheld: &mut Vec<UnheldRules>,
     ) -> Option<Arc<Self>> {
         let above = match naming {
-            Naming::Named => Self::sparing(above, folder.path()),
+            Naming::Named => Self::sparing(above, &folder.path()),
             Naming::Reached => above.cloned(),
         };
         if !files.any() {
             return above;
         }
-        let read = |present: bool, name: &str| {
-            let rules = present
-                .then(|| folder.open_file(name.as_ref()).ok())??
-                .into_rules(folder.path())?;
+        let path = folder.path();
+        let mut reader = Reader {
+            folder: &path,
+            open: &|it| folder.open_settings(it),
+            burden: above.as_ref().map_or_else(Burden::default, |it| it.burden),
+            unheld,
+        };
+        let mut read = |present: bool, name: &str| {
+            let opened = present.then(|| folder.open_file(name.as_ref()))?;
+            let rules = reader.read(opened, name.as_ref())?;
             // Lines that bring something back make the rest of the file a list of what is wanted.
             if naming == Naming::Reached || rules.brings_back_names() {
                 return Some(rules);
             }
-            rules.sparing(folder.path()).unwrap_or(Some(rules))
+            Some(rules.sparing(&path).unwrap_or(rules))
         };
-        Some(Arc::new(Self {
-            above,
-            ripgrep: read(files.ripgrep, ".rgignore"),
-            plain: read(files.plain, ".ignore"),
-            git: read(files.git, ".gitignore"),
-            exclude: match files.repository {
-                Repository::Git(kind) => repository_excludes(folder.path(), kind),
-                Repository::None | Repository::Jujutsu => None,
-            },
-            is_repository: files.repository != Repository::None,
-        }))
+        let ripgrep = read(files.ripgrep, ".rgignore");
+        let plain = read(files.plain, ".ignore");
+        let git = read(files.git, ".gitignore");
+        let exclude = match files.repository {
+            Repository::Git(kind) => reader.excludes(kind),
+            Repository::None | Repository::Jujutsu => None,
+        };
+        let is_repository = files.repository != Repository::None;
+        let burden = reader.burden.and(Burden::LEVEL);
+        if let Some(excess) = burden.excess() {
+            reader.note(Path::new(""), excess);
+            return above;
+        }
+        Some(Arc::new(Self { above, ripgrep, plain, git, exclude, is_repository, burden }))
     }
 
     /// The same rules without those that ignore whatever is in a directory.
@@ -141,50 +239,84 @@ impl Rules {
             let [ripgrep, plain, git, exclude] = spared;
             kept = Some(Arc::new(Self {
                 above: kept,
-                ripgrep: ripgrep.unwrap_or_else(|| level.ripgrep.clone()),
-                plain: plain.unwrap_or_else(|| level.plain.clone()),
-                git: git.unwrap_or_else(|| level.git.clone()),
-                exclude: exclude.unwrap_or_else(|| level.exclude.clone()),
+                ripgrep: ripgrep.or_else(|| level.ripgrep.clone()),
+                plain: plain.or_else(|| level.plain.clone()),
+                git: git.or_else(|| level.git.clone()),
+                exclude: exclude.or_else(|| level.exclude.clone()),
                 is_repository: level.is_repository,
+                burden: level.burden,
             }));
         }
         kept
     }
 
-    /// The rules of the directories a walk starts below, and of the user.
-    pub(super) fn above(start: &Path, global: Option<RuleSet>) -> Option<Arc<Self>> {
-        let mut rules = global.map(|it| {
-            Arc::new(Self {
-                above: None,
-                ripgrep: None,
-                plain: None,
-                git: None,
-                // The weakest of all: no other level has its excludes further out.
-                exclude: Some(it),
-                is_repository: false,
-            })
-        });
+    /// The rules of the directories a walk starts below, and of the user: a file, and the directory that
+    /// it is relative to.
+    pub(super) fn above(
+        start: &Path,
+        global: Option<(&Path, &Path)>,
+        unheld: &mut Vec<UnheldRules>,
+    ) -> Option<Arc<Self>> {
+        let mut rules = None;
+        let mut level = |folder: &Path, read: &mut dyn FnMut(&mut Reader<'_>) -> Option<Self>| {
+            let above: Option<Arc<Self>> = rules.take();
+            let mut reader = Reader {
+                folder,
+                open: &|it| regular_file::open(&folder.join(it)),
+                burden: above.as_ref().map_or_else(Burden::default, |it| it.burden),
+                unheld,
+            };
+            rules = match read(&mut reader) {
+                Some(level) => Some(Arc::new(Self { above, burden: reader.burden, ..level })),
+                None => above,
+            };
+        };
+        if let Some((file, folder)) = global {
+            // The weakest of all: no other level has its excludes further out.
+            level(folder, &mut |reader| {
+                let excludes = reader.read(regular_file::open(file), file)?;
+                Some(Self { exclude: Some(excludes.holding_anywhere(folder)), ..Self::none() })
+            });
+        }
         let ancestors: Vec<&Path> = start.ancestors().skip(1).collect();
         for folder in ancestors.into_iter().rev() {
-            let read = |name: &str| {
-                let path = folder.join(name);
-                path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
-                File::open(path).ok()?.into_rules(folder)
-            };
-            let (ripgrep, plain, git) = (read(".rgignore"), read(".ignore"), read(".gitignore"));
-            let repository = folder.join(".git").symlink_metadata().ok();
-            let is_repository = repository.is_some() || folder.join(".jj").is_dir();
-            if ripgrep.is_none() && plain.is_none() && git.is_none() && !is_repository {
-                continue;
-            }
-            let exclude = repository.and_then(|it| {
-                let kind = if it.is_file() { EntryKind::File } else { EntryKind::Folder };
-                repository_excludes(folder, kind)
+            level(folder, &mut |reader| {
+                let mut read = |name: &str| {
+                    let opened = regular_file::open_named(&folder.join(name));
+                    // No more than a listing would: something else by that name is no file of rules.
+                    if opened.as_ref().is_err_and(|it| regular_file::other_kind(it).is_some()) {
+                        return None;
+                    }
+                    reader.read(opened, name.as_ref())
+                };
+                let (ripgrep, plain, git) =
+                    (read(".rgignore"), read(".ignore"), read(".gitignore"));
+                let repository = folder.join(".git").symlink_metadata().ok();
+                let is_repository = repository.is_some() || folder.join(".jj").is_dir();
+                let is_nothing = ripgrep.is_none() && plain.is_none() && git.is_none();
+                if is_nothing && !is_repository {
+                    return None;
+                }
+                let exclude = repository.and_then(|it| {
+                    let kind = if it.is_file() { EntryKind::File } else { EntryKind::Folder };
+                    reader.excludes(kind)
+                });
+                Some(Self { ripgrep, plain, git, exclude, is_repository, ..Self::none() })
             });
-            let above = rules.take();
-            rules = Some(Arc::new(Self { above, ripgrep, plain, git, exclude, is_repository }));
         }
         rules
+    }
+
+    fn none() -> Self {
+        Self {
+            above: None,
+            ripgrep: None,
+            plain: None,
+            git: None,
+            exclude: None,
+            is_repository: false,
+            burden: Burden::default(),
+        }
     }
 
     /// What the rules say of an entry by its absolute path.

@@ -6,15 +6,15 @@ use std::{
 };
 
 use ignore::{
-    Match,
-    overrides::{Override, OverrideBuilder},
+    overrides::OverrideBuilder,
     types::{Types, TypesBuilder},
 };
 
 use super::{
     entry::EntryKind,
     folder::Folder,
-    pattern::{PathPattern, PatternError, check_glob, literal_beginning},
+    pattern::{MAX_GLOB_BYTES, PathPattern, PatternError, check_glob, literal_beginning},
+    rule_set::RuleSet,
     rules::{Naming, Rules, Ruling},
 };
 use crate::workspace::WorkspacePath;
@@ -45,13 +45,32 @@ pub enum IgnoreRules {
 pub struct Selection {
     hidden: HiddenFiles,
     /// ripgrep's `--glob`: a file it names is taken even if it is ignored.
-    overrides: Option<Override>,
+    overrides: Option<Globs>,
     /// Directories that those globs spell out.
     places: Vec<PathBuf>,
     /// Whether one of them is about what is in `.git`, or about it.
     names_git: bool,
     types: Option<Types>,
     pattern: Option<PathPattern>,
+}
+
+/// Globs of a caller. They say of a file what rules say, the other way round.
+#[derive(Debug)]
+struct Globs {
+    rules: RuleSet,
+    /// Whether one of them names what is wanted: what none of them is about is then unwanted.
+    names_wanted: bool,
+}
+
+impl Globs {
+    fn verdict(&self, path: &Path, is_folder: bool) -> Option<Verdict> {
+        match self.rules.ruling(path, is_folder) {
+            Ruling::Ignored => Some(Verdict::Taken),
+            Ruling::Kept => Some(Verdict::Unwanted),
+            Ruling::Unmentioned if self.names_wanted && !is_folder => Some(Verdict::Unwanted),
+            Ruling::Unmentioned => None,
+        }
+    }
 }
 
 /// Why a selection was refused.
@@ -114,28 +133,34 @@ impl Selection {
         globs: &[String],
         relative_to: &Path,
     ) -> Result<Self, SelectionError> {
-        let mut overrides = OverrideBuilder::new(relative_to);
+        let bytes = globs.iter().map(String::len).sum();
+        if bytes > MAX_GLOB_BYTES {
+            return Err(PatternError::TooLong(bytes).into());
+        }
+        let mut lines: Vec<String> = Vec::new();
         for glob in globs {
             check_glob(glob)?;
-            let malformed =
-                |err: ignore::Error| PatternError::Malformed(glob.clone(), err.to_string());
             // Who names a directory wants what is in it, ignored or not.
             let mut place = String::new();
             if !glob.starts_with('!') && glob.trim_start_matches('/').contains('/') {
                 let parts = literal_beginning(glob.trim_start_matches('/'));
                 for part in parts.iter().filter_map(|it| it.to_str()) {
                     place = format!("{place}/{part}");
-                    overrides.add(&format!("{place}/")).map_err(malformed)?;
+                    lines.push(format!("{place}/"));
                     self.places.push(relative_to.join(place.trim_start_matches('/')));
                 }
             }
             self.names_git |= !glob.starts_with('!') && glob.split('/').any(|part| part == ".git");
-            overrides.add(glob).map_err(malformed)?;
+            OverrideBuilder::new(relative_to)
+                .add(glob)
+                .map_err(|err| PatternError::Malformed(glob.clone(), err.to_string()))?;
+            lines.push(glob.clone());
         }
-        let overrides = overrides
-            .build()
-            .map_err(|err| PatternError::Malformed(globs.join(" "), err.to_string()))?;
-        self.overrides = (!overrides.is_empty()).then_some(overrides);
+        let read = RuleSet::of_globs(&lines, relative_to);
+        if let Some(limit) = read.limit {
+            return Err(PatternError::Malformed(globs.join(" "), limit).into());
+        }
+        self.overrides = read.rules.map(|rules| Globs { names_wanted: rules.ignores_any(), rules });
         Ok(self)
     }
 
@@ -182,11 +207,15 @@ impl Selection {
     /// Whether a directory is what was asked for by name.
     pub(super) fn naming(&self, folder: &Folder) -> Naming {
         let spelled_out = self.pattern.as_ref().map_or(0, PathPattern::spelled_out);
-        if folder.depth() <= spelled_out || self.places.iter().any(|it| **it == **folder.path()) {
+        if folder.depth() <= spelled_out || self.is_place(folder) {
             Naming::Named
         } else {
             Naming::Reached
         }
+    }
+
+    fn is_place(&self, folder: &Folder) -> bool {
+        !self.places.is_empty() && self.places.contains(&folder.path().to_path_buf())
     }
 
     /// Whether files are judged by where they are below the start.
@@ -221,10 +250,10 @@ impl Selection {
         if entry.name == ".git" && !named && !self.names_git {
             return Verdict::Unwanted;
         }
-        match self.overrides.as_ref().map(|it| it.matched(entry.path, is_folder)) {
-            Some(Match::Whitelist(_)) => return Verdict::Taken,
-            Some(Match::Ignore(_)) => return Verdict::Unwanted,
-            Some(Match::None) | None => {}
+        if let Some(verdict) =
+            self.overrides.as_ref().and_then(|it| it.verdict(entry.path, is_folder))
+        {
+            return verdict;
         }
         if !is_folder
             && let Some(types) = &self.types

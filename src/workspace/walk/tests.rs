@@ -3,8 +3,7 @@
 
 use std::{
     collections::BTreeSet,
-    ffi::OsString,
-    fs, io,
+    fs,
     ops::ControlFlow,
     os::unix::fs::symlink,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -55,22 +54,26 @@ impl Visitor for Names<'_> {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: Vec<OsString>,
+        names: FileNames<'_>,
         done: &dyn Fn() -> bool,
     ) -> Option<Vec<String>> {
         let mut paths = Vec::new();
-        for name in &names {
+        for name in names {
             if done() {
                 return None;
             }
-            (self.0)(&folder.path().join(name));
-            paths.push(folder.below().join(name).display().to_string());
+            let path = folder.path().join(name);
+            (self.0)(&path);
+            paths.push(folder.below_start(&path).display().to_string());
         }
         Some(paths)
     }
 
-    fn unreadable(&mut self, folder: &Path, _: &io::Error) -> Option<Vec<String>> {
-        Some(vec![format!("{} is unreadable", folder.display())])
+    fn notice(&mut self, noticed: Noticed) -> Option<Vec<String>> {
+        let unreadable = noticed.unreadable.iter();
+        let unreadable = unreadable.map(|(path, _)| format!("{} is unreadable", path.display()));
+        let unheld = noticed.unheld.iter().map(|it| format!("{}: {}", it.file.display(), it.cause));
+        Some(unreadable.chain(unheld).collect())
     }
 }
 
@@ -115,8 +118,12 @@ impl Tree {
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<WalkEnd, Cancelled> {
         let start = self.start();
-        let walk = Walk {
-            start: &start,
+        self.from(&start).run(&|| Names(look), paths, cancelled).unwrap()
+    }
+
+    fn from<'a>(&'a self, start: &'a WorkspacePath) -> Walk<'a> {
+        Walk {
+            start,
             selection: &self.selection,
             ignore_rules: IgnoreRules::Hold,
             global_excludes: None,
@@ -124,8 +131,7 @@ impl Tree {
             taken: Taken::Selected,
             order: Order::Path,
             threads: &self.threads,
-        };
-        walk.run(&|| Names(look), paths, cancelled).unwrap()
+        }
     }
 }
 
@@ -245,4 +251,82 @@ fn deep_nesting_keeps_few_directories_open() {
     assert_eq!(seen.len(), 399);
     // 64, each 32nd of the deeper ones, and what four threads are about to open.
     assert!(most.load(Ordering::SeqCst) <= 64 + 400 / 32 + 8, "{most:?}");
+}
+
+/// Makes a FIFO; to open one the usual way holds a thread for ever.
+fn make_fifo(path: &Path) {
+    let kind = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, path, kind, 0o600.into(), 0).unwrap();
+}
+
+#[test]
+fn rules_that_are_no_regular_files_hold_up_nobody() {
+    let plants: [(&str, &dyn Fn(&Path)); 9] = [
+        (".gitignore", &|root| make_fifo(&root.join(".gitignore"))),
+        (".ignore", &|root| make_fifo(&root.join(".ignore"))),
+        (".rgignore", &|root| make_fifo(&root.join(".rgignore"))),
+        ("a FIFO as .git", &|root| make_fifo(&root.join(".git"))),
+        ("info/exclude", &|root| {
+            fs::create_dir_all(root.join(".git/info")).unwrap();
+            make_fifo(&root.join(".git/info/exclude"));
+        }),
+        ("a link to a FIFO", &|root| {
+            fs::create_dir_all(root.join(".git/info")).unwrap();
+            make_fifo(&root.join("fifo"));
+            symlink(root.join("fifo"), root.join(".git/info/exclude")).unwrap();
+        }),
+        ("a link into /proc", &|root| {
+            fs::create_dir_all(root.join(".git/info")).unwrap();
+            symlink("/proc/kmsg", root.join(".git/info/exclude")).unwrap();
+        }),
+        ("a worktree's commondir", &|root| {
+            fs::create_dir_all(root.join("private")).unwrap();
+            make_fifo(&root.join("private/commondir"));
+            fs::write(root.join(".git"), "gitdir: private\n").unwrap();
+        }),
+        ("a directory", &|root| fs::create_dir_all(root.join(".git/info/exclude")).unwrap()),
+    ];
+    for (name, plant) in plants {
+        let tree = Tree::new(&["a.txt", "sub/b.txt"]);
+        plant(tree.dir.path());
+        let seen = tree.walk(&|_| {});
+        assert!(seen.contains(&"a.txt".to_owned()), "{name}: {seen:?}");
+        // The same from below: rules above the start are read by path.
+        let roots = Roots::new(tree.dir.path(), &[]).unwrap();
+        let start = roots.resolve("sub", RelativePaths::FromFirstRoot).unwrap();
+        let mut paths = Paths::default();
+        let global = tree.dir.path().join("global");
+        make_fifo(&global);
+        let walk = Walk { global_excludes: Some((&global, tree.dir.path())), ..tree.from(&start) };
+        walk.run(&|| Names(&|_| {}), &mut paths, &|| false).unwrap().unwrap();
+        assert!(paths.seen.contains(&"b.txt".to_owned()), "{name}: {:?}", paths.seen);
+        let said = paths.seen.iter().any(|it| it.contains("global: it is a FIFO, not a file"));
+        assert!(said, "{name}: {:?}", paths.seen);
+    }
+}
+
+#[test]
+fn rules_beyond_a_bound_are_named_once_and_hide_nothing() {
+    let tree = Tree::new(&["a.txt", "sub/b.txt", "sub/deep/c.txt"]);
+    fs::write(tree.dir.path().join("sub/.gitignore"), "*\n".repeat(600_000)).unwrap();
+    let seen = tree.walk(&|_| {});
+    let (said, files): (Vec<_>, Vec<_>) = seen.into_iter().partition(|it| it.contains(": "));
+    assert_eq!(files, ["a.txt", "sub/.gitignore", "sub/b.txt", "sub/deep/c.txt"]);
+    assert_eq!(said.len(), 1);
+    assert!(said.concat().ends_with("sub/.gitignore: it has more than 1048576 bytes"), "{said:?}");
+}
+
+#[test]
+fn rules_in_every_directory_of_a_deep_tree_cost_what_is_bounded() {
+    let tree = Tree::new(&[]);
+    let mut folder = tree.dir.path().to_owned();
+    for level in 0..1_200 {
+        fs::write(folder.join(".ignore"), format!("{level}\n")).unwrap();
+        folder.push("d");
+        fs::create_dir(&folder).unwrap();
+    }
+    let seen = tree.walk(&|_| {});
+    let said = seen.iter().filter(|it| it.contains("more than 32768 looks")).count();
+    assert!((1..400).contains(&said), "{said}");
+    assert_eq!(seen.iter().filter(|it| it.ends_with(".ignore")).count(), 1_200);
 }

@@ -1,13 +1,12 @@
 //! The walk itself: threads that list directories, judge entries and visit files.
 
 use std::{
-    ffi::OsString,
     io,
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
 };
@@ -15,9 +14,9 @@ use std::{
 use super::{
     entry::{EntryBuffer, EntryKind},
     folder::Folder,
-    queue::{Gather, Order, Position, Queue},
-    rule_set::global_excludes,
-    rules::{RuleFiles, Rules},
+    names::{FileNames, NameList},
+    queue::{Gather, Order, Queue, Splits},
+    rules::{RuleFiles, Rules, UnheldRules},
     selection::{Candidate, IgnoreRules, Selection, Verdict},
     threads::SearchThreads,
     visibility::{Subject, Visibility},
@@ -29,7 +28,10 @@ const FILES_AT_ONCE: usize = 32;
 /// How much work has to be waiting before another thread is worth its start.
 const WORK_WORTH_A_THREAD: usize = 4;
 /// How many entries of a directory are looked at between two looks at the caller's wish to stop.
-const ENTRIES_BETWEEN_CHECKS: usize = 1_024;
+pub(super) const ENTRIES_BETWEEN_CHECKS: usize = 1_024;
+/// How many bytes of names a walk holds at once: of a million files in one directory, or of so many in
+/// several that are one in the other.
+pub(super) const MAX_NAMES_BYTES: usize = 40 * 1024 * 1024;
 
 /// Which files a walk hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +72,21 @@ pub trait Visitor {
     fn visit(
         &mut self,
         folder: &Folder,
-        names: Vec<OsString>,
+        names: FileNames<'_>,
         done: &dyn Fn() -> bool,
     ) -> Option<Self::Result>;
 
-    /// Takes note of a directory that could not be read.
-    fn unreadable(&mut self, folder: &Path, cause: &io::Error) -> Option<Self::Result>;
+    /// Takes note of what an answer has to say about a directory.
+    fn notice(&mut self, noticed: Noticed) -> Option<Self::Result>;
+}
+
+/// What an answer has to say about a directory.
+#[derive(Debug, Default)]
+pub struct Noticed {
+    /// It, or some of it, could not be read, and why.
+    pub unreadable: Option<(PathBuf, io::Error)>,
+    /// Rules that do not hold in it.
+    pub unheld: Vec<UnheldRules>,
 }
 
 /// How a walk ended.
@@ -92,11 +103,51 @@ pub struct Cancelled;
 
 enum Work {
     /// Lists the directory a walk starts with.
-    Start(Arc<Folder>),
-    /// Enters and lists a directory.
-    Enter { parent: Arc<Folder>, name: OsString, rules: Option<Arc<Rules>>, left_out: bool },
-    /// Visits files.
-    Visit { folder: Arc<Folder>, names: Vec<OsString> },
+    Start(Box<Folder>),
+    /// Enters a directory and lists it, or visits files, and goes on behind them.
+    Entries { listed: Arc<Contents>, from: usize, to: usize, pieces: usize },
+}
+
+/// What a directory has that is asked for, in order.
+struct Contents {
+    folder: Arc<Folder>,
+    rules: Option<Arc<Rules>>,
+    names: NameList,
+    held: Arc<AtomicUsize>,
+}
+
+impl Contents {
+    /// Where the piece that begins with an entry ends.
+    fn end_of_piece(&self, from: usize) -> usize {
+        from + self.names.files_from(from, FILES_AT_ONCE).max(1)
+    }
+}
+
+impl Drop for Contents {
+    fn drop(&mut self) {
+        self.held.fetch_sub(self.names.bytes(), Ordering::Relaxed);
+    }
+}
+
+impl Splits for Work {
+    fn split(self) -> (Self, Option<Self>) {
+        let Self::Entries { listed, from, to, pieces } = self else { return (self, None) };
+        let end = listed.end_of_piece(from);
+        let rest = (end < to).then(|| Self::Entries {
+            listed: Arc::clone(&listed),
+            from: end,
+            to,
+            pieces: pieces.saturating_sub(1),
+        });
+        (Self::Entries { listed, from, to: end, pieces: 1 }, rest)
+    }
+
+    fn pieces(&self) -> usize {
+        match self {
+            Self::Start(_) => 1,
+            Self::Entries { pieces, .. } => *pieces,
+        }
+    }
 }
 
 impl Walk<'_> {
@@ -111,18 +162,18 @@ impl Walk<'_> {
         V: Visitor,
         G: Gather<Result = V::Result>,
     {
-        let start = Folder::start(self.start)?.rest();
+        let start = Folder::start(self.start)?;
+        let mut unheld = Vec::new();
         let rules = match self.ignore_rules {
-            IgnoreRules::Hold => Rules::above(
-                start.path(),
-                self.global_excludes.and_then(|(file, below)| global_excludes(file, below)),
-            ),
+            IgnoreRules::Hold => Rules::above(&start.path(), self.global_excludes, &mut unheld),
             IgnoreRules::Disregarded => None,
         };
         let run = Run {
             walk: self,
             rules,
-            queue: Queue::new(self.order, Work::Start(start), gather),
+            unheld_above: Mutex::new(unheld),
+            held: Arc::default(),
+            queue: Queue::new(self.order, Work::Start(Box::new(start)), gather),
             left_out_any: AtomicBool::new(false),
             cancelled,
         };
@@ -158,6 +209,10 @@ impl Walk<'_> {
 struct Run<'a, G: Gather> {
     walk: &'a Walk<'a>,
     rules: Option<Arc<Rules>>,
+    /// Rules above the start that do not hold.
+    unheld_above: Mutex<Vec<UnheldRules>>,
+    /// How many bytes of names are held.
+    held: Arc<AtomicUsize>,
     queue: Queue<'a, Work, G>,
     left_out_any: AtomicBool,
     cancelled: &'a (dyn Fn() -> bool + Sync),
@@ -168,14 +223,15 @@ struct Thread<'r, 'a, G: Gather, V> {
     visitor: V,
     buffer: EntryBuffer,
     path: PathBuf,
-    below: PathBuf,
+    /// The directory that this thread worked in last.
+    last: Option<Arc<Folder>>,
 }
 
-/// An entry of a listing that a walk may take.
-struct Entry {
-    name: OsString,
-    kind: EntryKind,
+/// How a directory came to be listed.
+struct Arrival<'a> {
+    rules: Option<&'a Arc<Rules>>,
     left_out: bool,
+    noticed: Noticed,
 }
 
 impl<'r, 'a, G, V> Thread<'r, 'a, G, V>
@@ -184,13 +240,7 @@ where
     V: Visitor<Result = G::Result>,
 {
     fn new(run: &'r Run<'a, G>, visitor: V) -> Self {
-        Self {
-            run,
-            visitor,
-            buffer: EntryBuffer::default(),
-            path: PathBuf::new(),
-            below: PathBuf::new(),
-        }
+        Self { run, visitor, buffer: EntryBuffer::default(), path: PathBuf::new(), last: None }
     }
 
     /// Does one piece of work; false when there is none.
@@ -199,53 +249,70 @@ where
             self.run.queue.stop();
         }
         let Some((work, running)) = self.run.queue.next() else { return false };
-        match work {
-            Work::Visit { folder, names } => {
-                let run = self.run;
-                let done = || run.queue.is_stopped() || (run.cancelled)();
-                let result = self.visitor.visit(&folder, names, &done);
-                running.end(result, Vec::new());
-            }
+        let (result, further) = match work {
             Work::Start(folder) => {
+                let unheld = &self.run.unheld_above;
+                let mut unheld = unheld.lock().unwrap_or_else(PoisonError::into_inner);
+                let unheld = std::mem::take(&mut *unheld);
+                let noticed = Noticed { unheld, ..Noticed::default() };
                 let rules = self.run.rules.as_ref();
-                let (result, further) = self.list(&folder, rules, false, running.position());
-                running.end(result, further);
+                self.list(*folder, Arrival { rules, left_out: false, noticed })
             }
-            Work::Enter { parent, name, rules, left_out } => {
-                let (result, further) = match parent.enter(&name) {
-                    Ok(folder) => {
-                        self.list(&folder.rest(), rules.as_ref(), left_out, running.position())
-                    }
-                    Err(cause) => (self.unreadable(&parent.path().join(&name), &cause), Vec::new()),
-                };
-                running.end(result, further);
-            }
-        }
+            Work::Entries { listed, from, to, .. } => self.go_to(&listed, from, to),
+        };
+        running.end(result, further);
         true
     }
 
-    fn unreadable(&mut self, folder: &Path, cause: &io::Error) -> Option<G::Result> {
-        // Removed since its parent was listed: nothing is missing from the answer.
-        if cause.kind() == io::ErrorKind::NotFound {
-            return None;
+    /// Visits files of a directory, or enters one in it.
+    fn go_to(
+        &mut self,
+        listed: &Contents,
+        from: usize,
+        to: usize,
+    ) -> (Option<G::Result>, Option<Work>) {
+        let Contents { folder, rules, names, .. } = listed;
+        self.work_in(folder);
+        let Some((name, entry)) = names.get(from) else { return (None, None) };
+        if entry.kind == EntryKind::File {
+            let run = self.run;
+            let done = || run.queue.is_stopped() || (run.cancelled)();
+            return (self.visitor.visit(folder, FileNames::new(names, from, to), &done), None);
         }
-        self.visitor.unreadable(folder, cause)
+        let mut noticed = Noticed::default();
+        match folder.enter(name) {
+            Ok(entered) => {
+                let (rules, left_out) = (rules.as_ref(), entry.left_out);
+                self.list(entered, Arrival { rules, left_out, noticed })
+            }
+            // Removed since its parent was listed: nothing is missing from the answer.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => (None, None),
+            Err(cause) => {
+                noticed.unreadable = Some((folder.path().join(name), cause));
+                (self.visitor.notice(noticed), None)
+            }
+        }
+    }
+
+    /// Lets go of the directory that this thread worked in before.
+    fn work_in(&mut self, folder: &Arc<Folder>) {
+        if !self.last.as_ref().is_some_and(|it| Arc::ptr_eq(it, folder))
+            && let Some(last) = self.last.replace(Arc::clone(folder))
+        {
+            last.let_go();
+        }
     }
 
     /// Lists a directory and makes work of what is in it.
-    fn list(
-        &mut self,
-        folder: &Arc<Folder>,
-        above: Option<&Arc<Rules>>,
-        left_out: bool,
-        position: &Position,
-    ) -> (Option<G::Result>, Vec<(Position, Work)>) {
-        let mut entries: Vec<Entry> = Vec::new();
+    fn list(&mut self, folder: Folder, arrival: Arrival<'_>) -> (Option<G::Result>, Option<Work>) {
+        let Arrival { rules: above, left_out, mut noticed } = arrival;
+        let mut names = NameList::default();
         let mut rule_files = RuleFiles::default();
         let mut seen = 0_usize;
-        let cancelled = self.run.cancelled;
-        let selection = self.run.walk.selection;
-        let listed = folder.entries(&mut self.buffer, &mut |name, kind| {
+        let mut too_many = false;
+        let Run { cancelled, held, .. } = self.run;
+        let Walk { selection, ignore_rules, order, .. } = *self.run.walk;
+        let mut listed = folder.entries(&mut self.buffer, &mut |name, kind| {
             let bytes = name.as_encoded_bytes();
             if bytes.first() == Some(&b'.') {
                 rule_files.note(bytes, kind);
@@ -255,52 +322,89 @@ where
                 EntryKind::Folder => true,
                 EntryKind::Link | EntryKind::Other => false,
             };
-            if wanted {
-                entries.push(Entry { name: name.to_owned(), kind, left_out });
+            if wanted && !names.push(name, kind, left_out) {
+                too_many = true;
             }
             seen += 1;
-            if seen.is_multiple_of(ENTRIES_BETWEEN_CHECKS) && cancelled() {
-                return ControlFlow::Break(());
+            if seen.is_multiple_of(ENTRIES_BETWEEN_CHECKS) {
+                too_many |= names.bytes() + held.load(Ordering::Relaxed) > MAX_NAMES_BYTES;
+                if too_many || cancelled() {
+                    return ControlFlow::Break(());
+                }
             }
             ControlFlow::Continue(())
         });
-        let result = match listed {
-            Ok(()) => None,
-            Err(cause) => self.unreadable(folder.path(), &cause),
-        };
-        let rules = match self.run.walk.ignore_rules {
-            IgnoreRules::Hold => Rules::within(above, folder, rule_files, selection.naming(folder)),
+        if too_many {
+            listed = Err(io::Error::other(format!(
+                "it has too many entries, of which the first {} were looked at",
+                names.len()
+            )));
+        }
+        if let Err(cause) = listed
+            && cause.kind() != io::ErrorKind::NotFound
+        {
+            noticed.unreadable = Some((folder.path().to_path_buf(), cause));
+        }
+        let rules = match ignore_rules {
+            IgnoreRules::Hold => {
+                let naming = selection.naming(&folder);
+                Rules::within(above, &folder, rule_files, naming, &mut noticed.unheld)
+            }
             IgnoreRules::Disregarded => None,
         };
-        self.judge(folder, &mut entries, rules.as_deref());
-        (result, self.share_out(folder, entries, rules.as_ref(), position))
+        let says_nothing = noticed.unreadable.is_none() && noticed.unheld.is_empty();
+        let result = if says_nothing { None } else { self.visitor.notice(noticed) };
+        self.judge(&folder, &mut names, rules.as_deref());
+        match order {
+            Order::Path => names.sort_by_name(),
+            // Files first: the sooner they are done, the sooner the directory can be closed.
+            Order::Any => names.sort_files_first(),
+        }
+        (result, self.further(folder, names, rules))
+    }
+
+    /// The work that a directory leads to.
+    fn further(&self, folder: Folder, names: NameList, rules: Option<Arc<Rules>>) -> Option<Work> {
+        if names.is_empty() {
+            return None;
+        }
+        let held = Arc::clone(&self.run.held);
+        held.fetch_add(names.bytes(), Ordering::Relaxed);
+        let to = names.len();
+        let contents = Contents { folder: folder.rest(), rules, names, held };
+        let (mut from, mut pieces) = (0, 0);
+        while from < to {
+            from = contents.end_of_piece(from);
+            pieces += 1;
+        }
+        Some(Work::Entries { listed: Arc::new(contents), from: 0, to, pieces })
     }
 
     /// Keeps the entries that are asked for.
-    fn judge(&mut self, folder: &Folder, entries: &mut Vec<Entry>, rules: Option<&Rules>) {
+    fn judge(&mut self, folder: &Folder, names: &mut NameList, rules: Option<&Rules>) {
+        if names.is_empty() {
+            return;
+        }
         let Walk { selection, visibility, taken, .. } = *self.run.walk;
         // Most files of a search are judged by name alone; a path for each would cost more than that.
-        let needs_path = rules.is_some() || selection.needs_path() || !visibility.is_everything();
-        let needs_below = selection.needs_path_below();
-        let (path, below) = (&mut self.path, &mut self.below);
+        let needs_path = rules.is_some()
+            || selection.needs_path()
+            || selection.needs_path_below()
+            || !visibility.is_everything();
+        let path = &mut self.path;
         path.clear();
-        path.push(folder.path());
-        below.clear();
-        below.push(folder.below());
+        path.push(&*folder.path());
         let mut left_out_any = false;
-        entries.retain_mut(|entry| {
+        names.retain(|name, entry| {
             if needs_path {
-                path.push(&entry.name);
-            }
-            if needs_below {
-                below.push(&entry.name);
+                path.push(name);
             }
             // Below an ignored directory everything is left out; its own rules do not matter.
             let rules = if entry.left_out { None } else { rules };
             let candidate = Candidate {
                 path,
-                below,
-                name: &entry.name,
+                below: folder.below_start(path),
+                name,
                 kind: entry.kind,
                 depth: folder.depth(),
             };
@@ -317,52 +421,10 @@ where
             if needs_path {
                 path.pop();
             }
-            if needs_below {
-                below.pop();
-            }
             wanted
         });
         if left_out_any {
             self.run.left_out_any.store(true, Ordering::Relaxed);
         }
-    }
-
-    /// Makes pieces of work of entries, in the order the walk is to have.
-    fn share_out(
-        &self,
-        folder: &Arc<Folder>,
-        mut entries: Vec<Entry>,
-        rules: Option<&Arc<Rules>>,
-        position: &Position,
-    ) -> Vec<(Position, Work)> {
-        match self.run.walk.order {
-            Order::Path => entries.sort_unstable_by(|one, other| {
-                one.name.as_encoded_bytes().cmp(other.name.as_encoded_bytes())
-            }),
-            // Files first: the sooner they are done, the sooner the directory can be closed.
-            Order::Any => entries.sort_by_key(|it| it.kind != EntryKind::File),
-        }
-        let mut further: Vec<(Position, Work)> = Vec::new();
-        let mut names: Vec<OsString> = Vec::new();
-        let add = |work: Work, further: &mut Vec<(Position, Work)>| {
-            further.push((position.child(further.len()), work));
-        };
-        for Entry { name, kind, left_out } in entries {
-            let is_file = kind == EntryKind::File;
-            if !names.is_empty() && (!is_file || names.len() == FILES_AT_ONCE) {
-                let names = std::mem::take(&mut names);
-                add(Work::Visit { folder: Arc::clone(folder), names }, &mut further);
-            }
-            if is_file {
-                names.push(name);
-            } else {
-                let (parent, rules) = (Arc::clone(folder), rules.cloned());
-                add(Work::Enter { parent, name, rules, left_out }, &mut further);
-            }
-        }
-        if !names.is_empty() {
-            add(Work::Visit { folder: Arc::clone(folder), names }, &mut further);
-        }
-        further
     }
 }
