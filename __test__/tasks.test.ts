@@ -195,12 +195,10 @@ describe("many tasks", () => {
 describe("a thousand commands", () => {
   test("that have ended hold no descriptor, in the host or in its supervisor", async () => {
     const registry = registryHere({ hooks: { PreToolUse: [{ matcher: "Glob", hooks: [hook] }] } });
-    const supervisor = () => {
-      const [only] = childrenOf(process.pid).filter(
+    const supervisor = () =>
+      childrenOf(process.pid).find(
         ({ pid, name }) => name.startsWith("toolwright-supe") && !before.has(pid),
-      );
-      return only?.pid ?? 0;
-    };
+      )?.pid ?? 0;
     const before = new Set(childrenOf(process.pid).map(({ pid }) => pid));
     const round = async () => {
       const id = await start(registry, "true");

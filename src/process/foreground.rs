@@ -5,10 +5,11 @@ use std::{convert::Infallible, future::Future, sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{
+    ending::{Ending, StopReason},
     manager::TaskManager,
     readable::Stream,
     settings::OnTimeout,
-    task::{Ending, Ground, StopReason, Task},
+    task::{Ground, Task},
 };
 
 /// How often a listener hears of a command that says much.

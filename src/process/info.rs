@@ -4,10 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::UNIX_EPOCH};
 
 use serde::Serialize;
 
-use super::{
-    output::SpillState,
-    task::{Task, TaskState},
-};
+use super::{ending::TaskState, output::SpillState, task::Task};
 
 /// What is known of a task.
 #[derive(Clone, Debug, Serialize)]

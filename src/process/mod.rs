@@ -12,6 +12,7 @@
 mod descendants;
 #[cfg(unix)]
 mod direct;
+mod ending;
 mod events;
 mod exit_meaning;
 mod files;
@@ -34,6 +35,7 @@ mod settings;
 mod supervisor;
 mod task;
 
+pub use ending::{Ending, KeeperTrouble, StopReason, TaskState};
 pub use events::{TaskEvent, TaskEventKind};
 pub use exit_meaning::exit_meaning;
 pub use files::OutputFiles;
@@ -46,4 +48,4 @@ pub use manager::{
 pub use output::{Part, SpillState};
 pub use readable::{Stream, readable, unfinished_sequence};
 pub use settings::{OnTimeout, ProcessSettings};
-pub use task::{Ending, Ground, KeeperTrouble, StopReason, Task, TaskState};
+pub use task::{Ground, Task};

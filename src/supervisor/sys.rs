@@ -86,6 +86,8 @@ pub(crate) struct ProgramStart<'a> {
     pub(crate) program: &'a CStr,
     pub(crate) arguments: &'a [&'a CStr],
     pub(crate) environment: &'a [CString],
+    /// True to share the current directory with this process from then on: where it goes, we go.
+    pub(crate) shares_directory: bool,
     /// Nothing for the input of this process.
     pub(crate) input: Option<&'a OwnedFd>,
     pub(crate) output: &'a OwnedFd,
@@ -104,9 +106,8 @@ struct Beginning {
 /// How much stack the new process has until its program runs: it makes a few system calls.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// Starts a program in a group of its own, in the current directory, which it shares with this process from
-/// then on: where it goes, we go.
-pub(crate) fn start_sharing_directory(start: &ProgramStart<'_>) -> io::Result<Pid> {
+/// Starts a program in a group of its own, in the current directory.
+pub(crate) fn start_program(start: &ProgramStart<'_>) -> io::Result<Pid> {
     let list = |texts: &mut dyn Iterator<Item = *const c_char>| {
         texts.chain([ptr::null()]).collect::<Vec<_>>()
     };
@@ -125,7 +126,8 @@ pub(crate) fn start_sharing_directory(start: &ProgramStart<'_>) -> io::Result<Pi
     };
     // Of the widest type there is, so that the stack is aligned.
     let mut stack = vec![0_u128; STACK_BYTES / size_of::<u128>()];
-    let flags = libc::CLONE_FS | libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let sharing = if start.shares_directory { libc::CLONE_FS } else { 0 };
+    let flags = sharing | libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     let shared = (&raw mut beginning).cast::<c_void>();
     // SAFETY: the stack grows down from its end and is used by nobody else. CLONE_VFORK holds us until the
     // new process has its own memory or is gone, so that all it was given outlives its use.
@@ -149,7 +151,7 @@ pub(crate) fn start_sharing_directory(start: &ProgramStart<'_>) -> io::Result<Pi
 /// What the new process does first.
 extern "C" fn begin(shared: *mut c_void) -> c_int {
     let beginning = shared.cast::<Beginning>();
-    // SAFETY: `start_sharing_directory` keeps all of it until we have a program or are gone. Nothing but
+    // SAFETY: `start_program` keeps all of it until we have a program or are gone. Nothing but
     // system calls is made, and no lock is taken.
     unsafe {
         libc::setpgid(0, 0);

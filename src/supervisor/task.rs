@@ -18,7 +18,7 @@ use crate::{
     descendants::{descendants, kill_all, signal_all},
     protocol::{Ended, KeeperNews, MAX_CWD_BYTES, Request, RequestKind, STOP_BYTES},
     sys::{self, ProgramStart},
-    whole_text::is_whole,
+    whole_text::{becomes_a_program, is_whole},
 };
 
 /// How long killed processes may take to be gone: one in the kernel's hands may have to wait for a disk.
@@ -164,7 +164,10 @@ fn start(request: &Request, streams: &Streams, environment: &[CString]) -> io::R
     }
     let text = CString::new(text)?;
     let arguments: [&CStr; 4] = [&name, c"-c", &text, &name];
-    sys::start_sharing_directory(&ProgramStart {
+    sys::start_program(&ProgramStart {
+        // A program that gives its user other rights does not where somebody shares its directory. A shell
+        // that becomes one is not followed in any case.
+        shares_directory: !becomes_a_program(&request.command),
         program: &program,
         arguments: &arguments,
         environment,

@@ -1,5 +1,7 @@
-//! Whether a shell reads a text to its end and wants no more: nothing is open there, no quote, no bracket,
-//! no document, no `if` without its `fi`.
+//! What the text of a command tells before a shell reads it.
+//!
+//! Whether a shell reads it to its end and wants no more: nothing is open there, no quote, no bracket, no
+//! document, no `if` without its `fi`.
 //!
 //! Behind such a text an empty line changes nothing. Behind one that is not whole it would: it would be
 //! part of an open document, or move the line at which the shell says that the text ends too early. The
@@ -268,4 +270,20 @@ fn shows_lines(text: &[u8]) -> bool {
         options.iter().take_while(|it| it.is_ascii_alphabetic()).any(|it| *it == b'v')
     });
     options || contains(b"verbose") || contains(b"BASH_EXECUTION_STRING")
+}
+
+/// True where the text has the shell become another program, as far as can be seen.
+pub(crate) fn becomes_a_program(text: &[u8]) -> bool {
+    text.windows(5).enumerate().filter(|(_, it)| *it == b"exec " || *it == b"exec\t").any(
+        |(at, _)| {
+            let before = text.get(..at).unwrap_or_default();
+            let spaces = before.iter().rev().take_while(|it| b" \t".contains(it)).count();
+            let before = before.get(..at - spaces).unwrap_or_default();
+            let is_command = before.last().is_none_or(|it| b";&|({\n".contains(it));
+            let behind = text.get(at + 5..).unwrap_or_default().trim_ascii_start();
+            // Not a redirection, which changes the shell's own descriptors.
+            let is_program = !behind.first().is_none_or(|it| b"<>&0123456789{".contains(it));
+            is_command && is_program
+        },
+    )
 }

@@ -132,6 +132,10 @@ async fn where_a_command_went_is_known_and_where_its_programs_went_does_not_coun
         ("pushd sub >/dev/null", "/sub"),
         // One that became another program is not followed.
         ("exec env -C sub true", ""),
+        ("cd sub; exec true", ""),
+        ("cd sub; find . -name x -exec true {} +", "/sub"),
+        ("cd sub; echo exec it", "/sub"),
+        ("cd sub; exec 9>/dev/null; exec <&-", "/sub"),
     ] {
         let options = toolwright::pipeline::CallOptions {
             session_id: Some(command.to_owned()),
