@@ -104,6 +104,7 @@ const ODD: [string, () => unknown][] = [
   ["a frozen object", () => Object.freeze({ send() {} })],
   ["a toJSON that throws", () => ({ toJSON: fail })],
   ["a toString that throws", () => ({ toString: fail })],
+  // oxlint-disable-next-line unicorn/no-thenable -- a host may hand one over
   ["a thenable that throws", () => Object.defineProperty({}, "then", { get: fail })],
   ["a cycle", () => cycle],
   ["a deep nest", () => nested(10_000)],

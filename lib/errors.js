@@ -11,7 +11,7 @@ const known = new WeakSet();
 /** What this package throws: `type` is stable, the message says what to do. */
 class ToolError extends Error {
   constructor(type, message, options) {
-    super(message === undefined ? undefined : wordsOf(message), plainCause(options));
+    super(isText(message) ? message : wordsOf(message), plainCause(options));
     this.type = type;
     this.code = type;
     known.add(this);
@@ -21,6 +21,10 @@ class ToolError extends Error {
     // What `fetch` and Node's own APIs call it, so that one check covers all.
     return this.type === "Cancelled" ? "AbortError" : "ToolError";
   }
+}
+
+function isText(message) {
+  return message === undefined || typeof message === "string";
 }
 
 function isToolError(value) {

@@ -58,13 +58,16 @@ class HostFunctions {
   };
 
   async #call(key, number, inputJson, contextJson) {
+    const answer = this.#functions.get(number);
+    // The registry was closed while this was on its way.
+    if (answer === undefined) return;
     const { context, abort } = handlerCall(JSON.parse(contextJson), (news) =>
       this.#native.hostProgress(key, JSON.stringify(news)),
     );
     this.#aborts.set(key, abort);
-    const json = await this.#functions.get(number)?.(JSON.parse(inputJson), context);
+    const json = await answer(JSON.parse(inputJson), context);
     // An answer nobody waits for means that the abort is on its way.
-    if (json !== undefined && this.#native.hostAnswer(key, json)) this.#aborts.delete(key);
+    if (this.#native.hostAnswer(key, json)) this.#aborts.delete(key);
   }
 
   #abort(key) {

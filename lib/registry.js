@@ -16,10 +16,7 @@ const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
 const { encodePolicy } = require("./policy-engine.js");
 const { withProgress } = require("./progress.js");
 const { TaskEvents } = require("./task-events.js");
-const { readBlock } = require("./tool-use-block.js");
-
-/** How many calls a turn may have: far more than a model makes, and far fewer than an array may hold. */
-const MAX_BLOCKS = 10_000;
+const { readTurn } = require("./tool-use-block.js");
 
 /** The two shapes of an answer, as the addon is asked for them. */
 const AS_RESULT = false;
@@ -301,13 +298,7 @@ class ToolRegistry {
   async executeTools(blocks, options) {
     const given = optionsOf(options, "executeTools");
     const { format, signal, onProgress, sessionId, parallelReads } = given;
-    if (!Array.isArray(blocks) || blocks.length > MAX_BLOCKS) {
-      throw new ToolError(
-        "InvalidOptions",
-        `executeTools() takes an array of up to ${MAX_BLOCKS} tool_use blocks, got ${shown(blocks)}`,
-      );
-    }
-    const calls = JSON.stringify(Array.from({ length: blocks.length }, blockAt, blocks));
+    const calls = JSON.stringify(readTurn(blocks));
     const facts = factsOf({ sessionId });
     const results = optionalText(format, "format") ?? "anthropic";
     checkSignal(signal);
@@ -398,17 +389,20 @@ class ToolRegistry {
 
   async #run(name, inputJson, view, { signal, onProgress, ...given }) {
     const facts = factsOf(given);
-    return this.#calls.during(async () => {
+    this.#calls.begin();
+    try {
       if (signal === undefined && onProgress === undefined) {
         return unwrap(await this.#native.call(name, inputJson, view, facts));
       }
-      return withSignal(signal, (handle) =>
+      return await withSignal(signal, (handle) =>
         withProgress(onProgress, async (listener) => {
           const call = this.#native.call(name, inputJson, view, facts, handle, listener);
           return unwrap(await call, signal);
         }),
       );
-    });
+    } finally {
+      this.#calls.end();
+    }
   }
 
   /** A registered tool as hosts take it: an object with a handler that goes the whole path. */
@@ -440,17 +434,6 @@ if (Symbol.asyncDispose) {
 function createToolRegistry(options) {
   const given = optionsOf(options, "createToolRegistry");
   return new ToolRegistry({ ...given, toolsets: given.toolsets ?? ["claude"] });
-}
-
-/** For `Array.from`, which unlike `map` gives an answer to a hole in the array as well. */
-function blockAt(_hole, index) {
-  let block;
-  try {
-    block = this[index];
-  } catch (error) {
-    return readBlock(error, index);
-  }
-  return readBlock(block, index);
 }
 
 /** Only asked to describe itself; what is wrong with the input is said by `execute`. */

@@ -3,16 +3,34 @@
 const { ToolError, shown, wordsOf } = require("./errors.js");
 const { encodeInput } = require("./json.js");
 
+/** How many calls a turn may have: far more than a model makes, and far fewer than an array may hold. */
+const MAX_BLOCKS = 10_000;
+
+/** The calls of a model's turn as the addon takes them. */
+function readTurn(blocks) {
+  if (!Array.isArray(blocks) || blocks.length > MAX_BLOCKS) {
+    throw new ToolError(
+      "InvalidOptions",
+      `executeTools() takes an array of up to ${MAX_BLOCKS} tool_use blocks, got ${shown(blocks)}`,
+    );
+  }
+  // Not by `map`, which would leave a hole in the array without an answer.
+  return Array.from({ length: blocks.length }, (_hole, index) =>
+    readBlock(() => blocks[index], index),
+  );
+}
+
 /**
  * One call of a model's turn as the addon takes it: an Anthropic `tool_use` block, a tool call of
  * OpenAI's chat, an item of its responses, or a Gemini function call. Whatever is wrong with it is a
  * problem of that call alone, which has an answer in its place; so this never throws.
  */
-function readBlock(block, index) {
+function readBlock(look, index) {
   // What the answer bears where a block says none.
   let id = `call_${index}`;
   let name = "";
   try {
+    const block = look();
     const given = fields(block, id) ?? {};
     if (typeof given.id === "string") id = given.id.toWellFormed();
     if (typeof given.name === "string") name = given.name.toWellFormed();
@@ -60,4 +78,4 @@ function readInput(input) {
   }
 }
 
-module.exports = { readBlock };
+module.exports = { readTurn };

@@ -19,16 +19,18 @@ export declare class CancelHandle {
 
 /** One client's line. */
 export declare class McpLine {
-  /** Takes one message of the client, as JSON text. */
+  /** Takes one message of the client, as JSON text. A line that is closed takes none. */
   receive(message: string): void
-  /** Ends the line and every call that came over it. */
+  /** Ends the line and every call that came over it, and lets go of the way back to the client. */
   close(): void
 }
 
 /** Carries requests to JavaScript's listeners and their answers back. */
 export declare class NativeMessageBus {
-  /** A bus; `notify` takes each event as JSON. */
-  constructor(notify: (event: string) => void)
+  /** A bus that reaches nobody yet. */
+  constructor()
+  /** Has a function hear each event, as JSON; nothing for nobody any more. */
+  listen(notify?: ((event: string) => void) | undefined | null): void
   /** Asks; promises `{ approved }` as JSON. */
   request(details: string, timeoutMs: number, cancel?: CancelHandle | undefined | null): Promise<string>
   /** Hands on an answer; false when no request waits for it. */
@@ -80,17 +82,17 @@ export declare class NativeRegistry {
   /** Switches tools on, also those that `disallowedTools` names. */
   enable(names: Array<string>): string
   /** Builds a registry, or throws the text of an error envelope. */
-  constructor(options: string, aborter: (key: number) => void, hook: (key: number, event: string, context: string) => void, bus: NativeMessageBus)
-  /** Registers a host's tool. Gives `{ id, name }`. */
-  register(spec: string, handler: (key: number, input: string, context: string) => void): string
+  constructor(options: string, host: (what: "call" | "abort" | "forget", key: number, fn: number, input: string, context: string) => void, bus: NativeMessageBus)
+  /** Registers a host's tool, whose handler is the function of a number. Gives `{ id, name }`. */
+  register(spec: string, handler: number): string
   /** Takes the answer of a host tool's handler; false when nobody waits for it any more. */
   hostAnswer(key: number, answer: string): boolean
   /** Hands on what a host tool's handler tells of its progress. */
   hostProgress(key: number, progress: string): void
-  /** Removes a tool; false when there was none. */
-  unregister(name: string): boolean
-  /** Removes MCP tools by prefix; gives how many there were. */
-  unregisterMcpTools(prefix: string): number
+  /** Removes a tool; gives its own name, which may not be the one it was asked by. */
+  unregister(name: string): string | null
+  /** Removes MCP tools by prefix; gives their names. */
+  unregisterMcpTools(prefix: string): Array<string>
   /** The registration's id of a name or alias. */
   lookup(name: string): number | null
   /** Every name, in order. */
@@ -115,7 +117,10 @@ export declare class NativeRegistry {
   runningTasks(): number
   /** Hands every event of tasks to a listener: those that are kept, then those that come. */
   onTaskEvent(listener: (event: string) => void): void
-  /** Ends every running call; later ones are refused. Kept when every command is gone. */
+  /**
+   * Ends every running call; later ones are refused. Kept when every command is gone; no function of
+   * the host is called after that.
+   */
   close(): Promise<void>
 }
 

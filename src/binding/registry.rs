@@ -69,8 +69,10 @@ impl NativeRegistry {
         // A worker that ends takes nobody's calls back by itself: they run on other threads, and hold
         // what they need.
         let ends: Ends = Rc::new(Cell::new(Arc::downgrade(&pipeline)));
-        let end_with_env =
-            env.add_env_cleanup_hook(Rc::clone(&ends), end).ok().map(|hook| (hook, ends));
+        let end_with_env = env
+            .add_env_cleanup_hook(Rc::clone(&ends), |ends| end(&ends))
+            .ok()
+            .map(|hook| (hook, ends));
         let lines = AtomicU64::new(1);
         Ok(Self { pipeline, identity, setup, host_calls, lines, end_with_env })
     }
@@ -240,8 +242,11 @@ impl ObjectFinalize for NativeRegistry {
     fn finalize(mut self, env: Env) -> Result<()> {
         self.host_calls.release();
         if let Some((hook, ends)) = self.end_with_env.take() {
+            if !self.pipeline.closed.is_cancelled() {
+                end(&ends);
+            }
             // The hook itself is never freed; what it refers to can be.
-            end(ends);
+            ends.take();
             env.remove_env_cleanup_hook(hook)?;
         }
         Ok(())
@@ -252,7 +257,7 @@ impl ObjectFinalize for NativeRegistry {
 type Ends = Rc<Cell<Weak<Pipeline>>>;
 
 /// Ends every call and every command of a registry whose environment ends.
-fn end(ends: Ends) {
+fn end(ends: &Ends) {
     if let Some(pipeline) = ends.take().upgrade() {
         pipeline.closed.cancel();
         pipeline.sessions.tasks().abandon();
