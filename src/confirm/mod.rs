@@ -181,7 +181,9 @@ fn unanswered_error(unanswered: &Unanswered, asking: &Asking, spec: &ToolSpec) -
                     format!("nobody confirmed `{name}` within {within} ms ({told}); {next_step}"),
                 ),
                 format!("nobody confirmed `{name}` within {within} ms ({})", asking.reason),
-                format!("{ways}; `limits.confirmationTimeoutMs` is how long somebody has to answer"),
+                format!(
+                    "{ways}; `limits.confirmationTimeoutMs` is how long somebody has to answer"
+                ),
             )
         }
         Unanswered::Cancelled => return ToolError::cancelled(),

@@ -236,8 +236,8 @@ impl PolicyEngine {
             follow_links: None,
         };
         let mut judge = Judge::of(self, &question);
-        // The call itself was allowed or agreed to; only rules about its paths are left to ask.
-        judge.call.retain(|it| !it.rule.conditions.is_empty());
+        // A rule that asks for every call of the tool was answered with the call.
+        judge.call.retain(|it| !it.rule.is_limit() || !it.rule.conditions.is_empty());
         let ruling = judge.ruling();
         ruling.action() != Action::Allow && ruling.has_rule()
     }

@@ -39,8 +39,7 @@ impl Asking {
             true
         }));
         let mut bed = bed;
-        bed.pipeline.confirmations =
-            Confirmations::new(Arc::clone(&bus), Duration::from_hours(1));
+        bed.pipeline.confirmations = Confirmations::new(Arc::clone(&bus), Duration::from_hours(1));
         bed.pipeline.policy.change(|it| it.mode = PermissionMode::Default).unwrap();
         Self { bed: Arc::new(bed), bus, requests }
     }
