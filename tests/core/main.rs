@@ -9,6 +9,7 @@ mod editing;
 mod hooks;
 mod pipeline;
 mod policy_commands;
+mod policy_everyday;
 #[cfg(target_os = "linux")]
 mod policy_in_bash;
 mod policy_rules;
