@@ -72,7 +72,7 @@ impl<'h> Analyst<'h> {
         }
         let lexed = lexer::lex(line, nesting.shell);
         let is_understood = lexed.gave_up.is_none();
-        let parsed = syntax::parse(line, &lexed.pieces, is_understood, &mut self.work);
+        let parsed = syntax::parse(line, &lexed, &mut self.work);
         self.analysis.loops |= parsed.loops;
         if let Some(why) = lexed.gave_up {
             self.doubt(why);
@@ -242,19 +242,19 @@ impl<'h> Analyst<'h> {
     /// Doubts a command that is given variables which are not harmless; true when there are none.
     fn check_environment(&mut self, place: usize, words: &[Word], settings: &[Setting]) -> bool {
         let program = words.first().and_then(Word::literal);
-        let mut is_plain = true;
-        for setting in settings {
-            // `IFS= read` means the one command, which is a builtin and runs nothing.
-            let is_fine =
-                setting.is_harmless() || (setting.name == "IFS" && program == Some("read"));
-            if !is_fine {
-                is_plain = false;
-                let name = &setting.name;
-                let why = format!("sets `{name}`, which {}", variable::danger(name));
-                self.doubt_of(Some(place), why);
-            }
+        // `IFS= read` means the one command, which is a builtin and runs nothing.
+        let is_fine = |it: &Setting| {
+            it.is_harmless() || (it.name == "IFS" && program == Some("read"))
+        };
+        let mut others: Vec<&str> =
+            settings.iter().filter(|it| !is_fine(it)).map(|it| it.name.as_str()).collect();
+        // The worst is what somebody has to know.
+        others.sort_by_key(|it| !variable::decides_what_runs(it));
+        for name in &others {
+            let why = format!("sets `{name}`, which {}", variable::danger(name));
+            self.doubt_of(Some(place), why);
         }
-        is_plain
+        others.is_empty()
     }
 }
 

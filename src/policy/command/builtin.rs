@@ -47,6 +47,9 @@ pub(super) fn is_neutral(words: &[Word]) -> bool {
     let Some(program) = words.first().and_then(Word::literal) else { return false };
     match program {
         ":" | "true" | "false" => true,
+        // They only tell what a name means.
+        "command" => matches!(words.get(1).and_then(Word::literal), Some("-v" | "-V")),
+        "type" => true,
         "exit" | "break" | "continue" | "return" => words.len() <= 2,
         "set" | "test" | "[" | "[[" | "export" | "read" => hazard(words).is_none(),
         _ => false,
@@ -100,7 +103,7 @@ fn is_plain_export(arguments: &[Word]) -> bool {
     !arguments.is_empty()
         && arguments.iter().all(|it| match it.literal().and_then(|it| it.split_once('=')) {
             Some((name, value)) => is_harmless(name, &Word::Literal(value.to_owned())),
-            None => it.literal().is_some_and(is_local),
+            None => false,
         })
 }
 

@@ -163,14 +163,19 @@ pub(super) fn is_harmless(name: &str, value: &Word) -> bool {
         || (HARMLESS_WORDS.contains(&name) && value.literal().is_some_and(is_word))
 }
 
+/// True for a variable that is known to decide which programs or which code is run.
+pub(super) fn decides_what_runs(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    DECIDE_WHAT_RUNS.iter().any(|it| {
+        let is_start = it.ends_with('_') || matches!(*it, "PYTHON" | "RUBY" | "RUST");
+        upper == *it || (is_start && upper.starts_with(it))
+    })
+}
+
 /// What setting a variable that is not harmless may do.
 pub(super) fn danger(name: &str) -> &'static str {
     let upper = name.to_ascii_uppercase();
-    let is_known = DECIDE_WHAT_RUNS.iter().any(|it| {
-        let is_start = it.ends_with('_') || matches!(*it, "PYTHON" | "RUBY" | "RUST");
-        upper == *it || (is_start && upper.starts_with(it))
-    });
-    if is_known {
+    if decides_what_runs(name) {
         "decides which programs or which code is run"
     } else if upper.contains("PROXY") || upper.ends_with("_URL") || upper.ends_with("_HOST") {
         "may decide what is connected to"

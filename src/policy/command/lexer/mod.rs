@@ -14,6 +14,7 @@ mod test_expressions;
 mod words;
 
 use documents::Document;
+pub(super) use redirections::BehindDocument;
 
 use super::{
     Shell,
@@ -31,6 +32,8 @@ pub(super) struct Lexed {
     pub(super) reading: Reading,
     /// The variables of `for` loops.
     pub(super) loop_variables: Vec<Span>,
+    /// Redirections that the grammar is not shown.
+    pub(super) behind_documents: Vec<BehindDocument>,
     /// Parts of the line that stand on their own, one after the other.
     pub(super) pieces: Vec<Piece>,
     /// Why the text behind the last piece was not understood, if it was not.
@@ -55,6 +58,7 @@ pub(super) fn lex(line: &str, shell: Shell) -> Lexed {
         reading: Reading::default(),
         loop_variables: Vec::new(),
         documents: Vec::new(),
+        behind_documents: Vec::new(),
         pieces: Vec::new(),
         piece_start: 0,
         tokens: 0,
@@ -70,6 +74,7 @@ pub(super) fn lex(line: &str, shell: Shell) -> Lexed {
     Lexed {
         reading: lexer.reading.sorted(),
         loop_variables: lexer.loop_variables,
+        behind_documents: lexer.behind_documents,
         pieces: lexer.pieces,
         gave_up,
     }
@@ -117,6 +122,7 @@ struct Lexer<'a> {
     reading: Reading,
     loop_variables: Vec<Span>,
     documents: Vec<Document>,
+    behind_documents: Vec<BehindDocument>,
     pieces: Vec<Piece>,
     piece_start: usize,
     /// Words and operators of the piece that was begun.

@@ -1,9 +1,18 @@
 //! Redirections: what is opened, and whether it is read or written.
 
 use super::{
+    super::reading::{Direction, Span, names_descriptor},
     GaveUp, Lexer,
-    super::reading::{Direction, names_descriptor},
 };
+
+/// A redirection that stands behind a here-document on the same line. The grammar cannot read on from
+/// there to a `|`, so it is not shown to it.
+#[derive(Clone, Copy)]
+pub(in super::super) struct BehindDocument {
+    pub(in super::super) span: Span,
+    /// The file that it opens.
+    pub(in super::super) opened: Option<(Span, Direction)>,
+}
 
 /// Redirections, the longer before those they begin with; what is left is `<`.
 const REDIRECTIONS: [&str; 11] =
@@ -18,6 +27,7 @@ impl Lexer<'_> {
             Some(b'&') if digits == 0 && self.starts_with("&>") => {}
             _ => return Ok(false),
         }
+        let start = self.at;
         self.at += digits;
         self.tokens += 1;
         let operator = REDIRECTIONS.into_iter().find(|it| self.starts_with(it)).unwrap_or("<");
@@ -33,16 +43,23 @@ impl Lexer<'_> {
                 self.word(depth)?;
             }
             _ => {
+                let follows_document = !self.documents.is_empty();
                 let target = self.word(depth)?;
                 let duplicates = matches!(operator, ">&" | "<&");
                 let text = target.of(self.line);
                 if duplicates && text.len() > 1 {
                     self.only_in_bash()?;
                 }
+                let mut opened = None;
                 if !(duplicates && names_descriptor(text)) {
                     let reads = matches!(operator, "<" | "<&");
                     let direction = if reads { Direction::Reads } else { Direction::Writes };
-                    self.reading.redirections.push((target, direction));
+                    opened = Some((target, direction));
+                }
+                self.reading.redirections.extend(opened);
+                if follows_document {
+                    let span = Span { start, end: self.at };
+                    self.behind_documents.push(BehindDocument { span, opened });
                 }
             }
         }

@@ -22,6 +22,7 @@ impl Lexer<'_> {
                     self.at += 2;
                     self.list(Ends::AtParenthesis, depth + 1)?;
                 }
+                b'(' if self.peek(1) == Some(b')') => return Err("defines a function"),
                 b'(' => return Err("uses `(` inside a word"),
                 b'\'' => self.single_quoted()?,
                 b'"' => self.double_quoted(depth)?,

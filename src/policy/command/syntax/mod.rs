@@ -5,12 +5,12 @@
 
 mod visitor;
 
-use std::{cell::RefCell, ops::ControlFlow};
+use std::{borrow::Cow, cell::RefCell, ops::ControlFlow};
 
 use tree_sitter::{Decode, ParseOptions, ParseState, Parser, Tree};
 
 use super::{
-    lexer::Piece,
+    lexer::{BehindDocument, Lexed, Piece},
     reading::{Reading, Span},
     work::Work,
 };
@@ -42,8 +42,12 @@ pub(super) struct Parsed {
 }
 
 /// Parses a line, of which the lexer understood the pieces and perhaps nothing behind them.
-pub(super) fn parse(line: &str, pieces: &[Piece], is_understood: bool, work: &mut Work) -> Parsed {
+pub(super) fn parse(line: &str, lexed: &Lexed, work: &mut Work) -> Parsed {
     let mut parsed = Parsed { confirms: true, reads_rest: true, ..Parsed::default() };
+    let (pieces, is_understood) = (&lexed.pieces, lexed.gave_up.is_none());
+    let shown = without(line, &lexed.behind_documents);
+    let line = shown.as_ref();
+    parsed.reading.redirections.extend(lexed.behind_documents.iter().filter_map(|it| it.opened));
     let end = if is_understood { line.len() } else { last_end(pieces) };
     for group in groups(pieces, end) {
         let fits = group.tokens <= MAX_GROUP_TOKENS;
@@ -58,6 +62,20 @@ pub(super) fn parse(line: &str, pieces: &[Piece], is_understood: bool, work: &mu
     parsed.hazards.dedup();
     parsed.reading = std::mem::take(&mut parsed.reading).sorted();
     parsed
+}
+
+/// The line with blanks in the place of what the grammar is not shown.
+fn without<'l>(line: &'l str, hidden: &[BehindDocument]) -> Cow<'l, str> {
+    if hidden.is_empty() {
+        return Cow::Borrowed(line);
+    }
+    let mut shown = String::with_capacity(line.len());
+    for it in hidden {
+        shown.push_str(Span { start: shown.len(), end: it.span.start }.of(line));
+        shown.extend(std::iter::repeat_n(' ', it.span.end.saturating_sub(shown.len())));
+    }
+    shown.push_str(Span { start: shown.len(), end: line.len() }.of(line));
+    Cow::Owned(shown)
 }
 
 fn last_end(pieces: &[Piece]) -> usize {

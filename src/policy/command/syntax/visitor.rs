@@ -150,7 +150,7 @@ impl<'t> Visitor<'t> {
         ) {
             return;
         }
-        let mut displaced = Vec::new();
+        let mut displaced: Vec<Span> = self.lost_dash(node, body).into_iter().collect();
         let mut cursor = node.walk();
         for redirect in node.children_by_field_name("redirect", &mut cursor) {
             match redirect.kind() {
@@ -171,6 +171,15 @@ impl<'t> Visitor<'t> {
         if !displaced.is_empty() {
             self.displaced.insert(body.id(), displaced);
         }
+    }
+
+    /// The `-` in `python3 - <<EOF`, which the grammar passes over.
+    fn lost_dash(&self, node: Node, body: Node) -> Option<Span> {
+        let redirect = node.child_by_field_name("redirect")?;
+        let gap = Span { start: body.end_byte(), end: redirect.start_byte() };
+        let text = gap.of(self.text);
+        let start = gap.start + text.find('-')?;
+        (text.trim() == "-").then_some(Span { start, end: start + 1 })
     }
 
     fn displace(&mut self, redirect: Node, displaced: &mut Vec<Span>) {
