@@ -22,12 +22,17 @@ use crate::{
     policy::{CurrentPolicy, Decision, Origin, PolicyEngine, Question},
     registry::{Entry, Registry, Snapshot, ToolSource},
     session::Sessions,
-    tool::{Commitment, Prepared, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
+    tool::{
+        Access, Commitment, Prepared, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput,
+    },
     workspace::{real_place, walk::Visibility},
 };
 
 /// How often people may edit one input before the call is given up.
 const MAX_EDITS: usize = 3;
+
+/// Command lines of more bytes are judged off the async threads.
+const LONG_LINE: usize = 2_048;
 
 /// A call as it comes in: nothing in it is trusted yet.
 #[derive(Clone, Debug)]
@@ -239,7 +244,14 @@ impl Pipeline {
         } else {
             fenced(|| tool.prepare(input, cx))?
         };
-        self.decide(tools, entry, prepared, cx)
+        if !has_long_line(prepared.as_ref()) {
+            return self.decide(tools, entry, prepared, cx);
+        }
+        refuse_disabled(tools, entry)?;
+        let within = Within::new(cx, &self.closed, self.timeout(entry));
+        let (entry, engine, aside) = (entry.clone(), self.engine(cx), cx.clone());
+        let judging = cx.blocking(move |_| decided(&entry, prepared, &engine, &aside));
+        within.run(judging).await
     }
 
     /// Prepares a call without running it, for a host that wants to show it first. A tool that prepares
@@ -266,15 +278,8 @@ impl Pipeline {
         prepared: Box<dyn Prepared>,
         cx: &ToolContext,
     ) -> Result<Judged, ToolError> {
-        let name = &entry.tool.spec().name;
-        if tools.is_disabled(name) {
-            return Err(ToolError::new(ErrorKind::ToolDisabled, disabled(name)));
-        }
-        let engine = self.engine(cx);
-        match ask(entry, prepared.as_ref(), cx, |question| Decision::of(&engine, question)) {
-            Decision::Deny(error) => Err(error),
-            decision @ (Decision::Allow | Decision::Ask(_)) => Ok((prepared, decision)),
-        }
+        refuse_disabled(tools, entry)?;
+        decided(entry, prepared, &self.engine(cx), cx)
     }
 
     fn heed(
@@ -360,6 +365,34 @@ impl Pipeline {
             max_result_bytes: self.limits.max_result_bytes,
             visibility: Visibility::everything(),
         }
+    }
+}
+
+/// True when a call runs a line that takes more than a moment to judge: such are judged aside, so that
+/// other calls go on and whoever ends the call is not kept waiting.
+fn has_long_line(prepared: &dyn Prepared) -> bool {
+    let is_long = |it: &Access| matches!(it, Access::Run(line) if line.len() > LONG_LINE);
+    prepared.accesses().iter().any(is_long)
+}
+
+fn refuse_disabled(tools: &Snapshot, entry: &Entry) -> Result<(), ToolError> {
+    let name = &entry.tool.spec().name;
+    if tools.is_disabled(name) {
+        return Err(ToolError::new(ErrorKind::ToolDisabled, disabled(name)));
+    }
+    Ok(())
+}
+
+/// What policy says of a prepared call; a denied one ends here.
+fn decided(
+    entry: &Entry,
+    prepared: Box<dyn Prepared>,
+    engine: &PolicyEngine,
+    cx: &ToolContext,
+) -> Result<Judged, ToolError> {
+    match ask(entry, prepared.as_ref(), cx, |question| Decision::of(engine, question)) {
+        Decision::Deny(error) => Err(error),
+        decision @ (Decision::Allow | Decision::Ask(_)) => Ok((prepared, decision)),
     }
 }
 

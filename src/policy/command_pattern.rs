@@ -4,7 +4,10 @@
 //! prefix of `git statusx` or of `git status; rm x`. The one exception is an exact line, which is
 //! equal or not.
 
-use super::command::{MAX_BYTES, Role, Segment, Setting, Word, analyse, setting_of, trimmed};
+use super::{
+    command::{MAX_BYTES, Role, Segment, Setting, Word, analyse, setting_of, trimmed},
+    command_words::{Words, fits_glob},
+};
 
 /// How sure it is that a rule speaks about something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -228,12 +231,15 @@ impl CommandPattern {
 
     /// Whether the variables that the pattern names are set, to what it says.
     fn names_settings(&self, environment: &[Setting]) -> Match {
-        let one = |name: &str, fits: &dyn Fn(&str) -> bool| {
-            match environment.iter().rev().find(|it| it.name == name).map(|it| it.value.literal()) {
-                None => Match::No,
-                Some(None) => Match::Possible,
-                Some(Some(value)) => Match::certain_if(fits(value)),
-            }
+        let one = |name: &str, fits: &dyn Fn(&str) -> bool| match environment
+            .iter()
+            .rev()
+            .find(|it| it.name == name)
+            .map(|it| it.value.literal())
+        {
+            None => Match::No,
+            Some(None) => Match::Possible,
+            Some(Some(value)) => Match::certain_if(fits(value)),
         };
         let certainties: Vec<Match> = match self {
             Self::Any | Self::Line(_) => Vec::new(),
@@ -289,77 +295,6 @@ impl CommandPattern {
     }
 }
 
-/// The words of a command, of which the program may be known by another name.
-#[derive(Clone, Copy)]
-struct Words<'a> {
-    program: Option<&'a str>,
-    words: &'a [Word],
-}
-
-impl<'a> Words<'a> {
-    fn of(segment: &'a Segment) -> Self {
-        Self { program: segment.words.first().and_then(Word::literal), words: &segment.words }
-    }
-
-    const fn len(self) -> usize {
-        self.words.len()
-    }
-
-    /// The word at that place, if it is known.
-    fn get(self, at: usize) -> Option<&'a str> {
-        if at == 0 { self.program } else { self.words.get(at).and_then(Word::literal) }
-    }
-
-    fn begin_with(self, named: &[String]) -> bool {
-        named.len() <= self.len()
-            && named.iter().enumerate().all(|(at, name)| self.get(at) == Some(name))
-    }
-
-    /// The named words may come first: at the first difference stands an option, which may take the next
-    /// word, or something unknown.
-    fn may_begin_with(self, named: &[String]) -> bool {
-        let count = named.len().min(self.len());
-        let differs = (0..count).find(|at| self.get(*at) != named.get(*at).map(String::as_str));
-        let is_open =
-            differs.is_some_and(|at| self.get(at).is_none_or(|it| it.starts_with('-')));
-        let mut literals = (0..self.len()).filter_map(|at| self.get(at));
-        is_open
-            && (self.words.iter().any(|it| it.literal().is_none())
-                || named.iter().all(|name| literals.any(|it| it == name)))
-    }
-
-    /// True when the pieces stand for these words. Where they do not, the last wildcard takes one word more:
-    /// it never helps to go back further, because what stands between two wildcards has as many words as
-    /// it has pieces.
-    fn fit(self, pieces: &[Piece]) -> bool {
-        let (mut at, mut piece) = (0, 0);
-        let mut wildcard: Option<(usize, usize)> = None;
-        loop {
-            let word = self.get(at);
-            let fits = match (pieces.get(piece), word) {
-                (Some(Piece::Rest), _) => return true,
-                (None, _) if at == self.len() => return true,
-                (Some(Piece::Words), Some(_)) => {
-                    wildcard = Some((piece + 1, at + 1));
-                    true
-                }
-                (Some(Piece::Word(name)), Some(text)) => text == name,
-                (Some(Piece::Glob(glob)), Some(text)) => fits_glob(glob, text),
-                _ => false,
-            };
-            if fits {
-                (at, piece) = (at + 1, piece + 1);
-                continue;
-            }
-            let Some((after, next)) = wildcard.filter(|it| self.get(it.1).is_some()) else {
-                return false;
-            };
-            wildcard = Some((after, next + 1));
-            (at, piece) = (next + 1, after);
-        }
-    }
-}
-
 /// The words behind the variables that a pattern names.
 fn without_settings(words: &[String]) -> &[String] {
     let count = words.iter().take_while(|it| setting_of(it).is_some()).count();
@@ -372,20 +307,6 @@ fn settings_in(pieces: &[Piece]) -> usize {
 
 fn without_piece_settings(pieces: &[Piece]) -> &[Piece] {
     pieces.get(settings_in(pieces)..).unwrap_or_default()
-}
-
-/// `*` stands for any text within the word.
-fn fits_glob(glob: &str, text: &str) -> bool {
-    let mut parts = glob.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        let Some(at) = rest.find(part) else { return false };
-        rest = rest.get(at + part.len()..).unwrap_or_default();
-    }
-    rest.ends_with(last)
 }
 
 /// The words of a text that is one plain command of known words.

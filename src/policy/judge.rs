@@ -2,7 +2,7 @@
 //!
 //! For each part the rules are asked first; what they leave open, the mode decides.
 
-use std::slice;
+use std::{cell::RefCell, collections::HashMap, slice};
 
 use crate::tool::Access;
 
@@ -33,12 +33,15 @@ pub(super) struct Judge<'e, 'q> {
     pub(super) facts: Facts<'q>,
     /// The rules that speak about the call as a whole.
     pub(super) call: Vec<Hit<'e>>,
+    /// Whether conditions hold, by the place of their rule: they are about the whole call, and asked for
+    /// with each part of it.
+    held: RefCell<HashMap<usize, Match>>,
 }
 
 impl<'e: 'q, 'q> Judge<'e, 'q> {
     pub(super) fn of(engine: &'e PolicyEngine, question: &'q Question) -> Self {
         let facts = Facts::of(question, &engine.sources.places, &engine.paths);
-        let mut judge = Self { engine, call: Vec::new(), facts };
+        let mut judge = Self { engine, call: Vec::new(), facts, held: RefCell::default() };
         judge.call = judge.rules_for_call();
         judge
     }
@@ -54,7 +57,14 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     /// The rule at that place, if its conditions hold.
     pub(super) fn hit(&self, place: usize) -> Option<Hit<'e>> {
         let rule = self.engine.rules.get(place)?;
-        let certainty = rule.conditions_hold(&self.facts);
+        let certainty = if rule.conditions.is_empty() {
+            Match::Certain
+        } else {
+            let known = self.held.borrow().get(&place).copied();
+            let certainty = known.unwrap_or_else(|| rule.conditions_hold(&self.facts));
+            self.held.borrow_mut().insert(place, certainty);
+            certainty
+        };
         (certainty != Match::No).then_some(Hit { rule, certainty })
     }
 

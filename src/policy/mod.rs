@@ -18,6 +18,7 @@
 mod action;
 pub mod command;
 mod command_pattern;
+mod command_words;
 mod condition;
 mod config;
 mod current;

@@ -8,6 +8,7 @@ mod commands;
 mod editing;
 mod hooks;
 mod pipeline;
+mod policy_bounds;
 mod policy_commands;
 mod policy_everyday;
 #[cfg(target_os = "linux")]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Analysis, Direction, Doubt, Move, Redirection, Role, Segment, Setting, Shell, Within, Word, Work,
-    builtin, is_confusing, lexer,
+    Analysis, Direction, Doubt, Move, Redirection, Role, Segment, Setting, Shell, Within, Word,
+    Work, builtin, is_confusing, lexer,
     reading::{Reading, Span},
     syntax,
     variable::{self, is_local},
@@ -86,7 +86,7 @@ impl<'h> Analyst<'h> {
         let agree = lexed.reading == parsed.reading;
         if !parsed.confirms {
             self.doubt("is too long to be read twice");
-            self.analysis.loops |= !lexed.loop_variables.is_empty();
+            self.analysis.loops = true;
         } else if is_understood && !agree {
             self.doubt("can be read in more than one way");
         }
@@ -124,7 +124,7 @@ impl<'h> Analyst<'h> {
             let own = command.environment.iter().map(|it| self.setting(*it, line)).collect();
             let environment = joined(nesting.environment, own);
             let words = command.words.iter().map(|it| Word::read(it.of(line), self.home)).collect();
-            self.segment(text.to_owned(), words, environment, nesting);
+            self.segment(text.to_owned(), words, &environment, nesting);
         }
         for (target, direction) in redirections {
             self.redirection(target.of(line), *direction);
@@ -153,6 +153,9 @@ impl<'h> Analyst<'h> {
     }
 
     fn redirection(&mut self, target: &str, direction: Direction) {
+        if let Err(why) = self.work.copy(target.len(), self.analysis.redirections.len(), 0) {
+            return self.leave_unread(why);
+        }
         let (target, after) = (Word::read(target, self.home), self.analysis.segments.len());
         self.analysis.redirections.push(Redirection { target, direction, after });
     }
@@ -167,7 +170,7 @@ impl<'h> Analyst<'h> {
         &mut self,
         text: String,
         words: Vec<Word>,
-        environment: Arc<[Setting]>,
+        environment: &Arc<[Setting]>,
         nesting: Nesting,
     ) {
         // Each of the variables is looked at for each command.
@@ -182,14 +185,13 @@ impl<'h> Analyst<'h> {
             self.doubt(format!("uses `{program}`, which {hazard}"));
         }
         let place = self.analysis.segments.len();
-        let is_plain = self.check_environment(place, &words, &environment);
+        let is_plain = self.check_environment(place, &words, environment);
         let to = builtin::destination(&words);
         self.analysis.moves.extend(to.map(|to| Move { segment: place, to }));
         let inner = wrapper::unwrap(&words);
         let is_wrapper = matches!(
             inner,
-            Wrapped::Command(_, Wrapper::Transparent)
-                | Wrapped::Script(_, Wrapper::Transparent, _)
+            Wrapped::Command(_, Wrapper::Transparent) | Wrapped::Script(_, Wrapper::Transparent, _)
         );
         let role = match is_plain {
             true if is_wrapper => Role::Wrapper,
@@ -199,12 +201,12 @@ impl<'h> Analyst<'h> {
         self.analysis.segments.push(Segment {
             text,
             words,
-            environment: Arc::clone(&environment),
+            environment: Arc::clone(environment),
             role,
             within: nesting.within,
             hides_command: inner == Wrapped::Hidden,
         });
-        self.inner(inner, place, &environment, nesting);
+        self.inner(inner, place, environment, nesting);
     }
 
     /// Takes apart what a command runs besides its own program.
@@ -229,7 +231,7 @@ impl<'h> Analyst<'h> {
                     if !self.may_copy(2 * text.len(), nesting.depth) {
                         return;
                     }
-                    self.segment(text, words, joined(environment, own), inside(at));
+                    self.segment(text, words, &joined(environment, own), inside(at));
                 }
             }
             Wrapped::Script(script, _, shell) => {
@@ -243,9 +245,8 @@ impl<'h> Analyst<'h> {
     fn check_environment(&mut self, place: usize, words: &[Word], settings: &[Setting]) -> bool {
         let program = words.first().and_then(Word::literal);
         // `IFS= read` means the one command, which is a builtin and runs nothing.
-        let is_fine = |it: &Setting| {
-            it.is_harmless() || (it.name == "IFS" && program == Some("read"))
-        };
+        let is_fine =
+            |it: &Setting| it.is_harmless() || (it.name == "IFS" && program == Some("read"));
         let mut others: Vec<&str> =
             settings.iter().filter(|it| !is_fine(it)).map(|it| it.name.as_str()).collect();
         // The worst is what somebody has to know.

@@ -19,7 +19,7 @@ pub(super) fn hazard(words: &[Word]) -> Option<&'static str> {
         "export" => (!is_plain_export(arguments)).then_some("sets variables, which can run code"),
         "read" => (!is_plain_read(arguments)).then_some("may set a variable, which can run code"),
         "declare" | "typeset" | "local" | "readonly" | "unset" | "mapfile" | "readarray"
-         | "getopts" | "let" | "fc" | "history" | "compgen" => {
+        | "getopts" | "let" | "fc" | "history" | "compgen" => {
             Some("sets variables, which can run code")
         }
         "trap" | "coproc" => Some("runs code at another time"),
@@ -46,10 +46,9 @@ pub(super) fn hazard(words: &[Word]) -> Option<&'static str> {
 pub(super) fn is_neutral(words: &[Word]) -> bool {
     let Some(program) = words.first().and_then(Word::literal) else { return false };
     match program {
-        ":" | "true" | "false" => true,
-        // They only tell what a name means.
+        // `type` and `command -v` only tell what a name means.
+        ":" | "true" | "false" | "type" => true,
         "command" => matches!(words.get(1).and_then(Word::literal), Some("-v" | "-V")),
-        "type" => true,
         "exit" | "break" | "continue" | "return" => words.len() <= 2,
         "set" | "test" | "[" | "[[" | "export" | "read" => hazard(words).is_none(),
         _ => false,
@@ -147,9 +146,8 @@ fn is_plain_setting(argument: &Word) -> bool {
 /// What an unknown operand of `test` may do: become `-v`, and the next one an array's index with code in
 /// it. Not where operators stand in their places and every operand is one argument.
 fn test_hazard(operands: &[Word]) -> Option<&'static str> {
-    let is_plain = |it: &Word| {
-        it.literal().is_some_and(|it| !matches!(it, "-v" | "-R") && !it.contains('['))
-    };
+    let is_plain =
+        |it: &Word| it.literal().is_some_and(|it| !matches!(it, "-v" | "-R") && !it.contains('['));
     if operands.iter().all(is_plain) {
         return None;
     }
@@ -162,9 +160,9 @@ fn test_hazard(operands: &[Word]) -> Option<&'static str> {
     };
     let is_understood = match operands {
         [_] => true,
-        [operator, _] => operator.literal().is_some_and(|it| {
-            it.len() == 2 && it.starts_with('-') && !it.ends_with(['v', 'R'])
-        }),
+        [operator, _] => operator
+            .literal()
+            .is_some_and(|it| it.len() == 2 && it.starts_with('-') && !it.ends_with(['v', 'R'])),
         [_, operator, _] => operator.literal().is_some_and(|it| BINARY.contains(&it)),
         _ => false,
     };
@@ -172,6 +170,5 @@ fn test_hazard(operands: &[Word]) -> Option<&'static str> {
 }
 
 /// Operators of `test` between two operands.
-const BINARY: [&str; 14] = [
-    "=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
-];
+const BINARY: [&str; 14] =
+    ["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];

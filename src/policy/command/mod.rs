@@ -8,6 +8,7 @@ mod analyst;
 mod builtin;
 mod lexer;
 mod reading;
+mod runner;
 mod shell;
 mod subcommand;
 mod syntax;
@@ -161,7 +162,7 @@ pub(super) fn setting_of(word: &str) -> Option<(&str, &str)> {
 pub(super) fn is_never_allowed(words: &[&str]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let program = program.rsplit('/').next().unwrap_or(program);
-    if wrapper::is_runner(program) || (program == "time" && rest.is_empty()) {
+    if runner::is_runner(program) || (program == "time" && rest.is_empty()) {
         return true;
     }
     let literal = |it: &&str| Word::Literal((*it).to_owned());

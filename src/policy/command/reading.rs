@@ -80,10 +80,12 @@ impl Reading {
     pub(super) fn add(&mut self, piece: Self, start: usize) {
         let moved = |it: Span| Span { start: it.start + start, end: it.end + start };
         let all = |it: Vec<Span>| it.into_iter().map(moved).collect();
-        self.commands.extend(piece.commands.into_iter().map(|it| SimpleCommand {
-            words: all(it.words),
-            environment: all(it.environment),
-        }));
+        self.commands.extend(
+            piece
+                .commands
+                .into_iter()
+                .map(|it| SimpleCommand { words: all(it.words), environment: all(it.environment) }),
+        );
         self.assignments.extend(piece.assignments.into_iter().map(moved));
         self.redirections.extend(piece.redirections.into_iter().map(|it| (moved(it.0), it.1)));
         self.evaluations.extend(piece.evaluations.into_iter().map(|it| (moved(it.0), it.1)));

@@ -23,10 +23,10 @@ const FAMILIES: [Family; 2] = [
     Family {
         programs: &["docker", "nerdctl", "podman"],
         plain: &[
-            "build", "commit", "cp", "diff", "events", "export", "history",
-            "images", "import", "info", "inspect", "kill", "load", "login", "logout", "logs", "pause",
-            "port", "ps", "pull", "push", "rename", "restart", "rm", "rmi", "save", "search", "start",
-            "stats", "stop", "tag", "top", "unpause", "update", "version", "wait",
+            "build", "commit", "cp", "diff", "events", "export", "history", "images", "import",
+            "info", "inspect", "kill", "load", "login", "logout", "logs", "pause", "port", "ps",
+            "pull", "push", "rename", "restart", "rm", "rmi", "save", "search", "start", "stats",
+            "stop", "tag", "top", "unpause", "update", "version", "wait",
         ],
         nested: &[
             ("builder", &["build", "prune"]),
@@ -35,16 +35,16 @@ const FAMILIES: [Family; 2] = [
                 "compose",
                 &[
                     "build", "config", "create", "down", "events", "images", "kill", "logs", "ls",
-                    "pause", "port", "ps", "pull", "push", "restart", "rm", "start", "stats", "stop",
-                    "top", "unpause", "up", "version", "wait",
+                    "pause", "port", "ps", "pull", "push", "restart", "rm", "start", "stats",
+                    "stop", "top", "unpause", "up", "version", "wait",
                 ],
             ),
             (
                 "container",
                 &[
-                    "cp", "diff", "inspect", "kill", "list", "logs", "ls", "pause", "port", "prune",
-                    "ps", "rename", "restart", "rm", "start", "stats", "stop", "top", "unpause",
-                    "wait",
+                    "cp", "diff", "inspect", "kill", "list", "logs", "ls", "pause", "port",
+                    "prune", "ps", "rename", "restart", "rm", "start", "stats", "stop", "top",
+                    "unpause", "wait",
                 ],
             ),
             ("context", &["inspect", "ls", "show"]),
@@ -61,7 +61,13 @@ const FAMILIES: [Family; 2] = [
             ("volume", &["create", "inspect", "ls", "prune", "rm"]),
         ],
         nested_options: &[
-            "--env-file", "--file", "--profile", "--project-directory", "--project-name", "-f", "-p",
+            "--env-file",
+            "--file",
+            "--profile",
+            "--project-directory",
+            "--project-name",
+            "-f",
+            "-p",
         ],
         loading: &[],
         is_open: false,
@@ -69,17 +75,45 @@ const FAMILIES: [Family; 2] = [
     Family {
         programs: &["kubectl"],
         plain: &[
-            "annotate", "api-resources", "api-versions", "apply", "autoscale", "cluster-info",
-            "cordon", "cp", "create", "delete", "describe", "diff", "drain", "events", "explain",
-            "expose", "get", "label", "logs", "patch", "port-forward", "replace", "scale", "taint",
-            "top", "uncordon", "version", "wait",
+            "annotate",
+            "api-resources",
+            "api-versions",
+            "apply",
+            "autoscale",
+            "cluster-info",
+            "cordon",
+            "cp",
+            "create",
+            "delete",
+            "describe",
+            "diff",
+            "drain",
+            "events",
+            "explain",
+            "expose",
+            "get",
+            "label",
+            "logs",
+            "patch",
+            "port-forward",
+            "replace",
+            "scale",
+            "taint",
+            "top",
+            "uncordon",
+            "version",
+            "wait",
         ],
         nested: &[
             ("auth", &["can-i", "whoami"]),
             (
                 "config",
                 &[
-                    "current-context", "get-clusters", "get-contexts", "get-users", "use-context",
+                    "current-context",
+                    "get-clusters",
+                    "get-contexts",
+                    "get-users",
+                    "use-context",
                     "view",
                 ],
             ),
@@ -109,9 +143,7 @@ pub(super) fn may_run_another(program: &str, words: &[Word]) -> bool {
     };
     // What follows `--` is a command of its own: `kubectl create job x --image=y -- z`.
     let has_command = words.iter().any(|it| it.literal() == Some("--"));
-    has_command
-        || words.iter().any(loads)
-        || !family.is_plain(words.get(1..).unwrap_or_default())
+    has_command || words.iter().any(loads) || !family.is_plain(words.get(1..).unwrap_or_default())
 }
 
 impl Family {

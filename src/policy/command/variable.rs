@@ -70,16 +70,8 @@ const HARMLESS: [&str; 58] = [
 ];
 
 /// Variables that programs look a file up by: harmless as long as the value is one plain word.
-const HARMLESS_WORDS: [&str; 8] = [
-    "APP_ENV",
-    "BABEL_ENV",
-    "FLASK_ENV",
-    "MIX_ENV",
-    "NODE_ENV",
-    "RACK_ENV",
-    "RAILS_ENV",
-    "TERM",
-];
+const HARMLESS_WORDS: [&str; 8] =
+    ["APP_ENV", "BABEL_ENV", "FLASK_ENV", "MIX_ENV", "NODE_ENV", "RACK_ENV", "RAILS_ENV", "TERM"];
 
 /// Variables, and beginnings of their names where those end in `_`, that decide which programs or which
 /// code is run. They are named in reasons; whatever is not harmless is asked for anyway.

@@ -69,7 +69,13 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(written: &'a str, home: Option<&'a str>) -> Self {
-        Self { written, rest: written.chars().peekable(), home, value: String::new(), without_equals: 0 }
+        Self {
+            written,
+            rest: written.chars().peekable(),
+            home,
+            value: String::new(),
+            without_equals: 0,
+        }
     }
 
     fn value(mut self) -> Result<String, &'static str> {

@@ -5,18 +5,18 @@
 pub const MAX_BYTES: usize = 65_536;
 /// How deep scripts in scripts and wrappers in wrappers are followed.
 const MAX_DEPTH: usize = 8;
-/// A line of more commands than a person would read.
-const MAX_SEGMENTS: usize = 4_096;
+/// A line of more commands, or of more redirections, than a person would read.
+const MAX_SEGMENTS: usize = 2_048;
 /// The text of a line and of all scripts in it.
 const MAX_READ: usize = 2 * MAX_BYTES;
 /// The text of all commands and words, of which some stand in others.
 const MAX_COPIED: usize = 16 * MAX_BYTES;
 /// How often the grammar's parser may report progress, which it does every hundred steps. 64 KB of
 /// ordinary words take 600 reports.
-const MAX_REPORTS: usize = 1_500;
+const MAX_REPORTS: usize = 800;
 /// How many pieces of text the parser may ask for. 64 KB read once are 128 of them, but its scanner goes
 /// back to try again.
-const MAX_REQUESTS: usize = 1_500;
+const MAX_REQUESTS: usize = 1_000;
 
 /// Why a line was not looked into as a whole.
 pub(super) const TOO_LONG: &str = "is longer than 65536 bytes, which is too long to be looked into";
@@ -46,15 +46,15 @@ impl Work {
         if self.read > MAX_READ { Err(TOO_TANGLED) } else { Ok(()) }
     }
 
-    /// Counts a command that is about to be taken apart.
+    /// Counts a command or a redirection that is about to be taken apart, of which there are so many.
     pub(super) fn copy(
         &mut self,
         bytes: usize,
-        segments: usize,
+        count: usize,
         depth: usize,
     ) -> Result<(), &'static str> {
         self.copied += bytes;
-        if segments >= MAX_SEGMENTS || depth > MAX_DEPTH {
+        if count >= MAX_SEGMENTS || depth > MAX_DEPTH {
             return Err(TOO_MANY);
         }
         if self.copied > MAX_COPIED { Err(TOO_TANGLED) } else { Ok(()) }

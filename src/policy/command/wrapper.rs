@@ -2,7 +2,7 @@
 //!
 //! The tables are short on purpose. An option that is not listed makes the wrapped command unknown.
 
-use super::{Setting, Shell, Word, lexer::is_name, subcommand};
+use super::{Setting, Shell, Word, lexer::is_name, runner::is_runner, subcommand};
 
 /// What a command line runs besides its own program.
 #[derive(Debug, PartialEq, Eq)]
@@ -77,30 +77,6 @@ const SUDO: Options = Options {
     operands: 0,
 };
 
-/// Programs that run what their arguments name, in ways that are not looked into.
-const RUNNERS: [&str; 97] = [
-    "ash", "at", "batch", "busybox", "bwrap", "caffeinate", "capsh", "cgexec", "choom", "chpst",
-    "chronic", "chroot", "chrt", "csh", "daemonize", "dbus-launch", "dbus-run-session", "doas",
-    "dumb-init", "elvish", "entr", "envdir", "expect", "fakeroot", "faketime", "firejail", "fish",
-    "flock", "gdb", "gosu", "hyperfine", "i386", "ionice", "jexec", "ksh", "ksh93", "linux32",
-    "linux64", "lldb", "ltrace", "lxc-attach", "machinectl", "mksh", "newgrp", "nsenter", "nu",
-    "numactl", "parallel", "perf", "pkexec", "prlimit", "proxychains", "proxychains4", "pwsh",
-    "rbash", "rlwrap", "rr", "run-parts", "run0", "runuser", "sandbox-exec", "screen", "script",
-    "setarch", "setpriv", "setuidgid", "sg", "softlimit", "ssh", "ssh-agent", "start-stop-daemon",
-    "strace", "su", "su-exec", "sudo-rs", "systemd-inhibit", "systemd-nspawn", "systemd-run",
-    "taskset", "tcsh", "timelimit", "tini", "tmux", "torsocks", "toybox", "tsocks", "uftrace",
-    "unbuffer", "unshare", "valgrind", "watch", "watchexec", "x86_64", "xonsh", "xvfb-run",
-    "yash", "zsh",
-];
-
-/// Beginnings of the names of programs that load and run another: `/lib64/ld-linux-x86-64.so.2 rm x`.
-const LOADERS: [&str; 3] = ["ld-linux", "ld-musl", "ld.so"];
-
-/// True for programs that run what their arguments name, in ways that are not looked into.
-pub(super) fn is_runner(name: &str) -> bool {
-    RUNNERS.contains(&name) || LOADERS.iter().any(|it| name.starts_with(it))
-}
-
 /// Looks for a command in the words of another.
 pub(super) fn unwrap(words: &[Word]) -> Wrapped {
     let Some(program) = words.first().and_then(Word::literal) else { return Wrapped::Hidden };
@@ -144,9 +120,7 @@ fn by_name(name: &str, words: &[Word]) -> Wrapped {
 fn transparent(words: &[Word], at: usize) -> Wrapped {
     match words.get(at..) {
         None | Some([]) => Wrapped::Nothing,
-        Some(inner) => {
-            Wrapped::Command(vec![Inner::of(at, inner.to_vec())], Wrapper::Transparent)
-        }
+        Some(inner) => Wrapped::Command(vec![Inner::of(at, inner.to_vec())], Wrapper::Transparent),
     }
 }
 
@@ -201,7 +175,7 @@ fn command(words: &[Word]) -> Wrapped {
 fn sudo(words: &[Word]) -> Wrapped {
     let Some(mut at) = after_options(words, &SUDO) else { return Wrapped::Hidden };
     let environment = settings(words, &mut at);
-    match with_environment(transparent(words, at), environment) {
+    match with_environment(transparent(words, at), &environment) {
         Wrapped::Command(inner, _) => Wrapped::Command(inner, Wrapper::OfItsOwn),
         other => other,
     }
@@ -229,7 +203,7 @@ fn env(words: &[Word]) -> Wrapped {
     match words.get(at) {
         // Another form of setting a variable, or something that may be one.
         Some(word) if word.literal().is_none_or(|it| it.contains('=')) => Wrapped::Hidden,
-        _ => with_environment(transparent(words, at), environment),
+        _ => with_environment(transparent(words, at), &environment),
     }
 }
 
@@ -246,12 +220,13 @@ fn settings(words: &[Word], at: &mut usize) -> Vec<Setting> {
     found
 }
 
-fn with_environment(wrapped: Wrapped, environment: Vec<Setting>) -> Wrapped {
-    match wrapped {
-        Wrapped::Command(inner, wrapper) => {
-            let inner = inner.into_iter();
-            let inner = inner.map(|it| Inner { environment: environment.clone(), ..it }).collect();
-            Wrapped::Command(inner, wrapper)
+fn with_environment(found: Wrapped, environment: &[Setting]) -> Wrapped {
+    match found {
+        Wrapped::Command(commands, wrapper) => {
+            let commands = commands.into_iter();
+            let environment = environment.to_vec();
+            let with = |it: Inner| Inner { environment: environment.clone(), ..it };
+            Wrapped::Command(commands.map(with).collect(), wrapper)
         }
         other => other,
     }

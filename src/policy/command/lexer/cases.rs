@@ -1,6 +1,6 @@
 //! `case WORD in PATTERN) …;; esac`.
 
-use super::{EndedBy, Ends, Evaluation, GaveUp, Lexer, Position, Span};
+use super::{End, EndedBy, Evaluation, GaveUp, Lexer, Position, Span};
 
 impl Lexer<'_> {
     /// Reads from behind `case` to `esac`.
@@ -23,7 +23,7 @@ impl Lexer<'_> {
                 break;
             }
             self.further_patterns(depth)?;
-            if self.list(Ends::AtCase, depth + 1)? == EndedBy::Esac {
+            if self.list(End::Case, depth + 1)? == EndedBy::Esac {
                 break;
             }
         }
@@ -42,6 +42,7 @@ impl Lexer<'_> {
                     return Ok(());
                 }
                 Some(b'|') => {
+                    self.tokens += 1;
                     self.at += 1;
                     self.blanks();
                     self.word(depth)?;

@@ -3,7 +3,7 @@
 //! An expansion is understood when it can only give text. Those that evaluate what a variable holds can
 //! run code: `${x@P}`, `${!x}`, an array's index, and arithmetic on variables.
 
-use super::{Ends, Evaluation, GaveUp, Lexer, Span, check_depth};
+use super::{End, Evaluation, GaveUp, Lexer, Span, check_depth};
 
 const UNUSUAL: GaveUp = "uses an expansion that is not looked into";
 
@@ -22,7 +22,7 @@ impl Lexer<'_> {
             }
             Some(b'(') => {
                 self.at += 1;
-                self.list(Ends::AtParenthesis, depth + 1).map(|_| ())
+                self.list(End::Parenthesis, depth + 1).map(|_| ())
             }
             Some(b'{') => {
                 self.at += 1;

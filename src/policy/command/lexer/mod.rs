@@ -7,6 +7,7 @@
 //! commands. It looks at every sign once, so that its work grows with the line and not faster.
 
 mod cases;
+mod commands;
 mod documents;
 mod expansions;
 mod redirections;
@@ -44,7 +45,7 @@ pub(super) struct Lexed {
 #[derive(Clone, Copy)]
 pub(super) struct Piece {
     pub(super) span: Span,
-    /// How many words and operators it has.
+    /// How many signs and reserved words it has, besides plain words.
     pub(super) tokens: usize,
 }
 
@@ -64,7 +65,7 @@ pub(super) fn lex(line: &str, shell: Shell) -> Lexed {
         tokens: 0,
         open: 0,
     };
-    let mut gave_up = lexer.list(Ends::AtEndOfText, 0).err();
+    let mut gave_up = lexer.list(End::Text, 0).err();
     if gave_up.is_none() && !lexer.documents.is_empty() {
         gave_up = Some("has a here-document without a body");
     }
@@ -80,12 +81,13 @@ pub(super) fn lex(line: &str, shell: Shell) -> Lexed {
     }
 }
 
+/// What a list goes up to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ends {
-    AtEndOfText,
-    AtParenthesis,
-    /// At `;;` or `esac`.
-    AtCase,
+enum End {
+    Text,
+    Parenthesis,
+    /// `;;` or `esac`.
+    Case,
 }
 
 /// What ended a list.
@@ -125,7 +127,7 @@ struct Lexer<'a> {
     behind_documents: Vec<BehindDocument>,
     pieces: Vec<Piece>,
     piece_start: usize,
-    /// Words and operators of the piece that was begun.
+    /// Signs and reserved words of the piece that was begun.
     tokens: usize,
     /// How many of `if`, `while`, `for` and `{` have no end yet.
     open: usize,
@@ -140,7 +142,7 @@ impl Lexer<'_> {
         self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(text.as_bytes()))
     }
 
-    fn list(&mut self, ends: Ends, depth: usize) -> Result<EndedBy, GaveUp> {
+    fn list(&mut self, end: End, depth: usize) -> Result<EndedBy, GaveUp> {
         check_depth(depth)?;
         if !self.documents.is_empty() {
             return Err("opens a here-document and a substitution on one line");
@@ -151,40 +153,42 @@ impl Lexer<'_> {
             self.blanks();
             let Some(next) = self.peek(0) else {
                 self.finish(&mut command);
-                return match ends {
-                    Ends::AtEndOfText => Ok(EndedBy::Text),
-                    Ends::AtParenthesis => Err("has an open `(`"),
-                    Ends::AtCase => Err("has a `case` without an end"),
+                return match end {
+                    End::Text => Ok(EndedBy::Text),
+                    End::Parenthesis => Err("has an open `(`"),
+                    End::Case => Err("has a `case` without an end"),
                 };
             };
             match next {
                 b'\n' => {
                     self.finish(&mut command);
+                    self.tokens += 1;
                     self.at += 1;
                     self.document_bodies(depth)?;
                     self.split(depth, self.at);
                     position = Position::Start;
                 }
-                b';' if ends == Ends::AtCase && self.case_operator()? => {
+                b';' if end == End::Case && self.case_operator()? => {
                     self.finish(&mut command);
                     return Ok(EndedBy::CaseOperator);
                 }
                 b';' | b'&' | b'|' if !self.starts_with("&>") => {
-                    let end = self.at;
+                    let before = self.at;
                     self.operator()?;
                     self.finish(&mut command);
-                    self.split(depth, end);
+                    self.split(depth, before);
                     position = Position::Start;
                 }
                 b'(' => {
                     self.check_subshell(position)?;
+                    self.tokens += 1;
                     self.at += 1;
-                    self.list(Ends::AtParenthesis, depth + 1)?;
+                    self.list(End::Parenthesis, depth + 1)?;
                     position = Position::Closed;
                 }
                 b')' => {
                     self.finish(&mut command);
-                    if ends != Ends::AtParenthesis || !self.documents.is_empty() {
+                    if end != End::Parenthesis || !self.documents.is_empty() {
                         return Err("has an unexpected `)`");
                     }
                     self.at += 1;
@@ -197,7 +201,7 @@ impl Lexer<'_> {
                 }
                 _ => match self.word_in(position, &mut command, depth)? {
                     Some(next) => position = next,
-                    None if ends == Ends::AtCase && self.documents.is_empty() => {
+                    None if end == End::Case && self.documents.is_empty() => {
                         return Ok(EndedBy::Esac);
                     }
                     None => return Err("has an unexpected `esac`"),
@@ -294,131 +298,11 @@ impl Lexer<'_> {
         self.at += if two { 2 } else { 1 };
         Ok(())
     }
-
-    /// Reads a word and tells what may come after it; `None` after `esac`.
-    fn word_in(
-        &mut self,
-        position: Position,
-        command: &mut SimpleCommand,
-        depth: usize,
-    ) -> Result<Option<Position>, GaveUp> {
-        let word = self.word(depth)?;
-        let text = word.of(self.line);
-        if position == Position::Closed {
-            return Err("has a word after the end of a compound command");
-        }
-        if position == Position::Arguments {
-            command.words.push(word);
-            return Ok(Some(Position::Arguments));
-        }
-        if position == Position::Start {
-            match text {
-                "esac" => {
-                    self.finish(command);
-                    return Ok(None);
-                }
-                "time" => {
-                    command.words.push(word);
-                    return Ok(Some(Position::Timed));
-                }
-                _ => {}
-            }
-            if let Some(next) = self.reserved(word, depth)? {
-                return Ok(Some(next));
-            }
-        }
-        if position == Position::Timed {
-            if is_reserved(text) || is_assignment(text) {
-                return Err("uses `time` with more than a plain command");
-            }
-            command.words.push(word);
-            let is_option = matches!(text, "-p" | "--");
-            return Ok(Some(if is_option { Position::Timed } else { Position::Arguments }));
-        }
-        if is_assignment(text) {
-            // To others `a+=/x` is a program.
-            if text.split_once('=').is_some_and(|(name, _)| name.ends_with('+')) {
-                self.only_in_bash()?;
-            }
-            command.environment.push(word);
-            return Ok(Some(Position::Program));
-        }
-        // `a[$(x)]=1` and `a=(…)` run or hide more than they show.
-        if text.contains('=') && text.contains('[') {
-            return Err("assigns to an array");
-        }
-        // In a locale of single bytes, the bytes of `ê` are letters, and this sets a variable.
-        if text.split_once('=').is_some_and(|(name, _)| !name.is_ascii()) {
-            return Err("may assign to a name that is not ASCII");
-        }
-        command.words.push(word);
-        Ok(Some(Position::Arguments))
-    }
-
-    /// What comes after a reserved word, if it is one.
-    fn reserved(&mut self, word: Span, depth: usize) -> Result<Option<Position>, GaveUp> {
-        match word.of(self.line) {
-            "if" | "while" | "until" | "{" => {
-                self.open += 1;
-                Ok(Some(Position::Start))
-            }
-            "then" | "elif" | "else" | "do" | "!" => Ok(Some(Position::Start)),
-            "fi" | "done" | "}" => {
-                self.open = self.open.saturating_sub(1);
-                Ok(Some(Position::Closed))
-            }
-            "for" => {
-                self.open += 1;
-                self.for_loop(depth).map(Some)
-            }
-            "case" => self.case(word, depth).map(Some),
-            "[[" => self.test(word, depth).map(Some),
-            "function" => Err("defines a function"),
-            "coproc" => Err("starts a coprocess"),
-            "select" | "]]" | "in" => Err("uses a construct that is not looked into"),
-            _ => Ok(None),
-        }
-    }
-
-    /// `for NAME in WORD…`, up to the `;` or line end before `do`.
-    fn for_loop(&mut self, depth: usize) -> Result<Position, GaveUp> {
-        self.blanks();
-        if self.starts_with("((") {
-            return Err("evaluates arithmetic in `for ((…))`, where variables may hold code");
-        }
-        let variable = self.word(depth)?;
-        self.loop_variables.push(variable);
-        self.blanks();
-        if self.word(depth)?.of(self.line) != "in" {
-            return Err("uses a form of `for` that is not looked into");
-        }
-        loop {
-            self.blanks();
-            match self.peek(0) {
-                Some(b';' | b'\n') => return Ok(Position::Start),
-                Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')') | None => {
-                    return Err("uses a form of `for` that is not looked into");
-                }
-                Some(_) => {
-                    self.word(depth)?;
-                }
-            }
-        }
-    }
 }
 
 /// A bound on how deep this calls itself, and on how deep a person could follow.
 const fn check_depth(depth: usize) -> Result<(), GaveUp> {
     if depth > MAX_DEPTH { Err("is nested too deep") } else { Ok(()) }
-}
-
-/// True for words that begin or end something where a command could stand.
-fn is_reserved(text: &str) -> bool {
-    const RESERVED: [&str; 22] = [
-        "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
-        "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
-    ];
-    RESERVED.contains(&text)
 }
 
 /// True for `NAME=…` and `NAME+=…`, where the name is written plainly.

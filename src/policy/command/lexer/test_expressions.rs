@@ -11,6 +11,7 @@ impl Lexer<'_> {
         let mut words = vec![open];
         loop {
             self.blanks_and_lines()?;
+            self.tokens += 1;
             match self.peek(0) {
                 None => return Err("has an open `[[`"),
                 Some(b'&' | b'|') if self.starts_with("&&") || self.starts_with("||") => {

@@ -1,12 +1,11 @@
 //! Words: quotes, escapes, variables and substitutions.
 
-use super::{Ends, GaveUp, Lexer, Span};
+use super::{End, GaveUp, Lexer, Span};
 
 impl Lexer<'_> {
     /// One word, quotes and substitutions included; it may be followed by any separator.
     pub(super) fn word(&mut self, depth: usize) -> Result<Span, GaveUp> {
         let start = self.at;
-        self.tokens += 1;
         while let Some(next) = self.peek(0) {
             match next {
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' => break,
@@ -20,7 +19,7 @@ impl Lexer<'_> {
                 b'<' | b'>' => {
                     self.only_in_bash()?;
                     self.at += 2;
-                    self.list(Ends::AtParenthesis, depth + 1)?;
+                    self.list(End::Parenthesis, depth + 1)?;
                 }
                 b'(' if self.peek(1) == Some(b')') => return Err("defines a function"),
                 b'(' => return Err("uses `(` inside a word"),

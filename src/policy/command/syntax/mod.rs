@@ -18,10 +18,10 @@ use visitor::Visitor;
 
 /// The parser takes more than twice the time for twice the text, where that is made to confuse it: it is
 /// given what the lexer understood in groups of pieces that are no larger than this.
-const MAX_GROUP_BYTES: usize = 2_048;
-/// The same for a piece that cannot be divided, in words and operators. Text in quotes and here-documents
-/// costs little.
-const MAX_GROUP_TOKENS: usize = 1_024;
+const MAX_GROUP_BYTES: usize = 1_024;
+/// The same for a piece that cannot be divided, in signs and reserved words. Plain words, text in quotes
+/// and here-documents cost little.
+const MAX_GROUP_TOKENS: usize = 512;
 /// The same for text that the lexer did not understand, in signs that may mean something to a shell.
 const MAX_SIGNS: usize = 512;
 /// The parser is given the text in pieces of so many bytes, so that going back is counted.
@@ -90,7 +90,7 @@ fn groups(pieces: &[Piece], end: usize) -> Vec<Piece> {
         match groups.last_mut() {
             Some(group)
                 if piece.span.end - group.span.start <= MAX_GROUP_BYTES
-                    && group.tokens + piece.tokens <= MAX_GROUP_TOKENS =>
+                    && group.tokens + piece.tokens < MAX_GROUP_TOKENS =>
             {
                 group.span.end = piece.span.end;
                 group.tokens += piece.tokens + 1;
