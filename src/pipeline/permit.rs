@@ -19,11 +19,14 @@ use crate::{
     error::{ErrorKind, ToolError},
     hooks::{HearingStep, Verdict},
     policy,
-    policy::{Action, Basis, Decision, Origin, Question},
+    policy::{Action, Basis, Decision, Origin, PolicyEngine, Question},
     registry::{Entry, ToolSource},
-    tool::{Annotations, Prepared, ShownFile, SideEffect, ToolContext, ToolKind},
+    tool::{Access, Annotations, Prepared, ShownFile, SideEffect, ToolContext, ToolKind},
     workspace::real_place,
 };
+
+/// Command lines of more bytes are judged off the async threads.
+const LONG_LINE: usize = 2_048;
 
 /// How often people may edit one input before the call is given up.
 const MAX_EDITS: usize = 3;
@@ -136,7 +139,8 @@ impl Pipeline {
                             context.push(it);
                         }
                     }
-                    let decision = self.decide(called, prepared.as_ref(), cx, &said)?;
+                    let (prepared, decision) =
+                        self.decide_aside(called, prepared, cx, &said).await?;
                     return Ok(Heard { prepared, decision, said });
                 }
             }
@@ -165,7 +169,38 @@ impl Pipeline {
         } else {
             fenced(|| tool.prepare(input, cx))?
         };
-        let decision = self.decide(called, prepared.as_ref(), cx, &Verdict::Silent)?;
+        self.decide_aside(called, prepared, cx, &Verdict::Silent).await
+    }
+
+    /// As [`Self::decide`]. A line that takes more than a moment to judge is judged on another thread, so
+    /// that other calls go on and whoever ends the call is not kept waiting.
+    async fn decide_aside(
+        &self,
+        called: &Called<'_>,
+        prepared: Box<dyn Prepared>,
+        cx: &ToolContext,
+        said: &Verdict,
+    ) -> Result<Judged, ToolError> {
+        if !has_long_line(prepared.as_ref()) {
+            let decision = self.decide(called, prepared.as_ref(), cx, said)?;
+            return Ok((prepared, decision));
+        }
+        let engine = self.engine(cx);
+        let (entry, judge, aside) = (called.entry.clone(), Arc::clone(&engine), cx.clone());
+        let judging = cx.blocking(move |_| {
+            let decision =
+                ask(&entry, prepared.as_ref(), &aside, |question| Decision::of(&judge, question));
+            Ok((prepared, decision))
+        });
+        let within = Within::new(cx, &self.closed, self.timeout(called.entry));
+        let (prepared, decision) = within.run(judging).await?;
+        // Policy may have changed meanwhile.
+        let decision = if Arc::ptr_eq(&engine, &self.engine(cx)) {
+            self.check_still_there(called)?;
+            heeded(decision, said, &engine, called.entry)?
+        } else {
+            self.decide(called, prepared.as_ref(), cx, said)?
+        };
         Ok((prepared, decision))
     }
 
@@ -178,25 +213,26 @@ impl Pipeline {
         cx: &ToolContext,
         said: &Verdict,
     ) -> Result<Decision, ToolError> {
-        let entry = called.entry;
-        let spec = entry.tool.spec();
+        self.check_still_there(called)?;
+        let engine = self.engine(cx);
+        let decision = ask(called.entry, prepared, cx, |question| Decision::of(&engine, question));
+        heeded(decision, said, &engine, called.entry)
+    }
+
+    /// An error where the tool was switched off, removed or replaced since the call came in.
+    fn check_still_there(&self, called: &Called<'_>) -> Result<(), ToolError> {
+        let name = &called.entry.tool.spec().name;
         let tools = self.registry.snapshot();
-        if self.find(&tools, called.name, called.registration)?.id != entry.id {
+        if self.find(&tools, called.name, called.registration)?.id != called.entry.id {
             let message = format!(
-                "`{}` was replaced by another tool before the call could run; make the call again",
-                spec.name
+                "`{name}` was replaced by another tool before the call could run; make the call again"
             );
             return Err(ToolError::new(ErrorKind::UnknownTool, message));
         }
-        if tools.is_disabled(&spec.name) {
-            return Err(disabled(&spec.name));
+        if tools.is_disabled(name) {
+            return Err(disabled(name));
         }
-        let engine = self.engine(cx);
-        let decision = ask(entry, prepared, cx, |question| Decision::of(&engine, question));
-        match after_hooks(decision, said, engine.mode(), spec.side_effect.risk()) {
-            Decision::Deny(error) => Err(error),
-            decision @ (Decision::Allow | Decision::Ask(_)) => Ok(decision),
-        }
+        Ok(())
     }
 
     /// Prepares a call without running it, for a host that wants to show it first. A tool that prepares
@@ -255,6 +291,25 @@ impl Pipeline {
         verdict.action == Action::Allow
             && (entry.is_some() || verdict.basis == Basis::Rule)
             && !tools.is_disabled(name)
+    }
+}
+
+fn has_long_line(prepared: &dyn Prepared) -> bool {
+    let is_long = |it: &Access| matches!(it, Access::Run(line) if line.len() > LONG_LINE);
+    prepared.accesses().iter().any(is_long)
+}
+
+/// A decision once hooks have spoken; a denied call ends here.
+fn heeded(
+    decision: Decision,
+    said: &Verdict,
+    engine: &PolicyEngine,
+    entry: &Entry,
+) -> Result<Decision, ToolError> {
+    let risk = entry.tool.spec().side_effect.risk();
+    match after_hooks(decision, said, engine.mode(), risk) {
+        Decision::Deny(error) => Err(error),
+        decision @ (Decision::Allow | Decision::Ask(_)) => Ok(decision),
     }
 }
 

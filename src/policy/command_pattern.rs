@@ -4,7 +4,10 @@
 //! prefix of `git statusx` or of `git status; rm x`. The one exception is an exact line, which is
 //! equal or not.
 
-use super::command::{Role, Segment, Word, analyse, trimmed};
+use super::{
+    command::{MAX_BYTES, Role, Segment, Setting, Word, analyse, setting_of, trimmed},
+    command_words::{Words, fits_glob},
+};
 
 /// How sure it is that a rule speaks about something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +26,8 @@ impl Match {
     }
 }
 
-/// A pattern of one command.
+/// A pattern of one command. Words of the form `NAME=value` in front of the program are variables that
+/// have to be set for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CommandPattern {
     /// Every command.
@@ -64,11 +68,20 @@ impl Piece {
             Self::Glob(_) | Self::Words | Self::Rest => None,
         }
     }
+
+    /// The variable that it sets and to what, if it does.
+    fn setting(&self) -> Option<(&str, &str)> {
+        match self {
+            Self::Word(word) | Self::Glob(word) => setting_of(word),
+            Self::Words | Self::Rest => None,
+        }
+    }
 }
 
 /// Each inner `*` multiplies the ways to match.
 const MAX_INNER_WILDCARDS: usize = 3;
-const MAX_LENGTH: usize = 16_384;
+/// Room for the longest line that is looked into, with every sign of it escaped.
+const MAX_LENGTH: usize = 2 * MAX_BYTES;
 
 impl CommandPattern {
     /// Reads what stands between the parentheses of a rule.
@@ -134,8 +147,10 @@ impl CommandPattern {
     pub(super) fn program(&self) -> Option<&str> {
         match self {
             Self::Any | Self::Line(_) => None,
-            Self::Exact { words, .. } | Self::Prefix(words) => words.first().map(String::as_str),
-            Self::Wildcard(pieces) => match pieces.first() {
+            Self::Exact { words, .. } | Self::Prefix(words) => {
+                without_settings(words).first().map(String::as_str)
+            }
+            Self::Wildcard(pieces) => match pieces.get(settings_in(pieces)..)?.first() {
                 Some(Piece::Word(word)) => Some(word),
                 _ => None,
             },
@@ -150,20 +165,30 @@ impl CommandPattern {
         }
     }
 
-    /// If the pattern permits the command: how many of its words it names.
+    /// If the pattern permits the command: how many of its words it names. A variable that is set for the
+    /// command has to be named as well, unless it is harmless.
     pub(super) fn permits(&self, segment: &Segment) -> Option<usize> {
-        let words = &segment.words;
+        let words = Words::of(segment);
+        if self.names_settings(&segment.environment) != Match::Certain
+            || !segment.environment.iter().all(|it| it.is_harmless() || self.names_setting(it))
+        {
+            return None;
+        }
         match self {
             Self::Any => Some(0),
             Self::Line(_) => None,
             Self::Exact { words: named, .. } => {
-                let equal = named.len() == words.len() && begins_with(words, named);
+                let named = without_settings(named);
+                let equal = named.len() == words.len() && words.begin_with(named);
                 equal.then_some(named.len())
             }
             // Whatever follows may be another command.
             Self::Prefix(_) | Self::Wildcard(_) if segment.hides_command => None,
-            Self::Prefix(named) => begins_with(words, named).then_some(named.len()),
-            Self::Wildcard(pieces) => fits(pieces, words).then_some(0),
+            Self::Prefix(named) => {
+                let named = without_settings(named);
+                words.begin_with(named).then_some(named.len())
+            }
+            Self::Wildcard(pieces) => words.fit(without_piece_settings(pieces)).then_some(0),
         }
     }
 
@@ -174,47 +199,86 @@ impl CommandPattern {
         if matches!(self, Self::Any) {
             return Match::Certain;
         }
-        if segment.role == Role::Neutral || matches!(self, Self::Line(_)) {
+        let is_neutral = segment.role == Role::Neutral && self.program().is_none();
+        if is_neutral || matches!(self, Self::Line(_)) {
             return Match::No;
         }
         let Some(program) = program.literal() else { return Match::Possible };
-        let words = self.without_directory(program, &segment.words);
-        let certain = match self {
+        let names_directory = self.program().is_some_and(|it| it.contains('/'));
+        let words = if names_directory {
+            Words::of(segment)
+        } else {
+            let name = program.rsplit('/').next().unwrap_or(program);
+            Words { program: Some(name), words: &segment.words }
+        };
+        let is_certain = match self {
             Self::Any | Self::Line(_) => false,
             Self::Exact { words: named, .. } => {
-                named.len() == words.len() && begins_with(&words, named)
+                let named = without_settings(named);
+                named.len() == words.len() && words.begin_with(named)
             }
-            Self::Prefix(named) => begins_with(&words, named),
-            Self::Wildcard(pieces) => fits(pieces, &words),
+            Self::Prefix(named) => words.begin_with(without_settings(named)),
+            Self::Wildcard(pieces) => words.fit(without_piece_settings(pieces)),
         };
-        if certain {
-            return Match::Certain;
-        }
-        let is_possible = self.is_about(&words) || self.may_be_hidden_in(segment);
-        if is_possible { Match::Possible } else { Match::No }
+        let is_possible = || self.is_about(words) || self.may_be_hidden_in(segment);
+        let found = match is_certain {
+            true => Match::Certain,
+            false if is_possible() => Match::Possible,
+            false => Match::No,
+        };
+        found.min(self.names_settings(&segment.environment))
     }
 
-    fn without_directory(&self, program: &str, words: &[Word]) -> Vec<Word> {
-        let mut words = words.to_vec();
-        let names_directory = self.program().is_some_and(|it| it.contains('/'));
-        if !names_directory && let Some(first) = words.first_mut() {
-            let name = program.rsplit('/').next().unwrap_or(program);
-            *first = Word::Literal(name.to_owned());
+    /// Whether the variables that the pattern names are set, to what it says.
+    fn names_settings(&self, environment: &[Setting]) -> Match {
+        let one = |name: &str, fits: &dyn Fn(&str) -> bool| match environment
+            .iter()
+            .rev()
+            .find(|it| it.name == name)
+            .map(|it| it.value.literal())
+        {
+            None => Match::No,
+            Some(None) => Match::Possible,
+            Some(Some(value)) => Match::certain_if(fits(value)),
+        };
+        let certainties: Vec<Match> = match self {
+            Self::Any | Self::Line(_) => Vec::new(),
+            Self::Exact { words, .. } | Self::Prefix(words) => words
+                .iter()
+                .map_while(|it| setting_of(it))
+                .map(|(name, wanted)| one(name, &|it| it == wanted))
+                .collect(),
+            Self::Wildcard(pieces) => pieces
+                .iter()
+                .map_while(Piece::setting)
+                .map(|(name, wanted)| one(name, &|it| fits_glob(wanted, it)))
+                .collect(),
+        };
+        certainties.into_iter().min().unwrap_or(Match::Certain)
+    }
+
+    fn names_setting(&self, setting: &Setting) -> bool {
+        let is_named = |it: (&str, &str)| it.0 == setting.name;
+        match self {
+            Self::Any | Self::Line(_) => false,
+            Self::Exact { words, .. } | Self::Prefix(words) => {
+                words.iter().map_while(|it| setting_of(it)).any(is_named)
+            }
+            Self::Wildcard(pieces) => pieces.iter().map_while(Piece::setting).any(is_named),
         }
-        words
     }
 
     /// The same program, with words that are unknown or in between: `git -C x push`.
-    fn is_about(&self, words: &[Word]) -> bool {
-        let has_unknown = words.iter().any(|it| it.literal().is_none());
-        let same_program = |name: &str| words.first().and_then(Word::literal) == Some(name);
+    fn is_about(&self, words: Words) -> bool {
+        let has_unknown = || words.words.iter().any(|it| it.literal().is_none());
+        let same_program = |name: &str| words.get(0) == Some(name);
         match self {
             Self::Any | Self::Line(_) => false,
             Self::Exact { words: named, .. } => {
-                named.first().is_some_and(|it| same_program(it)) && has_unknown
+                without_settings(named).first().is_some_and(|it| same_program(it)) && has_unknown()
             }
-            Self::Prefix(named) => may_begin_with(words, named),
-            Self::Wildcard(_) => has_unknown && self.program().is_none_or(same_program),
+            Self::Prefix(named) => words.may_begin_with(without_settings(named)),
+            Self::Wildcard(_) => self.program().is_none_or(same_program) && has_unknown(),
         }
     }
 
@@ -231,50 +295,18 @@ impl CommandPattern {
     }
 }
 
-fn begins_with(words: &[Word], named: &[String]) -> bool {
-    named.len() <= words.len()
-        && named.iter().zip(words).all(|(name, word)| word.literal() == Some(name))
+/// The words behind the variables that a pattern names.
+fn without_settings(words: &[String]) -> &[String] {
+    let count = words.iter().take_while(|it| setting_of(it).is_some()).count();
+    words.get(count..).unwrap_or_default()
 }
 
-/// The named words may come first: at the first difference stands an option, which may take the next
-/// word, or something unknown.
-fn may_begin_with(words: &[Word], named: &[String]) -> bool {
-    let differs = named.iter().zip(words).find(|(name, word)| word.literal() != Some(name));
-    let is_open =
-        differs.is_some_and(|(_, word)| word.literal().is_none_or(|it| it.starts_with('-')));
-    let mut literals = words.iter().filter_map(Word::literal);
-    is_open
-        && (words.iter().any(|it| it.literal().is_none())
-            || named.iter().all(|name| literals.any(|it| it == name)))
+fn settings_in(pieces: &[Piece]) -> usize {
+    pieces.iter().take_while(|it| it.setting().is_some()).count()
 }
 
-fn fits(pieces: &[Piece], words: &[Word]) -> bool {
-    let Some((piece, pieces)) = pieces.split_first() else { return words.is_empty() };
-    if *piece == Piece::Rest {
-        return true;
-    }
-    let Some((word, rest)) = words.split_first() else { return false };
-    let Some(text) = word.literal() else { return false };
-    match piece {
-        Piece::Word(name) => text == name && fits(pieces, rest),
-        Piece::Glob(glob) => fits_glob(glob, text) && fits(pieces, rest),
-        Piece::Words => fits(pieces, rest) || fits(&[&[Piece::Words], pieces].concat(), rest),
-        Piece::Rest => true,
-    }
-}
-
-/// `*` stands for any text within the word.
-fn fits_glob(glob: &str, text: &str) -> bool {
-    let mut parts = glob.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        let Some(at) = rest.find(part) else { return false };
-        rest = rest.get(at + part.len()..).unwrap_or_default();
-    }
-    rest.ends_with(last)
+fn without_piece_settings(pieces: &[Piece]) -> &[Piece] {
+    pieces.get(settings_in(pieces)..).unwrap_or_default()
 }
 
 /// The words of a text that is one plain command of known words.
@@ -284,9 +316,15 @@ fn words_of(text: &str, home: Option<&str>) -> Option<Vec<String>> {
         && analysis.segments.iter().filter(|it| it.within.is_none()).count() == 1;
     let segment = analysis.segments.first().filter(|_| is_plain)?;
     // What is doubtful about a command is judged when it is run; here only its words count.
-    let covers = segment.text == trimmed(text);
-    let words: Option<Vec<String>> =
-        segment.words.iter().map(|it| it.literal().map(str::to_owned)).collect();
+    let before = trimmed(text).strip_suffix(&segment.text)?;
+    let settings = segment.environment.iter();
+    let settings = settings.map(|it| Some(format!("{}={}", it.name, it.value.literal()?)));
+    let words = segment.words.iter().map(|it| it.literal().map(str::to_owned));
+    let covers = match segment.environment.first() {
+        Some(first) => before.starts_with(&format!("{}=", first.name)),
+        None => before.is_empty(),
+    };
+    let words: Option<Vec<String>> = settings.chain(words).collect();
     words.filter(|_| covers)
 }
 

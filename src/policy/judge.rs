@@ -2,7 +2,7 @@
 //!
 //! For each part the rules are asked first; what they leave open, the mode decides.
 
-use std::slice;
+use std::{cell::RefCell, collections::HashMap, slice};
 
 use crate::tool::{Access, ToolFamily};
 
@@ -34,13 +34,17 @@ pub(super) struct Judge<'e, 'q> {
     tool: AskedTool<'q>,
     /// The rules that speak about the call as a whole.
     pub(super) call: Vec<Hit<'e>>,
+    /// Whether conditions hold, by the place of their rule: they are about the whole call, and asked for
+    /// with each part of it.
+    held: RefCell<HashMap<usize, Match>>,
 }
 
 impl<'e: 'q, 'q> Judge<'e, 'q> {
     pub(super) fn of(engine: &'e PolicyEngine, question: &'q Question) -> Self {
         let facts = Facts::of(question, &engine.sources.places, &engine.paths);
         let tool = AskedTool::of(question, &engine.sources.tools);
-        let mut judge = Self { engine, tool, call: Vec::new(), facts };
+        let held = RefCell::default();
+        let mut judge = Self { engine, tool, call: Vec::new(), facts, held };
         judge.call = judge.rules_for_call();
         judge
     }
@@ -57,7 +61,14 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     /// The rule at that place, if it is about the tool and its conditions hold.
     pub(super) fn hit(&self, place: usize) -> Option<Hit<'e>> {
         let rule = self.engine.rules.get(place).filter(|it| it.is_about(&self.tool))?;
-        let certainty = rule.conditions_hold(&self.facts);
+        let certainty = if rule.conditions.is_empty() {
+            Match::Certain
+        } else {
+            let known = self.held.borrow().get(&place).copied();
+            let certainty = known.unwrap_or_else(|| rule.conditions_hold(&self.facts));
+            self.held.borrow_mut().insert(place, certainty);
+            certainty
+        };
         (certainty != Match::No).then_some(Hit { rule, certainty })
     }
 

@@ -4,7 +4,7 @@ use crate::{terminal::is_confusing, tool::ToolFamily};
 
 use super::{
     action::Action,
-    command::{Direction, Role, Segment, Word, trimmed},
+    command::{Direction, Doubt, Role, Segment, Word, trimmed},
     command_pattern::Match,
     judge::{Fallback, Judge},
     programs::{self, Use},
@@ -28,15 +28,9 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         let named = self.rules_for_line(text);
         let is_named = named.iter().any(|it| !it.rule.is_limit());
         let line = Line { hits: [self.call.clone(), named].concat(), is_named };
-        if let Some(doubt) = command.analysis.doubts.first() {
-            let mut doubtful = line.hits.clone();
-            let limits = [&self.engine.command_limits, &self.engine.path_limits];
-            doubtful.extend(limits.into_iter().filter_map(|it| self.possible(it)));
-            let mut part = self.part(Shown::Command(text), &doubtful, Fallback::Call);
-            if part.action == Action::Ask && !matches!(part.why, Why::Rule(_)) {
-                part.doubt = Some(doubt);
-            }
-            parts.push(part);
+        let mut doubts = command.analysis.doubts.iter();
+        if let Some(doubt) = doubts.find(|it| !self.is_lifted(command, it)) {
+            parts.push(self.doubtful_part(text, command, doubt, &line));
         }
         for (segment, arguments) in command.segments(self.facts.around) {
             parts.extend(self.segment_part(command, segment, arguments, &line));
@@ -47,6 +41,48 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         if parts.len() == before {
             parts.push(self.part(Shown::Command(text), &line.hits, Fallback::Call));
         }
+    }
+
+    /// What a line does besides what its commands tell. A limit may be about it.
+    fn doubtful_part<'a>(
+        &'a self,
+        text: &'a str,
+        command: &CommandFact,
+        doubt: &'a Doubt,
+        line: &Line<'e>,
+    ) -> Part<'a> {
+        let limits = [&self.engine.command_limits, &self.engine.path_limits];
+        let possible = limits.into_iter().filter_map(|it| self.possible(it));
+        if let Some(unread) = command.analysis.unread {
+            // The strictest rule that may be about what was not looked into is taken to be.
+            let every = limits.into_iter().flatten().filter_map(|it| self.hit(*it));
+            let called = line.hits.iter().copied().filter(|it| it.certainty == Match::Possible);
+            let hits = [line.hits.clone(), possible.collect()].concat();
+            let part = self.part(Shown::Command(text), &hits, Fallback::Call);
+            return match every.chain(called).map(|it| it.rule).max_by_key(|it| it.action()) {
+                Some(rule) if rule.action() > part.action || part.action == Action::Ask => Part {
+                    action: rule.action().max(part.action),
+                    why: Why::Unread(rule, unread),
+                    ..part
+                },
+                _ => Part { doubt: (part.action == Action::Ask).then_some(&doubt.why), ..part },
+            };
+        }
+        let hits = line.hits.iter().copied().chain(possible).collect::<Vec<_>>();
+        let mut part = self.part(Shown::Command(text), &hits, Fallback::Call);
+        if part.action == Action::Ask && !matches!(part.why, Why::Rule(_)) {
+            part.doubt = Some(&doubt.why);
+        }
+        part
+    }
+
+    /// True when a rule spells out what is doubtful: `FOO=bar npm test:*`.
+    fn is_lifted(&self, command: &CommandFact, doubt: &Doubt) -> bool {
+        let segment = doubt.segment.and_then(|it| command.analysis.segments.get(it));
+        segment.is_some_and(|it| {
+            let hits = self.rules_for_segment(command, it);
+            hits.iter().any(|it| !it.rule.is_limit() && it.certainty == Match::Certain)
+        })
     }
 
     /// Rules about this very line.

@@ -8,7 +8,7 @@ use crate::{terminal::visible, tool::ToolFamily};
 
 use super::{
     action::Action,
-    command::is_never_allowed,
+    command::{has_subcommands, is_never_allowed, setting_of},
     command_pattern::{CommandPattern, Piece},
     engine::PolicyEngine,
     host_pattern::HostPattern,
@@ -220,9 +220,11 @@ fn breadth(engine: &PolicyEngine, rule: &Rule) -> Option<(LintKind, String)> {
 }
 
 fn prefix_breadth(words: &[&str]) -> Option<(LintKind, String)> {
+    let settings = words.iter().take_while(|it| setting_of(it).is_some()).count();
+    let words = words.get(settings..)?;
     let (program, rest) = words.split_first()?;
     let program = program.rsplit('/').next().unwrap_or(program);
-    if is_never_allowed(program) {
+    if is_never_allowed(words) {
         return Some((
             LintKind::WithoutEffect,
             format!(
@@ -240,6 +242,15 @@ fn prefix_breadth(words: &[&str]) -> Option<(LintKind, String)> {
             LintKind::TooBroad,
             format!(
                 "`{program}` runs other commands; those are judged by themselves, so allow them instead"
+            ),
+        ));
+    }
+    if has_subcommands(program) {
+        return Some((
+            LintKind::TooBroad,
+            format!(
+                "it allows all those of `{program}`'s subcommands that run nothing their arguments name, and no \
+                 others; name the subcommand, as `{program} ps:*`"
             ),
         ));
     }

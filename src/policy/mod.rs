@@ -22,6 +22,7 @@
 mod action;
 pub mod command;
 mod command_pattern;
+mod command_words;
 mod compile;
 mod condition;
 mod config;

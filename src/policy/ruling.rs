@@ -44,6 +44,8 @@ pub(super) enum Why<'a> {
     Rule(&'a Rule),
     /// A limit that may apply.
     Possible(&'a Rule),
+    /// A limit that may apply to a part of the line which was not looked into, and why it was not.
+    Unread(&'a Rule, &'static str),
     /// Other programs run or believe what is written there.
     Protected,
     /// Where it is written is not known, so that may be such a place.
@@ -137,7 +139,7 @@ impl<'a> Part<'a> {
 
     fn basis(&self) -> Basis {
         match self.why {
-            Why::Rule(_) => Basis::Rule,
+            Why::Rule(_) | Why::Unread(..) => Basis::Rule,
             Why::Possible(_) => Basis::PossibleRule,
             Why::Protected | Why::MaybeProtected => Basis::ProtectedPlace,
             _ if self.doubt.is_some() => Basis::Doubt,
@@ -154,6 +156,11 @@ impl<'a> Part<'a> {
         match self.why {
             Why::Rule(rule) => format!("`{shown}` is decided by the {}", rule.shown),
             Why::Possible(rule) => format!("`{shown}` may be what the {} is about", rule.shown),
+            Why::Unread(rule, why) => format!(
+                "the command line {why}, and the {} may be about a part of it; make the line shorter, or \
+                 put it into a script file",
+                rule.shown
+            ),
             Why::Protected => format!(
                 "`{shown}` is run or trusted by other programs; only a rule that names it allows this"
             ),
@@ -186,6 +193,10 @@ impl<'a> Part<'a> {
             Why::Possible(_) => {
                 format!("`{shown}` may touch something that the user has limited")
             }
+            Why::Unread(_, why) => format!(
+                "the command line {why}, so what the user has limited may be in it; make the line shorter, \
+                 or put it into a script file"
+            ),
             Why::Protected => format!("`{shown}` is run or trusted by other programs"),
             Why::MaybeProtected => format!(
                 "where `{shown}` writes is not known, and it may be a place that other programs run or \
@@ -201,7 +212,7 @@ impl<'a> Part<'a> {
 impl<'a> Why<'a> {
     pub(super) const fn rule(&self) -> Option<&'a Rule> {
         match self {
-            Self::Rule(rule) | Self::Possible(rule) => Some(rule),
+            Self::Rule(rule) | Self::Possible(rule) | Self::Unread(rule, _) => Some(rule),
             _ => None,
         }
     }

@@ -15,7 +15,9 @@ mod keepers;
 #[cfg(target_os = "linux")]
 mod names;
 mod pipeline;
+mod policy_bounds;
 mod policy_commands;
+mod policy_everyday;
 mod policy_families;
 #[cfg(target_os = "linux")]
 mod policy_in_bash;

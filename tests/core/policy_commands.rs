@@ -119,7 +119,7 @@ fn quoting_is_understood() {
             ("$'rm' x", Ask),
             ("$'\\x72m' x", Ask),
             ("git $'status'", Ask),
-            ("echo $'a'", Ask),
+            ("echo $'a'", Allow),
             ("echo $\"a\"", Ask),
             ("echo 'it''s'", Allow),
             ("echo \"a\\\"; rm x\"", Allow),
@@ -181,10 +181,10 @@ fn every_command_of_a_list_is_judged() {
             ("for PATH in /evil; do git status; done", Ask),
             ("for ((i=0; i<2; i++)); do git status; done", Ask),
             ("case x in x) rm x;; esac", Deny),
-            ("case x in x) git status;; esac", Ask),
+            ("case x in x) git status;; esac", Allow),
             ("select x in a; do git status; done", Ask),
             ("git status && (git log | (head -1; wc -l))", Allow),
-            ("git status; cat 2>/dev/null f", Ask),
+            ("git status; cat 2>/dev/null f", Allow),
             ("git status &&", Ask),
             ("git status )", Ask),
             ("git status \r\nrm x", Deny),
@@ -214,14 +214,14 @@ fn substitutions_are_judged() {
             ("cat <(git status)", Allow),
             ("cat <(rm x)", Deny),
             ("git status > >(rm x)", Deny),
-            ("echo $((1 + 1))", Ask),
+            ("echo $((1 + 1))", Allow),
             ("echo $((a[$(rm x)]))", Deny),
             ("echo $[a[$(rm x)]]", Deny),
             ("echo ${x@P}", Ask),
             ("echo ${!x}", Ask),
             ("echo ${x:-$(rm x)}", Deny),
             ("echo ${a[$(rm x)]}", Deny),
-            ("echo ${x:1}", Ask),
+            ("echo ${x:1}", Allow),
             ("echo $x", Allow),
             ("echo ${x}", Allow),
             ("echo \"${x} $y $?\"", Allow),
@@ -293,8 +293,8 @@ fn wrappers_are_looked_through() {
             ("eval 'rm x'", Deny),
             ("eval \"$x\"", Ask),
             ("eval git status \\; rm x", Deny),
-            ("time git status", Ask),
-            ("time rm x", Ask),
+            ("time git status", Allow),
+            ("time rm x", Deny),
             ("sudo git status", Ask),
             ("sudo rm x", Deny),
             ("sudo -u bob rm x", Deny),
@@ -506,7 +506,7 @@ fn no_character_leads_the_parser_astray() {
 #[test]
 fn text_that_misleads_asks() {
     let deep = "$(".repeat(200);
-    let long = format!("git status {}", "a".repeat(20_000));
+    let long = format!("git status {}", "a".repeat(70_000));
     let nested = format!("echo {}git status{}", "$(".repeat(30), ")".repeat(30));
     let brackets = "(".repeat(15_000);
     check(
@@ -537,9 +537,9 @@ fn text_that_misleads_asks() {
             ("echo @(a|b)", Ask),
             ("echo !(a)", Ask),
             (&deep, Ask),
-            (&long, Ask),
+            (&long, Deny),
             (&nested, Ask),
-            (&brackets, Ask),
+            (&brackets, Deny),
         ],
     );
 }
@@ -797,7 +797,8 @@ fn conditions_on_paths_see_the_paths_of_commands() {
                 ("cat $x", Ask),
                 ("cd /repo && cat secret", Deny),
                 ("cd d && cat x", Allow),
-                ("case x in x) make;; esac", Ask),
+                ("case x in x) make;; esac", Allow),
+                ("select x in y; do make; done", Ask),
             ],
         );
     }
@@ -898,7 +899,8 @@ fn allowing_the_shell_allows_what_is_not_understood_unless_a_limit_may_apply() {
             ("echo x > file", Allow),
             ("rm x", Deny),
             ("$x y", Ask),
-            ("case x in x) make;; esac", Ask),
+            ("case x in x) make;; esac", Allow),
+            ("select x in y; do make; done", Ask),
             ("ssh host rm x", Ask),
             ("docker ps", Allow),
             ("echo rm x | sh", Ask),

@@ -2,7 +2,10 @@
 //!
 //! None of them can be allowed by the name that is seen: `test -v 'a[$(rm x)]'` runs `rm`.
 
-use super::{Destination, Word};
+use super::{
+    Destination, Word,
+    variable::{is_harmless, is_local},
+};
 
 /// Why a command is more than its words, if it is.
 pub(super) fn hazard(words: &[Word]) -> Option<&'static str> {
@@ -13,8 +16,10 @@ pub(super) fn hazard(words: &[Word]) -> Option<&'static str> {
         "alias" | "unalias" | "enable" | "hash" | "shopt" | "complete" | "compopt" | "bind" => {
             Some("changes what later commands mean")
         }
-        "export" | "declare" | "typeset" | "local" | "readonly" | "unset" | "read" | "mapfile"
-        | "readarray" | "getopts" | "let" | "fc" | "history" | "compgen" => {
+        "export" => (!is_plain_export(arguments)).then_some("sets variables, which can run code"),
+        "read" => (!is_plain_read(arguments)).then_some("may set a variable, which can run code"),
+        "declare" | "typeset" | "local" | "readonly" | "unset" | "mapfile" | "readarray"
+        | "getopts" | "let" | "fc" | "history" | "compgen" => {
             Some("sets variables, which can run code")
         }
         "trap" | "coproc" => Some("runs code at another time"),
@@ -28,9 +33,11 @@ pub(super) fn hazard(words: &[Word]) -> Option<&'static str> {
             let is_plain = arguments.first().is_none_or(is_plain_format);
             (!is_plain).then_some("may set a variable, which can run code")
         }
-        "test" | "[" => {
-            (!arguments.iter().all(is_plain_test)).then_some("may evaluate its operands")
-        }
+        "test" => test_hazard(arguments),
+        "[" => match arguments.split_last() {
+            Some((last, operands)) if last.literal() == Some("]") => test_hazard(operands),
+            _ => Some("has no end that is known"),
+        },
         _ => None,
     }
 }
@@ -39,9 +46,11 @@ pub(super) fn hazard(words: &[Word]) -> Option<&'static str> {
 pub(super) fn is_neutral(words: &[Word]) -> bool {
     let Some(program) = words.first().and_then(Word::literal) else { return false };
     match program {
-        ":" | "true" | "false" => true,
+        // `type` and `command -v` only tell what a name means.
+        ":" | "true" | "false" | "type" => true,
+        "command" => matches!(words.get(1).and_then(Word::literal), Some("-v" | "-V")),
         "exit" | "break" | "continue" | "return" => words.len() <= 2,
-        "set" | "test" | "[" => hazard(words).is_none(),
+        "set" | "test" | "[" | "[[" | "export" | "read" => hazard(words).is_none(),
         _ => false,
     }
 }
@@ -87,15 +96,79 @@ fn is_plain_format(format: &Word) -> bool {
     true
 }
 
+/// True when only harmless variables are handed on to other commands. A value that is not known may be
+/// several words to some shells, and set another variable.
+fn is_plain_export(arguments: &[Word]) -> bool {
+    !arguments.is_empty()
+        && arguments.iter().all(|it| match it.literal().and_then(|it| it.split_once('=')) {
+            Some((name, value)) => is_harmless(name, &Word::Literal(value.to_owned())),
+            None => false,
+        })
+}
+
+/// True for `read -r line`: a plain name is a variable of the line's own.
+fn is_plain_read(arguments: &[Word]) -> bool {
+    let mut arguments = arguments.iter().map(Word::literal);
+    while let Some(argument) = arguments.next() {
+        match argument {
+            Some("-r" | "-s" | "-rs" | "-sr") => {}
+            Some("-d" | "-p" | "-n" | "-N" | "-t" | "-rd" | "-rp" | "-sp" | "-rsp" | "-rn") => {
+                if arguments.next().flatten().is_none() {
+                    return false;
+                }
+            }
+            Some(name) if is_local(name) => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
 fn is_plain_setting(argument: &Word) -> bool {
     matches!(
         argument.literal(),
-        Some("-e" | "-u" | "-eu" | "-o" | "-eo" | "-euo" | "pipefail" | "errexit" | "nounset")
+        Some(
+            "-e" | "-u"
+                | "-eu"
+                | "-o"
+                | "-eo"
+                | "-uo"
+                | "-euo"
+                | "+e"
+                | "+u"
+                | "pipefail"
+                | "errexit"
+                | "nounset"
+        )
     )
 }
 
-/// An unknown operand may be `-v`, and the next one an array's index with code in it.
-fn is_plain_test(argument: &Word) -> bool {
-    argument.literal().is_some_and(|it| !matches!(it, "-v" | "-R") && !it.contains('['))
-        || argument.literal() == Some("[")
+/// What an unknown operand of `test` may do: become `-v`, and the next one an array's index with code in
+/// it. Not where operators stand in their places and every operand is one argument.
+fn test_hazard(operands: &[Word]) -> Option<&'static str> {
+    let is_plain =
+        |it: &Word| it.literal().is_some_and(|it| !matches!(it, "-v" | "-R") && !it.contains('['));
+    if operands.iter().all(is_plain) {
+        return None;
+    }
+    if !operands.iter().all(Word::is_one_argument) {
+        return Some("has an operand without quotes, which may become several and be evaluated");
+    }
+    let operands = match operands {
+        [first, rest @ ..] if first.literal() == Some("!") => rest,
+        all => all,
+    };
+    let is_understood = match operands {
+        [_] => true,
+        [operator, _] => operator
+            .literal()
+            .is_some_and(|it| it.len() == 2 && it.starts_with('-') && !it.ends_with(['v', 'R'])),
+        [_, operator, _] => operator.literal().is_some_and(|it| BINARY.contains(&it)),
+        _ => false,
+    };
+    (!is_understood).then_some("may evaluate its operands")
 }
+
+/// Operators of `test` between two operands.
+const BINARY: [&str; 14] =
+    ["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];

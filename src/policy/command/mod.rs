@@ -4,29 +4,27 @@
 //! not understood. Two readings are made, a broad one by grammar and a strict one by hand; only where
 //! they agree is a line free of doubt.
 
+mod analyst;
 mod builtin;
 mod lexer;
 mod reading;
+mod runner;
 mod shell;
+mod subcommand;
 mod syntax;
 mod variable;
 mod word;
+mod work;
 mod wrapper;
 
+use std::sync::Arc;
+
+use analyst::Analyst;
 pub use reading::Direction;
-use reading::Reading;
 pub use shell::Shell;
+pub(super) use subcommand::has_subcommands;
 pub use word::Word;
-use wrapper::{Wrapped, Wrapper};
-
-use crate::terminal::is_confusing;
-
-/// Longer lines are not looked into.
-const MAX_BYTES: usize = 8_192;
-/// How deep scripts in scripts and wrappers in wrappers are followed.
-const MAX_DEPTH: usize = 8;
-/// A line of more commands than a person would read.
-const MAX_SEGMENTS: usize = 512;
+pub use work::{MAX_BYTES, Work};
 
 /// What a line runs and touches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,11 +34,38 @@ pub struct Analysis {
     /// Every file that a redirection names.
     pub redirections: Vec<Redirection>,
     /// Why the line may do more than its segments say; empty when it cannot.
-    pub doubts: Vec<String>,
+    pub doubts: Vec<Doubt>,
+    /// Why a part of the line was not looked into, if one was not: there may be any command in it.
+    pub unread: Option<&'static str>,
     /// Every change of the directory.
     pub moves: Vec<Move>,
     /// True with a loop, in which what stands first may run after what stands last.
     pub loops: bool,
+}
+
+/// Why a line may do more than its segments say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// What the line does.
+    pub why: String,
+    /// The segment that is to blame, where a rule that spells it out ends the doubt.
+    pub segment: Option<usize>,
+}
+
+/// A variable that is set for one command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The variable.
+    pub name: String,
+    /// What it is set to.
+    pub value: Word,
+}
+
+impl Setting {
+    /// True when it changes nothing that matters.
+    pub(super) fn is_harmless(&self) -> bool {
+        variable::is_harmless(&self.name, &self.value)
+    }
 }
 
 /// A change of the directory that relative paths start from. It may fail or happen in a subshell, so that
@@ -71,6 +96,8 @@ pub struct Segment {
     pub text: String,
     /// The program and its arguments.
     pub words: Vec<Word>,
+    /// The variables that are set for it, by itself or by what it stands in.
+    pub environment: Arc<[Setting]>,
     /// What it takes to allow it.
     pub role: Role,
     /// The wrapper that runs it.
@@ -117,160 +144,34 @@ pub fn analyse(line: &str, home: Option<&str>) -> Analysis {
 
 /// Takes a command line apart as a shell would.
 pub fn analyse_for(shell: Shell, line: &str, home: Option<&str>) -> Analysis {
-    let mut analysis = Analysis::default();
-    if shell == Shell::Other {
-        analysis.doubt("is run by a shell that is not bash");
-    }
-    analysis.read(line, home, Nesting { depth: 0, within: None, shell });
-    analysis.doubts.dedup();
-    analysis
+    analyse_counting(shell, line, home).0
 }
 
-#[derive(Clone, Copy)]
-struct Nesting {
-    depth: usize,
-    within: Option<Within>,
-    shell: Shell,
+/// The same, with the work that it took.
+pub fn analyse_counting(shell: Shell, line: &str, home: Option<&str>) -> (Analysis, Work) {
+    Analyst::analyse(shell, line, home)
 }
 
-impl Analysis {
-    fn doubt(&mut self, why: impl Into<String>) {
-        self.doubts.push(why.into());
-    }
-
-    fn read(&mut self, line: &str, home: Option<&str>, nesting: Nesting) {
-        if line.len() > MAX_BYTES {
-            return self.doubt("is too long to be looked into");
-        }
-        if let Some(character) = line.chars().find(|it| is_confusing(*it)) {
-            self.doubt(format!("contains the character U+{:04X}", u32::from(character)));
-        }
-        let Some(parsed) = syntax::parse(line) else {
-            return self.doubt("is too tangled to be parsed");
-        };
-        self.loops |= parsed.loops;
-        for hazard in &parsed.hazards {
-            self.doubt(*hazard);
-        }
-        match lexer::lex(line, nesting.shell) {
-            Err(why) => self.doubt(why),
-            Ok(lexed) if lexed.reading != parsed.reading => {
-                // Whatever either reading sees can be denied.
-                self.doubt("can be read in more than one way");
-                self.take(&lexed.reading, line, home, nesting);
-            }
-            Ok(lexed) => {
-                for variable in lexed.loop_variables {
-                    self.check_variable(variable.of(line), variable::is_local);
-                }
-            }
-        }
-        self.take(&parsed.reading, line, home, nesting);
-    }
-
-    fn take(&mut self, reading: &Reading, line: &str, home: Option<&str>, nesting: Nesting) {
-        for assignment in &reading.environment {
-            let name = lexer::variable_of(assignment.of(line)).unwrap_or_default();
-            self.check_variable(name, variable::is_harmless);
-        }
-        for assignment in &reading.assignments {
-            let name = lexer::variable_of(assignment.of(line)).unwrap_or_default();
-            self.check_variable(name, |it| variable::is_local(it) || variable::is_harmless(it));
-        }
-        let mut redirections = reading.redirections.iter().peekable();
-        for command in &reading.commands {
-            let start = command.first().map_or(0, |it| it.start);
-            while let Some((target, direction)) = redirections.next_if(|it| it.0.start < start) {
-                self.redirection(target.of(line), *direction, home);
-            }
-            let text = match (command.first(), command.last()) {
-                (Some(first), Some(last)) => line.get(first.start..last.end).unwrap_or_default(),
-                _ => "",
-            };
-            let words = command.iter().map(|it| Word::read(it.of(line), home)).collect();
-            self.segment(text.to_owned(), words, home, nesting);
-        }
-        for (target, direction) in redirections {
-            self.redirection(target.of(line), *direction, home);
-        }
-    }
-
-    fn redirection(&mut self, target: &str, direction: Direction, home: Option<&str>) {
-        let (target, after) = (Word::read(target, home), self.segments.len());
-        self.redirections.push(Redirection { target, direction, after });
-    }
-
-    fn check_variable(&mut self, name: &str, is_fine: impl Fn(&str) -> bool) {
-        if !is_fine(name) {
-            self.doubt(format!("sets `{name}`, which other commands may see"));
-        }
-    }
-
-    fn segment(&mut self, text: String, words: Vec<Word>, home: Option<&str>, nesting: Nesting) {
-        if self.segments.len() >= MAX_SEGMENTS || nesting.depth > MAX_DEPTH {
-            return self.doubt("runs more commands than are looked into");
-        }
-        if nesting.shell == Shell::Posix && words.first().and_then(Word::literal) == Some("builtin")
-        {
-            self.doubt("uses `builtin`, which is a program to some shells");
-        }
-        if let Some(hazard) = builtin::hazard(&words) {
-            let name = words.first().and_then(Word::literal).unwrap_or_default();
-            self.doubt(format!("uses `{name}`, which {hazard}"));
-        }
-        let place = self.segments.len();
-        self.moves.extend(builtin::destination(&words).map(|to| Move { segment: place, to }));
-        let role = if builtin::is_neutral(&words) { Role::Neutral } else { Role::Command };
-        let inner = wrapper::unwrap(&words);
-        self.segments.push(Segment {
-            text,
-            words,
-            role,
-            within: nesting.within,
-            hides_command: inner == Wrapped::Hidden,
-        });
-        let mut is_transparent = |wrapper: Wrapper| {
-            if wrapper == Wrapper::Transparent
-                && let Some(segment) = self.segments.get_mut(place)
-            {
-                segment.role = Role::Wrapper;
-            }
-        };
-        let inside = |word, shell| Nesting {
-            depth: nesting.depth + 1,
-            within: Some(Within { segment: place, word }),
-            shell,
-        };
-        match inner {
-            Wrapped::Nothing | Wrapped::Hidden => {}
-            Wrapped::Command(commands, wrapper) => {
-                is_transparent(wrapper);
-                for command in commands {
-                    let text = shown(&command.words);
-                    self.segment(text, command.words, home, inside(command.at, nesting.shell));
-                }
-            }
-            Wrapped::Script(script, wrapper, shell) => {
-                is_transparent(wrapper);
-                let shell = shell.unwrap_or(nesting.shell);
-                self.read(&script, home, inside(usize::MAX, shell));
-            }
-        }
-    }
+/// The name and the value of a word that sets a variable.
+pub(super) fn setting_of(word: &str) -> Option<(&str, &str)> {
+    word.split_once('=').filter(|it| lexer::is_name(it.0))
 }
 
 /// True for programs that no rule about the start of their command allows: what they run is not looked
 /// into, or they are builtins that run code.
-pub(super) fn is_never_allowed(program: &str) -> bool {
-    let words = [program, "x"].map(|it| Word::Literal(it.to_owned()));
+pub(super) fn is_never_allowed(words: &[&str]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    let program = program.rsplit('/').next().unwrap_or(program);
+    if runner::is_runner(program) || (program == "time" && rest.is_empty()) {
+        return true;
+    }
+    let literal = |it: &&str| Word::Literal((*it).to_owned());
+    if subcommand::has_subcommands(program) {
+        let words: Vec<Word> = words.iter().map(literal).collect();
+        return !rest.is_empty() && subcommand::may_run_another(program, &words);
+    }
     // `set -e` is fine.
-    wrapper::is_runner(program) || (program != "set" && builtin::hazard(&words).is_some())
-}
-
-/// The words as one line for a person.
-fn shown(words: &[Word]) -> String {
-    let texts: Vec<&str> = words.iter().map(Word::text).collect();
-    texts.join(" ")
+    program != "set" && builtin::hazard(&[program, "X"].map(|it| literal(&it))).is_some()
 }
 
 /// The line without what the shell leaves away before and after it. Nothing else is left away: a

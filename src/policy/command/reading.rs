@@ -33,23 +33,61 @@ pub(super) fn names_descriptor(target: &str) -> bool {
 /// The words, assignments and redirections of a line; two readings agree when these are equal.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// The words of each simple command, its program first.
-    pub(super) commands: Vec<Vec<Span>>,
-    /// Every `NAME=value` in front of a program, which the program sees.
-    pub(super) environment: Vec<Span>,
+    /// Every simple command.
+    pub(super) commands: Vec<SimpleCommand>,
     /// Every `NAME=value` that is a command of its own.
     pub(super) assignments: Vec<Span>,
     /// Every redirection that names a file.
     pub(super) redirections: Vec<(Span, Direction)>,
+    /// Every place where the shell works something out.
+    pub(super) evaluations: Vec<(Span, Evaluation)>,
+}
+
+/// A simple command.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SimpleCommand {
+    /// Its words, the program first.
+    pub(super) words: Vec<Span>,
+    /// Every `NAME=value` in front of the program, which the program sees.
+    pub(super) environment: Vec<Span>,
+}
+
+/// What the shell works out by itself, which runs code where it goes wrong: both readings have to see
+/// the same places, and the strict one looks into them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Evaluation {
+    /// `$((1 + 2))`.
+    Arithmetic,
+    /// `${name}`, with or without an operator.
+    Expansion,
+    /// `case … esac`.
+    Case,
+    /// `$'…'`.
+    Quote,
 }
 
 impl Reading {
     /// In the order of the text, so that readings can be compared.
     pub(super) fn sorted(mut self) -> Self {
         self.commands.sort();
-        self.environment.sort_unstable();
         self.assignments.sort_unstable();
         self.redirections.sort_unstable();
+        self.evaluations.sort_unstable();
         self
+    }
+
+    /// Adds what was found in a piece of the line that begins at that place.
+    pub(super) fn add(&mut self, piece: Self, start: usize) {
+        let moved = |it: Span| Span { start: it.start + start, end: it.end + start };
+        let all = |it: Vec<Span>| it.into_iter().map(moved).collect();
+        self.commands.extend(
+            piece
+                .commands
+                .into_iter()
+                .map(|it| SimpleCommand { words: all(it.words), environment: all(it.environment) }),
+        );
+        self.assignments.extend(piece.assignments.into_iter().map(moved));
+        self.redirections.extend(piece.redirections.into_iter().map(|it| (moved(it.0), it.1)));
+        self.evaluations.extend(piece.evaluations.into_iter().map(|it| (moved(it.0), it.1)));
     }
 }

@@ -1,15 +1,179 @@
 //! Which variables a command line may set without changing what its commands do.
+//!
+//! A name that nobody thought of is not harmless: many programs run or load what a variable names. So
+//! there is a list of names that change how a program talks and what it tests, and the rest needs a rule
+//! that spells the variable out.
 
-use super::super::programs::is_listed;
+use super::Word;
 
-/// Variables that change how a program talks and nothing else.
-const HARMLESS: &str = "\
-    CARGO_TERM_COLOR CI CLICOLOR CLICOLOR_FORCE COLUMNS FORCE_COLOR LANG LANGUAGE LC_ALL \
-    LC_COLLATE LC_CTYPE LC_MESSAGES NODE_ENV NO_COLOR PYTHONUNBUFFERED RUST_BACKTRACE TZ";
+/// Variables that change what a program prints, how much it logs, which of its own environments it is for,
+/// or where it listens; never what it runs, loads, connects to or writes to.
+const HARMLESS: [&str; 58] = [
+    "ANSI_COLORS_DISABLED",
+    "CARGO_INCREMENTAL",
+    "CARGO_TERM_COLOR",
+    "CARGO_TERM_PROGRESS_WHEN",
+    "CARGO_TERM_QUIET",
+    "CARGO_TERM_VERBOSE",
+    "CGO_ENABLED",
+    "CI",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLORTERM",
+    "COLUMNS",
+    "COVERAGE",
+    "DEBUG",
+    "DEBUG_COLORS",
+    "DO_NOT_TRACK",
+    "FLASK_DEBUG",
+    "FORCE_COLOR",
+    "GO111MODULE",
+    "GOARCH",
+    "GOMAXPROCS",
+    "GOOS",
+    "HEADLESS",
+    "HOMEBREW_NO_AUTO_UPDATE",
+    "JEST_WORKERS",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+    "LC_NUMERIC",
+    "LC_TIME",
+    "LINES",
+    "LOGLEVEL",
+    "LOG_LEVEL",
+    "NEXT_TELEMETRY_DISABLED",
+    "NODE_DEBUG",
+    "NODE_DISABLE_COLORS",
+    "NODE_NO_WARNINGS",
+    "NO_COLOR",
+    "PORT",
+    "PROPTEST_CASES",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+    "QUICKCHECK_TESTS",
+    "RUST_BACKTRACE",
+    "RUST_LIB_BACKTRACE",
+    "RUST_LOG",
+    "RUST_TEST_THREADS",
+    "SOURCE_DATE_EPOCH",
+    "TF_LOG",
+    "TZ",
+    "VERBOSE",
+    "VITEST_MAX_WORKERS",
+];
 
-/// True for a variable that may be set for a program by anyone.
-pub(super) fn is_harmless(name: &str) -> bool {
-    is_listed(HARMLESS, name)
+/// Variables that programs look a file up by: harmless as long as the value is one plain word.
+const HARMLESS_WORDS: [&str; 8] =
+    ["APP_ENV", "BABEL_ENV", "FLASK_ENV", "MIX_ENV", "NODE_ENV", "RACK_ENV", "RAILS_ENV", "TERM"];
+
+/// Variables, and beginnings of their names where those end in `_`, that decide which programs or which
+/// code is run. They are named in reasons; whatever is not harmless is asked for anyway.
+const DECIDE_WHAT_RUNS: [&str; 67] = [
+    "AR",
+    "AS",
+    "BASHOPTS",
+    "BASH_",
+    "BROWSER",
+    "BUN_",
+    "CARGO",
+    "CARGO_",
+    "CC",
+    "CDPATH",
+    "CFLAGS",
+    "CLASSPATH",
+    "CMAKE_",
+    "COMSPEC",
+    "CXX",
+    "DENO_",
+    "DOCKER_",
+    "DYLD_",
+    "EDITOR",
+    "ELECTRON_RUN_AS_NODE",
+    "ENV",
+    "EXINIT",
+    "FCEDIT",
+    "FPATH",
+    "GCONV_PATH",
+    "GEM_",
+    "GIT_",
+    "GLIBC_TUNABLES",
+    "GOFLAGS",
+    "GREP_OPTIONS",
+    "HOME",
+    "IFS",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "KUBECONFIG",
+    "LD",
+    "LDFLAGS",
+    "LD_",
+    "LESS",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "LUA_",
+    "MAKE",
+    "MAKEFILES",
+    "MAKEFLAGS",
+    "MANPAGER",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "NPM_CONFIG_",
+    "PAGER",
+    "PATH",
+    "PERL5DB",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PHPRC",
+    "PIP_",
+    "PROMPT_COMMAND",
+    "PS4",
+    "PYTHON",
+    "RIPGREP_CONFIG_PATH",
+    "RUBY",
+    "RUST",
+    "SHELL",
+    "SHELLOPTS",
+    "SSH_",
+    "VISUAL",
+    "XDG_",
+];
+
+/// True for a variable that may be set for a program by anyone, to that value.
+pub(super) fn is_harmless(name: &str, value: &Word) -> bool {
+    let is_word = |it: &str| {
+        it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-')
+            && it.len() <= 64
+    };
+    HARMLESS.contains(&name)
+        || (HARMLESS_WORDS.contains(&name) && value.literal().is_some_and(is_word))
+}
+
+/// True for a variable that is known to decide which programs or which code is run.
+pub(super) fn decides_what_runs(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    DECIDE_WHAT_RUNS.iter().any(|it| {
+        let is_start = it.ends_with('_') || matches!(*it, "PYTHON" | "RUBY" | "RUST");
+        upper == *it || (is_start && upper.starts_with(it))
+    })
+}
+
+/// What setting a variable that is not harmless may do.
+pub(super) fn danger(name: &str) -> &'static str {
+    let upper = name.to_ascii_uppercase();
+    if decides_what_runs(name) {
+        "decides which programs or which code is run"
+    } else if upper.contains("PROXY") || upper.ends_with("_URL") || upper.ends_with("_HOST") {
+        "may decide what is connected to"
+    } else {
+        "other commands may see"
+    }
 }
 
 /// True for a variable of the line's own. Lower-case names mean something to few programs; proxies
@@ -20,4 +184,5 @@ pub(super) fn is_local(name: &str) -> bool {
         && !name.contains("proxy")
         && !name.starts_with("npm_")
         && name != "histchars"
+        && name != "auto_resume"
 }

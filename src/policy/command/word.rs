@@ -35,6 +35,15 @@ impl Word {
         }
     }
 
+    /// True for a word that becomes one argument, whatever it holds.
+    pub(super) fn is_one_argument(&self) -> bool {
+        let Self::Unknown { text, .. } = self else { return true };
+        let inside = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+        // `"$@"` is as many as there are, and what follows an inner quote is not quoted.
+        matches!(text.as_str(), "$?" | "$#" | "$$")
+            || inside.is_some_and(|it| !it.contains(['"', '@', '\\']))
+    }
+
     /// An argument that only the running command knows.
     pub(in crate::policy) fn unknown(text: &str, why: &'static str) -> Self {
         Self::Unknown { text: text.to_owned(), why }
@@ -54,11 +63,19 @@ struct Reader<'a> {
     rest: Peekable<Chars<'a>>,
     home: Option<&'a str>,
     value: String,
+    /// How much of the value has no `=`.
+    without_equals: usize,
 }
 
 impl<'a> Reader<'a> {
     fn new(written: &'a str, home: Option<&'a str>) -> Self {
-        Self { written, rest: written.chars().peekable(), home, value: String::new() }
+        Self {
+            written,
+            rest: written.chars().peekable(),
+            home,
+            value: String::new(),
+            without_equals: 0,
+        }
     }
 
     fn value(mut self) -> Result<String, &'static str> {
@@ -74,18 +91,28 @@ impl<'a> Reader<'a> {
                 },
                 '$' => self.dollar()?,
                 '`' => return Err("holds a command substitution"),
-                '[' if self.written == "[" => self.value.push('['),
+                '[' if matches!(self.written, "[" | "[[") => self.value.push('['),
                 '*' | '?' | '[' => return Err("is a file name pattern"),
                 // `find` and `xargs` users write `{}`; the shell leaves it alone.
                 '{' if self.written == "{}" => self.value.push('{'),
                 '{' => return Err("may be a brace expansion"),
                 '<' | '>' | '(' | ')' => return Err("holds a process substitution"),
                 // The shell expands `~` after `=` and `:` in words that look like assignments.
-                '~' if self.value.contains('=') => return Err("holds a `~`"),
+                '~' if self.has_equals() => return Err("holds a `~`"),
                 other => self.value.push(other),
             }
         }
         Ok(self.value)
+    }
+
+    /// True when the value has a `=`; no part of it is looked at twice.
+    fn has_equals(&mut self) -> bool {
+        let rest = self.value.get(self.without_equals..).unwrap_or_default();
+        let found = rest.contains('=');
+        if !found {
+            self.without_equals = self.value.len();
+        }
+        found
     }
 
     fn leading_tilde(&mut self) -> Result<(), &'static str> {

@@ -2,7 +2,7 @@
 //!
 //! The tables are short on purpose. An option that is not listed makes the wrapped command unknown.
 
-use super::{super::programs::is_listed, Shell, Word, lexer::variable_of, variable::is_harmless};
+use super::{Setting, Shell, Word, lexer::is_name, runner::is_runner, subcommand};
 
 /// What a command line runs besides its own program.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,6 +22,14 @@ pub(super) enum Wrapped {
 pub(super) struct Inner {
     pub(super) at: usize,
     pub(super) words: Vec<Word>,
+    /// The variables that the wrapper sets for it.
+    pub(super) environment: Vec<Setting>,
+}
+
+impl Inner {
+    const fn of(at: usize, words: Vec<Word>) -> Self {
+        Self { at, words, environment: Vec::new() }
+    }
 }
 
 /// Whether the wrapper needs a permission of its own.
@@ -50,6 +58,7 @@ const TIMEOUT: Options = Options {
 };
 const NICE: Options = Options { flags: &[], valued: &["-n", "--adjustment"], operands: 0 };
 const NOHUP: Options = Options { flags: &[], valued: &[], operands: 0 };
+const TIME: Options = Options { flags: &["-p"], valued: &[], operands: 0 };
 const SETSID: Options =
     Options { flags: &["-f", "--fork", "-w", "--wait"], valued: &[], operands: 0 };
 const STDBUF: Options = Options {
@@ -67,26 +76,6 @@ const SUDO: Options = Options {
     valued: &["-u", "--user", "-g", "--group"],
     operands: 0,
 };
-
-/// Programs that run what their arguments name, in ways that are not looked into.
-const RUNNERS: &str = "\
-    ash at batch busybox bwrap caffeinate capsh cgexec choom chpst chronic chroot chrt csh \
-    daemonize dbus-launch dbus-run-session doas docker dumb-init elvish entr envdir expect \
-    fakeroot faketime firejail fish flock gdb gosu hyperfine i386 ionice jexec ksh ksh93 \
-    kubectl linux32 linux64 lldb ltrace lxc-attach machinectl mksh nerdctl newgrp nsenter nu \
-    numactl parallel perf pkexec podman prlimit proxychains proxychains4 pwsh rbash rlwrap rr \
-    run-parts run0 runuser sandbox-exec screen script setarch setpriv setuidgid sg softlimit \
-    ssh ssh-agent start-stop-daemon strace su su-exec sudo-rs systemd-inhibit systemd-nspawn \
-    systemd-run taskset tcsh time timelimit tini tmux torsocks toybox tsocks uftrace unbuffer \
-    unshare valgrind watch watchexec x86_64 xonsh xvfb-run yash zsh";
-
-/// Beginnings of the names of programs that load and run another: `/lib64/ld-linux-x86-64.so.2 rm x`.
-const LOADERS: [&str; 3] = ["ld-linux", "ld-musl", "ld.so"];
-
-/// True for programs that run what their arguments name, in ways that are not looked into.
-pub(super) fn is_runner(name: &str) -> bool {
-    is_listed(RUNNERS, name) || LOADERS.iter().any(|it| name.starts_with(it))
-}
 
 /// Looks for a command in the words of another.
 pub(super) fn unwrap(words: &[Word]) -> Wrapped {
@@ -112,6 +101,7 @@ fn by_name(name: &str, words: &[Word]) -> Wrapped {
         "setsid" => plain(words, &SETSID),
         "stdbuf" => plain(words, &STDBUF),
         "command" => command(words),
+        "time" => plain(words, &TIME),
         "nohup" | "builtin" | "exec" => plain(words, &NOHUP),
         "sudo" => sudo(words),
         "xargs" => xargs(words),
@@ -122,6 +112,7 @@ fn by_name(name: &str, words: &[Word]) -> Wrapped {
         "jobs" => jobs(words),
         "fd" | "fdfind" if words.iter().any(runs_by_option) => Wrapped::Hidden,
         _ if is_runner(name) => Wrapped::Hidden,
+        _ if subcommand::may_run_another(name, words) => Wrapped::Hidden,
         _ => Wrapped::Nothing,
     }
 }
@@ -129,9 +120,7 @@ fn by_name(name: &str, words: &[Word]) -> Wrapped {
 fn transparent(words: &[Word], at: usize) -> Wrapped {
     match words.get(at..) {
         None | Some([]) => Wrapped::Nothing,
-        Some(inner) => {
-            Wrapped::Command(vec![Inner { at, words: inner.to_vec() }], Wrapper::Transparent)
-        }
+        Some(inner) => Wrapped::Command(vec![Inner::of(at, inner.to_vec())], Wrapper::Transparent),
     }
 }
 
@@ -185,10 +174,8 @@ fn command(words: &[Word]) -> Wrapped {
 /// Not transparent, and takes `NAME=value` words before the command.
 fn sudo(words: &[Word]) -> Wrapped {
     let Some(mut at) = after_options(words, &SUDO) else { return Wrapped::Hidden };
-    while words.get(at).and_then(Word::literal).and_then(variable_of).is_some() {
-        at += 1;
-    }
-    match transparent(words, at) {
+    let environment = settings(words, &mut at);
+    match with_environment(transparent(words, at), &environment) {
         Wrapped::Command(inner, _) => Wrapped::Command(inner, Wrapper::OfItsOwn),
         other => other,
     }
@@ -197,7 +184,7 @@ fn sudo(words: &[Word]) -> Wrapped {
 fn env(words: &[Word]) -> Wrapped {
     let mut at = 1;
     while let Some(word) = words.get(at) {
-        let Some(text) = word.literal() else { return Wrapped::Hidden };
+        let Some(text) = word.literal() else { break };
         match text {
             "-i" | "-" | "--ignore-environment" | "-0" | "--null" => at += 1,
             "-u" | "--unset" => match words.get(at + 1).and_then(Word::literal) {
@@ -209,16 +196,40 @@ fn env(words: &[Word]) -> Wrapped {
                 break;
             }
             _ if text.starts_with('-') => return Wrapped::Hidden,
-            _ if text.contains('=') => {
-                if !variable_of(text).is_some_and(is_harmless) {
-                    return Wrapped::Hidden;
-                }
-                at += 1;
-            }
             _ => break,
         }
     }
-    transparent(words, at)
+    let environment = settings(words, &mut at);
+    match words.get(at) {
+        // Another form of setting a variable, or something that may be one.
+        Some(word) if word.literal().is_none_or(|it| it.contains('=')) => Wrapped::Hidden,
+        _ => with_environment(transparent(words, at), &environment),
+    }
+}
+
+/// The `NAME=value` words from a place on, which is moved behind them.
+fn settings(words: &[Word], at: &mut usize) -> Vec<Setting> {
+    let mut found = Vec::new();
+    while let Some((name, value)) =
+        words.get(*at).and_then(Word::literal).and_then(|it| it.split_once('='))
+        && is_name(name)
+    {
+        found.push(Setting { name: name.to_owned(), value: Word::Literal(value.to_owned()) });
+        *at += 1;
+    }
+    found
+}
+
+fn with_environment(found: Wrapped, environment: &[Setting]) -> Wrapped {
+    match found {
+        Wrapped::Command(commands, wrapper) => {
+            let commands = commands.into_iter();
+            let environment = environment.to_vec();
+            let with = |it: Inner| Inner { environment: environment.clone(), ..it };
+            Wrapped::Command(commands.map(with).collect(), wrapper)
+        }
+        other => other,
+    }
 }
 
 fn xargs(words: &[Word]) -> Wrapped {
@@ -228,7 +239,7 @@ fn xargs(words: &[Word]) -> Wrapped {
         return Wrapped::Nothing;
     }
     inner.push(Word::unknown("…", "comes from the input of `xargs`"));
-    Wrapped::Command(vec![Inner { at, words: inner }], Wrapper::Transparent)
+    Wrapped::Command(vec![Inner::of(at, inner)], Wrapper::Transparent)
 }
 
 fn eval(words: &[Word]) -> Wrapped {
@@ -241,7 +252,7 @@ fn jobs(words: &[Word]) -> Wrapped {
     let option = words.get(1).map(Word::literal);
     match (option, words.get(2..)) {
         (Some(Some("-x")), Some(inner @ [_, ..])) => {
-            let inner = Inner { at: 2, words: inner.to_vec() };
+            let inner = Inner::of(2, inner.to_vec());
             Wrapped::Command(vec![inner], Wrapper::OfItsOwn)
         }
         (Some(Some("-l" | "-n" | "-p" | "-r" | "-s")) | None, _) => Wrapped::Nothing,
@@ -314,12 +325,12 @@ fn find(words: &[Word]) -> Wrapped {
             return Wrapped::Hidden;
         }
         let after = at + inner.len();
-        found.push(Inner { at, words: inner });
+        found.push(Inner::of(at, inner));
         at = after;
     }
     // An unknown word may become an `-exec` and the rest of one.
     if let Some(unknown) = words.iter().find(|it| it.literal().is_none()) {
-        found.push(Inner { at: usize::MAX, words: vec![unknown.clone()] });
+        found.push(Inner::of(usize::MAX, vec![unknown.clone()]));
     }
     if found.is_empty() { Wrapped::Nothing } else { Wrapped::Command(found, Wrapper::OfItsOwn) }
 }

@@ -34,7 +34,7 @@ impl Lexer<'_> {
     }
 
     /// Passes over the bodies that begin on this line.
-    pub(super) fn document_bodies(&mut self) -> Result<(), GaveUp> {
+    pub(super) fn document_bodies(&mut self, depth: usize) -> Result<(), GaveUp> {
         for document in std::mem::take(&mut self.documents) {
             loop {
                 let rest = self.line.get(self.at..).unwrap_or_default();
@@ -42,25 +42,45 @@ impl Lexer<'_> {
                     return Err("has a here-document without an end");
                 }
                 let line = rest.split('\n').next().unwrap_or_default();
-                self.at += line.len();
+                let end = self.at + line.len();
                 let compared =
                     if document.strip_tabs { line.trim_start_matches('\t') } else { line };
                 if compared == document.delimiter {
+                    self.at = end;
                     break;
                 }
                 // Some versions of bash end a document there, others do not.
                 if compared.starts_with(&document.delimiter) {
                     return Err("has a here-document whose end is in doubt");
                 }
-                if !document.quoted && line.contains(['$', '`', '\\']) {
-                    return Err("has a here-document with expansions");
+                if !document.quoted {
+                    self.document_line(end, depth)?;
                 }
-                self.at += 1;
+                self.at = end + 1;
             }
             if self.peek(0) == Some(b'\n') {
                 self.at += 1;
             }
         }
         Ok(())
+    }
+    /// A line of a body in which the shell expands.
+    fn document_line(&mut self, end: usize, depth: usize) -> Result<(), GaveUp> {
+        while self.at < end {
+            match self.peek(0) {
+                Some(b'`') => return Err("uses a backtick substitution; write `$(…)`"),
+                Some(b'\\') if self.at + 1 == end => {
+                    return Err("has a here-document that continues a line");
+                }
+                Some(b'\\') => self.at += 2,
+                Some(b'$') if self.peek(1) == Some(b'(') && self.peek(2) != Some(b'(') => {
+                    return Err("has a here-document with a command substitution");
+                }
+                Some(b'$') => self.dollar(true, depth)?,
+                _ => self.at += 1,
+            }
+        }
+        // An expansion that ends on another line takes a part of it along.
+        if self.at == end { Ok(()) } else { Err("has a here-document with an open expansion") }
     }
 }

@@ -1,26 +1,29 @@
 //! A second, strict reading of a command line.
 //!
 //! The grammar in `syntax` understands nearly all of bash and sometimes misunderstands it. This
-//! lexer understands little: lists, pipes, subshells, groups, `if`, `while`, `for`, plain
-//! redirections, here-documents and `$(…)`. It gives up on everything else. A line is only ever
-//! allowed by rule when both readings find the same words in the same commands.
+//! lexer understands what people write every day: lists, pipes, subshells, groups, `if`, `while`, `for`,
+//! `case`, `[[`, redirections, here-documents, `$(…)`, and expansions that cannot run code. It gives up on
+//! everything else. A line is only ever allowed by rule when both readings find the same words in the same
+//! commands. It looks at every sign once, so that its work grows with the line and not faster.
 
+mod cases;
+mod commands;
 mod documents;
+mod expansions;
+mod redirections;
+mod test_expressions;
 mod words;
 
 use documents::Document;
+pub(super) use redirections::BehindDocument;
 
 use super::{
     Shell,
-    reading::{Direction, Reading, Span, names_descriptor},
+    reading::{Evaluation, Reading, SimpleCommand, Span},
 };
 
 /// How deep substitutions and subshells may be nested.
 const MAX_DEPTH: usize = 16;
-
-/// Redirections, the longer before those they begin with; what is left is `<`.
-const REDIRECTIONS: [&str; 11] =
-    ["&>>", "<<<", "<<-", "&>", ">>", ">|", ">&", "<>", "<&", "<<", ">"];
 
 /// Why the lexer gave up.
 pub(super) type GaveUp = &'static str;
@@ -30,10 +33,24 @@ pub(super) struct Lexed {
     pub(super) reading: Reading,
     /// The variables of `for` loops.
     pub(super) loop_variables: Vec<Span>,
+    /// Redirections that the grammar is not shown.
+    pub(super) behind_documents: Vec<BehindDocument>,
+    /// Parts of the line that stand on their own, one after the other.
+    pub(super) pieces: Vec<Piece>,
+    /// Why the text behind the last piece was not understood, if it was not.
+    pub(super) gave_up: Option<GaveUp>,
 }
 
-/// Reads a whole line.
-pub(super) fn lex(line: &str, shell: Shell) -> Result<Lexed, GaveUp> {
+/// A part of a line between two operators, not inside anything else.
+#[derive(Clone, Copy)]
+pub(super) struct Piece {
+    pub(super) span: Span,
+    /// How many signs and reserved words it has, besides plain words.
+    pub(super) tokens: usize,
+}
+
+/// Reads a whole line, or as much of it as is understood.
+pub(super) fn lex(line: &str, shell: Shell) -> Lexed {
     let mut lexer = Lexer {
         is_bash: shell == Shell::Bash,
         bytes: line.as_bytes(),
@@ -42,18 +59,44 @@ pub(super) fn lex(line: &str, shell: Shell) -> Result<Lexed, GaveUp> {
         reading: Reading::default(),
         loop_variables: Vec::new(),
         documents: Vec::new(),
+        behind_documents: Vec::new(),
+        pieces: Vec::new(),
+        piece_start: 0,
+        tokens: 0,
+        open: 0,
     };
-    lexer.list(Ends::AtEndOfText, 0)?;
-    if !lexer.documents.is_empty() {
-        return Err("has a here-document without a body");
+    let mut gave_up = lexer.list(End::Text, 0).err();
+    if gave_up.is_none() && !lexer.documents.is_empty() {
+        gave_up = Some("has a here-document without a body");
     }
-    Ok(Lexed { reading: lexer.reading.sorted(), loop_variables: lexer.loop_variables })
+    if gave_up.is_none() {
+        lexer.end_piece(lexer.at);
+    }
+    Lexed {
+        reading: lexer.reading.sorted(),
+        loop_variables: lexer.loop_variables,
+        behind_documents: lexer.behind_documents,
+        pieces: lexer.pieces,
+        gave_up,
+    }
 }
 
+/// What a list goes up to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ends {
-    AtEndOfText,
-    AtParenthesis,
+enum End {
+    Text,
+    Parenthesis,
+    /// `;;` or `esac`.
+    Case,
+}
+
+/// What ended a list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EndedBy {
+    Text,
+    Parenthesis,
+    CaseOperator,
+    Esac,
 }
 
 /// What may come next in a list.
@@ -63,6 +106,9 @@ enum Position {
     Start,
     /// A program, after assignments or redirections: reserved words are words.
     Program,
+    /// A program behind `time`, which is a reserved word to bash and a program to others: only what is
+    /// the same to both is understood.
+    Timed,
     /// Arguments of the command that was begun.
     Arguments,
     /// Nothing but redirections and operators, after `fi`, `done`, `}` or `)`.
@@ -78,13 +124,13 @@ struct Lexer<'a> {
     reading: Reading,
     loop_variables: Vec<Span>,
     documents: Vec<Document>,
-}
-
-/// One simple command as it is being read.
-#[derive(Default)]
-struct Simple {
-    words: Vec<Span>,
-    assignments: Vec<Span>,
+    behind_documents: Vec<BehindDocument>,
+    pieces: Vec<Piece>,
+    piece_start: usize,
+    /// Signs and reserved words of the piece that was begun.
+    tokens: usize,
+    /// How many of `if`, `while`, `for` and `{` have no end yet.
+    open: usize,
 }
 
 impl Lexer<'_> {
@@ -96,67 +142,109 @@ impl Lexer<'_> {
         self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(text.as_bytes()))
     }
 
-    fn list(&mut self, ends: Ends, depth: usize) -> Result<(), GaveUp> {
-        if depth > MAX_DEPTH {
-            return Err("is nested too deep");
-        }
+    fn list(&mut self, end: End, depth: usize) -> Result<EndedBy, GaveUp> {
+        check_depth(depth)?;
         if !self.documents.is_empty() {
             return Err("opens a here-document and a substitution on one line");
         }
         let mut position = Position::Start;
-        let mut command = Simple::default();
+        let mut command = SimpleCommand::default();
         loop {
             self.blanks();
             let Some(next) = self.peek(0) else {
                 self.finish(&mut command);
-                return if ends == Ends::AtEndOfText { Ok(()) } else { Err("has an open `(`") };
+                return match end {
+                    End::Text => Ok(EndedBy::Text),
+                    End::Parenthesis => Err("has an open `(`"),
+                    End::Case => Err("has a `case` without an end"),
+                };
             };
             match next {
                 b'\n' => {
                     self.finish(&mut command);
+                    self.tokens += 1;
                     self.at += 1;
-                    self.document_bodies()?;
+                    self.document_bodies(depth)?;
+                    self.split(depth, self.at);
                     position = Position::Start;
                 }
+                b';' if end == End::Case && self.case_operator()? => {
+                    self.finish(&mut command);
+                    return Ok(EndedBy::CaseOperator);
+                }
                 b';' | b'&' | b'|' if !self.starts_with("&>") => {
+                    let before = self.at;
                     self.operator()?;
                     self.finish(&mut command);
+                    self.split(depth, before);
                     position = Position::Start;
                 }
                 b'(' => {
-                    if position != Position::Start || self.peek(1) == Some(b'(') {
-                        return Err("uses `(` in a way that is not a subshell");
-                    }
+                    self.check_subshell(position)?;
+                    self.tokens += 1;
                     self.at += 1;
-                    self.list(Ends::AtParenthesis, depth + 1)?;
+                    self.list(End::Parenthesis, depth + 1)?;
                     position = Position::Closed;
                 }
                 b')' => {
                     self.finish(&mut command);
-                    if ends == Ends::AtEndOfText || !self.documents.is_empty() {
+                    if end != End::Parenthesis || !self.documents.is_empty() {
                         return Err("has an unexpected `)`");
                     }
                     self.at += 1;
-                    return Ok(());
+                    return Ok(EndedBy::Parenthesis);
                 }
                 _ if self.redirection(depth)? => {
                     if position == Position::Start {
                         position = Position::Program;
                     }
                 }
-                _ => position = self.word_in(position, &mut command, depth)?,
+                _ => match self.word_in(position, &mut command, depth)? {
+                    Some(next) => position = next,
+                    None if end == End::Case && self.documents.is_empty() => {
+                        return Ok(EndedBy::Esac);
+                    }
+                    None => return Err("has an unexpected `esac`"),
+                },
             }
         }
     }
 
-    fn finish(&mut self, command: &mut Simple) {
-        let Simple { words, assignments } = std::mem::take(command);
-        if words.is_empty() {
-            self.reading.assignments.extend(assignments);
-        } else {
-            self.reading.environment.extend(assignments);
-            self.reading.commands.push(words);
+    fn check_subshell(&self, position: Position) -> Result<(), GaveUp> {
+        if position == Position::Start && self.peek(1) == Some(b'(') {
+            return Err("evaluates arithmetic in `((…))`, where variables may hold code");
         }
+        if position == Position::Arguments && self.peek(1) == Some(b')') {
+            return Err("defines a function");
+        }
+        if position == Position::Start {
+            Ok(())
+        } else {
+            Err("uses `(` in a way that is not a subshell")
+        }
+    }
+
+    fn finish(&mut self, command: &mut SimpleCommand) {
+        let command = std::mem::take(command);
+        if command.words.is_empty() {
+            self.reading.assignments.extend(command.environment);
+        } else {
+            self.reading.commands.push(command);
+        }
+    }
+
+    /// Ends a piece of the line where nothing is open.
+    fn split(&mut self, depth: usize, end: usize) {
+        if depth == 0 && self.open == 0 && self.documents.is_empty() {
+            self.end_piece(end);
+        }
+    }
+
+    fn end_piece(&mut self, end: usize) {
+        let span = Span { start: self.piece_start, end };
+        self.pieces.push(Piece { span, tokens: self.tokens });
+        self.piece_start = self.at;
+        self.tokens = 0;
     }
 
     /// Spaces, tabs, comments and continued lines.
@@ -176,6 +264,19 @@ impl Lexer<'_> {
         }
     }
 
+    /// The same with ends of lines, inside constructs that may be continued on the next line.
+    fn blanks_and_lines(&mut self) -> Result<(), GaveUp> {
+        self.blanks();
+        while self.peek(0) == Some(b'\n') {
+            if !self.documents.is_empty() {
+                return Err("opens a here-document inside another construct");
+            }
+            self.at += 1;
+            self.blanks();
+        }
+        Ok(())
+    }
+
     fn follows_separator(&self) -> bool {
         let before = self.at.checked_sub(1).and_then(|it| self.bytes.get(it));
         before.is_some_and(|it| b" \t\n;&|()".contains(it))
@@ -192,127 +293,16 @@ impl Lexer<'_> {
         if self.starts_with("|&") {
             self.only_in_bash()?;
         }
+        self.tokens += 1;
         let two = ["&&", "||", "|&"].iter().any(|it| self.starts_with(it));
         self.at += if two { 2 } else { 1 };
         Ok(())
     }
+}
 
-    fn word_in(
-        &mut self,
-        position: Position,
-        command: &mut Simple,
-        depth: usize,
-    ) -> Result<Position, GaveUp> {
-        let word = self.word(depth)?;
-        let text = word.of(self.line);
-        match position {
-            Position::Closed => Err("has a word after the end of a compound command"),
-            Position::Arguments => {
-                command.words.push(word);
-                Ok(Position::Arguments)
-            }
-            Position::Start | Position::Program => {
-                if position == Position::Start
-                    && let Some(next) = self.reserved(text, depth)?
-                {
-                    return Ok(next);
-                }
-                if is_assignment(text) {
-                    // To others `a+=/x` is a program.
-                    if text.split_once('=').is_some_and(|(name, _)| name.ends_with('+')) {
-                        self.only_in_bash()?;
-                    }
-                    command.assignments.push(word);
-                    return Ok(Position::Program);
-                }
-                // `a[$(x)]=1` and `a=(…)` run or hide more than they show.
-                if text.contains('=') && text.contains('[') {
-                    return Err("assigns to an array");
-                }
-                // In a locale of single bytes, the bytes of `ê` are letters, and this sets a variable.
-                if text.split_once('=').is_some_and(|(name, _)| !name.is_ascii()) {
-                    return Err("may assign to a name that is not ASCII");
-                }
-                command.words.push(word);
-                Ok(Position::Arguments)
-            }
-        }
-    }
-
-    fn reserved(&mut self, text: &str, depth: usize) -> Result<Option<Position>, GaveUp> {
-        match text {
-            "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "{" => {
-                Ok(Some(Position::Start))
-            }
-            "fi" | "done" | "}" => Ok(Some(Position::Closed)),
-            "for" => self.for_loop(depth).map(Some),
-            "case" | "esac" | "select" | "function" | "coproc" | "[[" | "]]" | "in" | "time" => {
-                Err("uses a construct that is not looked into")
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// `for NAME in WORD…`, up to the `;` or line end before `do`.
-    fn for_loop(&mut self, depth: usize) -> Result<Position, GaveUp> {
-        self.blanks();
-        let variable = self.word(depth)?;
-        self.loop_variables.push(variable);
-        self.blanks();
-        if self.word(depth)?.of(self.line) != "in" {
-            return Err("uses a form of `for` that is not looked into");
-        }
-        loop {
-            self.blanks();
-            match self.peek(0) {
-                Some(b';' | b'\n') => return Ok(Position::Start),
-                Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')') | None => {
-                    return Err("uses a form of `for` that is not looked into");
-                }
-                Some(_) => {
-                    self.word(depth)?;
-                }
-            }
-        }
-    }
-
-    /// Reads a redirection if one is here.
-    fn redirection(&mut self, depth: usize) -> Result<bool, GaveUp> {
-        let digits = self.bytes.iter().skip(self.at).take_while(|it| it.is_ascii_digit()).count();
-        match self.peek(digits) {
-            Some(b'<' | b'>') if !matches!(self.peek(digits + 1), Some(b'(')) => {}
-            Some(b'&') if digits == 0 && self.starts_with("&>") => {}
-            _ => return Ok(false),
-        }
-        self.at += digits;
-        let operator = REDIRECTIONS.into_iter().find(|it| self.starts_with(it)).unwrap_or("<");
-        self.at += operator.len();
-        // Others take `12` in `12>f` for a word.
-        if digits > 1 || operator.starts_with("&>") || operator == "<<<" {
-            self.only_in_bash()?;
-        }
-        self.blanks();
-        match operator {
-            "<<" | "<<-" => self.document_start(operator == "<<-")?,
-            "<<<" => {
-                self.word(depth)?;
-            }
-            _ => {
-                let target = self.word(depth)?;
-                let duplicates = matches!(operator, ">&" | "<&");
-                let text = target.of(self.line);
-                if duplicates && text.len() > 1 {
-                    self.only_in_bash()?;
-                }
-                if !(duplicates && names_descriptor(text)) {
-                    let reads = matches!(operator, "<" | "<&");
-                    let direction = if reads { Direction::Reads } else { Direction::Writes };
-                    self.reading.redirections.push((target, direction));
-                }
-            }
-        }
-        Ok(true)
-    }
+/// A bound on how deep this calls itself, and on how deep a person could follow.
+const fn check_depth(depth: usize) -> Result<(), GaveUp> {
+    if depth > MAX_DEPTH { Err("is nested too deep") } else { Ok(()) }
 }
 
 /// True for `NAME=…` and `NAME+=…`, where the name is written plainly.
@@ -324,7 +314,11 @@ pub(super) fn is_assignment(text: &str) -> bool {
 pub(super) fn variable_of(text: &str) -> Option<&str> {
     let (name, _) = text.split_once('=')?;
     let name = name.strip_suffix('+').unwrap_or(name);
-    let is_name = name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
-        && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
-    is_name.then_some(name)
+    is_name(name).then_some(name)
+}
+
+/// True for the plain name of a variable.
+pub(super) fn is_name(text: &str) -> bool {
+    text.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
+        && text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
 }

@@ -1,6 +1,6 @@
 //! Words: quotes, escapes, variables and substitutions.
 
-use super::{Ends, GaveUp, Lexer, Span};
+use super::{End, GaveUp, Lexer, Span};
 
 impl Lexer<'_> {
     /// One word, quotes and substitutions included; it may be followed by any separator.
@@ -19,18 +19,19 @@ impl Lexer<'_> {
                 b'<' | b'>' => {
                     self.only_in_bash()?;
                     self.at += 2;
-                    self.list(Ends::AtParenthesis, depth + 1)?;
+                    self.list(End::Parenthesis, depth + 1)?;
                 }
+                b'(' if self.peek(1) == Some(b')') => return Err("defines a function"),
                 b'(' => return Err("uses `(` inside a word"),
                 b'\'' => self.single_quoted()?,
                 b'"' => self.double_quoted(depth)?,
-                b'`' => return Err("uses a backtick substitution"),
+                b'`' => return Err("uses a backtick substitution; write `$(…)`"),
                 b'\\' => match self.peek(1) {
                     Some(b'\n') => return Err("continues a word on the next line"),
                     Some(_) => self.at += 1 + self.character_width(1),
                     None => return Err("ends in a backslash"),
                 },
-                b'$' => self.dollar(depth)?,
+                b'$' => self.dollar(false, depth)?,
                 _ => self.at += 1,
             }
         }
@@ -42,7 +43,7 @@ impl Lexer<'_> {
         rest.chars().next().map_or(1, char::len_utf8)
     }
 
-    fn single_quoted(&mut self) -> Result<(), GaveUp> {
+    pub(super) fn single_quoted(&mut self) -> Result<(), GaveUp> {
         self.at += 1;
         while let Some(next) = self.peek(0) {
             self.at += 1;
@@ -53,7 +54,7 @@ impl Lexer<'_> {
         Err("has an open quote")
     }
 
-    fn double_quoted(&mut self, depth: usize) -> Result<(), GaveUp> {
+    pub(super) fn double_quoted(&mut self, depth: usize) -> Result<(), GaveUp> {
         self.at += 1;
         while let Some(next) = self.peek(0) {
             match next {
@@ -62,38 +63,11 @@ impl Lexer<'_> {
                     return Ok(());
                 }
                 b'\\' => self.at += 2,
-                b'`' => return Err("uses a backtick substitution"),
-                b'$' if matches!(self.peek(1), Some(b'"' | b'\'')) => self.at += 1,
-                b'$' => self.dollar(depth)?,
+                b'`' => return Err("uses a backtick substitution; write `$(…)`"),
+                b'$' => self.dollar(true, depth)?,
                 _ => self.at += 1,
             }
         }
         Err("has an open quote")
-    }
-
-    /// `$name`, `${name}`, `$?` and `$(…)`; every other form can run code by what a variable holds.
-    fn dollar(&mut self, depth: usize) -> Result<(), GaveUp> {
-        self.at += 1;
-        match self.peek(0) {
-            Some(b'(') if self.peek(1) == Some(b'(') => Err("uses arithmetic"),
-            Some(b'(') => {
-                self.at += 1;
-                self.list(Ends::AtParenthesis, depth + 1)
-            }
-            Some(b'{') => {
-                self.at += 1;
-                let start = self.at;
-                while self.peek(0).is_some_and(|it| it.is_ascii_alphanumeric() || it == b'_') {
-                    self.at += 1;
-                }
-                if self.at == start || self.peek(0) != Some(b'}') {
-                    return Err("uses an expansion that is not a plain variable");
-                }
-                self.at += 1;
-                Ok(())
-            }
-            Some(b'[' | b'\'' | b'"') => Err("uses an unusual expansion"),
-            _ => Ok(()),
-        }
     }
 }

@@ -1,0 +1,276 @@
+//! Takes a line apart, and what is nested in it.
+
+use std::sync::Arc;
+
+use crate::terminal::is_confusing;
+
+use super::{
+    Analysis, Direction, Doubt, Move, Redirection, Role, Segment, Setting, Shell, Within, Word,
+    Work, builtin, lexer,
+    reading::{Reading, Span},
+    syntax,
+    variable::{self, is_local},
+    work::TOO_TANGLED,
+    wrapper::{self, Inner, Wrapped, Wrapper},
+};
+
+/// As many doubts as anybody would read.
+const MAX_DOUBTS: usize = 32;
+
+/// What looking at a variable costs, as bytes that are copied.
+const COST_OF_SETTING: usize = 64;
+
+/// The analysis as it grows.
+pub(super) struct Analyst<'h> {
+    analysis: Analysis,
+    home: Option<&'h str>,
+    work: Work,
+}
+
+/// What a command stands in.
+#[derive(Clone, Copy)]
+struct Nesting<'n> {
+    depth: usize,
+    within: Option<Within>,
+    shell: Shell,
+    /// The variables that are set for all of it.
+    environment: &'n Arc<[Setting]>,
+}
+
+impl<'h> Analyst<'h> {
+    pub(super) fn analyse(shell: Shell, line: &str, home: Option<&'h str>) -> (Analysis, Work) {
+        let mut analyst = Self { analysis: Analysis::default(), home, work: Work::default() };
+        if shell == Shell::Other {
+            analyst.doubt("is run by a shell that is not bash");
+        }
+        let environment = &Arc::from([]);
+        analyst.read(line, Nesting { depth: 0, within: None, shell, environment });
+        (analyst.analysis, analyst.work)
+    }
+
+    fn doubt(&mut self, why: impl Into<String>) {
+        self.doubt_of(None, why.into());
+    }
+
+    fn doubt_of(&mut self, segment: Option<usize>, why: String) {
+        let doubt = Doubt { why, segment };
+        if self.analysis.doubts.len() < MAX_DOUBTS && !self.analysis.doubts.contains(&doubt) {
+            self.analysis.doubts.push(doubt);
+        }
+    }
+
+    /// A part of the line was not looked into.
+    fn leave_unread(&mut self, why: &'static str) {
+        self.doubt(why);
+        self.analysis.unread.get_or_insert(why);
+    }
+
+    fn read(&mut self, line: &str, nesting: Nesting) {
+        if let Err(why) = self.work.read(line.len()) {
+            return self.leave_unread(why);
+        }
+        if let Some(character) = line.chars().find(|it| is_confusing(*it)) {
+            self.doubt(format!("contains the character U+{:04X}", u32::from(character)));
+        }
+        let lexed = lexer::lex(line, nesting.shell);
+        let is_understood = lexed.gave_up.is_none();
+        let parsed = syntax::parse(line, &lexed, &mut self.work);
+        self.analysis.loops |= parsed.loops;
+        if let Some(why) = lexed.gave_up {
+            self.doubt(why);
+        }
+        for hazard in &parsed.hazards {
+            self.doubt(*hazard);
+        }
+        if !parsed.reads_rest {
+            self.leave_unread(TOO_TANGLED);
+        }
+        let agree = lexed.reading == parsed.reading;
+        if !parsed.confirms {
+            self.doubt("is too long to be read twice");
+            self.analysis.loops = true;
+        } else if is_understood && !agree {
+            self.doubt("can be read in more than one way");
+        }
+        for variable in &lexed.loop_variables {
+            self.check_variable(variable.of(line), is_local);
+        }
+        // Whatever either reading sees can be denied.
+        if !agree && (is_understood || !parsed.confirms) {
+            self.take(&lexed.reading, line, nesting);
+        }
+        self.take(&parsed.reading, line, nesting);
+    }
+
+    fn take(&mut self, reading: &Reading, line: &str, nesting: Nesting) {
+        for assignment in &reading.assignments {
+            let setting = self.setting(*assignment, line);
+            self.check_variable(&setting.name, |it| is_local(it) || setting.is_harmless());
+        }
+        let mut redirections = reading.redirections.iter().peekable();
+        for command in &reading.commands {
+            let first = command.environment.first().into_iter().chain(command.words.first()).min();
+            let start = first.map_or(0, |it| it.start);
+            while let Some((target, direction)) = redirections.next_if(|it| it.0.start < start) {
+                self.redirection(target.of(line), *direction);
+            }
+            let text = match (command.words.first(), command.words.last()) {
+                (Some(first), Some(last)) => line.get(first.start..last.end).unwrap_or_default(),
+                _ => "",
+            };
+            let spans = command.words.iter().chain(&command.environment);
+            let size: usize = spans.map(|it| it.end - it.start).sum();
+            if !self.may_copy(text.len() + size, nesting.depth) {
+                return;
+            }
+            let own = command.environment.iter().map(|it| self.setting(*it, line)).collect();
+            let environment = joined(nesting.environment, own);
+            let words = command.words.iter().map(|it| Word::read(it.of(line), self.home)).collect();
+            self.segment(text.to_owned(), words, &environment, nesting);
+        }
+        for (target, direction) in redirections {
+            self.redirection(target.of(line), *direction);
+        }
+    }
+
+    /// Counts what is about to be copied; false when that is too much.
+    fn may_copy(&mut self, bytes: usize, depth: usize) -> bool {
+        match self.work.copy(bytes, self.analysis.segments.len(), depth) {
+            Ok(()) => true,
+            Err(why) => {
+                self.leave_unread(why);
+                false
+            }
+        }
+    }
+
+    fn setting(&self, assignment: Span, line: &str) -> Setting {
+        let (name, value) = assignment.of(line).split_once('=').unwrap_or_default();
+        // What is added to a value that nobody knows is not known.
+        let value = match name.strip_suffix('+') {
+            Some(_) => Word::unknown(value, "is added to another"),
+            None => Word::read(value, self.home),
+        };
+        Setting { name: name.trim_end_matches('+').to_owned(), value }
+    }
+
+    fn redirection(&mut self, target: &str, direction: Direction) {
+        if let Err(why) = self.work.copy(target.len(), self.analysis.redirections.len(), 0) {
+            return self.leave_unread(why);
+        }
+        let (target, after) = (Word::read(target, self.home), self.analysis.segments.len());
+        self.analysis.redirections.push(Redirection { target, direction, after });
+    }
+
+    fn check_variable(&mut self, name: &str, is_fine: impl Fn(&str) -> bool) {
+        if !is_fine(name) {
+            self.doubt(format!("sets `{name}`, which {}", variable::danger(name)));
+        }
+    }
+
+    fn segment(
+        &mut self,
+        text: String,
+        words: Vec<Word>,
+        environment: &Arc<[Setting]>,
+        nesting: Nesting,
+    ) {
+        // Each of the variables is looked at for each command.
+        if !self.may_copy(COST_OF_SETTING * environment.len(), nesting.depth) {
+            return;
+        }
+        let program = words.first().and_then(Word::literal).unwrap_or_default();
+        if nesting.shell == Shell::Posix && program == "builtin" {
+            self.doubt("uses `builtin`, which is a program to some shells");
+        }
+        if let Some(hazard) = builtin::hazard(&words) {
+            self.doubt(format!("uses `{program}`, which {hazard}"));
+        }
+        let place = self.analysis.segments.len();
+        let is_plain = self.check_environment(place, &words, environment);
+        let to = builtin::destination(&words);
+        self.analysis.moves.extend(to.map(|to| Move { segment: place, to }));
+        let inner = wrapper::unwrap(&words);
+        let is_wrapper = matches!(
+            inner,
+            Wrapped::Command(_, Wrapper::Transparent) | Wrapped::Script(_, Wrapper::Transparent, _)
+        );
+        let role = match is_plain {
+            true if is_wrapper => Role::Wrapper,
+            true if builtin::is_neutral(&words) => Role::Neutral,
+            _ => Role::Command,
+        };
+        self.analysis.segments.push(Segment {
+            text,
+            words,
+            environment: Arc::clone(environment),
+            role,
+            within: nesting.within,
+            hides_command: inner == Wrapped::Hidden,
+        });
+        self.inner(inner, place, environment, nesting);
+    }
+
+    /// Takes apart what a command runs besides its own program.
+    fn inner(
+        &mut self,
+        inner: Wrapped,
+        place: usize,
+        environment: &Arc<[Setting]>,
+        nesting: Nesting,
+    ) {
+        let inside = |word| Nesting {
+            depth: nesting.depth + 1,
+            within: Some(Within { segment: place, word }),
+            environment,
+            ..nesting
+        };
+        match inner {
+            Wrapped::Nothing | Wrapped::Hidden => {}
+            Wrapped::Command(commands, _) => {
+                for Inner { at, words, environment: own } in commands {
+                    let text = shown(&words);
+                    if !self.may_copy(2 * text.len(), nesting.depth) {
+                        return;
+                    }
+                    self.segment(text, words, &joined(environment, own), inside(at));
+                }
+            }
+            Wrapped::Script(script, _, shell) => {
+                let shell = shell.unwrap_or(nesting.shell);
+                self.read(&script, Nesting { shell, ..inside(usize::MAX) });
+            }
+        }
+    }
+
+    /// Doubts a command that is given variables which are not harmless; true when there are none.
+    fn check_environment(&mut self, place: usize, words: &[Word], settings: &[Setting]) -> bool {
+        let program = words.first().and_then(Word::literal);
+        // `IFS= read` means the one command, which is a builtin and runs nothing.
+        let is_fine =
+            |it: &Setting| it.is_harmless() || (it.name == "IFS" && program == Some("read"));
+        let mut others: Vec<&str> =
+            settings.iter().filter(|it| !is_fine(it)).map(|it| it.name.as_str()).collect();
+        // The worst is what somebody has to know.
+        others.sort_by_key(|it| !variable::decides_what_runs(it));
+        for name in &others {
+            let why = format!("sets `{name}`, which {}", variable::danger(name));
+            self.doubt_of(Some(place), why);
+        }
+        others.is_empty()
+    }
+}
+
+/// Variables that are set for a command, on top of those that are set for what it stands in.
+fn joined(outer: &Arc<[Setting]>, own: Vec<Setting>) -> Arc<[Setting]> {
+    if own.is_empty() {
+        return Arc::clone(outer);
+    }
+    outer.iter().cloned().chain(own).collect()
+}
+
+/// The words as one line for a person.
+fn shown(words: &[Word]) -> String {
+    let texts: Vec<&str> = words.iter().map(Word::text).collect();
+    texts.join(" ")
+}

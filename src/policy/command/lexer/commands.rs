@@ -1,0 +1,126 @@
+//! Where a command may stand: reserved words, assignments, programs and their arguments.
+
+use super::{GaveUp, Lexer, Position, SimpleCommand, Span, is_assignment};
+
+impl Lexer<'_> {
+    /// Reads a word and tells what may come after it; `None` after `esac`.
+    pub(super) fn word_in(
+        &mut self,
+        position: Position,
+        command: &mut SimpleCommand,
+        depth: usize,
+    ) -> Result<Option<Position>, GaveUp> {
+        let word = self.word(depth)?;
+        let text = word.of(self.line);
+        if position == Position::Closed {
+            return Err("has a word after the end of a compound command");
+        }
+        if position == Position::Arguments {
+            command.words.push(word);
+            return Ok(Some(Position::Arguments));
+        }
+        if position == Position::Start {
+            match text {
+                "esac" => {
+                    self.finish(command);
+                    return Ok(None);
+                }
+                "time" => {
+                    command.words.push(word);
+                    return Ok(Some(Position::Timed));
+                }
+                _ => {}
+            }
+            if let Some(next) = self.reserved(word, depth)? {
+                return Ok(Some(next));
+            }
+        }
+        if position == Position::Timed {
+            if is_reserved(text) || is_assignment(text) {
+                return Err("uses `time` with more than a plain command");
+            }
+            command.words.push(word);
+            let is_option = matches!(text, "-p" | "--");
+            return Ok(Some(if is_option { Position::Timed } else { Position::Arguments }));
+        }
+        if is_assignment(text) {
+            // To others `a+=/x` is a program.
+            if text.split_once('=').is_some_and(|(name, _)| name.ends_with('+')) {
+                self.only_in_bash()?;
+            }
+            command.environment.push(word);
+            return Ok(Some(Position::Program));
+        }
+        // `a[$(x)]=1` and `a=(…)` run or hide more than they show.
+        if text.contains('=') && text.contains('[') {
+            return Err("assigns to an array");
+        }
+        // In a locale of single bytes, the bytes of `ê` are letters, and this sets a variable.
+        if text.split_once('=').is_some_and(|(name, _)| !name.is_ascii()) {
+            return Err("may assign to a name that is not ASCII");
+        }
+        command.words.push(word);
+        Ok(Some(Position::Arguments))
+    }
+
+    /// What comes after a reserved word, if it is one.
+    fn reserved(&mut self, word: Span, depth: usize) -> Result<Option<Position>, GaveUp> {
+        self.tokens += usize::from(is_reserved(word.of(self.line)));
+        match word.of(self.line) {
+            "if" | "while" | "until" | "{" => {
+                self.open += 1;
+                Ok(Some(Position::Start))
+            }
+            "then" | "elif" | "else" | "do" | "!" => Ok(Some(Position::Start)),
+            "fi" | "done" | "}" => {
+                self.open = self.open.saturating_sub(1);
+                Ok(Some(Position::Closed))
+            }
+            "for" => {
+                self.open += 1;
+                self.for_loop(depth).map(Some)
+            }
+            "case" => self.case(word, depth).map(Some),
+            "[[" => self.test(word, depth).map(Some),
+            "function" => Err("defines a function"),
+            "coproc" => Err("starts a coprocess"),
+            "select" | "]]" | "in" => Err("uses a construct that is not looked into"),
+            _ => Ok(None),
+        }
+    }
+
+    /// `for NAME in WORD…`, up to the `;` or line end before `do`.
+    fn for_loop(&mut self, depth: usize) -> Result<Position, GaveUp> {
+        self.blanks();
+        if self.starts_with("((") {
+            return Err("evaluates arithmetic in `for ((…))`, where variables may hold code");
+        }
+        let variable = self.word(depth)?;
+        self.loop_variables.push(variable);
+        self.blanks();
+        if self.word(depth)?.of(self.line) != "in" {
+            return Err("uses a form of `for` that is not looked into");
+        }
+        loop {
+            self.blanks();
+            match self.peek(0) {
+                Some(b';' | b'\n') => return Ok(Position::Start),
+                Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')') | None => {
+                    return Err("uses a form of `for` that is not looked into");
+                }
+                Some(_) => {
+                    self.word(depth)?;
+                }
+            }
+        }
+    }
+}
+
+/// True for words that begin or end something where a command could stand.
+fn is_reserved(text: &str) -> bool {
+    const RESERVED: [&str; 22] = [
+        "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+        "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
+    ];
+    RESERVED.contains(&text)
+}
