@@ -10,7 +10,7 @@ use super::{
     rule_text::Subject,
     ruling::{Part, Shown, Why},
     tool_names::Family,
-    touched::{CommandFact, Known, RedirectedFact, Target},
+    touched::{CommandFact, RedirectedFact, Target},
 };
 
 /// The rules about a line as a whole.
@@ -263,7 +263,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         let holds_protected = target.below
             && matches!(target.used, Use::Writes | Use::Merges)
             && target.places.iter().any(|it| places.may_hold_protected(&it.path));
-        let is_lost = target.known == Known::Path && target.used.changes();
+        let is_lost = target.is_lost() && target.used.changes();
         let may_be = holds_protected || is_lost || target.may_be_protected;
         may_be.then_some(Why::MaybeProtected)
     }

@@ -11,6 +11,7 @@ mod pipeline;
 mod policy_commands;
 #[cfg(target_os = "linux")]
 mod policy_in_bash;
+mod policy_programs;
 mod policy_rules;
 mod reading;
 #[cfg(target_os = "linux")]

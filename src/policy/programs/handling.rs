@@ -185,7 +185,7 @@ impl<'r> Collected<'r> {
         for item in &read.items {
             let Item::Option(takes, value) = item else { continue };
             let Some(value) = value else {
-                flag(*takes, handling);
+                self.flag(*takes, handling);
                 continue;
             };
             let word = &below(self.within.as_ref(), value);
@@ -217,6 +217,14 @@ impl<'r> Collected<'r> {
         }
         if self.descends() && (self.has(Takes::Follows) || self.has(Takes::DescendsFollowing)) {
             handling.beyond.get_or_insert(self.used_by_default());
+        }
+    }
+
+    fn flag(&self, takes: Takes, handling: &mut Handling) {
+        match takes {
+            Takes::Unclear | Takes::UnclearValue => handling.beyond = Some(Use::Unknown),
+            Takes::PutsHere => self.unpack(handling),
+            _ => {}
         }
     }
 
@@ -293,7 +301,11 @@ impl<'r> Collected<'r> {
             }
             Operands::ProjectArguments(texts) => self.project(texts, handling),
             Operands::CodeFile => {
-                if matches!(all.first().and_then(|it| it.written.literal()), None | Some("-")) {
+                let is_elsewhere = [Takes::Names, Takes::Pattern, Takes::PatternsIn]
+                    .iter()
+                    .any(|it| self.has(*it));
+                let file = all.first().and_then(|it| it.written.literal());
+                if !is_elsewhere && matches!(file, None | Some("-")) {
                     handling.beyond = Some(Use::Unknown);
                 }
                 self.project(0, handling);
@@ -324,7 +336,8 @@ impl<'r> Collected<'r> {
                         handling.add_from_top(word, Use::Puts, true);
                     }
                 }
-                if !all.iter().any(|it| it.is_behind_dashes) {
+                let only_names = self.has(Takes::Names) && all.len() < 2;
+                if !only_names && !all.iter().any(|it| it.is_behind_dashes) {
                     handling.add_from_top(Word::Literal(".".to_owned()), Use::Puts, true);
                 }
             }
@@ -549,10 +562,12 @@ impl<'r> Collected<'r> {
 
     fn revisions(&self, operands: &[Operand], shows: bool, handling: &mut Handling) {
         let mut names_paths = false;
+        let mut names_only_files = !operands.is_empty();
         for it in operands {
             let is_path = it.is_behind_dashes
                 || it.written.literal().is_some_and(git_words::is_certainly_path);
             names_paths |= is_path;
+            names_only_files &= it.written.literal().is_some_and(|it| it.contains(':'));
             for word in git_words::paths_in(it.written, is_path) {
                 let word = match &it.word {
                     Word::Literal(_) if is_path => git_words::pathspec(&it.word),
@@ -561,7 +576,7 @@ impl<'r> Collected<'r> {
                 handling.add_from_top(word, Use::Reads, shows);
             }
         }
-        if shows && !names_paths {
+        if shows && !names_paths && !names_only_files {
             handling.add_from_top(Word::Literal(".".to_owned()), Use::Reads, true);
         }
     }
@@ -614,14 +629,6 @@ fn is_not_operator(word: &Word) -> bool {
     word.literal().is_none_or(|it| {
         !it.starts_with('-') && !matches!(it, "[" | "]" | "!" | "=" | "==" | "!=" | "(" | ")")
     })
-}
-
-fn flag(takes: Takes, handling: &mut Handling) {
-    match takes {
-        Takes::Unclear | Takes::UnclearValue => handling.beyond = Some(Use::Unknown),
-        Takes::PutsHere => handling.add(Word::Literal(".".to_owned()), Use::Merges, true),
-        _ => {}
-    }
 }
 
 /// `@file`, or the data itself. What is not known may start with `@`.

@@ -32,6 +32,8 @@ pub(super) struct Directories<'w> {
     known: Vec<PathBuf>,
     /// False when it may run elsewhere.
     is_complete: bool,
+    /// True when it may run in more directories than are followed.
+    is_cut: bool,
     /// Directories that the line makes, which are no links then.
     made: HashSet<PathBuf>,
     /// Places that may lead elsewhere, with everything below them.
@@ -46,6 +48,7 @@ impl<'w> Directories<'w> {
             lookups,
             known: vec![around.question.directory.to_owned()],
             is_complete: true,
+            is_cut: false,
             made: HashSet::new(),
             changed: Vec::new(),
             is_all_changed: false,
@@ -91,18 +94,19 @@ impl<'w> Directories<'w> {
         for from in self.known.clone() {
             let plain = normal(&from.join(to));
             if plain.as_os_str().len() > MAX_DIRECTORY_BYTES + self.start_bytes() {
-                self.is_complete = false;
+                self.is_cut = true;
                 return;
             }
             // The shell takes `..` away by the text, and only if that leads nowhere as the system does.
             let place = self.lookups.place_of(&plain);
-            let is_plain = place != Leads::Unseen && self.place_from(&from, to) == place;
+            let is_plain = self.place_from(&from, to) == place;
+            self.is_cut |= place == Leads::Unseen;
             self.is_complete &= is_plain && !self.is_changed(&plain) && !is_made_up(&plain);
             if self.known.contains(&plain) {
                 continue;
             }
             if self.known.len() == MAX_DIRECTORIES {
-                self.is_complete = false;
+                self.is_cut = true;
                 return;
             }
             self.known.push(plain);
@@ -138,8 +142,11 @@ impl<'w> Directories<'w> {
         let path = Path::new(text);
         let is_absolute = path.is_absolute();
         let count = if is_absolute { 1 } else { usize::MAX };
-        let is_certain = is_absolute || self.is_complete;
-        let known = if is_certain { Known::Place } else { Known::Path };
+        let known = match (is_absolute, self.is_complete, self.is_cut) {
+            (true, ..) | (_, true, false) => Known::Place,
+            (_, true, true) => Known::Partly,
+            (_, false, _) => Known::Path,
+        };
         let mut target = Target { known, ..Target::anything(used) };
         let project = &self.around.places.project;
         let top = Some(project).filter(|it| from_top && !self.known.contains(it));

@@ -18,7 +18,8 @@ use super::{
 };
 use directories::Directories;
 use lookups::Lookups;
-pub(super) use target::{Known, Target};
+use target::Known;
+pub(super) use target::Target;
 
 /// A command line that is run.
 pub(super) struct CommandFact<'a> {

@@ -13,6 +13,8 @@ pub(in crate::policy) enum Known {
     /// It is written like one of the places, but may lead elsewhere: the line itself may have put a link
     /// there, or nobody looked. A limit on the place counts all the same.
     Changed,
+    /// The same, and where it starts is one of too many directories to follow.
+    Partly,
     /// The path is written out, but where it starts is not known.
     Path,
     Nothing,
@@ -64,8 +66,13 @@ impl Target {
         self.known == Known::Place
     }
 
+    /// True when it may lie in a directory that is not known.
+    pub(in crate::policy) fn is_lost(&self) -> bool {
+        matches!(self.known, Known::Partly | Known::Path)
+    }
+
     /// True when a limit on all of the places is one on this.
     pub(in crate::policy) fn is_spelled_out(&self) -> bool {
-        matches!(self.known, Known::Place | Known::Changed)
+        matches!(self.known, Known::Place | Known::Changed | Known::Partly)
     }
 }

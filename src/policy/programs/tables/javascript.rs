@@ -2,7 +2,7 @@
 
 use super::super::{
     Operands, PLAIN, Program, Style,
-    Takes::{Flag, Puts, Reads, Rewrites, Text, UnclearValue, Within, Writes},
+    Takes::{Flag, Names, Puts, Reads, Rewrites, Text, UnclearValue, Within, Writes},
 };
 
 /// Whatever it is given, the project's code sees.
@@ -16,77 +16,27 @@ const NPM: Program = Program {
     names: &["npm", "yarn", "pnpm"],
     options: &[
         (Within, &["--prefix", "-C", "--cwd", "--dir"]),
-        (
-            Text,
-            &[
-                "-w",
-                "--workspace",
-                "--filter",
-                "-F",
-                "--loglevel",
-                "--registry",
-                "--tag",
-                "--omit",
-                "--include",
-            ],
-        ),
+        (Text, &[
+            "-w", "--workspace", "--filter", "-F", "--loglevel", "--registry", "--tag", "--omit",
+            "--include",
+        ]),
     ],
     operands: Operands::ProjectArguments(1),
     subcommands: &[
         Program { names: &["run", "run-script", "workspace"], ..NAMED },
         Program {
             names: &[
-                "test",
-                "t",
-                "start",
-                "stop",
-                "build",
-                "lint",
-                "dev",
-                "typecheck",
-                "format",
+                "test", "t", "start", "stop", "build", "lint", "dev", "typecheck", "format",
                 "check",
             ],
             ..RUNS
         },
         Program {
             names: &[
-                "install",
-                "i",
-                "ci",
-                "add",
-                "remove",
-                "uninstall",
-                "update",
-                "up",
-                "outdated",
-                "ls",
-                "list",
-                "view",
-                "info",
-                "why",
-                "explain",
-                "audit",
-                "dedupe",
-                "prune",
-                "root",
-                "bin",
-                "version",
-                "init",
-                "create",
-                "pack",
-                "publish",
-                "link",
-                "config",
-                "cache",
-                "help",
-                "whoami",
-                "login",
-                "fund",
-                "doctor",
-                "rebuild",
-                "upgrade",
-                "import",
+                "install", "i", "ci", "add", "remove", "uninstall", "update", "up", "outdated",
+                "ls", "list", "view", "info", "why", "explain", "audit", "dedupe", "prune", "root",
+                "bin", "version", "init", "create", "pack", "publish", "link", "config", "cache",
+                "help", "whoami", "login", "fund", "doctor", "rebuild", "upgrade", "import",
                 "store",
             ],
             ..RUNS
@@ -114,19 +64,8 @@ const NPX: Program = Program {
 const NODE: Program = Program {
     names: &["node", "nodejs", "tsx", "ts-node", "babel-node"],
     options: &[
-        (
-            Flag,
-            &[
-                "--test",
-                "-v",
-                "--version",
-                "--help",
-                "-h",
-                "--watch",
-                "--inspect",
-                "--enable-source-maps",
-            ],
-        ),
+        (Flag, &["--watch", "--inspect", "--enable-source-maps"]),
+        (Names, &["--test", "-v", "--version", "--help", "-h"]),
         (Text, &["-C", "--conditions", "--max-old-space-size"]),
         (Reads, &["--env-file", "--env-file-if-exists"]),
         (UnclearValue, &["-e", "--eval", "-p", "--print", "-pe", "-i", "--interactive"]),
@@ -175,33 +114,9 @@ const FORMATS: Program = Program { operands: Operands::FormattedFiles, ..RUNS };
 
 const COMPILERS: Program = Program {
     names: &[
-        "tsc",
-        "vue-tsc",
-        "vite",
-        "webpack",
-        "rollup",
-        "esbuild",
-        "turbo",
-        "nx",
-        "lerna",
-        "next",
-        "nuxt",
-        "astro",
-        "svelte-check",
-        "tsup",
-        "swc",
-        "babel",
-        "parcel",
-        "knip",
-        "madge",
-        "storybook",
-        "tailwindcss",
-        "sass",
-        "postcss",
-        "typedoc",
-        "publint",
-        "attw",
-        "changeset",
+        "tsc", "vue-tsc", "vite", "webpack", "rollup", "esbuild", "turbo", "nx", "lerna", "next",
+        "nuxt", "astro", "svelte-check", "tsup", "swc", "babel", "parcel", "knip", "madge",
+        "storybook", "tailwindcss", "sass", "postcss", "typedoc", "publint", "attw", "changeset",
         "syncpack",
     ],
     options: &[
@@ -215,79 +130,34 @@ const COMPILERS: Program = Program {
 
 const LINTERS: Program = Program {
     names: &[
-        "eslint",
-        "oxlint",
-        "stylelint",
-        "prettier",
-        "oxfmt",
-        "biome",
-        "dprint",
-        "standard",
-        "xo",
+        "eslint", "oxlint", "stylelint", "prettier", "oxfmt", "biome", "dprint", "standard", "xo",
         "markdownlint",
     ],
     options: &[
-        (
-            Rewrites,
-            &["--fix", "--write", "-w", "--fix-dangerously", "--fix-suggestions", "--apply"],
-        ),
-        (
-            Reads,
-            &[
-                "-c",
-                "--config",
-                "--ignore-path",
-                "--resolve-plugins-relative-to",
-                "--cache-location",
-            ],
-        ),
+        (Rewrites, &[
+            "--fix", "--write", "-w", "--fix-dangerously", "--fix-suggestions", "--apply",
+        ]),
+        (Reads, &[
+            "-c", "--config", "--ignore-path", "--resolve-plugins-relative-to", "--cache-location",
+        ]),
         (Writes, &["-o", "--output-file"]),
-        (
-            Text,
-            &[
-                "--ext",
-                "-f",
-                "--format",
-                "--rule",
-                "--parser",
-                "--max-warnings",
-                "--env",
-                "--global",
-                "--plugin",
-            ],
-        ),
+        (Text, &[
+            "--ext", "-f", "--format", "--rule", "--parser", "--max-warnings", "--env", "--global",
+            "--plugin",
+        ]),
     ],
     ..RUNS
 };
 
 const TESTS: Program = Program {
     names: &[
-        "vitest",
-        "jest",
-        "mocha",
-        "ava",
-        "tap",
-        "playwright",
-        "cypress",
-        "c8",
-        "nyc",
-        "karma",
+        "vitest", "jest", "mocha", "ava", "tap", "playwright", "cypress", "c8", "nyc", "karma",
     ],
     options: &[
-        (
-            Text,
-            &[
-                "-t",
-                "--testNamePattern",
-                "-g",
-                "--grep",
-                "--reporter",
-                "--project",
-                "--shard",
-                "--maxWorkers",
-                "--pool",
-            ],
-        ),
+        (Text, &[
+            "-t", "--testNamePattern", "-g", "--grep", "--reporter", "--project", "--shard",
+            "--maxWorkers", "--pool",
+        ]),
         (Reads, &["-c", "--config", "--setupFiles"]),
         (Writes, &["--outputFile", "--json-output"]),
         (Within, &["--dir", "--rootDir"]),

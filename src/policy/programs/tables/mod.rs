@@ -1,18 +1,33 @@
 //! The tables, a file per family. Checked by hand against `--help` of GNU coreutils 9, grep 3, tar 1.35
 //! and the like; where versions differ, the option that does more with files counts.
+//!
+//! The tables are not formatted by rustfmt, which would give each name a line of its own.
 
+#[rustfmt::skip]
 mod archives;
+#[rustfmt::skip]
 mod copying;
+#[rustfmt::skip]
 mod development;
+#[rustfmt::skip]
 mod git;
+#[rustfmt::skip]
 mod javascript;
+#[rustfmt::skip]
 mod network;
+#[rustfmt::skip]
 mod operations;
+#[rustfmt::skip]
 mod printing;
+#[rustfmt::skip]
 mod reading;
+#[rustfmt::skip]
 mod searching;
+#[rustfmt::skip]
 mod shell;
+#[rustfmt::skip]
 mod texts;
+#[rustfmt::skip]
 mod writing;
 
 use std::{collections::HashMap, sync::LazyLock};
