@@ -1,11 +1,14 @@
 //! What programs do with the files they are given.
 //!
-//! Every program has a table of its options and operands (`tables/`), one parser reads a command by it
-//! (`parser`), and what comes out is the list of paths and how each is used (`handling`). Whatever a table
-//! does not know is not understood: then the command may touch any file.
+//! Every program has a table of its options and operands (`tables/`). One parser reads a command by it
+//! (`parser`), what its options say is collected (`collected`), its operands are taken as paths by that
+//! (`operands`), and what comes out is the list of paths and how each is used (`handling`). Whatever a
+//! table does not know is not understood: then the command may touch any file.
 
-mod git_words;
+mod collected;
+mod git_operands;
 mod handling;
+mod operands;
 mod parser;
 mod scripts;
 mod tables;

@@ -186,7 +186,7 @@ impl Words<'_> {
                 self.push(takes, None);
             }
             MaybeText | MaybeReads | MaybeWrites | MaybeRewrites | MaybeShows => {
-                self.push(takes, None)
+                self.push(takes, None);
             }
             _ if takes.has_value() => match self.rest.next().cloned() {
                 Some(value) => {
@@ -205,12 +205,11 @@ impl Words<'_> {
     /// An option with its first value.
     fn with_value(&mut self, takes: Takes, value: Word) {
         match takes {
-            TwoTexts => drop(self.rest.next()),
+            TwoTexts | WritesThenText => drop(self.rest.next()),
             NamedReads => {
                 let file = self.rest.next().cloned();
                 return self.push(Reads, file);
             }
-            WritesThenText => drop(self.rest.next()),
             _ => {}
         }
         self.push(takes, Some(value));

@@ -77,7 +77,7 @@ impl<'a> CommandFact<'a> {
             arguments.push(targets);
         }
         redirected.extend(redirections.map(|it| walk.redirected(it)));
-        Self { line, redirected, arguments, analysis }
+        Self { line, analysis, redirected, arguments }
     }
 
     /// The segments, each with the paths it uses.
