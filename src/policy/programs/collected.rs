@@ -138,6 +138,11 @@ impl<'r> Collected<'r> {
                     handling.add(word.clone(), Use::Reads, false);
                     handling.beyond.get_or_insert(self.used_by_default());
                 }
+                // It looks for files by patterns of its own.
+                Takes::Uploads if value.text().contains(['{', '[']) => {
+                    handling.beyond.get_or_insert(Use::Reads);
+                }
+                Takes::Uploads => handling.add(word.clone(), Use::Reads, false),
                 Takes::Data => data(value, handling),
                 Takes::Form => form(value, handling),
                 Takes::UnclearValue => {
@@ -222,8 +227,9 @@ fn form(word: &Word, handling: &mut Handling) {
     let Some(text) = word.literal() else {
         return handling.add(word.clone(), Use::Reads, false);
     };
-    let file = text.split_once('=').and_then(|(_, it)| it.strip_prefix(['@', '<']));
-    for name in file.into_iter().flat_map(|it| it.split([',', ';'])) {
-        handling.add(Word::Literal(name.to_owned()), Use::Reads, false);
+    // `name=@a,b;headers=@c`: whatever stands between the signs may be one of the files.
+    for part in text.split([';', ',']).filter(|_| text.contains(['@', '<'])) {
+        let value = part.split_once('=').map_or(part, |it| it.1).trim_start_matches(['@', '<']);
+        handling.add(Word::Literal(value.to_owned()), Use::Reads, false);
     }
 }

@@ -45,11 +45,24 @@ impl Collected<'_> {
             Operands::Restored => self.restored(handling),
             Operands::Pathspecs(used) => {
                 self.pathspecs(used, handling);
+                self.shown_before(handling);
                 if all.is_empty() {
                     self.whole_tree(self.used(used), handling);
                 }
             }
-            Operands::Named(used) => self.pathspecs(used, handling),
+            Operands::Named(used) => {
+                self.pathspecs(used, handling);
+                self.shown_before(handling);
+            }
+            Operands::Objects => {
+                // Of what is given by its number, nobody knows what it is.
+                let is_number = |it: &Operand| {
+                    let mut digits = it.written.text().chars();
+                    digits.all(|it| it.is_ascii_hexdigit())
+                };
+                let shows = self.shows() || !self.has(Takes::Names) || all.iter().any(is_number);
+                self.revisions(all, shows, handling);
+            }
             _ => {
                 let shows = self.shows() || !self.has(Takes::Names);
                 self.revisions(all, shows, handling);
@@ -59,6 +72,14 @@ impl Collected<'_> {
 
     fn shows(&self) -> bool {
         [Takes::Shows, Takes::ShowsValue, Takes::MaybeShows].iter().any(|it| self.has(*it))
+    }
+
+    /// What is shown before it is changed: `git add -p`.
+    fn shown_before(&self, handling: &mut Handling) {
+        if self.shows() {
+            self.pathspecs(Use::Reads, handling);
+            self.whole_tree(Use::Reads, handling);
+        }
     }
 
     fn whole_tree(&self, used: Use, handling: &mut Handling) {
@@ -98,6 +119,7 @@ impl Collected<'_> {
     /// What is put into the working tree: the paths, or all that the revisions differ in.
     fn restored(&self, handling: &mut Handling) {
         self.pathspecs(Use::Puts, handling);
+        self.shown_before(handling);
         let only_names = self.has(Takes::Names) && self.operands.len() < 2;
         if !only_names && !self.operands.iter().any(|it| it.is_behind_dashes) {
             self.whole_tree(Use::Puts, handling);

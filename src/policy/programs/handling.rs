@@ -24,6 +24,9 @@ pub(in crate::policy) struct PathUse {
     pub(in crate::policy) from_top: bool,
 }
 
+/// Words that name the input or the output of a command, or nothing.
+const STREAMS: [&str; 6] = ["", "-", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/null"];
+
 /// What a command does with files. `hides_command` when it runs one that cannot be seen.
 pub(in crate::policy) fn handling_of(words: &[Word], hides_command: bool) -> Handling {
     let arguments = words.get(1..).unwrap_or_default();
@@ -54,7 +57,8 @@ impl Handling {
 
     pub(super) fn add(&mut self, word: Word, used: Use, below: bool) {
         // `-` is the input or the output, and `<(…)` what another command writes.
-        if word.literal() != Some("-") && word.literal() != Some("") && !is_substitution(&word) {
+        let is_stream = word.literal().is_some_and(|it| STREAMS.contains(&it));
+        if !is_stream && !is_substitution(&word) {
             self.uses.push(PathUse { word, used, below, from_top: false });
         }
     }

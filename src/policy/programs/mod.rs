@@ -170,6 +170,8 @@ enum Takes {
     PatternsIn,
     /// A script, so that the first operand is none.
     Script,
+    /// A file that is read, or a pattern of such: `curl -T '{a,b}'`.
+    Uploads,
     /// Data that is a file behind `@`: `curl -d @file`.
     Data,
     /// Data that is a file behind `=@` or `=<`: `curl -F name=@file`.
@@ -225,6 +227,8 @@ enum Operands {
     CodeFile,
     /// Revisions and paths of git; the content is shown.
     Revisions,
+    /// The same, and of a name that may be a file's, the file.
+    Objects,
     /// The same, but the content is only shown when an option says so.
     Log,
     /// Revisions and paths of git; what they name is put into the working tree.

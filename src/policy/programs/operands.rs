@@ -34,6 +34,11 @@ impl<'r> Collected<'r> {
                 if let Some((archive, files)) = all.split_first() {
                     handling.add(archive.word.clone(), Use::Writes, false);
                     self.files(files, Use::Reads, handling);
+                    // Packers look for names by patterns of their own.
+                    let is_pattern = |it: &Operand| it.written.text().contains(['*', '?', '[']);
+                    if files.iter().any(is_pattern) {
+                        handling.beyond.get_or_insert(Use::Reads);
+                    }
                 }
             }
             Operands::ExtractsFirst => {
@@ -45,9 +50,9 @@ impl<'r> Collected<'r> {
                 }
             }
             Operands::Members => {
-                if self.has(Takes::Extracts) {
+                if self.has(Takes::Extracts) && !self.has(Takes::OnlyReads) {
                     self.unpack(handling);
-                } else if !self.has(Takes::Lists) {
+                } else if !self.has(Takes::Lists) && !self.has(Takes::Extracts) {
                     self.files(all, Use::Reads, handling);
                 }
             }
@@ -64,6 +69,7 @@ impl<'r> Collected<'r> {
             Operands::FormattedFiles => self.formatted(handling),
             Operands::CloudArguments => self.cloud(handling),
             Operands::Revisions
+            | Operands::Objects
             | Operands::Log
             | Operands::Cloned
             | Operands::PatternThenRevisions
@@ -73,6 +79,7 @@ impl<'r> Collected<'r> {
         }
     }
 
+    /// The operands as files, whose names some programs read from other files: `@list`.
     fn files(&self, operands: &[Operand], used: Use, handling: &mut Handling) {
         let searches =
             matches!(self.program.operands, Operands::PatternThenFiles(_)) && self.descends();
@@ -82,6 +89,10 @@ impl<'r> Collected<'r> {
         }
         for it in operands {
             handling.add(it.word.clone(), self.used(used), self.descends());
+            if let Some(list) = it.written.literal().and_then(|it| it.strip_prefix('@')) {
+                handling.add(Word::Literal(list.to_owned()), Use::Reads, false);
+                handling.beyond.get_or_insert(Use::Reads);
+            }
         }
     }
 
@@ -246,7 +257,8 @@ impl<'r> Collected<'r> {
                 Some(_) => None,
                 None => Some(text),
             };
-            for path in [path, value].into_iter().flatten() {
+            let listed = path.and_then(|it| it.strip_prefix('@'));
+            for path in [path, value, listed].into_iter().flatten() {
                 handling.add(Word::Literal(path.to_owned()), used, below);
             }
         }

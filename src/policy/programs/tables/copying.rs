@@ -3,8 +3,8 @@
 use super::super::{
     Links, Operands, PLAIN, Program, Style,
     Takes::{
-        self, Descends, ExactDestination, Flag, Follows, ListedIn, MaybeText, Puts, Reads, Text,
-        Unclear, UnclearValue, Writes,
+        self, Descends, ExactDestination, Flag, Follows, ListedIn, MaybeText, Puts, Reads,
+        Rewrites, Text, Unclear, UnclearValue, Writes,
     },
     Use,
 };
@@ -73,12 +73,14 @@ const INSTALL: Program = Program {
     options: &[
         (Flag, &[
             "-b", "-c", "-C", "--compare", "-D", "-p", "--preserve-timestamps", "-s", "--strip",
-            "-v", "--verbose", "-d", "--directory", "--debug", "-Z", "--help", "--version",
+            "-v", "--verbose", "--debug", "-Z", "--help", "--version",
         ]),
         (MaybeText, &["--backup"]),
         (Text, &["-g", "--group", "-m", "--mode", "-o", "--owner", "-S", "--suffix"]),
         (ExactDestination, &["-T", "--no-target-directory"]),
         (Puts, &["-t", "--target-directory"]),
+        // Directories, all of them.
+        (Rewrites, &["-d", "--directory"]),
         (UnclearValue, &["--strip-program"]),
     ],
     operands: Operands::FilesThenDestination(Use::Reads),
@@ -103,9 +105,9 @@ const RSYNC: Program = Program {
             "--no-owner", "--no-group", "--help", "--version", "--mkpath",
         ]),
         (Text, &[
-            "--exclude", "--include", "-f", "--filter", "--max-size", "--min-size", "--timeout",
-            "--bwlimit", "--chmod", "--chown", "-B", "--block-size", "--info", "--debug",
-            "--out-format", "--port", "--suffix", "-M", "--modify-window",
+            "--exclude", "--include", "--max-size", "--min-size", "--timeout", "--bwlimit",
+            "--chmod", "--chown", "-B", "--block-size", "--info", "--debug", "--out-format",
+            "--port", "--suffix", "-M", "--modify-window",
         ]),
         (Follows, &["-L", "--copy-links", "-k", "--copy-dirlinks", "--copy-unsafe-links", "-K"]),
         (Reads, &[
@@ -117,7 +119,7 @@ const RSYNC: Program = Program {
             "-T", "--temp-dir",
         ]),
         (ListedIn, &["--files-from", "--read-batch"]),
-        (UnclearValue, &["-e", "--rsh", "--rsync-path"]),
+        (UnclearValue, &["-e", "--rsh", "--rsync-path", "-f", "--filter"]),
         (Unclear, &["--daemon", "-F"]),
     ],
     operands: Operands::RemoteThenDestination,

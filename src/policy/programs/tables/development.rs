@@ -2,7 +2,10 @@
 
 use super::super::{
     Operands, PLAIN, Program, Style,
-    Takes::{Flag, Names, Pattern, PatternsIn, Puts, Reads, Rewrites, Text, Unclear, UnclearValue, Within, Writes},
+    Takes::{
+        Flag, Names, Pattern, PatternsIn, Puts, Reads, Rewrites, Text, Unclear, UnclearValue, Within,
+        Writes,
+    },
 };
 
 /// Whatever it is given, the project's code sees.
@@ -145,8 +148,8 @@ const SCRIPTS: Program = Program {
         (PatternsIn, &["-jar"]),
         (Reads, &["-cp", "-classpath", "--class-path"]),
         (UnclearValue, &[
-            "-e", "-E", "-r", "-n", "-p", "-i", "-l", "-a", "-ne", "-pe", "-pi", "-lne", "-ane",
-            "-lane", "--eval", "-s", "-x",
+            "-e", "-E", "-B", "-R", "-eval", "-r", "-n", "-p", "-i", "-l", "-a", "-ne", "-pe",
+            "-pi", "-lne", "-ane", "-lane", "--eval", "-s", "-x",
         ]),
     ],
     operands: Operands::CodeFile,

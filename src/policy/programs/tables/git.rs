@@ -35,7 +35,7 @@ const HISTORY: Program = Program {
         (MaybeText, &[
             "--abbrev", "--color", "--decorate", "--relative", "--pretty", "--branches", "--tags",
             "--remotes", "-M", "--find-renames", "-C", "--find-copies", "-B", "--break-rewrites",
-            "--notes", "--submodule", "--color-moved", "--color-moved-ws", "-X", "--dirstat",
+            "--notes", "--color-moved", "--color-moved-ws", "-X", "--dirstat",
             "--ignore-submodules-when", "-l", "--expand-tabs",
         ]),
         (Text, &[
@@ -43,23 +43,24 @@ const HISTORY: Program = Program {
             "--committer", "--grep", "--grep-reflog", "--format", "--date", "--decorate-refs",
             "--decorate-refs-exclude", "--glob", "--exclude", "--encoding", "--diff-algorithm",
             "--anchored", "--diff-filter", "--src-prefix", "--dst-prefix", "--line-prefix",
-            "--inter-hunk-context", "--diff-merges", "--ws-error-highlight", "--stat-width",
-            "--stat-count", "--min-parents", "--max-parents", "--min-age", "--max-age", "-I",
+            "--inter-hunk-context", "--ws-error-highlight", "--stat-width", "--stat-count",
+            "--min-parents", "--max-parents", "--min-age", "--max-age", "-I",
             "--ignore-matching-lines", "--output-indicator-new", "--output-indicator-old",
             "--output-indicator-context", "--rotate-to", "--skip-to",
         ]),
         (Names, &[
             "--stat", "--shortstat", "--numstat", "--name-only", "--name-status", "--summary",
-            "--raw", "-s", "--no-patch", "--compact-summary", "--quiet", "-q", "--check",
-            "--cumulative",
+            "--raw", "-s", "--no-patch", "--compact-summary", "--quiet", "-q", "--cumulative",
         ]),
         (Shows, &[
             "-p", "-u", "--patch", "--patch-with-stat", "--patch-with-raw", "-c", "--cc", "-m",
             "--binary", "-W", "--function-context", "--full-diff", "-t", "--remerge-diff",
-            "--ext-diff", "--textconv", "--no-index", "--dd",
+            "--ext-diff", "--textconv", "--no-index", "--dd", "--check",
         ]),
-        (Takes::ShowsValue, &["-U", "--unified", "-S", "-G", "--word-diff-regex", "--find-object"]),
-        (Takes::MaybeShows, &["--word-diff", "--color-words"]),
+        (Takes::ShowsValue, &[
+            "-U", "--unified", "-S", "-G", "--word-diff-regex", "--find-object", "--diff-merges",
+        ]),
+        (Takes::MaybeShows, &["--submodule", "--word-diff", "--color-words"]),
         (Writes, &["--output"]),
         (Reads, &["-O"]),
         (Unclear, &["--stdin", "--merge"]),
@@ -71,15 +72,22 @@ const HISTORY: Program = Program {
 
 /// Shows names and messages unless it is told to show more.
 const LOG: Program = Program {
-    names: &["log", "shortlog", "reflog", "whatchanged", "rev-list", "range-diff"],
+    names: &["log", "shortlog", "reflog", "whatchanged", "rev-list"],
     operands: Operands::Log,
     ..HISTORY
 };
 
 const DIFF: Program = Program {
-    names: &["diff", "show", "diff-tree", "diff-index", "diff-files", "format-patch", "difftool"],
+    names: &["diff", "diff-tree", "diff-index", "diff-files", "range-diff"],
     ..HISTORY
 };
+
+/// Shows whatever a name stands for, files included.
+const SHOW: Program = Program { names: &["show"], operands: Operands::Objects, ..HISTORY };
+
+/// Options of subcommands that change files, by which they show them first.
+const PATCHES: (Takes, &[&str]) =
+    (Shows, &["-p", "--patch", "-i", "--interactive", "-e", "--edit"]);
 
 const GREP: Program = Program {
     names: &["grep"],
@@ -111,23 +119,24 @@ const GREP: Program = Program {
 /// Options that many subcommands share and that say nothing of files.
 const SHARED: &[&str] = &[
     "-q", "--quiet", "-v", "--verbose", "-n", "--dry-run", "-f", "--force", "-a", "--all",
-    "--no-verify", "-h", "--help", "-s", "-i", "-d", "-D", "-m", "-M", "-r", "-l", "-k", "-z", "-u", "-t", "-x", "-X", "--progress", "--no-progress", "-A", "--short", "--porcelain",
-    "--branch", "--long", "-p", "--patch", "--hard", "--soft", "--mixed", "--keep", "--staged",
-    "--cached", "-S", "-W", "--worktree", "--abort", "--continue", "--skip", "--quit", "--no-edit",
-    "--edit", "-e", "--amend", "--no-ff", "--ff-only", "--ff", "--squash", "--no-commit",
-    "--rebase", "--no-rebase", "--prune", "--tags", "--no-tags", "--update", "--intent-to-add",
-    "-N", "--refresh", "--delete", "--move", "--copy", "--list", "--show-current", "--detach",
-    "--orphan", "--track", "--no-track", "--ours", "--theirs", "--merge", "--signoff",
-    "--no-gpg-sign", "--allow-empty", "--allow-empty-message", "--reset-author", "--set-upstream",
-    "--force-with-lease", "--follow-tags", "--autostash", "--include-untracked", "--keep-index",
-    "--no-stat", "--stat", "--autosquash", "--interactive", "--root", "--onto-none",
-    "--ignore-removal", "--no-all", "-y", "--ignored", "--no-optional-locks", "--show-stash",
-    "--get", "--get-all", "--global", "--local", "--system", "--name-only", "--show-origin",
-    "--show-scope", "--show-toplevel", "--show-prefix", "--show-cdup", "--git-dir",
+    "--no-verify", "-h", "--help", "-s", "-d", "-D", "-m", "-M", "-r", "-l", "-k", "-z", "-u", "-t",
+    "-x", "-X", "--progress", "--no-progress", "-A", "--short", "--porcelain", "--branch", "--long",
+    "--hard", "--soft", "--mixed", "--keep", "--staged", "--cached", "-S", "-W", "--worktree",
+    "--abort", "--continue", "--skip", "--quit", "--no-edit", "--amend", "--no-ff", "--ff-only",
+    "--ff", "--squash", "--no-commit", "--rebase", "--no-rebase", "--prune", "--tags", "--no-tags",
+    "--update", "--intent-to-add", "-N", "--refresh", "--delete", "--move", "--copy", "--list",
+    "--show-current", "--detach", "--orphan", "--track", "--no-track", "--ours", "--theirs",
+    "--merge", "--signoff", "--no-gpg-sign", "--allow-empty", "--allow-empty-message",
+    "--reset-author", "--set-upstream", "--force-with-lease", "--follow-tags", "--autostash",
+    "--include-untracked", "--keep-index", "--no-stat", "--stat", "--autosquash", "--root",
+    "--onto-none", "--ignore-removal", "--no-all", "-y", "--ignored", "--no-optional-locks",
+    "--show-stash", "--get", "--get-all", "--global", "--local", "--system", "--name-only",
+    "--show-origin", "--show-scope", "--show-toplevel", "--show-prefix", "--show-cdup", "--git-dir",
     "--is-inside-work-tree", "--abbrev-ref", "--verify", "--others", "--modified", "--deleted",
-    "--stage", "--exclude-standard", "--unmerged", "--killed", "--directory", "-o", "--full-name", "--error-unmatch", "--heads", "--symref", "--contains-none", "--annotate",
-    "--sign", "--unset", "--is-ancestor", "--count", "--init", "--recursive", "--remote",
-    "--no-color", "--ignore-unmatch", "--sparse", "--no-guess", "--guess", "--mirror", "--bare",
+    "--stage", "--exclude-standard", "--unmerged", "--killed", "--directory", "-o", "--full-name",
+    "--error-unmatch", "--heads", "--symref", "--contains-none", "--annotate", "--sign", "--unset",
+    "--is-ancestor", "--count", "--init", "--recursive", "--remote", "--no-color",
+    "--ignore-unmatch", "--sparse", "--no-guess", "--guess", "--mirror", "--bare",
     "--reapply-cherry-picks", "--only", "--include", "-#", "--no-pager", "--full-tree", "--tree",
     "--name-status", "--no-recurse-submodules", "--git-common-dir", "--absolute-git-dir",
     "--symbolic-full-name", "--is-bare-repository", "--unshallow", "-4", "-6",
@@ -165,17 +174,18 @@ const COMMIT: Program = Program {
     names: &["commit"],
     options: &[
         (Flag, &[
-            "-a", "--all", "-p", "--patch", "-q", "--quiet", "-v", "--verbose", "--amend",
-            "--no-edit", "-e", "--edit", "-n", "--no-verify", "--verify", "-s", "--signoff",
-            "--allow-empty", "--allow-empty-message", "--dry-run", "--short", "--branch",
-            "--porcelain", "--long", "-z", "--null", "--reset-author", "-i", "--include", "-o",
-            "--only", "--status", "--no-status", "--no-gpg-sign", "--no-signoff",
+            "-a", "--all", "-q", "--quiet", "--amend", "--no-edit", "-e", "--edit", "-n",
+            "--no-verify", "--verify", "-s", "--signoff", "--allow-empty", "--allow-empty-message",
+            "--dry-run", "--short", "--branch", "--porcelain", "--long", "-z", "--null",
+            "--reset-author", "-i", "--include", "-o", "--only", "--status", "--no-status",
+            "--no-gpg-sign", "--no-signoff",
         ]),
         (MaybeText, &["-S", "--gpg-sign", "-u", "--untracked-files"]),
         (Text, &[
             "-m", "--message", "-C", "--reuse-message", "-c", "--reedit-message", "--fixup",
             "--squash", "--author", "--date", "--cleanup", "--trailer",
         ]),
+        (Shows, &["-p", "--patch", "-v", "--verbose"]),
         (Reads, &["-F", "--file", "-t", "--template"]),
         (ListedIn, &["--pathspec-from-file"]),
         (Flag, &["--pathspec-file-nul"]),
@@ -188,10 +198,11 @@ const STATUS: Program = Program {
     names: &["status", "check-ignore", "ls-tree", "check-attr"],
     options: &[
         (Flag, &[
-            "-s", "--short", "-b", "--branch", "--show-stash", "--long", "-v", "--verbose", "-z",
-            "-r", "-t", "-d", "-l", "--name-only", "--full-tree", "--ahead-behind",
-            "--no-ahead-behind", "--renames", "--no-renames", "--no-optional-locks", "-a", "-n",
+            "-s", "--short", "-b", "--branch", "--show-stash", "--long", "-z", "-r", "-t", "-d",
+            "-l", "--name-only", "--full-tree", "--ahead-behind", "--no-ahead-behind", "--renames",
+            "--no-renames", "--no-optional-locks", "-a", "-n",
         ]),
+        (Shows, &["-v", "--verbose"]),
         (MaybeText, &[
             "--porcelain", "-u", "--untracked-files", "--ignored", "--column", "--abbrev",
             "--ignore-submodules", "--find-renames",
@@ -226,6 +237,7 @@ const CHECKOUT: Program = Program {
     options: &[
         (Flag, SHARED),
         (Text, SHARED_TEXTS),
+        PATCHES,
         // A new branch of what is there.
         (Names, &["-b", "-B", "-c", "-C"]),
         (MaybeText, &["--conflict", "--gpg-sign", "--recurse-submodules"]),
@@ -239,20 +251,16 @@ const CHECKOUT: Program = Program {
 
 const STASH: Program = Program {
     names: &["stash"],
-    options: &[(Flag, SHARED), (Text, SHARED_TEXTS)],
+    options: STASHED,
     operands: Operands::Restored,
     links: Links::Always,
     subcommands: &[
-        Program {
-            names: &["list", "drop", "clear"],
-            operands: Operands::None,
-            options: &[(Flag, SHARED)],
-            ..PLAIN
-        },
+        Program { names: &["drop", "clear"], options: &[(Flag, &["-q", "--quiet"])], ..PLAIN },
+        Program { names: &["list"], operands: Operands::Log, ..HISTORY },
         Program { names: &["show"], ..HISTORY },
         Program {
             names: &["push", "save", "pop", "apply", "branch", "create", "store"],
-            options: &[(Flag, SHARED), (Text, SHARED_TEXTS)],
+            options: STASHED,
             operands: Operands::Restored,
             links: Links::Always,
             ..PLAIN
@@ -260,6 +268,8 @@ const STASH: Program = Program {
     ],
     ..PLAIN
 };
+
+const STASHED: &[(Takes, &[&str])] = &[(Flag, SHARED), (Text, SHARED_TEXTS), PATCHES];
 
 const ADD: Program = Program {
     names: &["add", "stage"],
@@ -310,7 +320,7 @@ const BLAME: Program = Program {
 
 /// Takes a tree or a blob by its name, and shows all of it.
 const OBJECTS: Program = Program {
-    names: &["cat-file", "archive", "fast-export", "bundle", "hash-object", "unpack-file"],
+    names: &["format-patch", "cat-file", "archive", "fast-export", "bundle", "hash-object", "unpack-file"],
     operands: Operands::Unclear,
     options: &[(Flag, &["-p", "-t", "-s", "-e"])],
     ..PLAIN
@@ -335,7 +345,7 @@ const CLONE: Program = Program {
 const WORKTREE: Program = Program {
     names: &[
         "worktree", "submodule", "apply", "am", "subtree", "lfs", "update-index", "bisect",
-        "filter-branch",
+        "filter-branch", "difftool", "mergetool",
     ],
     operands: Operands::Unclear,
     links: Links::Always,
@@ -356,7 +366,7 @@ const GIT: Program = Program {
     ],
     style: Style::Leading,
     subcommands: &[
-        LOG, DIFF, GREP, NAMES, COMMIT, STATUS, LS_FILES, CHECKOUT, STASH, ADD, RM, MV, BLAME,
+        LOG, DIFF, SHOW, GREP, NAMES, COMMIT, STATUS, LS_FILES, CHECKOUT, STASH, ADD, RM, MV, BLAME,
         OBJECTS, CLONE, WORKTREE,
     ],
     ..PLAIN

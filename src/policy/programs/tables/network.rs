@@ -4,7 +4,7 @@ use super::super::{
     Operands, PLAIN, Program, Style,
     Takes::{
         Data, Flag, Form, ListedIn, MaybeText, Puts, PutsHere, Reads, Text, Unclear, UnclearValue,
-        Writes,
+        Uploads, Writes,
     },
     Use,
 };
@@ -49,10 +49,11 @@ const CURL: Program = Program {
         (Reads, &["-b", "--cookie"]),
         (Text, &["--data-raw"]),
         (Form, &["-F", "--form"]),
+        (Uploads, &["-T", "--upload-file"]),
         (Reads, &[
-            "-T", "--upload-file", "-E", "--cert", "--key", "--cacert", "--capath", "--crlfile",
-            "--netrc-file", "--pubkey", "--proxy-cacert", "-z", "--time-cond", "--etag-compare",
-            "--unix-socket", "--abstract-unix-socket", "--random-file", "--pinnedpubkey",
+            "-E", "--cert", "--key", "--cacert", "--capath", "--crlfile", "--netrc-file",
+            "--pubkey", "--proxy-cacert", "-z", "--time-cond", "--etag-compare", "--unix-socket",
+            "--abstract-unix-socket", "--random-file", "--pinnedpubkey",
         ]),
         (Writes, &[
             "-o", "--output", "-c", "--cookie-jar", "-D", "--dump-header", "--trace",

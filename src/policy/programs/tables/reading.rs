@@ -93,7 +93,7 @@ const CUT: Program = Program {
 };
 
 const JOIN: Program = Program {
-    names: &["join", "tsort", "ptx"],
+    names: &["join", "tsort"],
     options: &[
         (Flag, &["-i", "--ignore-case", "--check-order", "--nocheck-order", "--header", "-z"]),
         (Text, &["-a", "-e", "-j", "-o", "-t", "-v", "-1", "-2"]),
@@ -113,7 +113,8 @@ const STAT: Program = Program {
         ]),
         // A format for one, nothing for the other.
         (MaybeText, &["-f", "--cached"]),
-        (Text, &["-c", "--format", "--printf", "--relative-to", "--relative-base"]),
+        (Text, &["-c", "--format", "--printf"]),
+        (Reads, &["--relative-to", "--relative-base"]),
         (Unclear, &["-R", "-d"]),
     ],
     ..READS
