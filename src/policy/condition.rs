@@ -295,7 +295,7 @@ fn written_holds(value: &Value, test: &Test, facts: &Facts, permits: bool) -> bo
 /// Whether the paths of a call are as asked for, those of its command lines included.
 fn paths_hold(facts: &Facts, permits: bool, fits: &dyn Fn(&PathFact) -> bool) -> Match {
     if permits {
-        let commands = facts.commands.iter().all(|it| command_fits(it, facts, fits));
+        let commands = facts.commands.iter().all(|it| command_fits(it, fits));
         let is_empty = facts.paths.is_empty() && facts.commands.is_empty();
         return Match::certain_if(!is_empty && commands && facts.paths.iter().all(fits));
     }
@@ -312,7 +312,7 @@ fn paths_hold(facts: &Facts, permits: bool, fits: &dyn Fn(&PathFact) -> bool) ->
         if !command.analysis.doubts.is_empty() {
             found = found.max(Match::Possible);
         }
-        for (_, arguments) in command.segments(facts.around) {
+        for (_, arguments) in command.segments() {
             found = arguments.iter().map(judge).fold(found, Match::max);
         }
         for file in command.redirected.iter().filter(|it| !it.is_harmless) {
@@ -323,11 +323,11 @@ fn paths_hold(facts: &Facts, permits: bool, fits: &dyn Fn(&PathFact) -> bool) ->
 }
 
 /// True when every command of a line is given files, and all of them are known to be as asked for.
-fn command_fits(command: &CommandFact, facts: &Facts, fits: &dyn Fn(&PathFact) -> bool) -> bool {
+fn command_fits(command: &CommandFact, fits: &dyn Fn(&PathFact) -> bool) -> bool {
     let all = |it: &Target| it.known().is_some_and(|it| it.iter().all(fits));
     command.analysis.doubts.is_empty()
         && command.redirected.iter().all(|it| it.is_harmless || all(&it.target))
-        && command.segments(facts.around).all(|(segment, arguments)| {
+        && command.segments().all(|(segment, arguments)| {
             segment.role != Role::Command
                 || (!segment.hides_command && !arguments.is_empty() && arguments.iter().all(all))
         })

@@ -7,11 +7,11 @@ use super::{
     command::{Direction, Doubt, Role, Segment, Word, trimmed},
     command_pattern::Match,
     judge::{Fallback, Judge},
-    programs::{self, Use},
-    rule::{Hit, Settled},
+    programs::Use,
+    rule::{Hit, Rule, Settled},
     rule_text::Subject,
     ruling::{Part, Shown, Why},
-    touched::{CommandFact, Known, RedirectedFact, Target},
+    touched::{CommandFact, RedirectedFact, Target},
 };
 
 /// The rules about a line as a whole.
@@ -32,7 +32,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         if let Some(doubt) = doubts.find(|it| !self.is_lifted(command, it)) {
             parts.push(self.doubtful_part(text, command, doubt, &line));
         }
-        for (segment, arguments) in command.segments(self.facts.around) {
+        for (segment, arguments) in command.segments() {
             parts.extend(self.segment_part(command, segment, arguments, &line));
         }
         for file in command.redirected.iter().filter(|it| !it.is_harmless) {
@@ -104,7 +104,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         }
         let mut part = self.path_part(shown, file.target.known(), file.direction, &hits);
         if file.direction == Direction::Writes
-            && let Some(why) = self.guard_of(&file.target, Use::Writes)
+            && let Some(why) = self.guard_of(&file.target)
         {
             part.guard(why);
         }
@@ -122,20 +122,20 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         let mut hits = line.hits.clone();
         hits.extend(self.rules_for_segment(command, segment));
         let mut guard = None;
-        let used = Use::of(&segment.words);
-        let descends = programs::descends(&segment.words);
         for argument in arguments {
-            hits.extend(self.limits_on_argument(argument, used));
-            if descends {
-                hits.extend(self.limits_below(argument, used));
+            hits.extend(self.limits_on_argument(argument));
+            if argument.below {
+                hits.extend(self.limits_below(argument));
             }
             if !line.is_named {
-                guard = guard.or_else(|| self.guard_of(argument, used));
+                guard = guard.or_else(|| self.guard_of(argument));
             }
         }
-        if segment.words.first().is_some_and(|it| it.literal().is_none()) {
-            // A program that is not known may be about any file.
-            hits.extend(self.possible(&self.engine.path_limits));
+        // Whoever names the wrapper and what it runs knows that the names come from the wrapper.
+        if matches!(guard, Some(Why::MaybeProtected))
+            && self.permission_of_wrapper(command, segment).is_some()
+        {
+            guard = None;
         }
         if segment.role != Role::Command && guard.is_none() {
             // Only limits are about what does nothing by itself.
@@ -228,48 +228,65 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
                 }
             }
         }
-        let for_all = |count: usize| target.is_known() && count == target.places.len();
+        let is_for_all = |count: usize| count == target.places.len();
         let hits = found.into_iter().filter_map(|(hit, count)| match hit.certainty {
-            _ if for_all(count) => Some(hit),
+            _ if target.is_known() && is_for_all(count) => Some(hit),
             certainty if hit.rule.is_limit() => {
-                Some(Hit { certainty: certainty.min(Match::Possible), ..hit })
+                // How it is written is enough to deny it, wherever it leads.
+                let is_certain = target.is_spelled_out() && is_for_all(count);
+                let most = if is_certain { Match::Certain } else { Match::Possible };
+                Some(Hit { certainty: certainty.min(most), ..hit })
             }
             _ => None,
         });
-        let unknown = self.possible(&self.engine.path_limits).filter(|_| !target.is_known());
-        hits.chain(unknown).collect()
+        let mut hits: Vec<Hit> = hits.collect();
+        if !target.is_known() {
+            hits.extend(self.possible_limits(direction));
+        }
+        hits
+    }
+
+    /// Limits that may be about a file that is not known: one of each kind is enough.
+    fn possible_limits(&self, direction: Direction) -> impl Iterator<Item = Hit<'e>> {
+        let engine = self.engine;
+        let limits = engine.path_limits.iter().filter_map(|it| engine.rules.get(*it));
+        let reading = |it: &&Rule| matches!(it.subject, Subject::Reading(_));
+        let first = limits.clone().find(reading);
+        let editing = limits.clone().find(|it| !reading(it));
+        let editing = editing.filter(|_| direction == Direction::Writes);
+        let found = first.into_iter().chain(editing);
+        found.map(|rule| Hit { rule, certainty: Match::Possible })
     }
 
     /// The limits on a file that a program is given.
-    fn limits_on_argument(&self, argument: &Target, used: Use) -> Vec<Hit<'e>> {
-        let mut hits = self.rules_for_target(argument, Direction::Writes);
+    fn limits_on_argument(&self, argument: &Target) -> Vec<Hit<'e>> {
+        let only_reads = argument.used.only_reads();
+        let direction = if only_reads { Direction::Reads } else { Direction::Writes };
+        let mut hits = self.rules_for_target(argument, direction);
         hits.retain_mut(|hit| {
-            let certainty = match &hit.rule.subject {
-                Subject::Editing(_) if used == Use::Reads => Match::No,
-                Subject::Editing(_) if used == Use::Unknown => Match::Possible,
-                _ => Match::Certain,
-            };
-            hit.certainty = hit.certainty.min(certainty);
-            hit.rule.is_limit() && hit.certainty != Match::No
+            if argument.used == Use::Unknown && matches!(hit.rule.subject, Subject::Editing(_)) {
+                hit.certainty = hit.certainty.min(Match::Possible);
+            }
+            hit.rule.is_limit()
         });
         hits
     }
 
     /// The limits on files that may lie below a directory that a program is given.
-    fn limits_below(&self, argument: &Target, used: Use) -> Vec<Hit<'e>> {
+    fn limits_below(&self, argument: &Target) -> Vec<Hit<'e>> {
         let engine = self.engine;
         let patterns = argument.places.iter().flat_map(|it| engine.paths.starting_below(&it.path));
         let rules = patterns.filter_map(|it| engine.by_path.get(&it));
         let hits = rules.filter_map(|it| self.hit(*it)).filter(|it| match it.rule.subject {
-            Subject::Editing(_) => it.rule.is_limit() && used != Use::Reads,
-            _ => it.rule.is_limit() && !argument.is_destination,
+            Subject::Editing(_) => it.rule.is_limit() && !argument.used.only_reads(),
+            _ => it.rule.is_limit() && !argument.used.is_destination(),
         });
         hits.map(|it| Hit { certainty: it.certainty.min(Match::Possible), ..it }).collect()
     }
 
     /// Why a file that a program is given is asked for, if it is.
-    fn guard_of(&self, target: &Target, used: Use) -> Option<Why<'e>> {
-        if used == Use::Reads {
+    fn guard_of(&self, target: &Target) -> Option<Why<'e>> {
+        if target.used.only_reads() {
             return None;
         }
         let is_protected = target.places.iter().any(|it| it.is_protected);
@@ -279,7 +296,12 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         {
             return Some(Why::Protected);
         }
-        let is_lost = target.known == Known::Path;
-        (is_lost && used == Use::Writes).then_some(Why::MaybeProtected)
+        let places = &self.engine.sources.places;
+        let holds_protected = target.below
+            && matches!(target.used, Use::Writes | Use::Merges)
+            && target.places.iter().any(|it| places.may_hold_protected(&it.path));
+        let is_lost = target.is_lost() && target.used.changes();
+        let may_be = holds_protected || is_lost || target.may_be_protected;
+        may_be.then_some(Why::MaybeProtected)
     }
 }

@@ -69,6 +69,17 @@ impl Places {
             || self.protected.iter().any(|it| path.starts_with(it))
     }
 
+    /// True when protected places may lie below: the workspace has its own, and further ones are known.
+    pub(super) fn may_hold_protected(&self, directory: &Path) -> bool {
+        self.roots.iter().chain(&self.protected).any(|it| it.starts_with(directory))
+    }
+
+    /// The names of all protected places.
+    pub(super) fn protected_names(&self) -> impl Iterator<Item = &str> {
+        let own = self.protected.iter().filter_map(|it| it.file_name()?.to_str());
+        PROTECTED_DIRECTORIES.into_iter().chain(PROTECTED_FILES).chain(own)
+    }
+
     /// A directory as rules name it: absolute, from the project, or from home by `~/`.
     pub(super) fn directory(&self, text: &str) -> Result<PathBuf, String> {
         let from_home = if text == "~" { Some("") } else { text.strip_prefix("~/") };

@@ -22,6 +22,7 @@ mod policy_families;
 #[cfg(target_os = "linux")]
 mod policy_in_bash;
 mod policy_meaning;
+mod policy_programs;
 mod policy_rules;
 mod reading;
 #[cfg(target_os = "linux")]

@@ -1,0 +1,235 @@
+//! What the options of a command say together, and the files they name.
+
+use super::{
+    super::command::Word,
+    Links, Operands, Program, Style, Takes, Use,
+    handling::Handling,
+    parser::{Arguments, Item},
+};
+
+/// Longer paths exist on no system, with what is added to them.
+const MAX_DIRECTORY_BYTES: usize = 1_024;
+
+/// What the options of a command say together.
+pub(super) struct Collected<'r> {
+    pub(super) program: &'static Program,
+    takes: Vec<Takes>,
+    pub(super) operands: Vec<Operand<'r>>,
+    /// The directory that it works in, by an option.
+    pub(super) within: Option<Word>,
+    /// Where files are put, by an option.
+    pub(super) destination: Option<Word>,
+    pub(super) scripts: Vec<&'r Word>,
+}
+
+/// An operand, and the directory that the program is in by then.
+pub(super) struct Operand<'r> {
+    pub(super) word: Word,
+    pub(super) written: &'r Word,
+    pub(super) is_behind_dashes: bool,
+}
+
+impl<'r> Collected<'r> {
+    pub(super) fn of(read: &'r Arguments) -> Self {
+        let within = read.items.iter().filter_map(|it| match it {
+            Item::Option(Takes::Within, Some(value)) => Some(value),
+            _ => None,
+        });
+        let within = within.fold(None, |before, it| Some(below(before.as_ref(), it)));
+        let mut directory = within.clone();
+        let mut collected = Self {
+            program: read.program,
+            takes: Vec::new(),
+            operands: Vec::new(),
+            within,
+            destination: None,
+            scripts: Vec::new(),
+        };
+        for item in &read.items {
+            match item {
+                Item::Option(takes, value) => {
+                    let value = value.as_ref();
+                    collected.note(match takes {
+                        Takes::DescendsUnless(others)
+                            if value
+                                .and_then(Word::literal)
+                                .is_some_and(|it| others.contains(&it)) =>
+                        {
+                            Takes::Flag
+                        }
+                        other => *other,
+                    });
+                    match (takes, value) {
+                        (Takes::WithinFromHere, Some(to)) => {
+                            directory = Some(below(directory.as_ref(), to));
+                        }
+                        (Takes::Puts, Some(to)) => {
+                            collected.destination = Some(below(directory.as_ref(), to));
+                        }
+                        (Takes::Script, Some(script)) => collected.scripts.push(script),
+                        _ => {}
+                    }
+                }
+                Item::Operand(written, is_behind_dashes) => {
+                    let word = below(directory.as_ref(), written);
+                    let is_behind_dashes = *is_behind_dashes;
+                    collected.operands.push(Operand { word, written, is_behind_dashes });
+                }
+            }
+        }
+        if directory.is_some() && read.program.style == Style::Bundled {
+            // Where an archive is unpacked.
+            collected.destination = directory;
+        }
+        collected
+    }
+
+    /// Each once: a line may repeat an option thousands of times.
+    fn note(&mut self, takes: Takes) {
+        if !self.has(takes) {
+            self.takes.push(takes);
+        }
+    }
+
+    pub(super) fn has(&self, takes: Takes) -> bool {
+        self.takes.contains(&takes)
+    }
+
+    pub(super) fn descends(&self) -> bool {
+        self.program.descends
+            || self.has(Takes::Descends)
+            || self.has(Takes::DescendsFollowing)
+            || self.takes.iter().any(|it| matches!(it, Takes::DescendsUnless(_)))
+    }
+
+    pub(super) fn links(&self) -> bool {
+        match self.program.links {
+            Links::Never => false,
+            Links::ByOption => {
+                self.descends() || self.has(Takes::Links) || self.has(Takes::Extracts)
+            }
+            Links::Always => true,
+        }
+    }
+
+    /// The files that options name.
+    pub(super) fn options(&self, read: &Arguments, handling: &mut Handling) {
+        for item in &read.items {
+            let Item::Option(takes, value) = item else { continue };
+            let Some(value) = value else {
+                self.flag(*takes, handling);
+                continue;
+            };
+            let word = &below(self.within.as_ref(), value);
+            match takes {
+                Takes::Reads | Takes::MaybeReads | Takes::PatternsIn => {
+                    handling.add(word.clone(), Use::Reads, false);
+                }
+                Takes::Writes | Takes::MaybeWrites | Takes::WritesThenText => {
+                    handling.add(word.clone(), Use::Writes, false);
+                }
+                Takes::Puts => handling.add(word.clone(), Use::Puts, self.descends()),
+                Takes::Archive => {
+                    let reads = self.has(Takes::Extracts) || self.has(Takes::Lists);
+                    let used = if reads { Use::Reads } else { Use::Writes };
+                    handling.add(word.clone(), used, false);
+                }
+                Takes::ListedIn => {
+                    handling.add(word.clone(), Use::Reads, false);
+                    handling.beyond.get_or_insert(self.used_by_default());
+                }
+                // It looks for files by patterns of its own.
+                Takes::Uploads if value.text().contains(['{', '[']) => {
+                    handling.beyond.get_or_insert(Use::Reads);
+                }
+                Takes::Uploads => handling.add(word.clone(), Use::Reads, false),
+                Takes::Data => data(value, handling),
+                Takes::Form => form(value, handling),
+                Takes::UnclearValue => {
+                    handling.candidates(word);
+                    handling.beyond = Some(Use::Unknown);
+                }
+                _ => {}
+            }
+        }
+        if self.descends() && (self.has(Takes::Follows) || self.has(Takes::DescendsFollowing)) {
+            handling.beyond.get_or_insert(self.used_by_default());
+        }
+    }
+
+    fn flag(&self, takes: Takes, handling: &mut Handling) {
+        match takes {
+            Takes::Unclear | Takes::UnclearValue => handling.beyond = Some(Use::Unknown),
+            Takes::PutsHere => self.unpack(handling),
+            _ => {}
+        }
+    }
+
+    /// How operands are used where options change that.
+    pub(super) fn used(&self, used: Use) -> Use {
+        if self.has(Takes::Rewrites) || self.has(Takes::MaybeRewrites) {
+            Use::Writes
+        } else if self.has(Takes::OnlyReads) {
+            Use::Reads
+        } else {
+            used
+        }
+    }
+
+    fn used_by_default(&self) -> Use {
+        match self.program.operands {
+            Operands::Files(used) | Operands::PatternThenFiles(used) => self.used(used),
+            Operands::StartingPoints if !self.has(Takes::Rewrites) => Use::Reads,
+            Operands::Members if !self.has(Takes::Extracts) => Use::Reads,
+            Operands::PatternThenRevisions | Operands::Revisions | Operands::Log => Use::Reads,
+            _ => Use::Unknown,
+        }
+    }
+}
+
+/// A path as seen from the directory that the program goes to first.
+pub(super) fn below(directory: Option<&Word>, path: &Word) -> Word {
+    match (directory, path) {
+        (None, _) => path.clone(),
+        (_, Word::Literal(path)) if path.starts_with('/') || path.is_empty() => {
+            Word::Literal(path.clone())
+        }
+        (Some(Word::Literal(directory)), Word::Literal(path))
+            if directory.len() <= MAX_DIRECTORY_BYTES =>
+        {
+            Word::Literal(format!("{directory}/{path}"))
+        }
+        (Some(directory), path) => {
+            let start = directory.text().chars().take(MAX_DIRECTORY_BYTES).collect::<String>();
+            Word::unknown(&format!("{start}/{}", path.text()), "is only partly known")
+        }
+    }
+}
+
+/// `@file`, or the data itself. What is not known may start with `@`.
+fn data(word: &Word, handling: &mut Handling) {
+    match word.literal() {
+        Some(text) => {
+            // `name@file` for `--data-urlencode`.
+            if let Some((_, file)) = text.split_once('@') {
+                handling.add(Word::Literal(file.to_owned()), Use::Reads, false);
+            }
+        }
+        None if word.text().trim_start_matches('"').starts_with(['$', '@', '`']) => {
+            handling.add(word.clone(), Use::Reads, false);
+        }
+        None => {}
+    }
+}
+
+/// `name=@file;type=…`, `name=<file`.
+fn form(word: &Word, handling: &mut Handling) {
+    let Some(text) = word.literal() else {
+        return handling.add(word.clone(), Use::Reads, false);
+    };
+    // `name=@a,b;headers=@c`: whatever stands between the signs may be one of the files.
+    for part in text.split([';', ',']).filter(|_| text.contains(['@', '<'])) {
+        let value = part.split_once('=').map_or(part, |it| it.1).trim_start_matches(['@', '<']);
+        handling.add(Word::Literal(value.to_owned()), Use::Reads, false);
+    }
+}

@@ -1,0 +1,106 @@
+//! What a command does with files: the paths it names, and how each is used.
+
+use super::{super::command::Word, Use, collected::Collected, name_of, parser::parse, tables};
+
+/// What a command does with files.
+#[derive(Debug, Default)]
+pub(in crate::policy) struct Handling {
+    /// The paths it names, or works on without naming them.
+    pub(in crate::policy) uses: Vec<PathUse>,
+    /// How it may use files beyond these, where its words do not tell.
+    pub(in crate::policy) beyond: Option<Use>,
+    /// True when what it changes may lead elsewhere afterwards: links, what was moved, archives.
+    pub(in crate::policy) links: bool,
+}
+
+/// One path of a command.
+#[derive(Debug)]
+pub(in crate::policy) struct PathUse {
+    pub(in crate::policy) word: Word,
+    pub(in crate::policy) used: Use,
+    /// True when what lies below is used as well.
+    pub(in crate::policy) below: bool,
+    /// True for a path that may start at the top of the working tree as well.
+    pub(in crate::policy) from_top: bool,
+}
+
+/// Words that name the input or the output of a command, or nothing.
+const STREAMS: [&str; 6] = ["", "-", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/null"];
+
+/// What a command does with files. `hides_command` when it runs one that cannot be seen.
+pub(in crate::policy) fn handling_of(words: &[Word], hides_command: bool) -> Handling {
+    let arguments = words.get(1..).unwrap_or_default();
+    let Some(program) = name_of(words).and_then(tables::program) else {
+        return Handling::of_unknown(arguments);
+    };
+    let read = parse(program, arguments);
+    let mut handling = Handling { beyond: read.beyond, ..Handling::default() };
+    let collected = Collected::of(&read);
+    collected.options(&read, &mut handling);
+    collected.operands(&mut handling, hides_command);
+    handling.links = collected.links();
+    if handling.beyond == Some(Use::Unknown) {
+        handling.uses.extend(Handling::of_unknown(arguments).uses);
+    }
+    handling
+}
+
+impl Handling {
+    /// Every word of a command that is not known may be a path, or have one in it.
+    fn of_unknown(arguments: &[Word]) -> Self {
+        let mut handling = Self { beyond: Some(Use::Unknown), ..Self::default() };
+        for word in arguments {
+            handling.candidates(word);
+        }
+        handling
+    }
+
+    pub(super) fn add(&mut self, word: Word, used: Use, below: bool) {
+        // `-` is the input or the output, and `<(…)` what another command writes.
+        let is_stream = word.literal().is_some_and(|it| STREAMS.contains(&it));
+        if !is_stream && !is_substitution(&word) {
+            self.uses.push(PathUse { word, used, below, from_top: false });
+        }
+    }
+
+    pub(super) fn add_from_top(&mut self, word: Word, used: Use, below: bool) {
+        self.uses.push(PathUse { word, used, below, from_top: true });
+    }
+
+    /// The paths that may be in a word of which nothing is known: `--file=secret`, `if=secret`,
+    /// `@secret`, `-fsecret`, `host:secret`.
+    pub(super) fn candidates(&mut self, word: &Word) {
+        let Some(text) = word.literal() else {
+            return self.add(word.clone(), Use::Unknown, false);
+        };
+        let value = text.split_once('=').map(|(_, value)| value);
+        let inner = value.unwrap_or(text);
+        let file = inner.strip_prefix(['@', '<']);
+        let joined = text.strip_prefix('-').and_then(|it| it.get(1..));
+        let remote = inner.rsplit_once(':').map(|(_, path)| path);
+        for path in [Some(text), value, file, joined, remote].into_iter().flatten() {
+            self.add(Word::Literal(path.to_owned()), Use::Unknown, false);
+        }
+    }
+}
+
+/// True for `<(…)` and `>(…)`, and nothing behind it.
+fn is_substitution(word: &Word) -> bool {
+    let written = match word {
+        Word::Unknown { text, .. } if text.starts_with("<(") || text.starts_with(">(") => text,
+        _ => return false,
+    };
+    let mut depth = 0_usize;
+    let mut closes = written.char_indices().filter_map(|(at, it)| match it {
+        '(' => {
+            depth += 1;
+            None
+        }
+        ')' => {
+            depth = depth.saturating_sub(1);
+            (depth == 0).then_some(at)
+        }
+        _ => None,
+    });
+    closes.next().is_some_and(|it| it + 1 == written.len())
+}

@@ -1,0 +1,174 @@
+//! The directories that a part of a line may run in, and what paths mean from there.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    super::{
+        command::{Destination, Word},
+        facts::PathFact,
+        places::normal,
+        programs::{Use, name_of},
+    },
+    Direction, Known, Surroundings, Target,
+    lookups::{Leads, Lookups, is_made_up},
+};
+
+/// More directories than this are not followed.
+const MAX_DIRECTORIES: usize = 8;
+/// Longer ones are not followed either.
+const MAX_DIRECTORY_BYTES: usize = 512;
+/// Of more than this, all that a line changes counts as changed.
+const MAX_CHANGED: usize = 64;
+/// More directories than this are not remembered as made.
+const MAX_MADE: usize = 256;
+
+/// Where a part of a line may run, by what stands before it.
+pub(super) struct Directories<'w> {
+    around: Surroundings<'w>,
+    lookups: &'w Lookups<'w>,
+    known: Vec<PathBuf>,
+    /// False when it may run elsewhere.
+    is_complete: bool,
+    /// True when it may run in more directories than are followed.
+    is_cut: bool,
+    /// Directories that the line makes, which are no links then.
+    made: HashSet<PathBuf>,
+    /// Places that may lead elsewhere, with everything below them.
+    changed: Vec<PathBuf>,
+    is_all_changed: bool,
+}
+
+impl<'w> Directories<'w> {
+    pub(super) fn of(around: Surroundings<'w>, lookups: &'w Lookups<'w>) -> Self {
+        Self {
+            around,
+            lookups,
+            known: vec![around.question.directory.to_owned()],
+            is_complete: true,
+            is_cut: false,
+            made: HashSet::new(),
+            changed: Vec::new(),
+            is_all_changed: false,
+        }
+    }
+
+    /// Remembers the directories that `mkdir` makes, with those on the way to them.
+    pub(super) fn make(&mut self, words: &[Word]) {
+        if name_of(words) != Some("mkdir") {
+            return;
+        }
+        for name in words.iter().skip(1).filter_map(Word::literal) {
+            for from in &self.known {
+                let made = normal(&from.join(name));
+                if made.as_os_str().len() > MAX_DIRECTORY_BYTES || self.made.len() > MAX_MADE {
+                    return;
+                }
+                let new = made.ancestors().take_while(|it| it != from && it.starts_with(from));
+                self.made.extend(new.map(Path::to_owned));
+            }
+        }
+    }
+
+    /// Remembers that a path may lead elsewhere from now on.
+    pub(super) fn change(&mut self, target: &Target) {
+        self.is_all_changed |=
+            !target.is_spelled_out() || self.changed.len() + target.places.len() > MAX_CHANGED;
+        if !self.is_all_changed {
+            self.changed.extend(target.places.iter().map(|it| it.path.clone()));
+        }
+    }
+
+    /// Adds the directories that a `cd` leads to, from each there may have been.
+    pub(super) fn follow(&mut self, to: &Destination) {
+        match (to, self.around.places.home_text()) {
+            (Destination::Directory(to), _) => self.follow_path(Path::new(to)),
+            (Destination::Home, Some(home)) => self.follow_path(Path::new(home)),
+            (Destination::Home, None) | (Destination::Unknown, _) => self.is_complete = false,
+        }
+    }
+
+    fn follow_path(&mut self, to: &Path) {
+        for from in self.known.clone() {
+            let plain = normal(&from.join(to));
+            if plain.as_os_str().len() > MAX_DIRECTORY_BYTES + self.start_bytes() {
+                self.is_cut = true;
+                return;
+            }
+            // The shell takes `..` away by the text, and only if that leads nowhere as the system does.
+            let place = self.lookups.place_of(&plain);
+            let is_plain = self.place_from(&from, to) == place;
+            self.is_cut |= place == Leads::Unseen;
+            self.is_complete &= is_plain && !self.is_changed(&plain) && !is_made_up(&plain);
+            if self.known.contains(&plain) {
+                continue;
+            }
+            if self.known.len() == MAX_DIRECTORIES {
+                self.is_cut = true;
+                return;
+            }
+            self.known.push(plain);
+        }
+    }
+
+    fn start_bytes(&self) -> usize {
+        self.known.first().map_or(0, |it| it.as_os_str().len())
+    }
+
+    /// Where a path leads from a directory. One that is yet to be made has no parent to go to, but will
+    /// have the one it is made in.
+    fn place_from(&self, start: &Path, path: &Path) -> Leads {
+        match self.lookups.place_of(&start.join(path)) {
+            Leads::Somewhere if self.made.contains(start) => match self.lookups.place_of(start) {
+                Leads::To(real) => self.lookups.place_of(&normal(&real.join(path))),
+                other => other,
+            },
+            other => other,
+        }
+    }
+
+    fn is_changed(&self, place: &Path) -> bool {
+        self.is_all_changed || self.changed.iter().any(|it| place.starts_with(it))
+    }
+
+    /// What a word means as a path. One that may start at the top of the working tree means a place below
+    /// the project as well.
+    pub(super) fn target(&self, word: &Word, used: Use, from_top: bool) -> Target {
+        let Some(text) = word.literal() else {
+            return Target::unknown(word.text(), used, self.around);
+        };
+        let path = Path::new(text);
+        let is_absolute = path.is_absolute();
+        let count = if is_absolute { 1 } else { usize::MAX };
+        let known = match (is_absolute, self.is_complete, self.is_cut) {
+            (true, ..) | (_, true, false) => Known::Place,
+            (_, true, true) => Known::Partly,
+            (_, false, _) => Known::Path,
+        };
+        let mut target = Target { known, ..Target::anything(used) };
+        let project = &self.around.places.project;
+        let top = Some(project).filter(|it| from_top && !self.known.contains(it));
+        for start in self.known.iter().take(count).chain(top) {
+            let written = normal(&start.join(path));
+            let (place, leads_there) = match self.place_from(start, path) {
+                Leads::To(place) => (place, true),
+                Leads::Unseen => (written.clone(), false),
+                Leads::Somewhere => {
+                    target.known = Known::Path;
+                    continue;
+                }
+            };
+            let is_plain = leads_there
+                && ![&written, &place].into_iter().any(|it| self.is_changed(it) || is_made_up(it));
+            if !is_plain && target.known == Known::Place {
+                target.known = Known::Changed;
+            }
+            let direction = if used.only_reads() { Direction::Reads } else { Direction::Writes };
+            let Surroundings { places, index, .. } = self.around;
+            target.places.push(PathFact::of(place, direction, places, index));
+        }
+        target
+    }
+}

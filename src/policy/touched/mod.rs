@@ -1,0 +1,173 @@
+//! The files that a command line touches, as far as its text tells.
+//!
+//! What a relative path means depends on the directory, and a line may change that. A `cd` may fail or
+//! happen in a subshell, so a path may mean several places: a limit counts for each of them, a permission
+//! only for all.
+
+mod directories;
+mod lookups;
+mod spelling;
+mod target;
+
+use super::{
+    command::{Analysis, Direction, Redirection, Role, Segment, analyse_for},
+    path_pattern::PathIndex,
+    places::Places,
+    programs::{Handling, Use, handling_of},
+    question::Question,
+};
+use directories::Directories;
+use lookups::Lookups;
+use target::Known;
+pub(super) use target::Target;
+
+/// A command line that is run.
+pub(super) struct CommandFact<'a> {
+    pub(super) line: &'a str,
+    pub(super) analysis: Analysis,
+    pub(super) redirected: Vec<RedirectedFact>,
+    /// What each segment is given.
+    arguments: Vec<Vec<Target>>,
+}
+
+/// A file that a command line redirects to or from.
+pub(super) struct RedirectedFact {
+    /// As it is written.
+    pub(super) shown: String,
+    pub(super) direction: Direction,
+    pub(super) target: Target,
+    /// True for `/dev/null` and the like.
+    pub(super) is_harmless: bool,
+}
+
+/// What there is to look at a line with.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) question: &'a Question<'a>,
+    pub(super) places: &'a Places,
+    pub(super) index: &'a PathIndex,
+}
+
+impl<'a> CommandFact<'a> {
+    pub(super) fn of(line: &'a str, around: Surroundings) -> Self {
+        let analysis = analyse_for(around.places.shell, line, around.places.home_text());
+        let lookups = Lookups::new(around.question);
+        let directories = Directories::of(around, &lookups);
+        let mut walk = Walk { directories };
+        let handlings: Vec<Handling> = analysis.segments.iter().map(Walk::handling).collect();
+        // What stands first may run after what stands last, or at the same time.
+        let again = analysis.loops || runs_side_by_side(line);
+        for (place, handling) in handlings.iter().enumerate().filter(|_| again) {
+            let targets = walk.targets(handling);
+            if analysis.loops {
+                walk.leave(&analysis, place, handling, &targets);
+            } else {
+                walk.link(handling, &targets);
+            }
+        }
+        let mut arguments = Vec::new();
+        let mut redirections = analysis.redirections.iter().peekable();
+        let mut redirected = Vec::new();
+        for (place, handling) in handlings.iter().enumerate() {
+            while let Some(it) = redirections.next_if(|it| it.after <= place) {
+                redirected.push(walk.redirected(it));
+            }
+            let targets = walk.targets(handling);
+            walk.leave(&analysis, place, handling, &targets);
+            arguments.push(targets);
+        }
+        redirected.extend(redirections.map(|it| walk.redirected(it)));
+        Self { line, analysis, redirected, arguments }
+    }
+
+    /// The segments, each with the paths it uses.
+    pub(super) fn segments(&self) -> impl Iterator<Item = (&Segment, &[Target])> {
+        self.analysis.segments.iter().zip(self.arguments.iter().map(Vec::as_slice))
+    }
+}
+
+/// A walk over the commands of a line, in the order they are written.
+struct Walk<'w> {
+    directories: Directories<'w>,
+}
+
+impl Walk<'_> {
+    fn handling(segment: &Segment) -> Handling {
+        if segment.role == Role::Wrapper {
+            return Handling::default();
+        }
+        handling_of(&segment.words, segment.hides_command)
+    }
+
+    /// The paths that a command uses.
+    fn targets(&self, handling: &Handling) -> Vec<Target> {
+        let uses = handling.uses.iter();
+        let named = uses.map(|it| {
+            let target = self.directories.target(&it.word, it.used, it.from_top);
+            Target { below: it.below, ..target }
+        });
+        named.chain(handling.beyond.map(Target::anything)).collect()
+    }
+
+    fn redirected(&self, redirection: &Redirection) -> RedirectedFact {
+        let Redirection { target, direction, .. } = redirection;
+        let harmless = ["/dev/null", "/dev/stdout", "/dev/stderr"];
+        let used = match direction {
+            Direction::Reads => Use::Reads,
+            Direction::Writes => Use::Writes,
+        };
+        RedirectedFact {
+            shown: target.text().to_owned(),
+            direction: *direction,
+            target: self.directories.target(target, used, false),
+            is_harmless: target.literal().is_some_and(|it| harmless.contains(&it)),
+        }
+    }
+
+    /// Takes note of what a command changes for those after it.
+    fn leave(
+        &mut self,
+        analysis: &Analysis,
+        place: usize,
+        handling: &Handling,
+        targets: &[Target],
+    ) {
+        self.link(handling, targets);
+        if analysis.moves.is_empty() {
+            return;
+        }
+        if let Some(segment) = analysis.segments.get(place) {
+            self.directories.make(&segment.words);
+        }
+        let after = analysis.moves.partition_point(|it| it.segment < place);
+        let moves = analysis.moves.get(after..).unwrap_or_default();
+        for change in moves.iter().take_while(|it| it.segment == place) {
+            self.directories.follow(&change.to);
+        }
+    }
+
+    /// What was linked, moved or unpacked may lead elsewhere from now on.
+    fn link(&mut self, handling: &Handling, targets: &[Target]) {
+        for target in targets.iter().filter(|it| handling.links && it.used.is_destination()) {
+            self.directories.change(target);
+        }
+    }
+}
+
+/// True for a line with a pipe or something in the background, which runs while later commands do.
+fn runs_side_by_side(line: &str) -> bool {
+    let mut rest = line;
+    while let Some(at) = rest.find(['|', '&']) {
+        let before = rest.get(..at).unwrap_or_default();
+        let after = rest.get(at + 1..).unwrap_or_default();
+        let sign = rest.get(at..=at).unwrap_or_default();
+        if after.starts_with(sign) {
+            rest = after.get(1..).unwrap_or_default();
+        } else if sign == "&" && (before.ends_with(['>', '<']) || after.starts_with('>')) {
+            rest = after;
+        } else {
+            return true;
+        }
+    }
+    false
+}
