@@ -101,12 +101,12 @@ const CHANGES: [(&str, Meanwhile, Option<ErrorKind>); 9] = [
     ("plan", |bed| set_mode(bed, PermissionMode::Plan), Some(ErrorKind::PolicyDenied)),
     (
         "switched off",
-        |bed| bed.pipeline.registry.disable(["write_file".to_owned()]),
+        |bed| bed.pipeline.registry.disable(&["write_file".to_owned()]).unwrap(),
         Some(ErrorKind::ToolDisabled),
     ),
     (
         "removed",
-        |bed| assert!(bed.pipeline.registry.unregister("write_file")),
+        |bed| assert!(bed.pipeline.registry.unregister("write_file").is_some()),
         Some(ErrorKind::UnknownTool),
     ),
     ("replaced", |bed| register_again(bed, "write_file"), Some(ErrorKind::UnknownTool)),

@@ -19,7 +19,10 @@ use toolwright::{
     tool::{Access, Annotations, SideEffect},
 };
 
-use crate::policy_commands::{engine, engine_in_mode};
+use crate::{
+    policy_commands::{engine, engine_in_mode},
+    policy_rules::kind,
+};
 
 fn judge(engine: &PolicyEngine, line: &str) -> Verdict {
     engine.evaluate("Bash", &json!({ "command": line }))
@@ -1227,6 +1230,7 @@ fn looked_up(engine: &PolicyEngine, line: &str) -> (Action, usize) {
         tool: "Bash",
         origin: Origin::Builtin,
         side_effect: SideEffect::Mutating,
+        kind: &kind("Bash"),
         annotations: &Annotations::default(),
         input: &json!({ "command": line }),
         accesses: &[Access::Run(line.to_owned())],

@@ -17,7 +17,7 @@ use toolwright::{
 use crate::policy_commands::{engine, engine_in_mode};
 
 /// What the built-in tool of that name says of itself.
-fn kind(tool: &str) -> ToolKind {
+pub(crate) fn kind(tool: &str) -> ToolKind {
     catalogue().find(tool).map(|it| it.kind).unwrap_or_default()
 }
 

@@ -120,7 +120,7 @@ const WAYS_TO_OPEN: [&str; 8] = [
     "openat2(",
     "fs::open(",
 ];
-const OPENERS: [(&str, &str); 10] = [
+const OPENERS: [(&str, &str); 11] = [
     ("regular_file.rs", "the one way to open a file for reading"),
     ("workspace/path.rs", "opens places to look at, and directories"),
     ("workspace/walk/folder.rs", "opens directories"),
@@ -128,6 +128,7 @@ const OPENERS: [(&str, &str); 10] = [
     ("workspace/file_lock", "opens the files of locks"),
     ("process/files.rs", "makes files"),
     ("process/reactor.rs", "writes to /dev/null"),
+    ("process/descendants.rs", "reads /proc"),
     ("process/direct.rs", "reads /proc"),
     ("process/locate.rs", "reads /proc"),
     ("supervisor", "a program of its own, which reads /proc"),

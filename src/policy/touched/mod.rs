@@ -36,7 +36,7 @@ pub(super) struct RedirectedFact {
     pub(super) shown: String,
     pub(super) direction: Direction,
     pub(super) target: Target,
-    /// True for `/dev/null` and the like.
+    /// True for `/dev/null` and the like, and for another command's input or output.
     pub(super) is_harmless: bool,
 }
 
@@ -120,7 +120,10 @@ impl Walk<'_> {
             shown: target.text().to_owned(),
             direction: *direction,
             target: self.directories.target(target, used, false),
-            is_harmless: target.literal().is_some_and(|it| harmless.contains(&it)),
+            is_harmless: match target.literal() {
+                Some(path) => harmless.contains(&path),
+                None => is_process_substitution(target.text()),
+            },
         }
     }
 
@@ -170,4 +173,9 @@ fn runs_side_by_side(line: &str) -> bool {
         }
     }
     false
+}
+
+/// True for `>(…)` and `<(…)` alone: a pipe to commands that are judged by themselves, and no file.
+fn is_process_substitution(written: &str) -> bool {
+    written.starts_with(['<', '>']) && written.ends_with(')')
 }
