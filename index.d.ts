@@ -513,7 +513,9 @@ export interface HookAnswer {
  * A hook: a function, or a shell command that gets the event as JSON on standard input and answers with
  * JSON on standard output (exit 2 blocks, with standard error as the reason). One that fails or takes
  * longer than its timeout before a call blocks the call, and so does a command whose output is longer than
- * 1 MiB or held open by something it left running.
+ * 1 MiB or held open by something it left running. A command runs in the system's shell, in `projectPath`,
+ * with the host's environment but for variables that change what a command line means. Whatever it starts
+ * ends with it, with its timeout and with the host.
  */
 export type Hook =
   | ((
@@ -675,11 +677,17 @@ export interface ToolRegistryOptions {
     /** How many bytes of text a result may hold. Default: 4 MiB. */
     maxResultBytes?: number;
   };
-  /** Variables that commands get beside the host's environment, whatever their names. */
+  /**
+   * Variables that commands get beside the host's environment, whatever their names. Entries of `PATH` that
+   * depend on the current directory are left out, as they are of the host's own.
+   */
   env?: Record<string, string>;
   /** How commands are run. */
   shell?: {
-    /** The shell. Default: bash, or sh where there is none. */
+    /**
+     * The shell: an absolute path, or a name to look up in `PATH`. Default: bash, or sh where there is
+     * none.
+     */
     path?: string;
     /**
      * Names of variables that commands may see although they look like secrets. The environment is
@@ -980,7 +988,10 @@ export declare class ToolRegistry {
   /** `mcp__<server>__<tool>` of every tool that is not disabled, for `allowedTools` of an agent host. */
   getAllowedToolNames(): string[];
 
-  /** The tasks that run, and those that ended last (up to 256), in the order in which they started. */
+  /**
+   * The tasks of all sessions that run, and those that ended last (up to 256), in the order in which they
+   * started. This is the host's view: the tools of a session know its own tasks alone.
+   */
   tasks(): TaskInfo[];
   /** Has a function hear of every event of tasks, each once. It keeps no process alive. */
   on(event: "task", listener: (event: TaskEvent) => void, options?: TaskEventOptions): this;

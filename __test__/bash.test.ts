@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { CallResult } from "../index.js";
@@ -53,6 +53,62 @@ describe("Bash", () => {
     expect(() => registryHere({ shell: { graceMs: -1 } })).toThrow(/graceMs/);
     expect(() => registryHere({ shell: { onTimeout: "never" } })).toThrow(/onTimeout/);
     expect(() => registryHere({ env: { A: 1 } })).toThrow(/env/);
+    expect(() => registryHere({ shell: { path: "./bash" } })).toThrow(
+      /`.\/bash` is a relative path/,
+    );
+    expect(() => registryHere({ shell: { path: "no-such-shell" } })).toThrow(
+      /no directory of PATH/,
+    );
+  });
+
+  test.each(["", ":", ".:", "bin:", "/proc/self/cwd:"])(
+    "a host's PATH that begins with `%s` runs no program of the project",
+    async (beginning) => {
+      const path = process.env["PATH"];
+      for (const name of ["ls", "bin/ls", "bash", "sh"]) {
+        chmodSync(workspace.write(name, "#!/bin/sh\necho evil | tee evil\n"), 0o755);
+      }
+      try {
+        process.env["PATH"] = beginning + (beginning === "" ? "" : path);
+        const hook = { type: "command", command: "ls -d bin >&2; exit 2", matcher: "Glob" };
+        const registry = registryHere({ hooks: { PreToolUse: [hook] } });
+        const result = await registry.call("Bash", { command: "ls -d bin" });
+        expect(texts(result)[0]).toBe("bin\n[exit code 0]");
+        const hooked = await registry.call("Glob", { pattern: "*" });
+        expect(hooked.error?.message).toBe("bin");
+      } finally {
+        process.env["PATH"] = path;
+      }
+      expect(existsSync(`${workspace.root}/evil`)).toBe(false);
+    },
+  );
+
+  test("nothing of ours shows in what the shell says of a line", async () => {
+    const registry = registryHere();
+    const line = async (command: string) => texts(await registry.call("Bash", { command }))[0];
+    expect(await line("set -v\necho hi")).toBe("echo hi\nhi\n[exit code 0]");
+    expect(await line("trap -p; echo $-")).toBe("hBc\n[exit code 0]");
+    expect(await line("echo (")).toBe(
+      "bash: -c: line 1: syntax error near unexpected token `newline'\nbash: -c: line 1: `echo ('\n[exit code 2]",
+    );
+    expect(await line("if true")).toMatch(
+      /^bash: -c: line 2: syntax error: unexpected end of file/,
+    );
+  });
+
+  test("a command that stops or kills those who watch over it is ended, and said to be", async () => {
+    const registry = registryHere({ shell: { graceMs: 200 } });
+    const mark = marker();
+    const stop = { command: `kill -STOP $PPID; sleep ${mark}`, timeout: 500 };
+    const stopped = await registry.call("Bash", stop);
+    expect([stopped.error?.type, alive(mark)]).toEqual(["ShellTimeoutError", []]);
+    const supervisor = "read -r _ _ _ s _ < /proc/$PPID/stat";
+    const command = `${supervisor}; setsid sleep ${mark} & kill -9 $s $PPID; sleep ${mark}`;
+    const killed = await registry.call("Bash", { command });
+    expect(texts(killed)[0]).toMatch(/^\(no output\)\n\[exit status unknown\]/);
+    expect(alive(mark)).toEqual([]);
+    const again = await registry.call("Bash", { command: "echo again" });
+    expect(texts(again)[0]).toBe("again\n[exit code 0]");
   });
 
   test("the shell's environment is not kept", async () => {

@@ -49,6 +49,23 @@ describe.each(runtimes)("a host on $name", ({ path }) => {
     expect(await eventually(() => !existsSync(dirname(file)), 1_000)).toBe(true);
   });
 
+  test("that is killed while a shell hook runs leaves nobody", async () => {
+    const mark = marker();
+    const script = workspace.write(
+      "hooks.cjs",
+      `const { createToolRegistry } = require(${JSON.stringify(`${root}/index.js`)});
+const command = "setsid sleep ${mark} & trap '' TERM HUP; while :; do sleep ${mark}; done";
+const hooks = { PreToolUse: [{ type: "command", command }] };
+const registry = createToolRegistry({ permissionMode: "bypassPermissions", userPolicyFile: false, hooks, projectPath: ${JSON.stringify(workspace.root)} });
+registry.call("Glob", { pattern: "*" });
+`,
+    );
+    const host = spawn(path, [script], { stdio: ["ignore", "inherit", "inherit"] });
+    expect(await eventually(() => alive(mark).length === 2, 10_000)).toBe(true);
+    process.kill(host.pid ?? 0, "SIGKILL");
+    expect(await eventually(() => alive(mark).length === 0, 5_000)).toBe(true);
+  });
+
   test("that exits with tasks running exits at once, and they end", async () => {
     const mark = marker();
     const ended = await runScript(path, [hostScript(mark, 2, "process.exit(7);")]);

@@ -175,6 +175,8 @@ impl TaskManager {
         let Some(task) = tasks.running.remove(id) else { return };
         if !task.is_taken() {
             // It never was one.
+            drop(tasks);
+            remove_file_of(&task);
             return;
         }
         let is_task = task.ground() == Ground::Back;
@@ -187,9 +189,7 @@ impl TaskManager {
         let forgotten = tasks.forget_old();
         drop(tasks);
         for task in forgotten {
-            if let SpillState::File { path, .. } = task.spill_state() {
-                let _ = std::fs::remove_file(path);
-            }
+            remove_file_of(&task);
         }
     }
 
@@ -287,6 +287,12 @@ impl Tasks {
             forgotten.push(oldest);
         }
         forgotten
+    }
+}
+
+fn remove_file_of(task: &Task) {
+    if let SpillState::File { path, .. } = task.spill_state() {
+        let _ = std::fs::remove_file(path);
     }
 }
 

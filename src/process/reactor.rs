@@ -318,8 +318,8 @@ impl Watched {
         while let Some(news) = KeeperNews::take(&mut self.news) {
             match news {
                 KeeperNews::Taken(keeper) => self.task.note_taken(Some(keeper)),
-                KeeperNews::Ended(ended) => {
-                    self.hear_last_words(buffer);
+                KeeperNews::Ended(mut ended) => {
+                    ended.held_output |= self.hear_last_words(buffer);
                     self.task.finish(ended);
                     return LineState::Ended;
                 }
@@ -356,26 +356,29 @@ impl Watched {
         state == LineState::Open
     }
 
-    /// Reads what is left in the pipes of a command that has ended.
-    pub(super) fn hear_last_words(&mut self, buffer: &mut [u8]) {
+    /// Reads what is left in the pipes of a command that has ended; true when somebody could still write to
+    /// its output.
+    pub(super) fn hear_last_words(&mut self, buffer: &mut [u8]) -> bool {
         let task = Arc::clone(&self.task);
-        read_rest(&mut self.output, buffer, |chunk| task.append(chunk));
-        read_rest(&mut self.errors, buffer, |chunk| task.append_error(chunk));
+        read_rest(self.errors.take(), buffer, |chunk| task.append_error(chunk));
+        read_rest(self.output.take(), buffer, |chunk| task.append(chunk))
     }
 }
 
-fn read_rest(pipe: &mut Option<OwnedFd>, buffer: &mut [u8], mut keep: impl FnMut(&[u8])) {
+/// Reads what is in a pipe; true when it has not come to its end with that.
+fn read_rest(pipe: Option<OwnedFd>, buffer: &mut [u8], mut keep: impl FnMut(&[u8])) -> bool {
+    let Some(pipe) = pipe else { return false };
     let mut rest = MAX_LAST_WORDS;
-    while let Some(open) = &*pipe
-        && rest > 0
-    {
-        match rustix::io::read(open, &mut *buffer) {
-            Ok(length) if length > 0 => {
+    while rest > 0 {
+        match rustix::io::read(&pipe, &mut *buffer) {
+            Ok(0) => return false,
+            Ok(length) => {
                 rest = rest.saturating_sub(length);
                 keep(buffer.get(..length).unwrap_or_default());
             }
             Err(Errno::INTR) => {}
-            Ok(_) | Err(_) => *pipe = None,
+            Err(_) => return true,
         }
     }
+    true
 }

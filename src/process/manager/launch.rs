@@ -33,6 +33,8 @@ pub const MAX_COMMAND_BYTES: usize = 120_000;
 const LINGER_MS: u32 = 200;
 /// How long a supervisor may take to hand over a command before something is done about it.
 const TAKING_PATIENCE: Duration = Duration::from_millis(500);
+/// How often that is waited for altogether.
+const MAX_WAITS: usize = 60;
 /// How often a supervisor is found stopped or gone before another takes its place.
 const MAX_RESUMES: usize = 4;
 /// How often a command is handed to another supervisor because nobody takes it.
@@ -99,8 +101,10 @@ enum Taking {
     Taken,
     /// Nobody ever will.
     Lost,
-    /// Nobody has for too long.
+    /// Nobody has, and the supervisor does not stay set going.
     Stuck,
+    /// Nobody has for far too long: the system may have no room for another process.
+    Late,
 }
 
 /// Ends a command that nobody is known to run, unless it is told that somebody does.
@@ -173,6 +177,7 @@ impl TaskManager {
                     drop(guard);
                     self.blocking(Self::renew_supervisor).await?;
                 }
+                Taking::Late => break,
             }
         }
         Err(StartError::Failed(io::Error::other("the supervisor does not take it")))
@@ -182,7 +187,10 @@ impl TaskManager {
     /// stopped and does not stay set going is given up.
     async fn is_taken(&self, task: &Task) -> Taking {
         let mut was_stopped = 0;
-        while was_stopped < MAX_RESUMES {
+        for _ in 0..MAX_WAITS {
+            if was_stopped >= MAX_RESUMES {
+                return Taking::Stuck;
+            }
             match timeout(TAKING_PATIENCE, task.taken()).await {
                 Ok(true) => return Taking::Taken,
                 Ok(false) => return Taking::Lost,
@@ -190,7 +198,7 @@ impl TaskManager {
                 Err(_) => was_stopped += 1,
             }
         }
-        Taking::Stuck
+        Taking::Late
     }
 
     /// Does something that may block elsewhere.
