@@ -340,7 +340,7 @@ export interface RegisteredToolInfo {
   readonly annotations: ToolAnnotations;
   readonly sideEffect: SideEffect;
   readonly risk: "none" | "low" | "medium" | "high" | "critical";
-  /** True when it runs without asking. */
+  /** What `isAllowed` says of it. */
   readonly allowed: boolean;
   /** True when the host has switched it off. */
   readonly disabled: boolean;
@@ -800,7 +800,7 @@ export interface PolicyConfig {
 /** A rule and where it comes from. */
 export interface PolicyRuleRef {
   layer: "defaults" | "project" | "user" | "options" | "session";
-  /** Its place there, such as `deny[0]`. */
+  /** Its place there, such as `deny[0]`, `rules[2]` or `allowedTools[1]`. */
   place: string;
   /** As it is written; the `tool` of a rule object. */
   text: string;

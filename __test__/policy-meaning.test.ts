@@ -139,7 +139,7 @@ describe("rules about tools that do not exist", () => {
         message: "no tool is named `bash`, so the rule is about nothing; did you mean `Bash`?",
       },
       {
-        source: "allow[0] of the policy (options)",
+        source: "allowedTools[0] of the policy (options)",
         toolName: "mine",
         message: expect.stringContaining("no tool is named `mine`"),
       },

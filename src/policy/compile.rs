@@ -83,6 +83,7 @@ impl<'a> Compiler<'a> {
             ("allow", Action::Allow, &config.allow),
             ("ask", Action::Ask, &config.ask),
             ("deny", Action::Deny, &config.deny),
+            ("allowedTools", Action::Allow, &config.allowed),
         ];
         for (list, action, texts) in lists {
             for (index, text) in texts.iter().enumerate() {

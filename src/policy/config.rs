@@ -37,6 +37,9 @@ pub struct PolicyConfig {
     /// Rules as text for what must not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
+    /// The host's `allowedTools`, which no policy file has: as `allow`.
+    #[serde(skip)]
+    pub allowed: Vec<String>,
     /// The host's `disallowedTools`, which no policy file has: as `deny`, but a name alone is that one
     /// tool, with the same tool in other sets.
     #[serde(skip)]
@@ -178,7 +181,7 @@ impl PolicyConfig {
 
     /// The host's `allowedTools` and `disallowedTools`.
     pub fn from_lists(allowed: Vec<String>, disallowed: Vec<String>) -> Self {
-        Self { allow: allowed, disallowed, ..Self::default() }
+        Self { allowed, disallowed, ..Self::default() }
     }
 
     /// The same policy without what it allows: all that an untrusted project may say.
@@ -186,6 +189,7 @@ impl PolicyConfig {
     pub fn only_limits(mut self) -> Self {
         self.rules.retain(|it| it.action != Action::Allow);
         self.allow.clear();
+        self.allowed.clear();
         self.default_action = self.default_action.filter(|it| *it != Action::Allow);
         self
     }

@@ -68,9 +68,11 @@ impl RuleTools {
         self.named.as_ref()?.family
     }
 
-    /// True when a rule with these tools is about the tool. Limits hold for a tool of the host's that
-    /// has the name of a built-in one; permissions were given for another tool. Only who knows the
-    /// registry, the host and whoever answers its questions, can mean the tool that it holds.
+    /// True when a rule with these tools is about the tool.
+    ///
+    /// Limits hold for a tool of the host's that has the name of a built-in one. Permissions do not: a
+    /// policy file that allows `Read` was written for the built-in tool. Only rules of the host itself,
+    /// which knows what it has registered, can allow its tool, and only by that very name.
     pub(super) fn include(&self, tool: &AskedTool, is_limit: bool, layer: Layer) -> bool {
         let is_meant = || !tool.borrows_name || layer >= Layer::Options;
         match (&self.reach, &self.named) {
