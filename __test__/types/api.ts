@@ -12,6 +12,7 @@ import {
   createToolRegistry,
   tool,
   type AnthropicToolResult,
+  type CallError,
   type CallResult,
   type ErrorType,
   type McpDefinition,
@@ -168,6 +169,10 @@ void registry.call(
     },
   },
 );
+void registry.call("Read", { file_path: "/a" }).then(({ error }) => {
+  holds<Equal<typeof error, CallError | undefined>>();
+  holds<Equal<NonNullable<CallError["details"]>["howToAllow"], string>>();
+});
 // @ts-expect-error a signal is an AbortSignal
 void registry.call("Read", { file_path: "/a" }, { signal: "stop" });
 

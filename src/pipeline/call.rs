@@ -51,6 +51,8 @@ pub struct CallOptions {
 
 /// The tool that a call means, and the ways it was named by.
 pub(super) struct Called<'a> {
+    /// The tools there were when the call came in.
+    pub(super) tools: &'a Arc<Snapshot>,
     pub(super) name: &'a str,
     pub(super) registration: Option<u64>,
     pub(super) entry: &'a Entry,
@@ -128,7 +130,7 @@ impl Pipeline {
             return Err(ToolError::cancelled().into());
         }
 
-        let called = Called { name: &call.name, registration, entry };
+        let called = Called { tools: &tools, name: &call.name, registration, entry };
         let Permit { permitted, shown_file, context } =
             self.permit(&called, call.input, &cx).await?;
         // From the policy that holds now: somebody may have been asked for a minute.

@@ -177,8 +177,11 @@ impl Pipeline {
     ) -> Result<Decision, ToolError> {
         let entry = called.entry;
         let spec = entry.tool.spec();
+        self.refuse_when_closed()?;
         let tools = self.registry.snapshot();
-        if self.find(&tools, called.name, called.registration)?.id != entry.id {
+        if !Arc::ptr_eq(&tools, called.tools)
+            && self.find(&tools, called.name, called.registration)?.id != entry.id
+        {
             let message = format!(
                 "`{}` was replaced by another tool before the call could run; make the call again",
                 spec.name
@@ -210,7 +213,7 @@ impl Pipeline {
         }
         let cx = self.context(options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
-        let called = Called { name: &call.name, registration: None, entry };
+        let called = Called { tools: &tools, name: &call.name, registration: None, entry };
         let decision = self.decide(&called, prepared.as_ref(), &cx, &Verdict::Silent)?;
         Ok(Some((prepared, decision)))
     }
