@@ -169,10 +169,8 @@ void registry.call(
     },
   },
 );
-void registry.call("Read", { file_path: "/a" }).then(({ error }) => {
-  holds<Equal<typeof error, CallError | undefined>>();
-  holds<Equal<NonNullable<CallError["details"]>["howToAllow"], string>>();
-});
+holds<Equal<CallResult["error"], CallError | undefined>>();
+holds<Equal<NonNullable<CallError["details"]>["howToAllow"], string>>();
 // @ts-expect-error a signal is an AbortSignal
 void registry.call("Read", { file_path: "/a" }, { signal: "stop" });
 
