@@ -12,6 +12,7 @@ import {
   createToolRegistry,
   tool,
   type AnthropicToolResult,
+  type CallError,
   type CallResult,
   type ErrorType,
   type McpDefinition,
@@ -168,6 +169,8 @@ void registry.call(
     },
   },
 );
+holds<Equal<CallResult["error"], CallError | undefined>>();
+holds<Equal<NonNullable<CallError["details"]>["howToAllow"], string>>();
 // @ts-expect-error a signal is an AbortSignal
 void registry.call("Read", { file_path: "/a" }, { signal: "stop" });
 

@@ -59,6 +59,8 @@ pub struct CallOptions {
 
 /// The tool that a call means, and the ways it was named by.
 pub(super) struct Called<'a> {
+    /// The tools there were when the call came in.
+    pub(super) tools: &'a Arc<Snapshot>,
     pub(super) name: &'a str,
     pub(super) registration: Option<u64>,
     pub(super) entry: &'a Entry,
@@ -136,7 +138,7 @@ impl Pipeline {
             return Err(ToolError::cancelled().into());
         }
 
-        let called = Called { name: &call.name, registration, entry };
+        let called = Called { tools: &tools, name: &call.name, registration, entry };
         // Closing drops whatever is waited for: a request is withdrawn, a hook's signal aborted.
         let Permit { permitted, shown_file, context } = tokio::select! {
             biased;

@@ -222,8 +222,11 @@ impl Pipeline {
     /// An error where the tool was switched off, removed or replaced since the call came in.
     fn check_still_there(&self, called: &Called<'_>) -> Result<(), ToolError> {
         let name = &called.entry.tool.spec().name;
+        self.refuse_when_closed()?;
         let tools = self.registry.snapshot();
-        if self.find(&tools, called.name, called.registration)?.id != called.entry.id {
+        if !Arc::ptr_eq(&tools, called.tools)
+            && self.find(&tools, called.name, called.registration)?.id != called.entry.id
+        {
             let message = format!(
                 "`{name}` was replaced by another tool before the call could run; make the call again"
             );
@@ -249,7 +252,7 @@ impl Pipeline {
         }
         let cx = self.context(options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
-        let called = Called { name: &call.name, registration: None, entry };
+        let called = Called { tools: &tools, name: &call.name, registration: None, entry };
         let decision = self.decide(&called, prepared.as_ref(), &cx, &Verdict::Silent)?;
         Ok(Some((prepared, decision)))
     }
@@ -347,7 +350,7 @@ fn disabled(name: &str) -> ToolError {
     let message = format!("`{name}` is switched off here; use another tool, or ask the user");
     ToolError::new(ErrorKind::ToolDisabled, message).with_details(
         &switched_off(name),
-        "a host can allow it by taking the tool out of `disallowedTools`",
+        "a host can allow it by `registry.enable`, or by taking the tool out of `disallowedTools`",
         Vec::new(),
     )
 }
