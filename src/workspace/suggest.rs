@@ -98,12 +98,12 @@ impl Wanted {
             let (from, to) = (row.saturating_sub(most), (row + most + 1).min(other.len()));
             self.left = self.left.checked_sub(to - from.min(to))?;
             current.fill(far);
-            if row + 1 <= most
+            if row < most
                 && let Some(first) = current.first_mut()
             {
                 *first = row + 1;
             }
-            let mut least = current.first().copied().unwrap_or(far);
+            let mut nearest = current.first().copied().unwrap_or(far);
             for column in from..to {
                 let at = |row: &[usize], column: usize| row.get(column).copied().unwrap_or(far);
                 let is_same = other.get(column) == Some(character);
@@ -120,9 +120,9 @@ impl Wanted {
                 if let Some(cell) = current.get_mut(column + 1) {
                     *cell = distance.min(far);
                 }
-                least = least.min(distance);
+                nearest = nearest.min(distance);
             }
-            if least > most {
+            if nearest > most {
                 return None;
             }
             std::mem::swap(before, last);

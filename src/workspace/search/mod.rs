@@ -18,6 +18,7 @@ mod order;
 mod query;
 mod scan;
 mod sinks;
+mod stepping;
 mod visit;
 mod watched_matcher;
 mod would_match;

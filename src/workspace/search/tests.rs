@@ -142,6 +142,71 @@ fn why_a_file_is_too_large_is_told_by_how_it_is_searched() {
     }
 }
 
+#[test]
+fn one_long_line_is_left_after_a_moment_whatever_the_pattern() {
+    let text = format!("{}é", "ab".repeat(3_000_000));
+    for (span, pattern) in [
+        (Span::Line, "a.*[^a-zé]"),
+        (Span::Lines, "a[^x]*[^a-zé]"),
+        (Span::Line, "(ab){3}x"),
+        (Span::Line, r"\bb.*x"),
+        (Span::Lines, "(?:a.{0,3000}){3}x$"),
+    ] {
+        let (asked, enough) = (Cell::new(0), 4);
+        let stop_soon = || {
+            asked.set(asked.get() + 1);
+            asked.get() >= enough
+        };
+        let case = Case {
+            text: text.as_bytes(),
+            pattern,
+            span,
+            shape: Shape::Counts,
+            offset: 0,
+            limit: None,
+        };
+        let group = case.visit(&stop_soon);
+        // The fourth answer ended it: nobody went on to ask, or to the end of the line.
+        assert_eq!((asked.get(), group.hits.len()), (enough, 0), "{pattern}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn an_explanation_gives_up_after_a_fixed_number_of_files() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join(".ignore"), "/ignored\n").unwrap();
+    fs::create_dir(dir.path().join("ignored")).unwrap();
+    let explain = |files: std::ops::Range<usize>| {
+        for file in files {
+            fs::write(dir.path().join(format!("ignored/{file:05}")), "").unwrap();
+        }
+        let roots = Roots::new(dir.path(), &[]).unwrap();
+        let start = roots.resolve(".", RelativePaths::FromFirstRoot).unwrap();
+        let request = SearchRequest {
+            scope: Scope {
+                start: &start,
+                selection: &Selection::new(HiddenFiles::Seen),
+                global_excludes: None,
+                visibility: &Visibility::everything(),
+                threads: &SearchThreads::new(1),
+            },
+            query: &Query::new("needle", super::Case::Sensitive, Span::Line).unwrap(),
+            shape: Shape::Files,
+            offset: 0,
+            limit: None,
+            max_bytes: 1024,
+        };
+        search(&request, &|| false).unwrap().would_match
+    };
+    assert_eq!(explain(0..19_000), WouldMatch::default());
+    fs::write(dir.path().join("ignored/zzz"), "needle").unwrap();
+    assert_eq!(explain(0..0).left_out, [dir.path().canonicalize().unwrap().join("ignored/zzz")]);
+    // Behind 20,000 others it is not looked at, and the answer says that it may be there.
+    let behind = explain(19_000..20_001);
+    assert_eq!((behind.left_out.len(), behind.gave_up), (0, true));
+}
+
 /// The parts of each line that matches cover, found by looking at every match for every line.
 fn parts_by_line(text: &str, pattern: &str) -> Vec<(u64, String)> {
     let regex = regex::RegexBuilder::new(pattern).multi_line(true).build().unwrap();

@@ -84,14 +84,11 @@ impl<'a> WatchedMatcher<'a> {
             let lines = haystack.get(from..most).unwrap_or_default();
             let end = if most == haystack.len() {
                 most
+            } else if let Some(last) = memchr::memrchr(b'\n', lines) {
+                from + last
             } else {
-                match memchr::memrchr(b'\n', lines) {
-                    Some(last) => from + last,
-                    None => {
-                        let rest = haystack.get(most..).unwrap_or_default();
-                        memchr::memchr(b'\n', rest).map_or(haystack.len(), |it| most + it)
-                    }
-                }
+                let rest = haystack.get(most..).unwrap_or_default();
+                memchr::memchr(b'\n', rest).map_or(haystack.len(), |it| most + it)
             };
             let lines = haystack.get(..end).unwrap_or(haystack);
             let found = if end - from <= self.at_once {

@@ -11,12 +11,14 @@ mod pattern;
 mod position;
 mod queue;
 mod rule_glob;
+mod rule_lines;
 mod rule_set;
 mod rules;
 mod selection;
 mod threads;
 mod visibility;
 mod walker;
+mod work;
 
 #[cfg(all(test, unix))]
 mod tests;

@@ -4,7 +4,7 @@ use std::{cmp::Ordering, ffi::OsStr};
 
 use super::entry::EntryKind;
 
-/// NameList and what they are, without a piece of memory for each.
+/// Names and what they are, without a piece of memory for each.
 #[derive(Debug, Default)]
 pub(super) struct NameList {
     #[cfg(unix)]

@@ -47,18 +47,16 @@ impl RuleGlob {
         let mut parser =
             regex_syntax::ParserBuilder::new().utf8(false).dot_matches_new_line(true).build();
         let hir = within_parts(&parser.parse(glob.regex()).ok()?);
-        match Places::of(&hir) {
-            Some(places) => Some(Self::Small(Box::new(places))),
-            None => {
-                let config = Regex::config()
-                    .utf8_empty(false)
-                    .nfa_size_limit(Some(LARGE_BYTES))
-                    .hybrid(false)
-                    .dfa(false);
-                let engine = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
-                Some(Self::Large(Box::new(engine)))
-            }
+        if let Some(places) = Places::of(&hir) {
+            return Some(Self::Small(Box::new(places)));
         }
+        let config = Regex::config()
+            .utf8_empty(false)
+            .nfa_size_limit(Some(LARGE_BYTES))
+            .hybrid(false)
+            .dfa(false);
+        let engine = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
+        Some(Self::Large(Box::new(engine)))
     }
 
     /// What a match costs, at names or at paths.

@@ -259,9 +259,12 @@ fn make_fifo(path: &Path) {
     rustix::fs::mknodat(rustix::fs::CWD, path, kind, 0o600.into(), 0).unwrap();
 }
 
+/// What is planted, and how.
+type Plant<'a> = (&'a str, &'a dyn Fn(&Path));
+
 #[test]
 fn rules_that_are_no_regular_files_hold_up_nobody() {
-    let plants: [(&str, &dyn Fn(&Path)); 9] = [
+    let plants: [Plant<'_>; 9] = [
         (".gitignore", &|root| make_fifo(&root.join(".gitignore"))),
         (".ignore", &|root| make_fifo(&root.join(".ignore"))),
         (".rgignore", &|root| make_fifo(&root.join(".rgignore"))),

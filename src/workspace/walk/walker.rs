@@ -15,16 +15,15 @@ use super::{
     entry::{EntryBuffer, EntryKind},
     folder::Folder,
     names::{FileNames, NameList},
-    queue::{Gather, Order, Queue, Splits},
+    queue::{Gather, Order, Queue},
     rules::{RuleFiles, Rules, UnheldRules},
     selection::{Candidate, IgnoreRules, Selection, Verdict},
     threads::SearchThreads,
     visibility::{Subject, Visibility},
+    work::{Contents, Work},
 };
 use crate::workspace::WorkspacePath;
 
-/// How many files are one piece of work: enough to make the queue cheap, few enough to share them out.
-const FILES_AT_ONCE: usize = 32;
 /// How much work has to be waiting before another thread is worth its start.
 const WORK_WORTH_A_THREAD: usize = 4;
 /// How many entries of a directory are looked at between two looks at the caller's wish to stop.
@@ -100,55 +99,6 @@ pub struct WalkEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the search was cancelled")]
 pub struct Cancelled;
-
-enum Work {
-    /// Lists the directory a walk starts with.
-    Start(Box<Folder>),
-    /// Enters a directory and lists it, or visits files, and goes on behind them.
-    Entries { listed: Arc<Contents>, from: usize, to: usize, pieces: usize },
-}
-
-/// What a directory has that is asked for, in order.
-struct Contents {
-    folder: Arc<Folder>,
-    rules: Option<Arc<Rules>>,
-    names: NameList,
-    held: Arc<AtomicUsize>,
-}
-
-impl Contents {
-    /// Where the piece that begins with an entry ends.
-    fn end_of_piece(&self, from: usize) -> usize {
-        from + self.names.files_from(from, FILES_AT_ONCE).max(1)
-    }
-}
-
-impl Drop for Contents {
-    fn drop(&mut self) {
-        self.held.fetch_sub(self.names.bytes(), Ordering::Relaxed);
-    }
-}
-
-impl Splits for Work {
-    fn split(self) -> (Self, Option<Self>) {
-        let Self::Entries { listed, from, to, pieces } = self else { return (self, None) };
-        let end = listed.end_of_piece(from);
-        let rest = (end < to).then(|| Self::Entries {
-            listed: Arc::clone(&listed),
-            from: end,
-            to,
-            pieces: pieces.saturating_sub(1),
-        });
-        (Self::Entries { listed, from, to: end, pieces: 1 }, rest)
-    }
-
-    fn pieces(&self) -> usize {
-        match self {
-            Self::Start(_) => 1,
-            Self::Entries { pieces, .. } => *pieces,
-        }
-    }
-}
 
 impl Walk<'_> {
     /// Runs the walk on this thread, and on others while there is enough to do.
@@ -368,16 +318,7 @@ where
         if names.is_empty() {
             return None;
         }
-        let held = Arc::clone(&self.run.held);
-        held.fetch_add(names.bytes(), Ordering::Relaxed);
-        let to = names.len();
-        let contents = Contents { folder: folder.rest(), rules, names, held };
-        let (mut from, mut pieces) = (0, 0);
-        while from < to {
-            from = contents.end_of_piece(from);
-            pieces += 1;
-        }
-        Some(Work::Entries { listed: Arc::new(contents), from: 0, to, pieces })
+        Some(Work::of(Contents::new(folder.rest(), rules, names, &self.run.held)))
     }
 
     /// Keeps the entries that are asked for.

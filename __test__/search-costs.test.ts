@@ -1,0 +1,111 @@
+// What whoever made a tree, or a pattern, can make a search cost: memory stays within a bound that is
+// measured from outside, and a limit that was hit is said.
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { useWorkspace } from "./support/workspace.js";
+
+const workspace = useWorkspace();
+const SCRIPT = fileURLToPath(new URL("support/peak-memory.mjs", import.meta.url));
+/** What any answer may take, beside twice the largest file it needs. */
+const MEGABYTES = 64;
+
+type Call = [tool: string, input: Record<string, unknown>];
+type Measured = { tool: string; peak: number; text: string };
+
+function measure(calls: Call[]): Measured[] {
+  mkdirSync(workspace.path("empty"), { recursive: true });
+  const plan = workspace.write("plan.json", JSON.stringify({ root: workspace.root, calls }));
+  const printed = execFileSync(process.execPath, [SCRIPT, plan], { encoding: "utf8" });
+  return printed
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Measured);
+}
+
+function lines(count: number, line: (number: number) => string): string {
+  return Array.from({ length: count }, (_, number) => line(number)).join("\n");
+}
+
+/** Makes directories one in the other, deeper than one path can name. */
+function nest(levels: number, inEach: string): void {
+  const script = `for ((i = 0; i < ${levels}; i++)); do ${inEach}; mkdir d; cd d || exit; done`;
+  mkdirSync(workspace.path("deep"));
+  execFileSync("bash", ["-c", script], { cwd: workspace.path("deep") });
+}
+
+describe.skipIf(process.platform !== "linux")("memory and limits of", () => {
+  test("ignore files, however long and whatever is in them", () => {
+    workspace.write(
+      "classes/.gitignore",
+      lines(1_000, () => "[!x]*"),
+    );
+    workspace.write(
+      "many/.gitignore",
+      lines(4_000, (it) => `[!x]*${it}?`),
+    );
+    workspace.write(
+      "plain/.gitignore",
+      lines(60_000, (it) => `/build/${it}`),
+    );
+    workspace.write(
+      "huge/.gitignore",
+      lines(600_000, (it) => `${it}*`),
+    );
+    for (const folder of ["classes", "many", "plain", "huge"]) {
+      workspace.write(`${folder}/sub/x.txt`, "needle\n");
+    }
+    const call: Call = ["Grep", { pattern: "needle", output_mode: "count" }];
+    const [result] = measure([call]);
+    expect(result?.peak).toBeLessThan(MEGABYTES);
+    expect(result?.text).toContain(
+      "ignore rules that do not hold: `huge/.gitignore` (it has more than 1048576 bytes)",
+    );
+    for (const folder of ["classes", "many", "plain", "huge"]) {
+      expect(result?.text).toContain(`${folder}/sub/x.txt:1`);
+    }
+  });
+
+  test("deep trees", () => {
+    nest(1_500, "mkdir a b c e; echo needle > f.txt");
+    const results = measure([
+      ["Grep", { pattern: "needle", path: "deep", output_mode: "count", head_limit: 1 }],
+      ["Glob", { pattern: "**/*.txt", path: "deep" }],
+      ["ls", { path: "deep", recursive: true }],
+    ]);
+    for (const { tool, peak } of results) expect(peak, tool).toBeLessThan(MEGABYTES);
+    expect(results[0]?.text).toContain("1500 matches in 1500 files");
+    expect(results[1]?.text).toContain("are shown of 1500");
+  });
+
+  test("patterns, refused before they are read where they are too long", () => {
+    workspace.write("a.txt", "some words\n".repeat(1_000));
+    const words = lines(200_000, (it) => `word${it}`).replaceAll("\n", "|");
+    const results = measure([
+      ["Grep", { pattern: words }],
+      ["Grep", { pattern: lines(3_000, (it) => `w${it}`).replaceAll("\n", "|") }],
+      ["Grep", { pattern: "\\w".repeat(1_001) }],
+      ["Grep", { pattern: "[^a]".repeat(8_000) }],
+      ["Grep", { pattern: "x", glob: lines(2_000, (it) => `[!x]*${it}`).replaceAll("\n", " ") }],
+    ]);
+    for (const { peak, text } of results) expect(peak, text).toBeLessThan(MEGABYTES);
+    expect(results[0]?.text).toContain("at most 32768 are taken");
+    expect(results[2]?.text).toContain("at most 1000 are taken");
+    expect(results[4]?.text).toContain("at most 4096 are taken");
+  });
+
+  test("one long line, and very many matches", () => {
+    workspace.write("long.txt", "aB".repeat(5_000_000));
+    workspace.write("many.txt", "needle\n".repeat(1_000_000));
+    const results = measure([
+      ["Grep", { pattern: "a.*[^a-zA-Z]", path: "long.txt" }],
+      ["Grep", { pattern: "needle", path: "many.txt", output_mode: "content", head_limit: 0 }],
+      [
+        "Grep",
+        { pattern: "e", "-o": true, path: "many.txt", output_mode: "content", offset: 90_000 },
+      ],
+    ]);
+    for (const { peak, text } of results) expect(peak, text).toBeLessThan(MEGABYTES + 20);
+  });
+});
