@@ -227,7 +227,7 @@ const ASKED: &[(&[&str], &str, &str)] = &[
     (OTHERS, "CC=./x make", "sets `CC`, which decides"),
     (OTHERS, "RAILS_ENV=../../x bundle exec rspec", "sets `RAILS_ENV`"),
     (OTHERS, "KUBECONFIG=./x kubectl get pods", "sets `KUBECONFIG`, which decides"),
-    (NODE, "FOO=bar npm test", "sets `FOO`, which other commands may see"),
+    (NODE, "FOO=bar npm test", "sets `FOO`, which may change what other commands do"),
     (OTHERS, "FOO=baz npm test", "sets `FOO`"),
     (OTHERS, "FOO=$x npm test", "sets `FOO`"),
     (OTHERS, "FOO=bar PATH=x npm test", "sets `PATH`"),

@@ -252,7 +252,7 @@ impl<'h> Analyst<'h> {
         // The worst is what somebody has to know.
         others.sort_by_key(|it| !variable::decides_what_runs(it));
         for name in &others {
-            let why = format!("sets `{name}`, which {}", variable::danger(name));
+            let why = format!("sets `{name}`, which {} and no rule names", variable::danger(name));
             self.doubt_of(Some(place), why);
         }
         others.is_empty()
