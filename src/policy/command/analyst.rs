@@ -43,7 +43,21 @@ impl<'h> Analyst<'h> {
         }
         let environment = &Arc::from([]);
         analyst.read(line, Nesting { depth: 0, within: None, shell, environment });
+        analyst.judge_printing();
         (analyst.analysis, analyst.work)
+    }
+
+    /// Printing is writing where a line writes to files.
+    fn judge_printing(&mut self) {
+        let harmless = ["/dev/null", "/dev/stdout", "/dev/stderr"];
+        let mut targets = self.analysis.redirections.iter().map(|it| it.target.literal());
+        if targets.all(|it| it.is_some_and(|it| harmless.contains(&it))) {
+            return;
+        }
+        let printing = self.analysis.segments.iter_mut();
+        for segment in printing.filter(|it| builtin::only_prints(&it.words)) {
+            segment.role = Role::Command;
+        }
     }
 
     fn doubt(&mut self, why: impl Into<String>) {
