@@ -185,7 +185,7 @@ fn a_deny_never_becomes_an_ask_because_the_line_is_long() {
         let behind = |bytes: usize| format!("{}\nrm x", filling(bytes));
         let before = |bytes: usize| format!("cat .env; {}", filling(bytes));
         // What opens something may swallow the command, in a short line as well.
-        assert!(action(&behind(65_000)) >= action(&behind(60)), "{unit:?} before `rm x`");
+        assert!(action(&behind(20_000)) >= action(&behind(60)), "{unit:?} before `rm x`");
         assert!(action(&before(9_000)) >= action(&before(60)), "{unit:?} behind `cat .env`");
         for line in [behind(100_000), before(100_000)] {
             assert_eq!(action(&line), Deny, "{unit:?}");

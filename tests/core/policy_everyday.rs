@@ -182,6 +182,12 @@ const ALLOWED: &[(&[&str], &str)] = &[
     (NODE, "bash -c 'cd x && npm test'"),
     (NODE, "command -v node && which npm"),
     (NODE, "printf '%s\\n' \"${x:-a}\" b"),
+    // What only prints needs no rule beside one that allows the rest.
+    (&["Bash(npm test:*)"], "npm test && echo ok || echo \"failed: $?\""),
+    (&["Bash(npm test:*)"], "npm test > /dev/null 2>&1; echo $?"),
+    (&["Bash(git log:*)"], "git log | cat"),
+    (&["Bash(git commit:*)"], "git commit -m \"$(cat <<'EOF'\nfix: it's `done`\n\n$x\nEOF\n)\""),
+    (&["Bash(curl:*)"], "sleep 2 && curl localhost:3000"),
     // Programs with subcommands.
     (OTHERS, "docker ps"),
     (OTHERS, "docker ps -a --format '{{.Names}}'"),
@@ -227,7 +233,7 @@ const ASKED: &[(&[&str], &str, &str)] = &[
     (OTHERS, "CC=./x make", "sets `CC`, which decides"),
     (OTHERS, "RAILS_ENV=../../x bundle exec rspec", "sets `RAILS_ENV`"),
     (OTHERS, "KUBECONFIG=./x kubectl get pods", "sets `KUBECONFIG`, which decides"),
-    (NODE, "FOO=bar npm test", "sets `FOO`, which other commands may see"),
+    (NODE, "FOO=bar npm test", "sets `FOO`, which may change what other commands do"),
     (OTHERS, "FOO=baz npm test", "sets `FOO`"),
     (OTHERS, "FOO=$x npm test", "sets `FOO`"),
     (OTHERS, "FOO=bar PATH=x npm test", "sets `PATH`"),
@@ -281,6 +287,11 @@ const ASKED: &[(&[&str], &str, &str)] = &[
     (OTHERS, "kubectl get pods --kubeconfig=./x", "no rule allows `kubectl get"),
     (OTHERS, "kubectl get pods $x", "no rule allows `kubectl get"),
     (NODE, "time rm x", "no rule allows `rm x`"),
+    (&["Bash(npm test:*)"], "npm test && echo $SECRET", "no rule allows `echo $SECRET`"),
+    (&["Bash(npm test:*)", "Edit(./**)"], "npm test; echo x > y", "no rule allows `echo x`"),
+    (&["Bash(npm test:*)"], "npm test; cat < .env", "no rule allows `cat`"),
+    (&["Bash(npm test:*)"], "echo ok", "no rule allows `echo ok`"),
+    (&["Bash(npm test:*)"], "cat | sh; npm test", "no rule allows `sh`"),
     (NODE, "cat 2>/dev/null a; rm x", "no rule allows `rm x`"),
 ];
 

@@ -45,7 +45,21 @@ impl<'h> Analyst<'h> {
         }
         let environment = &Arc::from([]);
         analyst.read(line, Nesting { depth: 0, within: None, shell, environment });
+        analyst.judge_printing();
         (analyst.analysis, analyst.work)
+    }
+
+    /// Printing is writing where a line writes to files.
+    fn judge_printing(&mut self) {
+        let harmless = ["/dev/null", "/dev/stdout", "/dev/stderr"];
+        let mut targets = self.analysis.redirections.iter().map(|it| it.target.literal());
+        if targets.all(|it| it.is_some_and(|it| harmless.contains(&it))) {
+            return;
+        }
+        let printing = self.analysis.segments.iter_mut();
+        for segment in printing.filter(|it| builtin::only_prints(&it.words)) {
+            segment.role = Role::Command;
+        }
     }
 
     fn doubt(&mut self, why: impl Into<String>) {
@@ -254,7 +268,7 @@ impl<'h> Analyst<'h> {
         // The worst is what somebody has to know.
         others.sort_by_key(|it| !variable::decides_what_runs(it));
         for name in &others {
-            let why = format!("sets `{name}`, which {}", variable::danger(name));
+            let why = format!("sets `{name}`, which {} and no rule names", variable::danger(name));
             self.doubt_of(Some(place), why);
         }
         others.is_empty()

@@ -49,8 +49,25 @@ pub(super) fn is_neutral(words: &[Word]) -> bool {
         // `type` and `command -v` only tell what a name means.
         ":" | "true" | "false" | "type" => true,
         "command" => matches!(words.get(1).and_then(Word::literal), Some("-v" | "-V")),
+        "echo" | "pwd" | "sleep" | "cat" => only_prints(words),
         "exit" | "break" | "continue" | "return" => words.len() <= 2,
         "set" | "test" | "[" | "[[" | "export" | "read" => hazard(words).is_none(),
+        _ => false,
+    }
+}
+
+/// True for commands that print what stands in the line itself, or wait. They touch a file only by a
+/// redirection, and need the permission of a rule then.
+pub(super) fn only_prints(words: &[Word]) -> bool {
+    let is_constant = |it: &Word| match it.literal() {
+        Some(_) => true,
+        // How the command before it ended is no secret.
+        None => it.is_one_argument() && !it.text().replace("$?", "").contains(['$', '`']),
+    };
+    match words.first().and_then(Word::literal) {
+        Some("echo" | "sleep") => words.iter().all(is_constant),
+        // Of its input: a here-document, or another command's output.
+        Some("cat" | "pwd") => words.len() == 1,
         _ => false,
     }
 }

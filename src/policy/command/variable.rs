@@ -172,7 +172,7 @@ pub(super) fn danger(name: &str) -> &'static str {
     } else if upper.contains("PROXY") || upper.ends_with("_URL") || upper.ends_with("_HOST") {
         "may decide what is connected to"
     } else {
-        "other commands may see"
+        "may change what other commands do"
     }
 }
 
