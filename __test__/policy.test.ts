@@ -610,8 +610,8 @@ describe("every door", () => {
     workspace.write("x", "text");
     const registry = registryOf({ permissionMode: "bypassPermissions" });
     const decide = (command: string) => registry.explain("Bash", { command }).action;
-    expect(decide("cd build && cp ../x .")).toBe("ask");
-    expect(decide("mkdir other && cd build && cp ../x .")).toBe("ask");
+    expect(decide("cd build && cp x ../y")).toBe("ask");
+    expect(decide("mkdir other && cd build && cp x ../y")).toBe("ask");
     const made = "mkdir -p build/deep && cd build/deep && cp ../../x . && cd .. && rm -r ../build";
     expect(decide(made)).toBe("allow");
     expect(decide("mkdir .git/new && cd .git/new && cp x .")).toBe("ask");

@@ -124,6 +124,10 @@ impl<'r> Collected<'r> {
             match takes {
                 Takes::Reads | Takes::MaybeReads | Takes::PatternsIn => {
                     handling.add(word.clone(), Use::Reads, false);
+                    // `zip -x@list`, `gh api -F name=@file`.
+                    if let Some((_, file)) = value.literal().and_then(|it| it.split_once('@')) {
+                        handling.add(Word::Literal(file.to_owned()), Use::Reads, false);
+                    }
                 }
                 Takes::Writes | Takes::MaybeWrites | Takes::WritesThenText => {
                     handling.add(word.clone(), Use::Writes, false);

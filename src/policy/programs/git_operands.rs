@@ -42,6 +42,7 @@ impl Collected<'_> {
                 self.revisions(self.behind_pattern(), true, handling);
             }
             Operands::Cloned => self.cloned(handling),
+            Operands::Remotes => self.remotes(handling),
             Operands::Restored => self.restored(handling),
             Operands::Pathspecs(used) => {
                 self.pathspecs(used, handling);
@@ -118,6 +119,7 @@ impl Collected<'_> {
 
     /// What is put into the working tree: the paths, or all that the revisions differ in.
     fn restored(&self, handling: &mut Handling) {
+        self.remotes(handling);
         self.pathspecs(Use::Puts, handling);
         self.shown_before(handling);
         let only_names = self.has(Takes::Names) && self.operands.len() < 2;
@@ -126,9 +128,20 @@ impl Collected<'_> {
         }
     }
 
+    /// `ext::command` is a repository that a command brings.
+    fn remotes(&self, handling: &mut Handling) {
+        let runs = |it: &Operand| {
+            it.written.literal().map_or(it.written.text().starts_with('$'), |it| it.contains("::"))
+        };
+        if self.operands.first().is_some_and(runs) {
+            handling.beyond = Some(Use::Unknown);
+        }
+    }
+
     /// `git clone address [directory]`.
     fn cloned(&self, handling: &mut Handling) {
         let Some(address) = self.operands.first() else { return };
+        self.remotes(handling);
         let text = address.written.literal().unwrap_or_default();
         if !text.contains(':') {
             handling.add(address.word.clone(), Use::Reads, true);

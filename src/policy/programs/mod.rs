@@ -237,6 +237,8 @@ enum Operands {
     Pathspecs(Use),
     /// The same; without any, none.
     Named(Use),
+    /// A repository, and names of branches.
+    Remotes,
     /// A repository and the directory that it is unpacked into.
     Cloned,
     /// A pattern, and then revisions and paths of git, whose content is searched.

@@ -72,6 +72,7 @@ impl<'r> Collected<'r> {
             | Operands::Objects
             | Operands::Log
             | Operands::Cloned
+            | Operands::Remotes
             | Operands::PatternThenRevisions
             | Operands::Restored
             | Operands::Pathspecs(_)

@@ -26,7 +26,7 @@ const MAKE: Program = Program {
     options: &[
         (Within, &["-C", "--directory"]),
         (Reads, &["-f", "--file", "--makefile", "-I", "--include-dir"]),
-        (Puts, &["-B-dir", "--install"]),
+        (Puts, &["--install"]),
         (Text, &["-j", "--jobs", "-l", "-o", "-W", "-G", "--target", "--config", "-R", "-E"]),
         (UnclearValue, &["--eval"]),
     ],
@@ -35,7 +35,7 @@ const MAKE: Program = Program {
 
 const CARGO: Program = Program {
     names: &["cargo"],
-    options: &[(Within, &["-C"]), (Text, &["--color", "--config", "-Z"])],
+    options: &[(Within, &["-C"]), (Text, &["--color", "-Z"]), (Reads, &["--config"])],
     operands: Operands::ProjectArguments(1),
     subcommands: &[
         Program {
@@ -181,8 +181,8 @@ const PYTEST: Program = Program {
     ],
     options: &[
         (Text, &[
-            "-k", "-m", "-n", "-x-none", "--maxfail", "--tb", "-W", "--durations",
-            "--python-version", "-e", "-s",
+            "-k", "-m", "-n", "--maxfail", "--tb", "-W", "--durations", "--python-version", "-e",
+            "-s",
         ]),
         (Reads, &["-c", "--config-file", "--rootdir", "--rcfile", "--ignore"]),
         (Writes, &["--junitxml", "--junit-xml", "--output-file", "-o"]),

@@ -13,10 +13,10 @@ use super::super::{
 const HISTORY: Program = Program {
     options: &[
         (Flag, &[
-            "--oneline", "--graph", "--decorate-refs-all", "--all", "--reverse", "--merges",
-            "--no-merges", "--first-parent", "--no-pager", "--cached", "--staged", "--exit-code",
-            "--follow", "--full-history", "--simplify-merges", "--no-decorate", "--no-color",
-            "--no-renames", "--no-prefix", "--ignore-submodules", "-w", "--ignore-all-space", "-b",
+            "--oneline", "--graph", "--all", "--reverse", "--merges", "--no-merges",
+            "--first-parent", "--no-pager", "--cached", "--staged", "--exit-code", "--follow",
+            "--full-history", "--simplify-merges", "--no-decorate", "--no-color", "--no-renames",
+            "--no-prefix", "--ignore-submodules", "-w", "--ignore-all-space", "-b",
             "--ignore-space-change", "--ignore-space-at-eol", "--ignore-cr-at-eol",
             "--ignore-blank-lines", "-i", "--regexp-ignore-case", "-E", "--extended-regexp", "-F",
             "--fixed-strings", "-P", "--perl-regexp", "--all-match", "--invert-grep", "-z",
@@ -35,8 +35,8 @@ const HISTORY: Program = Program {
         (MaybeText, &[
             "--abbrev", "--color", "--decorate", "--relative", "--pretty", "--branches", "--tags",
             "--remotes", "-M", "--find-renames", "-C", "--find-copies", "-B", "--break-rewrites",
-            "--notes", "--color-moved", "--color-moved-ws", "-X", "--dirstat",
-            "--ignore-submodules-when", "-l", "--expand-tabs",
+            "--notes", "--color-moved", "--color-moved-ws", "-X", "--dirstat", "-l",
+            "--expand-tabs",
         ]),
         (Text, &[
             "-n", "--max-count", "--skip", "--since", "--after", "--until", "--before", "--author",
@@ -120,44 +120,42 @@ const GREP: Program = Program {
 const SHARED: &[&str] = &[
     "-q", "--quiet", "-v", "--verbose", "-n", "--dry-run", "-f", "--force", "-a", "--all",
     "--no-verify", "-h", "--help", "-s", "-d", "-D", "-m", "-M", "-r", "-l", "-k", "-z", "-u", "-t",
-    "-x", "-X", "--progress", "--no-progress", "-A", "--short", "--porcelain", "--branch", "--long",
+    "-X", "--progress", "--no-progress", "-A", "--short", "--porcelain", "--branch", "--long",
     "--hard", "--soft", "--mixed", "--keep", "--staged", "--cached", "-S", "-W", "--worktree",
     "--abort", "--continue", "--skip", "--quit", "--no-edit", "--amend", "--no-ff", "--ff-only",
     "--ff", "--squash", "--no-commit", "--rebase", "--no-rebase", "--prune", "--tags", "--no-tags",
     "--update", "--intent-to-add", "-N", "--refresh", "--delete", "--move", "--copy", "--list",
     "--show-current", "--detach", "--orphan", "--track", "--no-track", "--ours", "--theirs",
     "--merge", "--signoff", "--no-gpg-sign", "--allow-empty", "--allow-empty-message",
-    "--reset-author", "--set-upstream", "--force-with-lease", "--follow-tags", "--autostash",
-    "--include-untracked", "--keep-index", "--no-stat", "--stat", "--autosquash", "--root",
-    "--onto-none", "--ignore-removal", "--no-all", "-y", "--ignored", "--no-optional-locks",
-    "--show-stash", "--get", "--get-all", "--global", "--local", "--system", "--name-only",
-    "--show-origin", "--show-scope", "--show-toplevel", "--show-prefix", "--show-cdup", "--git-dir",
-    "--is-inside-work-tree", "--abbrev-ref", "--verify", "--others", "--modified", "--deleted",
-    "--stage", "--exclude-standard", "--unmerged", "--killed", "--directory", "-o", "--full-name",
-    "--error-unmatch", "--heads", "--symref", "--contains-none", "--annotate", "--sign", "--unset",
-    "--is-ancestor", "--count", "--init", "--recursive", "--remote", "--no-color",
-    "--ignore-unmatch", "--sparse", "--no-guess", "--guess", "--mirror", "--bare",
-    "--reapply-cherry-picks", "--only", "--include", "-#", "--no-pager", "--full-tree", "--tree",
-    "--name-status", "--no-recurse-submodules", "--git-common-dir", "--absolute-git-dir",
-    "--symbolic-full-name", "--is-bare-repository", "--unshallow", "-4", "-6",
+    "--reset-author", "--set-upstream", "--follow-tags", "--autostash", "--include-untracked",
+    "--keep-index", "--no-stat", "--stat", "--autosquash", "--root", "--ignore-removal", "--no-all",
+    "-y", "--ignored", "--no-optional-locks", "--show-stash", "--get", "--get-all", "--global",
+    "--local", "--system", "--name-only", "--show-origin", "--show-scope", "--show-toplevel",
+    "--show-prefix", "--show-cdup", "--git-dir", "--is-inside-work-tree", "--abbrev-ref",
+    "--verify", "--others", "--modified", "--deleted", "--stage", "--exclude-standard",
+    "--unmerged", "--killed", "--directory", "-o", "--full-name", "--error-unmatch", "--heads",
+    "--symref", "--annotate", "--sign", "--unset", "--is-ancestor", "--count", "--init",
+    "--recursive", "--remote", "--no-color", "--ignore-unmatch", "--sparse", "--no-guess",
+    "--guess", "--mirror", "--bare", "--reapply-cherry-picks", "--only", "--include", "-#",
+    "--no-pager", "--full-tree", "--tree", "--name-status", "--no-recurse-submodules",
+    "--git-common-dir", "--absolute-git-dir", "--symbolic-full-name", "--is-bare-repository",
+    "--unshallow", "-4", "-6",
 ];
 
 const SHARED_TEXTS: &[&str] = &[
     "--message", "--author", "--date", "--depth", "--sort", "--format", "--contains",
     "--no-contains", "--merged", "--no-merged", "--points-at", "--strategy", "--strategy-option",
-    "--onto", "--set-upstream-to", "--upload-none", "--shallow-since", "--jobs", "-j", "--fixup",
-    "--source", "--since", "--cleanup", "--trailer", "--recurse-submodules-mode", "--origin",
-    "--filter",
+    "--onto", "--set-upstream-to", "--shallow-since", "--jobs", "-j", "--fixup", "--source",
+    "--since", "--cleanup", "--trailer", "--origin", "--filter",
 ];
 
 /// Only names of commits, branches and remotes.
 const NAMES: Program = Program {
     names: &[
-        "branch", "fetch", "remote", "rev-parse", "describe", "tag", "push", "ls-remote",
-        "merge-base", "name-rev", "symbolic-ref", "for-each-ref", "show-ref", "var", "version",
-        "help", "gc", "fsck", "prune", "count-objects", "notes", "show-branch", "update-ref",
-        "cherry", "check-ref-format", "maintenance", "repack", "pack-refs", "init", "config",
-        "bisect-log",
+        "branch", "remote", "rev-parse", "describe", "tag", "merge-base", "name-rev",
+        "symbolic-ref", "for-each-ref", "show-ref", "var", "version", "help", "gc", "fsck", "prune",
+        "count-objects", "notes", "show-branch", "update-ref", "cherry", "check-ref-format",
+        "maintenance", "repack", "pack-refs", "init", "config",
     ],
     options: &[
         (Flag, SHARED),
@@ -166,6 +164,26 @@ const NAMES: Program = Program {
     ],
     operands: Operands::ProjectArguments(0),
     style: Style::Project,
+    ..PLAIN
+};
+
+/// Talks to another repository, by a program that an option or the address may name.
+const TRANSPORT: Program = Program {
+    names: &["fetch", "push", "ls-remote"],
+    options: &[
+        (Flag, SHARED),
+        (Text, SHARED_TEXTS),
+        (Flag, &[
+            "--atomic", "--append", "--refetch", "--multiple", "--prune-tags", "--update-head-ok",
+            "--update-shallow", "--verify-signatures", "--no-force-with-lease", "--no-signed",
+            "--thin", "--no-thin", "--get-url", "--refs", "--exit-code", "-P",
+            "--no-write-fetch-head", "--write-fetch-head",
+        ]),
+        (MaybeText, &["--force-with-lease", "--recurse-submodules", "--signed", "--color"]),
+        (Text, &["--push-option", "--repo", "--refmap", "--negotiation-tip", "--server-option"]),
+        (UnclearValue, &["--upload-pack", "--receive-pack", "--exec"]),
+    ],
+    operands: Operands::Remotes,
     ..PLAIN
 };
 
@@ -242,7 +260,7 @@ const CHECKOUT: Program = Program {
         (Names, &["-b", "-B", "-c", "-C"]),
         (MaybeText, &["--conflict", "--gpg-sign", "--recurse-submodules"]),
         (ListedIn, &["--pathspec-from-file"]),
-        (UnclearValue, &["--exec"]),
+        (UnclearValue, &["-x", "--exec"]),
     ],
     operands: Operands::Restored,
     links: Links::Always,
@@ -320,7 +338,10 @@ const BLAME: Program = Program {
 
 /// Takes a tree or a blob by its name, and shows all of it.
 const OBJECTS: Program = Program {
-    names: &["format-patch", "cat-file", "archive", "fast-export", "bundle", "hash-object", "unpack-file"],
+    names: &[
+        "format-patch", "cat-file", "archive", "fast-export", "bundle", "hash-object",
+        "unpack-file",
+    ],
     operands: Operands::Unclear,
     options: &[(Flag, &["-p", "-t", "-s", "-e"])],
     ..PLAIN
@@ -366,7 +387,8 @@ const GIT: Program = Program {
     ],
     style: Style::Leading,
     subcommands: &[
-        LOG, DIFF, SHOW, GREP, NAMES, COMMIT, STATUS, LS_FILES, CHECKOUT, STASH, ADD, RM, MV, BLAME,
+        LOG, DIFF, SHOW, GREP, NAMES, TRANSPORT, COMMIT, STATUS, LS_FILES, CHECKOUT, STASH, ADD, RM,
+        MV, BLAME,
         OBJECTS, CLONE, WORKTREE,
     ],
     ..PLAIN

@@ -159,7 +159,7 @@ const TESTS: Program = Program {
             "--maxWorkers", "--pool",
         ]),
         (Reads, &["-c", "--config", "--setupFiles"]),
-        (Writes, &["--outputFile", "--json-output"]),
+        (Writes, &["--outputFile"]),
         (Within, &["--dir", "--rootDir"]),
     ],
     ..RUNS

@@ -127,10 +127,9 @@ const GH: Program = Program {
         (Text, &[
             "-R", "--repo", "-t", "--title", "-b", "--body", "-l", "--label", "-a", "--assignee",
             "-m", "--milestone", "-B", "--base", "-H", "--head", "-q", "--jq", "--template", "-L",
-            "--limit", "-s", "--state", "-r", "--reviewer", "--json", "-X", "--method", "-f",
-            "--raw-field",
+            "--limit", "-s", "--state", "-r", "--reviewer", "--json", "-X", "--method",
         ]),
-        (Reads, &["-F", "--body-file", "--notes-file", "--input"]),
+        (Reads, &["-F", "-f", "--raw-field", "--field", "--body-file", "--notes-file", "--input"]),
         (Puts, &["-D", "--dir"]),
         (Writes, &["-O", "--output"]),
     ],

@@ -224,7 +224,7 @@ const LS: Program = Program {
             "-s", "--size", "-S", "-t", "-u", "-U", "-v", "-x", "-X", "-Z", "--context", "-1",
             "--zero", "--help", "--version", "--git", "--icons", "--no-permissions", "-@",
         ]),
-        (MaybeText, &["--color", "--colour", "--hyperlink", "--classify", "--indicator-style-as"]),
+        (MaybeText, &["--color", "--colour", "--hyperlink", "--classify"]),
         (Text, &[
             "--block-size", "--format", "--hide", "--indicator-style", "-I", "--ignore",
             "--quoting-style", "--sort", "--time", "--time-style", "-T", "--tabsize", "-w",

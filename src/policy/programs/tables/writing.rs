@@ -181,7 +181,6 @@ const FORMATTERS: Program = Program {
     options: &[
         (Flag, &["-d", "-l", "-s", "--dry-run", "--Werror", "-n"]),
         (Text, &["-style", "--style", "-ln", "-bn", "-ci", "--assume-filename"]),
-        (MaybeText, &["-i=4"]),
         (super::super::Takes::Rewrites, &["-w", "-i"]),
     ],
     operands: Operands::Files(Use::Reads),
