@@ -120,6 +120,7 @@ const ALLOWED: &[(&[&str], &str)] = &[
     (NODE, "export CI=1 NODE_ENV=test; npm test"),
     (NODE, "env NODE_ENV=test npm test"),
     (NODE, "name=x; mkdir \"$name\" && cd \"$name\""),
+    (NODE, "for f in src/*.ts lib/a.ts; do mv \"$f\" \"${f%.ts}.js\" && mv $f out/${f}; done"),
     (OTHERS, "RUST_LOG=debug cargo test"),
     (OTHERS, "RUST_BACKTRACE=1 cargo test -- --nocapture 2>&1 | tail -50"),
     (OTHERS, "RUST_LOG=info,hyper=warn cargo run --release"),
@@ -357,5 +358,44 @@ fn a_limit_that_names_a_variable_is_about_that_variable_alone() {
     ] {
         let verdict = engine.evaluate("Bash", &json!({ "command": line }));
         assert_eq!(format!("{:?}", verdict.action), expected, "{line}: {}", verdict.reason);
+    }
+}
+
+/// Where a variable may hold the name of a place that other programs trust, whatever the line looks like.
+#[test]
+fn a_variable_is_a_plain_name_only_where_the_line_leaves_nothing_else() {
+    let engine = engine(&json!({ "allow": ["Bash(mv:*)", "Bash(echo:*)", "Bash(true:*)"] }));
+    for line in [
+        "mv a \"$f\"",
+        "mv a \"$f\"; for f in x; do true; done",
+        "for f in x; do true; done; mv a \"$f\"",
+        "for f in .git/*; do mv a \"$f\"; done",
+        "for f in .*; do mv a \"$f\"; done",
+        "for f in ../*; do mv a \"$f\"; done",
+        "for f in a/.git; do mv a \"$f\"; done",
+        "for f in /x; do mv a \"$f\"; done",
+        "for f in -t.git; do mv a \"$f\"; done",
+        "for f in $x; do mv a \"$f\"; done",
+        "for f in {x,.git}; do mv a \"$f\"; done",
+        "for f in x; do f=.git; mv a \"$f\"; done",
+        "for f in x; do for f in .git; do mv a \"$f\"; done; done",
+        "for f in x; do mv a \"${f#x}.git\"; done",
+        "for f in x; do mv a \"${f%x}.git\"; done",
+        "for f in x; do mv a \".git/$f\"; done",
+        "for f in x; do mv a \"$g$f\"; done",
+        "for f in x; do mv a \"$ff\"; done",
+        "for f in x; do mv a \"${f:-.git}\"; done",
+        "true && f=x; mv a \"$f\"",
+        "f=x & mv a \"$f\"",
+        "f=x | true; mv a \"$f\"",
+        "f=x; f=.git; mv a \"$f\"",
+        "f=x; f+=/../.git; mv a \"$f\"",
+        "f=x; read f; mv a \"$f\"",
+        "f=x; eval f=.git; mv a \"$f\"",
+        "f=x; echo ${f:=y}; mv a \"$f\"",
+        "f=.git; mv a \"$f/hooks\"",
+    ] {
+        let verdict = engine.evaluate("Bash", &json!({ "command": line }));
+        assert_ne!(verdict.action, Allow, "{line}");
     }
 }

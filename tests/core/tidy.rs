@@ -120,7 +120,7 @@ const WAYS_TO_OPEN: [&str; 8] = [
     "openat2(",
     "fs::open(",
 ];
-const OPENERS: [(&str, &str); 11] = [
+const OPENERS: [(&str, &str); 12] = [
     ("regular_file.rs", "the one way to open a file for reading"),
     ("workspace/path.rs", "opens places to look at, and directories"),
     ("workspace/walk/folder.rs", "opens directories"),
@@ -131,6 +131,7 @@ const OPENERS: [(&str, &str); 11] = [
     ("process/descendants.rs", "reads /proc"),
     ("process/direct.rs", "reads /proc"),
     ("process/locate.rs", "reads /proc"),
+    ("process/rescue.rs", "reads /proc"),
     ("supervisor", "a program of its own, which reads /proc"),
 ];
 

@@ -7,6 +7,7 @@ use crate::terminal::is_confusing;
 use super::{
     Analysis, Direction, Doubt, Move, Redirection, Role, Segment, Setting, Shell, Within, Word,
     Work, builtin, lexer,
+    plain_names::PlainNames,
     reading::{Reading, Span},
     syntax,
     variable::{self, is_local},
@@ -106,17 +107,22 @@ impl<'h> Analyst<'h> {
         } else if is_understood && !agree {
             self.doubt("can be read in more than one way");
         }
-        for variable in &lexed.loop_variables {
-            self.check_variable(variable.of(line), is_local);
+        for it in &lexed.loops {
+            self.check_variable(it.variable.of(line), is_local);
         }
+        let names = if is_understood && agree {
+            PlainNames::of(line, &lexed)
+        } else {
+            PlainNames::default()
+        };
         // Whatever either reading sees can be denied.
         if !agree && (is_understood || !parsed.confirms) {
-            self.take(&lexed.reading, line, nesting);
+            self.take(&lexed.reading, line, &names, nesting);
         }
-        self.take(&parsed.reading, line, nesting);
+        self.take(&parsed.reading, line, &names, nesting);
     }
 
-    fn take(&mut self, reading: &Reading, line: &str, nesting: Nesting) {
+    fn take(&mut self, reading: &Reading, line: &str, names: &PlainNames, nesting: Nesting) {
         for assignment in &reading.assignments {
             let setting = self.setting(*assignment, line);
             self.check_variable(&setting.name, |it| is_local(it) || setting.is_harmless());
@@ -126,7 +132,7 @@ impl<'h> Analyst<'h> {
             let first = command.environment.first().into_iter().chain(command.words.first()).min();
             let start = first.map_or(0, |it| it.start);
             while let Some((target, direction)) = redirections.next_if(|it| it.0.start < start) {
-                self.redirection(target.of(line), *direction);
+                self.redirection(*target, line, names, *direction);
             }
             let text = match (command.words.first(), command.words.last()) {
                 (Some(first), Some(last)) => line.get(first.start..last.end).unwrap_or_default(),
@@ -139,12 +145,16 @@ impl<'h> Analyst<'h> {
             }
             let own = command.environment.iter().map(|it| self.setting(*it, line)).collect();
             let environment = joined(nesting.environment, own);
-            let words = command.words.iter().map(|it| Word::read(it.of(line), self.home)).collect();
+            let words = command.words.iter().map(|it| self.word(*it, line, names)).collect();
             self.segment(text.to_owned(), words, &environment, nesting);
         }
         for (target, direction) in redirections {
-            self.redirection(target.of(line), *direction);
+            self.redirection(*target, line, names, *direction);
         }
+    }
+
+    fn word(&self, span: Span, line: &str, names: &PlainNames) -> Word {
+        Word::read(span.of(line), self.home).spelled(names.spelling(span, line))
     }
 
     /// Counts what is about to be copied; false when that is too much.
@@ -168,11 +178,12 @@ impl<'h> Analyst<'h> {
         Setting { name: name.trim_end_matches('+').to_owned(), value }
     }
 
-    fn redirection(&mut self, target: &str, direction: Direction) {
-        if let Err(why) = self.work.copy(target.len(), self.analysis.redirections.len(), 0) {
+    fn redirection(&mut self, target: Span, line: &str, names: &PlainNames, direction: Direction) {
+        let size = target.end - target.start;
+        if let Err(why) = self.work.copy(size, self.analysis.redirections.len(), 0) {
             return self.leave_unread(why);
         }
-        let (target, after) = (Word::read(target, self.home), self.analysis.segments.len());
+        let (target, after) = (self.word(target, line, names), self.analysis.segments.len());
         self.analysis.redirections.push(Redirection { target, direction, after });
     }
 

@@ -7,6 +7,7 @@
 mod analyst;
 mod builtin;
 mod lexer;
+mod plain_names;
 mod reading;
 mod runner;
 mod shell;

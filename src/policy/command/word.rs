@@ -16,6 +16,8 @@ pub enum Word {
         text: String,
         /// What makes it unknown.
         why: &'static str,
+        /// The word with `*` for the variables of which is known that they hold plain names.
+        spelling: Option<String>,
     },
 }
 
@@ -46,7 +48,23 @@ impl Word {
 
     /// An argument that only the running command knows.
     pub(in crate::policy) fn unknown(text: &str, why: &'static str) -> Self {
-        Self::Unknown { text: text.to_owned(), why }
+        Self::Unknown { text: text.to_owned(), why, spelling: None }
+    }
+
+    /// The same word, with what is known of its variables.
+    pub(super) fn spelled(self, known: Option<String>) -> Self {
+        match self {
+            Self::Unknown { text, why, .. } => Self::Unknown { text, why, spelling: known },
+            literal @ Self::Literal(_) => literal,
+        }
+    }
+
+    /// How the word is written, as far as the names that it may become can be told from that.
+    pub(in crate::policy) fn spelling(&self) -> &str {
+        match self {
+            Self::Unknown { spelling: Some(spelling), .. } => spelling,
+            other => other.text(),
+        }
     }
 
     /// The value of a word as the shell would find it after quoting and expansion.

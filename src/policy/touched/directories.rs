@@ -137,7 +137,7 @@ impl<'w> Directories<'w> {
     /// the project as well.
     pub(super) fn target(&self, word: &Word, used: Use, from_top: bool) -> Target {
         let Some(text) = word.literal() else {
-            return Target::unknown(word.text(), used, self.around);
+            return Target::unknown(word.spelling(), used, self.around);
         };
         let path = Path::new(text);
         let is_absolute = path.is_absolute();

@@ -1,6 +1,6 @@
 //! Where a command may stand: reserved words, assignments, programs and their arguments.
 
-use super::{GaveUp, Lexer, Position, SimpleCommand, Span, is_assignment};
+use super::{ForLoop, GaveUp, Lexer, Position, SimpleCommand, Span, is_assignment};
 
 impl Lexer<'_> {
     /// Reads a word and tells what may come after it; `None` after `esac`.
@@ -67,13 +67,24 @@ impl Lexer<'_> {
     fn reserved(&mut self, word: Span, depth: usize) -> Result<Option<Position>, GaveUp> {
         self.tokens += usize::from(is_reserved(word.of(self.line)));
         match word.of(self.line) {
-            "if" | "while" | "until" | "{" => {
+            "if" | "{" => {
                 self.open += 1;
+                Ok(Some(Position::Start))
+            }
+            "while" | "until" => {
+                self.open += 1;
+                self.open_loops.push(None);
                 Ok(Some(Position::Start))
             }
             "then" | "elif" | "else" | "do" | "!" => Ok(Some(Position::Start)),
             "fi" | "done" | "}" => {
                 self.open = self.open.saturating_sub(1);
+                if word.of(self.line) == "done" {
+                    let ended = self.open_loops.pop().flatten();
+                    if let Some(it) = ended.and_then(|it| self.loops.get_mut(it)) {
+                        it.body.end = word.start;
+                    }
+                }
                 Ok(Some(Position::Closed))
             }
             "for" => {
@@ -96,7 +107,7 @@ impl Lexer<'_> {
             return Err("evaluates arithmetic in `for ((…))`, where variables may hold code");
         }
         let variable = self.word(depth)?;
-        self.loop_variables.push(variable);
+        let mut values = Vec::new();
         self.blanks();
         if self.word(depth)?.of(self.line) != "in" {
             return Err("uses a form of `for` that is not looked into");
@@ -104,13 +115,15 @@ impl Lexer<'_> {
         loop {
             self.blanks();
             match self.peek(0) {
-                Some(b';' | b'\n') => return Ok(Position::Start),
+                Some(b';' | b'\n') => {
+                    self.open_loops.push(Some(self.loops.len()));
+                    self.loops.push(ForLoop { variable, values, body: self.at..self.at });
+                    return Ok(Position::Start);
+                }
                 Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')') | None => {
                     return Err("uses a form of `for` that is not looked into");
                 }
-                Some(_) => {
-                    self.word(depth)?;
-                }
+                Some(_) => values.push(self.word(depth)?),
             }
         }
     }

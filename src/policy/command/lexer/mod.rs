@@ -14,6 +14,8 @@ mod redirections;
 mod test_expressions;
 mod words;
 
+use std::ops::Range;
+
 use documents::Document;
 pub(super) use redirections::BehindDocument;
 
@@ -31,14 +33,22 @@ pub(super) type GaveUp = &'static str;
 /// What the lexer finds.
 pub(super) struct Lexed {
     pub(super) reading: Reading,
-    /// The variables of `for` loops.
-    pub(super) loop_variables: Vec<Span>,
+    /// The `for` loops.
+    pub(super) loops: Vec<ForLoop>,
     /// Redirections that the grammar is not shown.
     pub(super) behind_documents: Vec<BehindDocument>,
     /// Parts of the line that stand on their own, one after the other.
     pub(super) pieces: Vec<Piece>,
     /// Why the text behind the last piece was not understood, if it was not.
     pub(super) gave_up: Option<GaveUp>,
+}
+
+/// A `for` loop over words.
+pub(super) struct ForLoop {
+    pub(super) variable: Span,
+    pub(super) values: Vec<Span>,
+    /// The commands that run with the variable set.
+    pub(super) body: Range<usize>,
 }
 
 /// A part of a line between two operators, not inside anything else.
@@ -57,7 +67,8 @@ pub(super) fn lex(line: &str, shell: Shell) -> Lexed {
         line,
         at: 0,
         reading: Reading::default(),
-        loop_variables: Vec::new(),
+        loops: Vec::new(),
+        open_loops: Vec::new(),
         documents: Vec::new(),
         behind_documents: Vec::new(),
         pieces: Vec::new(),
@@ -74,7 +85,7 @@ pub(super) fn lex(line: &str, shell: Shell) -> Lexed {
     }
     Lexed {
         reading: lexer.reading.sorted(),
-        loop_variables: lexer.loop_variables,
+        loops: lexer.loops,
         behind_documents: lexer.behind_documents,
         pieces: lexer.pieces,
         gave_up,
@@ -122,7 +133,9 @@ struct Lexer<'a> {
     line: &'a str,
     at: usize,
     reading: Reading,
-    loop_variables: Vec<Span>,
+    loops: Vec<ForLoop>,
+    /// The loops that were begun, by their place among the `for` loops; none for the others.
+    open_loops: Vec<Option<usize>>,
     documents: Vec<Document>,
     behind_documents: Vec<BehindDocument>,
     pieces: Vec<Piece>,

@@ -1,0 +1,135 @@
+//! Variables that can only hold the name of an ordinary file, because the line itself says so.
+//!
+//! In `for f in src/*.ts; do mv "$f" "${f%.ts}.js"; done` nobody knows `$f` before the line runs, but it
+//! is no hidden file and lies below the directory. What is written to such a name need not be asked for
+//! as a place that other programs trust.
+
+use std::ops::Range;
+
+use super::{
+    lexer::{Lexed, variable_of},
+    reading::Span,
+};
+
+/// Builtins that set variables, or run text that may.
+const SETTERS: [&str; 18] = [
+    ".",
+    "coproc",
+    "declare",
+    "eval",
+    "export",
+    "fc",
+    "getopts",
+    "let",
+    "local",
+    "mapfile",
+    "printf",
+    "read",
+    "readarray",
+    "readonly",
+    "source",
+    "trap",
+    "typeset",
+    "unset",
+];
+
+/// The variables that hold plain names, each with the part of the line where it does.
+#[derive(Default)]
+pub(super) struct PlainNames<'l> {
+    names: Vec<(&'l str, Range<usize>)>,
+}
+
+impl<'l> PlainNames<'l> {
+    /// Finds them in a line that was understood.
+    pub(super) fn of(line: &'l str, lexed: &Lexed) -> Self {
+        let commands = &lexed.reading.commands;
+        let sets = |it: Option<&Span>| it.is_some_and(|it| SETTERS.contains(&it.of(line)));
+        // `${x:=y}` sets a variable as well.
+        if commands.iter().any(|it| sets(it.words.first())) || line.contains(":=") {
+            return Self::default();
+        }
+        let assigned = |it: &Span| {
+            let text = it.of(line);
+            Some((variable_of(text)?, text.split_once('=')?.1))
+        };
+        let assignments: Vec<(&str, &str)> =
+            lexed.reading.assignments.iter().filter_map(assigned).collect();
+        let loops = || lexed.loops.iter().map(|it| (it.variable.of(line), it));
+        let is_plain = |name: &str| {
+            assignments.iter().filter(|it| it.0 == name).all(|it| is_plain_name(it.1))
+                && loops()
+                    .filter(|it| it.0 == name)
+                    .all(|it| it.1.values.iter().all(|value| is_plain_name(value.of(line))))
+        };
+        let in_loops = loops().map(|(name, it)| (name, it.body.clone()));
+        // An assignment further behind may be in a part that does not run, and one before `&` or `|` runs
+        // in another shell.
+        let goes_on = |it: &&Span| {
+            let behind = line.get(it.end..).unwrap_or_default().trim_start_matches([' ', '\t']);
+            it.start == 0 && [";", "\n", "&&"].iter().any(|sign| behind.starts_with(sign))
+        };
+        let first = lexed.reading.assignments.first().filter(goes_on);
+        let first = first.and_then(|it| Some((variable_of(it.of(line))?, it.end..line.len())));
+        let names = in_loops.chain(first).filter(|(name, _)| is_plain(name)).collect();
+        Self { names }
+    }
+
+    /// A word at some place of the line, with `*` for each variable that holds a plain name; none where
+    /// it has no such variable.
+    pub(super) fn spelling(&self, word: Span, line: &str) -> Option<String> {
+        let here = |it: &&(&'l str, Range<usize>)| it.1.contains(&word.start);
+        let names: Vec<&str> = self.names.iter().filter(here).map(|it| it.0).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let mut rest = word.of(line);
+        let mut spelled = String::new();
+        let mut is_quoted = false;
+        let mut has_any = false;
+        while let Some(next) = rest.chars().next() {
+            if next == '$'
+                && let Some(after) = names.iter().find_map(|it| behind_variable(rest, it))
+            {
+                spelled.push_str(if is_quoted { "\"*\"" } else { "*" });
+                has_any = true;
+                rest = after;
+                continue;
+            }
+            // A part in single quotes, or an escaped sign, is as it is written.
+            let length = match next {
+                '\'' if !is_quoted => rest.get(1..)?.find('\'')? + 2,
+                '\\' => 1 + rest.get(1..)?.chars().next().map_or(0, char::len_utf8),
+                other => other.len_utf8(),
+            };
+            is_quoted ^= next == '"';
+            spelled.push_str(rest.get(..length)?);
+            rest = rest.get(length..)?;
+        }
+        has_any.then_some(spelled)
+    }
+}
+
+/// What stands behind `$name`, `${name}` and `${name%end}`. What takes the beginning of a value away may
+/// leave a name that begins with a dot.
+fn behind_variable<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let inside = text.strip_prefix('$')?;
+    if let Some(after) = inside.strip_prefix(name) {
+        let goes_on = after.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '_');
+        return (!goes_on && !after.starts_with('[')).then_some(after);
+    }
+    let after = inside.strip_prefix('{')?.strip_prefix(name)?;
+    if let Some(after) = after.strip_prefix('}') {
+        return Some(after);
+    }
+    let (removed, behind) = after.strip_prefix('%')?.split_once('}')?;
+    (!removed.contains(['$', '`', '{', '\'', '"', '\\'])).then_some(behind)
+}
+
+/// True for a path below the directory whose names are plain: none begins with a dot, and the first not
+/// with the sign of an option.
+fn is_plain_name(value: &str) -> bool {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-.+*?".contains(it);
+    let value_is_plain =
+        |it: &str| !it.is_empty() && !it.starts_with('.') && it.chars().all(is_plain);
+    !value.starts_with('-') && value.split('/').all(value_is_plain)
+}
