@@ -809,7 +809,8 @@ fn conditions_on_paths_see_the_paths_of_commands() {
             ("cat src/a src/b/c", Allow),
             ("cat src/../x", Ask),
             ("cat src/a x", Ask),
-            ("cat", Ask),
+            // Prints its input and touches no file.
+            ("cat", Allow),
             ("cat src/$x", Ask),
             ("cat src/a > src/b", Ask),
             ("tee src/a", Ask),
