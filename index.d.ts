@@ -48,7 +48,7 @@ export type ErrorType =
   | "TodoError";
 
 /**
- * What this package throws: for a misuse of the API, and for an aborted call (then `type` is
+ * All that this package throws: for a misuse of the API, and for an aborted call (then `type` is
  * `"Cancelled"`, `name` is `"AbortError"` and `cause` the signal's reason). A tool that fails is not an
  * exception but a result with `isError`.
  */
@@ -396,7 +396,10 @@ export interface ConfirmationRequest<Details = ToolCallConfirmationDetails> {
   timeout: number;
 }
 
-/** An answer to a request. Anything but `approved: true` is a no. */
+/**
+ * An answer to a request. Anything but an own property `approved` that is the boolean `true` is a no; the
+ * same goes for the other flags. Each property is read once.
+ */
 export interface ConfirmationResponse {
   id: string;
   approved: boolean;
@@ -483,7 +486,10 @@ export interface HookEvent {
   error_type?: ErrorType;
 }
 
-/** What a hook may answer; nothing changes nothing. */
+/**
+ * What a hook may answer; nothing changes nothing. A plain object: one with `toJSON`, or with a boxed or
+ * inherited value where a plain one belongs, counts as a failure of the hook.
+ */
 export interface HookAnswer {
   /** `false` ends the whole turn. */
   continue?: boolean;
@@ -968,8 +974,10 @@ export declare class ToolRegistry {
   undo(toolUseId: string, options?: Pick<CallOptions, "sessionId">): Promise<UndoneChange[]>;
 
   /**
-   * Runs the calls of one model turn, one after the other, and gives a result for each, in order. When
-   * the signal is aborted, or a person or a hook ends the turn, the calls that remain get errors.
+   * Runs the calls of one model turn, one after the other, and gives a result for each, in order. A block
+   * that cannot be read has an error in its place, with the id `call_<index>` where it bears none; the
+   * others run. When the signal is aborted, or a person or a hook ends the turn, the calls that remain get
+   * errors.
    */
   executeTools<Format extends keyof TurnResults = "anthropic">(
     blocks: readonly ToolUseBlock[],
@@ -993,7 +1001,7 @@ export declare class ToolRegistry {
    * started. This is the host's view: the tools of a session know its own tasks alone.
    */
   tasks(): TaskInfo[];
-  /** Has a function hear of every event of tasks, each once. It keeps no process alive. */
+  /** Has a function hear of every event of tasks, each once. It keeps neither process nor registry alive. */
   on(event: "task", listener: (event: TaskEvent) => void, options?: TaskEventOptions): this;
   off(event: "task", listener: (event: TaskEvent) => void): this;
   /**
@@ -1003,8 +1011,13 @@ export declare class ToolRegistry {
   taskEvents(options?: TaskEventOptions): AsyncIterableIterator<TaskEvent>;
 
   /**
-   * Ends every running call and task, and removes the files of their output; later calls are refused.
-   * Kept when every process is gone.
+   * Ends every running call and task at once, and removes the files of their output; later calls are
+   * refused. A call that waits for a confirmation or a hook ends too: its request is withdrawn (`settled`
+   * with `"cancelled"`), the hook's signal aborted. Kept when every call has its answer, every process is
+   * gone, and nothing of the host is referred to any more.
+   *
+   * A registry that is not closed ends with the garbage collection that finds nobody has it: keep it for
+   * as long as its tasks are to run. Somebody who waits for a call or for `taskEvents()` has it.
    */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -204,10 +204,15 @@ describe("close() may be awaited", () => {
     });
   });
 
-  test("as often as one likes", async () => {
+  test("as often as one likes, and nothing begins after it", async () => {
     const registry = registryHere();
     await Promise.all([registry.close(), registry.close()]);
     await registry.close();
     expect(registry.names()).toContain("mine");
+    const { instance } = registry.toMcpServerConfig();
+    expect(await rejection(instance.connect({ send() {} }))).toMatchObject({
+      type: "RegistryClosed",
+    });
+    expect(await registry.taskEvents().next()).toEqual({ done: true, value: undefined });
   });
 });

@@ -9,8 +9,7 @@ interface Told {
   /** How many there were of each kind, and how many of them were collected. */
   made: Record<string, number>;
   collected: Record<string, number>;
-  before?: number;
-  after?: number;
+  supervisors?: { started: number; left: number };
   answers?: unknown[];
   perRegistry?: number;
   left?: number;
@@ -20,14 +19,8 @@ async function lost(runtime: string, scenario: string, count = 100, mark = ""): 
   const script = `${root}/__test__/hosts/lifetime.mjs`;
   const isNode = !runtime.endsWith("bun");
   const flags = isNode ? ["--expose-gc"] : [];
-  const ended = await runScript(runtime, [
-    ...flags,
-    script,
-    scenario,
-    workspace.root,
-    String(count),
-    mark,
-  ]);
+  const args = [...flags, script, scenario, workspace.root, String(count), mark];
+  const ended = await runScript(runtime, args, root, 120_000);
   expect(ended).toMatchObject({ code: 0, signal: null, stderr: "" });
   return JSON.parse(ended.stdout) as Told;
 }
@@ -50,23 +43,26 @@ describe.each(runtimes)("on $name", ({ path }) => {
       expect(Object.values(made).every((count) => count === 100)).toBe(true);
       expect(collected).toEqual(made);
     },
-    60_000,
+    150_000,
   );
 
   test("dropped registries end their supervisor and every command", async () => {
     const mark = marker();
     const told = await lost(path, "supervisors", 12, mark);
-    expect(told).toMatchObject({ collected: { registry: 12 }, before: 12, after: 0 });
+    expect(told).toMatchObject({
+      collected: { registry: 12 },
+      supervisors: { started: 12, left: 0 },
+    });
     expect(await eventually(() => alive(mark).length === 0, 10_000)).toBe(true);
-  }, 60_000);
+  }, 150_000);
 
   test("what somebody waits for is not collected", async () => {
     const { answers } = await lost(path, "pending");
     expect(answers).toEqual(["waited", true, "waited", "ended"]);
-  }, 60_000);
+  }, 150_000);
 });
 
 test("a registry of fifty tools gives Node's event loop three handles to look at, and none once closed", async () => {
   const [node] = runtimes;
   expect(await lost(node?.path ?? "", "handles")).toMatchObject({ perRegistry: 3, left: 0 });
-}, 60_000);
+}, 150_000);

@@ -40,7 +40,12 @@ const EXPECTED: Record<string, unknown> = {
 describe.each(runtimes)("a host on $name", ({ path }) => {
   test("lives on, whatever its own functions throw", async () => {
     const script = `${root}/__test__/hosts/throwing.mjs`;
-    const { code, signal, stdout, stderr } = await runScript(path, [script, workspace.root]);
+    const { code, signal, stdout, stderr } = await runScript(
+      path,
+      [script, workspace.root],
+      root,
+      120_000,
+    );
     expect([code, signal, stderr.includes("ToolwrightWarning")]).toEqual([0, null, true]);
     const told = JSON.parse(stdout) as Record<string, Record<string, unknown>>;
     const expected = Object.fromEntries(
@@ -51,5 +56,5 @@ describe.each(runtimes)("a host on $name", ({ path }) => {
     );
     expect(told).toEqual(expected);
     expect(Object.keys(told)).toEqual(Object.keys(EXPECTED));
-  }, 60_000);
+  }, 150_000);
 });

@@ -316,6 +316,7 @@ class ToolRegistry {
 
   toMcpServerConfig() {
     this.#instance ??= new McpInstance((send) => this.#native.openMcpLine(send));
+    if (this.#closing) void endInstance(this.#instance);
     const tools = this.listTools()
       .filter(({ disabled }) => !disabled)
       .map((info) => this.#sdkTool(info));

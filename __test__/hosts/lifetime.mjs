@@ -105,7 +105,8 @@ async function times(make) {
   for (let number = 0; number < Number(count); number += 1) await make();
 }
 
-function children() {
+/** The supervisors of this process that run. */
+function supervisors() {
   return readdirSync("/proc").filter((pid) => {
     try {
       return new RegExp(`\\(toolwright-supe\\) [^Z] ${process.pid} `).test(
@@ -114,7 +115,7 @@ function children() {
     } catch {
       return false;
     }
-  }).length;
+  });
 }
 
 const scenarios = {
@@ -217,6 +218,7 @@ const scenarios = {
   },
   /** Every registry has run a command, and every second has one in the background. */
   async supervisors() {
+    const seen = new Set();
     let number = 0;
     await times(async () => {
       const registry = watched(
@@ -224,17 +226,16 @@ const scenarios = {
         createToolRegistry({ ...options, shell: { graceMs: 0 } }),
       );
       number += 1;
-      const later =
-        number % 2 === 0
-          ? { command: `sleep ${seconds}`, run_in_background: true }
-          : { command: "true" };
-      const result = await registry.call("Bash", later);
+      const command = number % 2 === 0 ? `sleep ${seconds}` : "true";
+      const result = await registry.call("Bash", { command, run_in_background: number % 2 === 0 });
       if (result.isError) throw new Error(JSON.stringify(result));
+      for (const pid of supervisors()) seen.add(pid);
+      // It is still wanted: whatever ended before would not have been seen.
+      registry.names();
     });
-    const before = children();
     await collectAll();
-    await collectAll(() => children() === 0);
-    return { before, after: children() };
+    await collectAll(() => supervisors().length === 0);
+    return { supervisors: { started: seen.size, left: supervisors().length } };
   },
   /** Nobody has the registry or the bus any more, but somebody waits for what they do. */
   async pending() {

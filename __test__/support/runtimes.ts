@@ -20,12 +20,17 @@ export interface Ended {
 }
 
 /** Runs a script until it ends by itself; one that does not is killed, which shows in `signal`. */
-export function runScript(runtime: string, args: string[], cwd = root): Promise<Ended> {
+export function runScript(
+  runtime: string,
+  args: string[],
+  cwd = root,
+  patienceMs = 25_000,
+): Promise<Ended> {
   return new Promise((resolve) => {
     const child = execFile(
       runtime,
       args,
-      { cwd, timeout: 25_000, killSignal: "SIGKILL", maxBuffer: 16 * 1024 * 1024 },
+      { cwd, timeout: patienceMs, killSignal: "SIGKILL", maxBuffer: 16 * 1024 * 1024 },
       (_error, stdout, stderr) =>
         resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
     );

@@ -33,11 +33,8 @@ pub struct NativeMessageBus {
 /// The function that hears the events, while somebody may ask over the bus.
 type Facade = Arc<RwLock<Option<Listener>>>;
 
-#[napi]
-impl NativeMessageBus {
-    /// A bus that reaches nobody yet.
-    #[napi(constructor, catch_unwind)]
-    pub fn new() -> Self {
+impl Default for NativeMessageBus {
+    fn default() -> Self {
         let facade = Facade::default();
         let way = Arc::clone(&facade);
         let bus = Arc::new(MessageBus::new(move |event| {
@@ -48,6 +45,15 @@ impl NativeMessageBus {
             })
         }));
         Self { bus, facade }
+    }
+}
+
+#[napi]
+impl NativeMessageBus {
+    /// A bus that reaches nobody yet.
+    #[napi(constructor, catch_unwind)]
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Has a function hear each event, as JSON; nothing for nobody any more.
