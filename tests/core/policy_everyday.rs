@@ -164,6 +164,8 @@ const ALLOWED: &[(&[&str], &str)] = &[
     (NODE, "git log --oneline -5 | cat"),
     (NODE, "git ls-files '*.ts' | xargs wc -l | sort -n | tail -5"),
     (NODE, "git ls-files | xargs -n 1 basename | sort -u"),
+    (NODE, "git diff --name-only | xargs -I{} head -1 {}"),
+    (NODE, "npm run dev & sleep 2; wait"),
     (NODE, "for i in 1 2 3; do npm test || break; done"),
     (NODE, "for i in $(seq 1 5); do echo $i; done"),
     (NODE, "for f in *.ts; do\n  echo \"$f\"\n  head -1 \"$f\"\ndone"),

@@ -51,7 +51,7 @@ pub(super) fn is_neutral(words: &[Word]) -> bool {
         "command" => matches!(words.get(1).and_then(Word::literal), Some("-v" | "-V")),
         "echo" | "pwd" | "sleep" | "cat" => only_prints(words),
         "exit" | "break" | "continue" | "return" => words.len() <= 2,
-        "set" | "test" | "[" | "[[" | "export" | "read" => hazard(words).is_none(),
+        "set" | "test" | "[" | "[[" | "export" | "read" | "wait" => hazard(words).is_none(),
         _ => false,
     }
 }
@@ -91,9 +91,12 @@ pub(super) fn destination(words: &[Word]) -> Option<Destination> {
     }
 }
 
-/// An unknown argument may be an option as well.
+/// An unknown argument may be an option as well, unless it is the number of a process.
 fn starts_with_option(arguments: &[Word]) -> bool {
-    arguments.first().is_some_and(|it| it.literal().is_none_or(|text| text.starts_with('-')))
+    arguments.first().is_some_and(|it| match it.literal() {
+        Some(text) => text.starts_with('-'),
+        None => it.text() != "$!",
+    })
 }
 
 /// False for `-v NAME`, for what is not known, and for a format with `%n`, which sets the variable that

@@ -111,8 +111,8 @@ impl<'a> Reader<'a> {
                 '`' => return Err("holds a command substitution"),
                 '[' if matches!(self.written, "[" | "[[") => self.value.push('['),
                 '*' | '?' | '[' => return Err("is a file name pattern"),
-                // `find` and `xargs` users write `{}`; the shell leaves it alone.
-                '{' if self.written == "{}" => self.value.push('{'),
+                // `find` and `xargs` users write `{}` and `-I{}`; the shell leaves it alone at the end.
+                '{' if self.rest.clone().eq(['}']) => self.value.push('{'),
                 '{' => return Err("may be a brace expansion"),
                 '<' | '>' | '(' | ')' => return Err("holds a process substitution"),
                 // The shell expands `~` after `=` and `:` in words that look like assignments.

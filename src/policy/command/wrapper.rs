@@ -68,7 +68,7 @@ const STDBUF: Options = Options {
 };
 const XARGS: Options = Options {
     flags: &["-0", "--null", "-r", "--no-run-if-empty", "-t", "--verbose", "-x", "--exit"],
-    valued: &["-n", "-L", "-P", "-s", "-d", "--max-args", "--max-procs", "--delimiter"],
+    valued: &["-I", "-n", "-L", "-P", "-s", "-d", "--max-args", "--max-procs", "--delimiter"],
     operands: 0,
 };
 const SUDO: Options = Options {
@@ -232,9 +232,26 @@ fn with_environment(found: Wrapped, environment: &[Setting]) -> Wrapped {
     }
 }
 
+/// What it reads comes behind the words of the command, and with `-I` in the place of a text in them. Both
+/// are unknown then: another option may take the `-I` back.
 fn xargs(words: &[Word]) -> Wrapped {
     let Some(at) = after_options(words, &XARGS) else { return Wrapped::Hidden };
-    let mut inner = words.get(at..).unwrap_or_default().to_vec();
+    let mut options = words.get(..at).unwrap_or_default().iter().filter_map(Word::literal);
+    let mut replaced = Vec::new();
+    while let Some(option) = options.next() {
+        match option.strip_prefix("-I") {
+            Some("") => replaced.extend(options.next()),
+            Some(text) => replaced.push(text),
+            None => {}
+        }
+    }
+    let unknown = |it: &Word| match it.literal() {
+        Some(text) if replaced.iter().any(|it| text.contains(it)) => {
+            Word::unknown(text, "comes from the input of `xargs`")
+        }
+        _ => it.clone(),
+    };
+    let mut inner: Vec<Word> = words.get(at..).unwrap_or_default().iter().map(unknown).collect();
     if inner.is_empty() {
         return Wrapped::Nothing;
     }
