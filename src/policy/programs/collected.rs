@@ -204,8 +204,9 @@ pub(super) fn below(directory: Option<&Word>, path: &Word) -> Word {
             Word::Literal(format!("{directory}/{path}"))
         }
         (Some(directory), path) => {
-            let start = directory.text().chars().take(MAX_DIRECTORY_BYTES).collect::<String>();
-            Word::unknown(&format!("{start}/{}", path.text()), "is only partly known")
+            let start = Some(directory.text()).filter(|it| it.len() <= MAX_DIRECTORY_BYTES);
+            let text = format!("{}/{}", start.unwrap_or("…"), path.text());
+            Word::unknown(&text, "is only partly known")
         }
     }
 }
