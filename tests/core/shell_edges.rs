@@ -57,8 +57,7 @@ async fn no_signal_is_held_back_or_ignored_in_a_command() {
 
 #[tokio::test]
 async fn a_child_that_is_killed_at_once_does_not_tell_where_it_was() {
-    // A shell with a trap on its exit may lose a signal that comes between its fork and its exec: then
-    // the child lives, but not for long.
+    // Between its fork and its exec a child is a copy of the shell, which must not count as the shell.
     let bed = TestBed::new();
     fs::create_dir(bed.root().join("s1")).unwrap();
     let place = format!("{}\n[exit code 0]", bed.root().join("s1").display());
