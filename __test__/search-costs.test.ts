@@ -1,6 +1,6 @@
 // What whoever made a tree, or a pattern, can make a search cost: memory stays within a bound that is
 // measured from outside, and a limit that was hit is said.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -123,4 +123,26 @@ describe.skipIf(process.platform !== "linux")("memory and limits of", () => {
     // The larger file has 10 MB.
     expect(beyond(results, MEGABYTES + 20)).toEqual([]);
   });
+});
+
+const mayMount =
+  process.platform === "linux" &&
+  spawnSync("unshare", ["-rm", "mount", "--rbind", "/proc", "/tmp"]).status === 0;
+
+test.skipIf(!mayMount)("files of the kernel are not opened under another name either", () => {
+  mkdirSync(workspace.path("empty"));
+  mkdirSync(workspace.path("kernel"));
+  const calls: Call[] = [
+    ["Grep", { pattern: "VmPeak", path: "kernel", glob: "status" }],
+    ["Grep", { pattern: "VmPeak", path: "kernel/version" }],
+  ];
+  const plan = workspace.write("plan.json", JSON.stringify({ root: workspace.root, calls }));
+  const script = 'mount --rbind /proc "$1" && shift && exec "$@"';
+  const command = ["-rm", "sh", "-c", script, "sh", workspace.path("kernel")];
+  const printed = execFileSync("unshare", [...command, process.execPath, SCRIPT, plan], {
+    encoding: "utf8",
+  });
+  const texts = printed.trim().split("\n");
+  expect(texts).toHaveLength(2);
+  for (const text of texts) expect(text).toContain("files of the kernel are not searched");
 });
