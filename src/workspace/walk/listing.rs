@@ -183,6 +183,7 @@ impl Lister<'_> {
         let naming = self.selection.naming(&folder);
         let mut unheld = Vec::new();
         let rules = Rules::within(above, &folder, rule_files, naming, &mut unheld);
+        unheld.retain(|it| self.request.visibility.shows(&it.file, Subject::File));
         let room = MAX_EXAMPLES.saturating_sub(self.listing.unheld.len());
         self.listing.unheld.extend(unheld.into_iter().take(room));
         names.sort_by_name();

@@ -320,6 +320,14 @@ fn rules_beyond_a_bound_are_named_once_and_hide_nothing() {
 }
 
 #[test]
+fn rules_that_may_not_be_seen_are_not_named() {
+    let mut tree = Tree::new(&["a.txt"]);
+    fs::write(tree.dir.path().join(".gitignore"), "x".repeat(2_000_000)).unwrap();
+    tree.visibility = Visibility::judged_by(|path, _| !path.ends_with(".gitignore"));
+    assert_eq!(tree.walk(&|_| {}), ["a.txt"]);
+}
+
+#[test]
 fn rules_in_every_directory_of_a_deep_tree_cost_what_is_bounded() {
     let tree = Tree::new(&[]);
     let mut folder = tree.dir.path().to_owned();

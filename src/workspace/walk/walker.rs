@@ -261,7 +261,7 @@ where
         let mut seen = 0_usize;
         let mut too_many = false;
         let Run { cancelled, held, .. } = self.run;
-        let Walk { selection, ignore_rules, order, .. } = *self.run.walk;
+        let Walk { selection, ignore_rules, visibility, order, .. } = *self.run.walk;
         let mut listed = folder.entries(&mut self.buffer, &mut |name, kind| {
             let bytes = name.as_encoded_bytes();
             if bytes.first() == Some(&b'.') {
@@ -302,6 +302,7 @@ where
             }
             IgnoreRules::Disregarded => None,
         };
+        noticed.unheld.retain(|it| visibility.shows(&it.file, Subject::File));
         let says_nothing = noticed.unreadable.is_none() && noticed.unheld.is_empty();
         let result = if says_nothing { None } else { self.visitor.notice(noticed) };
         self.judge(&folder, &mut names, rules.as_deref());
