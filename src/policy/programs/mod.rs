@@ -13,7 +13,7 @@ mod parser;
 mod scripts;
 mod tables;
 
-pub(super) use handling::{Handling, handling_of};
+pub(super) use handling::{Handling, handling_of, is_substitution};
 
 use super::command::Word;
 

@@ -13,7 +13,7 @@ use super::{
     command::{Analysis, Direction, Redirection, Role, Segment, analyse_for},
     path_pattern::PathIndex,
     places::Places,
-    programs::{Handling, Use, handling_of},
+    programs::{Handling, Use, handling_of, is_substitution},
     question::Question,
 };
 use directories::Directories;
@@ -116,10 +116,13 @@ impl Walk<'_> {
             Direction::Reads => Use::Reads,
             Direction::Writes => Use::Writes,
         };
+        let mut found = self.directories.target(target, used, false);
+        // It is what another command reads, which is judged by itself.
+        found.may_be_protected &= !is_substitution(target);
         RedirectedFact {
             shown: target.text().to_owned(),
             direction: *direction,
-            target: self.directories.target(target, used, false),
+            target: found,
             is_harmless: target.literal().is_some_and(|it| harmless.contains(&it)),
         }
     }
