@@ -85,7 +85,7 @@ impl Handling {
 }
 
 /// True for `<(…)` and `>(…)`, and nothing behind it.
-fn is_substitution(word: &Word) -> bool {
+pub(in crate::policy) fn is_substitution(word: &Word) -> bool {
     let written = match word {
         Word::Unknown { text, .. } if text.starts_with("<(") || text.starts_with(">(") => text,
         _ => return false,

@@ -13,7 +13,7 @@ mod parser;
 mod scripts;
 mod tables;
 
-pub(super) use handling::{Handling, handling_of};
+pub(super) use handling::{Handling, handling_of, is_substitution};
 
 use super::command::Word;
 
@@ -130,6 +130,8 @@ enum Takes {
     Lists,
     /// No value; the last operand is no directory to put files into: `cp -T`.
     ExactDestination,
+    /// No value; what is fetched is stored under the last name of its address.
+    StoresByName,
     /// No value; writes files with names of the remote's choice into the directory it is in.
     PutsHere,
     /// A value that is no path.

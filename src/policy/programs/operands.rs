@@ -207,10 +207,16 @@ impl<'r> Collected<'r> {
     }
 
     fn addresses(&self, handling: &mut Handling) {
+        let is_stored = self.has(Takes::StoresByName)
+            || (self.program.operands == Operands::Downloads && !self.has(Takes::Writes));
+        let to = self.destination.as_ref();
         for it in &self.operands {
             let Some(text) = it.written.literal() else {
                 if may_start_with_dot(it.written.text()) {
                     handling.beyond.get_or_insert(Use::Reads);
+                }
+                if is_stored {
+                    handling.add(below(to, it.written), Use::Writes, false);
                 }
                 continue;
             };
@@ -223,10 +229,9 @@ impl<'r> Collected<'r> {
             } else if text.contains(['{', '[']) {
                 handling.beyond.get_or_insert(Use::Reads);
             }
-            if self.program.operands == Operands::Downloads && !self.has(Takes::Writes) {
+            if is_stored {
                 let path = text.split(['?', '#']).next().unwrap_or(text);
                 let name = path.rsplit('/').next().unwrap_or_default().to_owned();
-                let to = self.destination.as_ref();
                 handling.add(below(to, &Word::Literal(name)), Use::Writes, false);
             }
         }

@@ -7,7 +7,7 @@ use super::{
         self, Command, Descends, DescendsFollowing, DescendsUnless, ExactDestination, Extracts,
         Flag, Follows, Links, ListedIn, Lists, MaybeReads, MaybeRewrites, MaybeShows, MaybeText,
         MaybeWrites, NamedReads, Names, NoPattern, OnlyReads, Pattern, PatternsIn, PutsHere, Reads,
-        Rewrites, Shows, ShowsValue, Text, TwoTexts, Unclear, WritesThenText,
+        Rewrites, Shows, ShowsValue, StoresByName, Text, TwoTexts, Unclear, WritesThenText,
     },
     Use,
 };
@@ -278,6 +278,7 @@ impl Takes {
                 | Lists
                 | ExactDestination
                 | PutsHere
+                | StoresByName
                 | NoPattern
                 | Command
                 | Unclear

@@ -9,7 +9,7 @@ use super::{
     super::{
         command::{Destination, Word},
         facts::PathFact,
-        places::normal,
+        places::{is_protected_name, normal},
         programs::{Use, name_of},
     },
     Direction, Known, Surroundings, Target,
@@ -147,7 +147,8 @@ impl<'w> Directories<'w> {
             (_, true, true) => Known::Partly,
             (_, false, _) => Known::Path,
         };
-        let mut target = Target { known, ..Target::anything(used) };
+        let mentions_protected = used == Use::Unknown && is_script_about_protected(text);
+        let mut target = Target { known, mentions_protected, ..Target::anything(used) };
         let project = &self.around.places.project;
         let top = Some(project).filter(|it| from_top && !self.known.contains(it));
         for start in self.known.iter().take(count).chain(top) {
@@ -171,4 +172,12 @@ impl<'w> Directories<'w> {
         }
         target
     }
+}
+
+/// True for a text of several words, such as a script of `awk` or `python3 -c`, that names a protected
+/// place. What such a script does with it is not known.
+fn is_script_about_protected(text: &str) -> bool {
+    let is_in_name = |it: char| it.is_alphanumeric() || matches!(it, '.' | '_' | '-');
+    text.contains(|it: char| !is_in_name(it) && it != '/')
+        && text.split(|it: char| !is_in_name(it)).any(is_protected_name)
 }

@@ -13,7 +13,7 @@ use super::{
     command::{Analysis, Direction, Redirection, Role, Segment, analyse_for},
     path_pattern::PathIndex,
     places::Places,
-    programs::{Handling, Use, handling_of},
+    programs::{Handling, Use, handling_of, is_substitution},
     question::Question,
 };
 use directories::Directories;
@@ -36,7 +36,7 @@ pub(super) struct RedirectedFact {
     pub(super) shown: String,
     pub(super) direction: Direction,
     pub(super) target: Target,
-    /// True for `/dev/null` and the like, and for another command's input or output.
+    /// True for `/dev/null` and the like.
     pub(super) is_harmless: bool,
 }
 
@@ -116,14 +116,14 @@ impl Walk<'_> {
             Direction::Reads => Use::Reads,
             Direction::Writes => Use::Writes,
         };
+        let mut found = self.directories.target(target, used, false);
+        // It is what another command reads, which is judged by itself.
+        found.may_be_protected &= !is_substitution(target);
         RedirectedFact {
             shown: target.text().to_owned(),
             direction: *direction,
-            target: self.directories.target(target, used, false),
-            is_harmless: match target.literal() {
-                Some(path) => harmless.contains(&path),
-                None => is_process_substitution(target.text()),
-            },
+            target: found,
+            is_harmless: target.literal().is_some_and(|it| harmless.contains(&it)),
         }
     }
 
@@ -173,9 +173,4 @@ fn runs_side_by_side(line: &str) -> bool {
         }
     }
     false
-}
-
-/// True for `>(…)` and `<(…)` alone: a pipe to commands that are judged by themselves, and no file.
-fn is_process_substitution(written: &str) -> bool {
-    written.starts_with(['<', '>']) && written.ends_with(')')
 }

@@ -28,7 +28,7 @@ pub(in crate::policy) struct Target {
     pub(in crate::policy) used: Use,
     /// True when what lies below is used as well.
     pub(in crate::policy) below: bool,
-    /// True for a word that is not known and names a protected place all the same: `.git/*`.
+    /// True for a word that is not known, or a script, and names a protected place all the same: `.git/*`.
     pub(in crate::policy) mentions_protected: bool,
     /// True for a word that is not known and may name one: `$d/hooks`, `.gi*`.
     pub(in crate::policy) may_be_protected: bool,

@@ -3,8 +3,8 @@
 use super::super::{
     Operands, PLAIN, Program, Style,
     Takes::{
-        Data, Flag, Form, ListedIn, MaybeText, Puts, PutsHere, Reads, Text, Unclear, UnclearValue,
-        Uploads, Writes,
+        Data, Flag, Form, ListedIn, MaybeText, Puts, PutsHere, Reads, StoresByName, Text, Unclear,
+        UnclearValue, Uploads, Writes,
     },
     Use,
 };
@@ -59,7 +59,8 @@ const CURL: Program = Program {
             "--trace-ascii", "--stderr", "--etag-save", "--libcurl", "--hsts", "--alt-svc",
         ]),
         (Puts, &["--output-dir"]),
-        (PutsHere, &["-O", "--remote-name", "-J", "--remote-header-name", "--remote-name-all"]),
+        (StoresByName, &["-O", "--remote-name", "--remote-name-all"]),
+        (PutsHere, &["-J", "--remote-header-name"]),
         (UnclearValue, &["-K", "--config", "--engine", "-Q", "--quote", "--url"]),
     ],
     operands: Operands::Addresses,
