@@ -22,6 +22,7 @@ pub mod confirm;
 pub mod error;
 pub mod hooks;
 pub mod mcp;
+mod path_text;
 pub mod pipeline;
 pub mod policy;
 pub mod process;

@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::command::Shell;
+use crate::path_text::path_to_text;
 
 /// Directories whose content is run or believed by other programs.
 const PROTECTED_DIRECTORIES: [&str; 7] =
@@ -80,15 +81,14 @@ impl Places {
 
     /// The ways to write a path in a rule: absolute, and from the project.
     pub(super) fn texts_of(&self, path: &Path) -> Vec<String> {
-        let mut texts: Vec<String> = path.to_str().map(str::to_owned).into_iter().collect();
-        if let Some(below) = path.strip_prefix(&self.project).ok().and_then(Path::to_str) {
-            let given = self
-                .project_as_given
-                .as_ref()
-                .and_then(|it| it.join(below).to_str().map(str::to_owned));
-            texts.extend(given);
+        // A name that is no text must not get past a condition either.
+        let text = |it: &Path| it.to_str().map_or_else(|| path_to_text(it).into(), str::to_owned);
+        let mut texts = vec![text(path)];
+        if let Ok(below) = path.strip_prefix(&self.project) {
+            texts.extend(self.project_as_given.as_ref().map(|it| text(&it.join(below))));
+            let below = text(below);
             texts.push(format!("./{below}"));
-            texts.push(if below.is_empty() { ".".to_owned() } else { below.to_owned() });
+            texts.push(if below.is_empty() { ".".to_owned() } else { below });
         }
         texts
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::terminal::escaped;
+use crate::{path_text::path_to_text, terminal::escaped};
 
 /// One thing a call will touch, resolved: the very path that will be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +27,9 @@ impl Access {
     }
 }
 
-/// A path as a person is shown it: control characters, which could act on a terminal, are escaped.
+/// A path as it is shown: nothing in it acts on a terminal, and given to a tool it names that file again.
 pub fn shown_path(path: &Path) -> String {
-    escaped(&path.to_string_lossy(), char::is_control)
+    path_to_text(path).into_owned()
 }
 
 /// A command or another text of several lines as a person is shown it.

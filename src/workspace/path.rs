@@ -10,6 +10,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use crate::path_text::{path_from_text, path_to_text};
+
 #[cfg(target_os = "linux")]
 use rustix::fs::ResolveFlags;
 #[cfg(unix)]
@@ -97,7 +99,7 @@ impl Roots {
         std::iter::once(project)
             .chain(additional.iter().map(PathBuf::as_path))
             .map(|root| {
-                let bad = |err| PathError::BadRoot(root.display().to_string(), err);
+                let bad = |err| PathError::BadRoot(path_to_text(root).into_owned(), err);
                 let root = root.canonicalize().map_err(bad)?;
                 if root.is_dir() { Ok(root) } else { Err(bad(io::ErrorKind::NotADirectory.into())) }
             })
@@ -134,14 +136,14 @@ impl Roots {
         // A trailing slash would hide a link from the checks below.
         let names_directory = asked.ends_with('/');
         let trimmed = asked.trim_end_matches('/');
-        let path = Path::new(if trimmed.is_empty() { "/" } else { trimmed });
+        let path = path_from_text(if trimmed.is_empty() { "/" } else { trimmed });
         if path.is_relative() && relative == RelativePaths::Refused {
             return Err(PathError::Relative {
                 asked: asked.to_owned(),
-                example: self.first().join(path).display().to_string(),
+                example: path_to_text(&self.first().join(path)).into_owned(),
             });
         }
-        let absolute = resolve_links(&self.first().join(path), asked)?;
+        let absolute = resolve_links(&self.first().join(&path), asked)?;
         if names_directory && absolute.is_file() {
             let cause = io::ErrorKind::NotADirectory.into();
             return Err(PathError::Unresolvable(asked.to_owned(), cause));
@@ -158,7 +160,7 @@ impl Roots {
                 roots: self
                     .0
                     .iter()
-                    .map(|it| format!("`{}`", it.display()))
+                    .map(|it| format!("`{}`", path_to_text(it)))
                     .collect::<Vec<_>>()
                     .join(", "),
             }),

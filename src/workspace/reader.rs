@@ -6,6 +6,8 @@ use std::{
     path::Path,
 };
 
+use crate::path_text::path_to_text;
+
 use super::{
     ImageBlock, ImageError, LineWindow, Notebook, NotebookError, PageRange, PdfError, PdfText,
     TextEncoding, WindowText, WorkspacePath, image::MAX_IMAGE_BYTES, lines::WindowBuilder,
@@ -145,7 +147,7 @@ pub fn read_document(
     visibility: &Visibility,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Reading, ReadError> {
-    let shown = path.absolute().display().to_string();
+    let shown = path_to_text(path.absolute()).into_owned();
     let failed = |err: io::Error| match err.kind() {
         io::ErrorKind::NotFound => ReadError::NotFound {
             suggestions: suggest::close_names(path.absolute(), visibility),

@@ -7,6 +7,8 @@ mod command_lines;
 mod commands;
 mod editing;
 mod hooks;
+#[cfg(target_os = "linux")]
+mod names;
 mod pipeline;
 mod policy_commands;
 #[cfg(target_os = "linux")]

@@ -8,6 +8,7 @@ use std::{
 use serde_json::{Map, Value, json};
 
 use crate::{
+    path_text::name_to_text,
     tool::shown_path,
     workspace::search::{FoundFile, Skipped},
 };
@@ -70,10 +71,7 @@ impl<'p> ShownFiles<'p> {
         };
         let mut shown = String::with_capacity(begin.len() + file.name.len());
         shown.push_str(&begin);
-        match file.name.to_str() {
-            Some(name) if !name.contains(char::is_control) => shown.push_str(name),
-            _ => shown.push_str(&shown_path(Path::new(&file.name))),
-        }
+        shown.push_str(&name_to_text(&file.name));
         self.folder = Some((Arc::clone(&file.folder), begin));
         shown
     }

@@ -21,7 +21,10 @@ use super::{
     WriteError,
     stamp::{Identity, Kind},
 };
-use crate::workspace::path::{PASS, WorkspacePath};
+use crate::{
+    path_text::{name_to_text, path_to_text},
+    workspace::path::{PASS, WorkspacePath},
+};
 
 /// The open directory that holds, or will hold, a file.
 pub(super) struct Directory {
@@ -46,7 +49,7 @@ impl Directory {
         let root = place.open_root().map_err(failed)?;
         let Some(name) = place.below().file_name() else {
             return Err(WriteError::NotAFile {
-                path: path.display().to_string(),
+                path: path_to_text(path).into_owned(),
                 kind: "a directory",
             });
         };
@@ -93,8 +96,8 @@ impl Directory {
                 Ok(None) | Err(_) => Kind::Link,
             };
             return WriteError::NotADirectory {
-                path: place.absolute().display().to_string(),
-                part: part.display().to_string(),
+                path: path_to_text(place.absolute()).into_owned(),
+                part: name_to_text(part).into_owned(),
                 kind: kind.not_a_file().unwrap_or("a file"),
             };
         }

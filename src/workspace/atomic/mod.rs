@@ -38,6 +38,7 @@ pub use stamp::Stamp;
 pub use temporary_name::is_temporary_name;
 
 use super::path::WorkspacePath;
+use crate::path_text::path_to_text;
 
 /// What has to be at the place for a write to go ahead.
 #[derive(Clone, Copy, Debug)]
@@ -143,7 +144,7 @@ impl WriteError {
     /// Names an error of the system by its cause.
     fn from_io(path: &Path, err: io::Error) -> Self {
         use io::ErrorKind;
-        let shown = path.display().to_string();
+        let shown = path_to_text(path).into_owned();
         match err.kind() {
             ErrorKind::NotFound => Self::Missing(shown),
             ErrorKind::IsADirectory => Self::NotAFile { path: shown, kind: "a directory" },
@@ -165,7 +166,7 @@ pub fn read_for_edit(place: &WorkspacePath) -> Result<ForEdit, WriteError> {
     let mut file = place.open().map_err(failed)?;
     let mut before = stamp::Identity::of_file(&file).map_err(failed)?;
     if let Some(kind) = before.kind.not_a_file() {
-        return Err(WriteError::NotAFile { path: path.display().to_string(), kind });
+        return Err(WriteError::NotAFile { path: path_to_text(path).into_owned(), kind });
     }
     // A foreign writer that does not take turns may be in the middle of its write.
     for _ in 0..8 {
@@ -179,7 +180,7 @@ pub fn read_for_edit(place: &WorkspacePath) -> Result<ForEdit, WriteError> {
         }
         before = after;
     }
-    Err(WriteError::Changed(path.display().to_string()))
+    Err(WriteError::Changed(path_to_text(path).into_owned()))
 }
 
 /// Makes `bytes` the content of the file, creating it and its directories where they are missing.

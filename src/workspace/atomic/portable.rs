@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{Expected, Stamp, WriteError, Written, stamp::Identity, temporary_name::slot_name};
-use crate::workspace::path::WorkspacePath;
+use crate::{path_text::path_to_text, workspace::path::WorkspacePath};
 
 /// As many writers can be in one directory at once.
 const SLOTS: u32 = 4096;
@@ -39,7 +39,7 @@ pub(super) fn write(
 ) -> Result<Written, WriteError> {
     let path = place.absolute();
     let failed = |err| WriteError::from_io(path, err);
-    let shown = || path.display().to_string();
+    let shown = || path_to_text(path).into_owned();
     let Some(parent) = path.parent().filter(|_| place.below().file_name().is_some()) else {
         return Err(WriteError::NotAFile { path: shown(), kind: "a directory" });
     };
@@ -98,7 +98,7 @@ fn check_content(
     if blake3::hash(&bytes) == stamp.content_hash() {
         return Ok(());
     }
-    Err(WriteError::Changed(path.display().to_string()))
+    Err(WriteError::Changed(path_to_text(path).into_owned()))
 }
 
 fn check_not_moved(directory: &Path) -> io::Result<()> {
@@ -110,7 +110,7 @@ fn check_not_moved(directory: &Path) -> io::Result<()> {
 
 /// Looks at what is there; refuses what may not be replaced.
 fn look(path: &Path, expected: Expected<'_>) -> Result<Option<Identity>, WriteError> {
-    let shown = || path.display().to_string();
+    let shown = || path_to_text(path).into_owned();
     let metadata = match path.symlink_metadata() {
         Ok(metadata) => metadata,
         Err(err) if err.kind() == io::ErrorKind::NotFound => {

@@ -15,7 +15,7 @@ use super::{
     stamp::Identity,
     temporary::Temporary,
 };
-use crate::workspace::path::WorkspacePath;
+use crate::{path_text::path_to_text, workspace::path::WorkspacePath};
 
 /// One write that is under way.
 struct Target<'a> {
@@ -208,7 +208,7 @@ impl Target<'_> {
     }
 
     fn shown(&self) -> String {
-        self.path.display().to_string()
+        path_to_text(self.path).into_owned()
     }
 
     fn failed(&self, err: io::Error) -> WriteError {

@@ -23,7 +23,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 #[cfg(target_os = "linux")]
 use self::kinds::{BTRFS, EXT, OVERLAY, PROC, SYSFS, TMPFS, XFS};
 use super::entry::{EntryBuffer, EntryKind, read_entries};
-use crate::workspace::WorkspacePath;
+use crate::workspace::{WorkspacePath, is_temporary_name};
 
 /// How many directories one walk keeps open. Deeper ones are opened again when they are needed.
 #[cfg(unix)]
@@ -175,12 +175,18 @@ impl Folder {
         Arc::new(self)
     }
 
-    /// Hands over the entries.
+    /// Hands over the entries. What a write has not finished, or never will, is none.
     pub(super) fn entries(
         &self,
         buffer: &mut EntryBuffer,
         each: &mut dyn FnMut(&OsStr, EntryKind) -> ControlFlow<()>,
     ) -> io::Result<()> {
+        let each = &mut |name: &OsStr, kind| {
+            if kind == EntryKind::File && is_temporary_name(name) {
+                return ControlFlow::Continue(());
+            }
+            each(name, kind)
+        };
         #[cfg(unix)]
         return self.with_handle(|it| read_entries(it, buffer, each));
         #[cfg(not(unix))]

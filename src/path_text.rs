@@ -1,0 +1,236 @@
+//! Paths as text that leads back to exactly the same path.
+//!
+//! The names of files are bytes on Unix, and any byte but NUL and `/` may be in them. Nearly all names
+//! are their own text. A name that is not UTF-8, or has control characters that would act on a terminal
+//! or break a list of lines, is written as bash writes such words: `$'caf\xe9.txt'`. So is a name that
+//! looks like that already, which makes the text of every name different from that of every other.
+//!
+//! Reading takes a text for an escaped name only if it is what that name is written as; everything else
+//! means itself. No separator, no `..` and no second spelling of a plain name can hide in an escape.
+
+use std::{
+    borrow::Cow,
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
+
+const BEGIN: &str = "$'";
+const END: &str = "'";
+
+/// The path as text, name by name.
+pub(crate) fn path_to_text(path: &Path) -> Cow<'_, str> {
+    if let Some(text) = path.to_str()
+        && !text.contains(char::is_control)
+        && !text.contains(BEGIN)
+    {
+        return Cow::Borrowed(text);
+    }
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let names: Vec<_> = bytes.split(|it| *it == b'/').map(bytes_to_text).collect();
+    Cow::Owned(names.join("/"))
+}
+
+/// One name as text.
+pub(crate) fn name_to_text(name: &OsStr) -> Cow<'_, str> {
+    bytes_to_text(name.as_encoded_bytes())
+}
+
+/// The path that a text means.
+pub(crate) fn path_from_text(text: &str) -> Cow<'_, Path> {
+    if !text.contains(BEGIN) {
+        return Cow::Borrowed(Path::new(text));
+    }
+    let names: Vec<Cow<'_, [u8]>> = text.split('/').map(bytes_from_text).collect();
+    if names.iter().all(|it| matches!(it, Cow::Borrowed(_))) {
+        return Cow::Borrowed(Path::new(text));
+    }
+    Cow::Owned(from_bytes(&names.join(b"/".as_slice())))
+}
+
+#[cfg(unix)]
+fn from_bytes(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    OsStr::from_bytes(bytes).into()
+}
+
+/// Names are UTF-16 there: one that is no text cannot be made from bytes, and names nothing.
+#[cfg(not(unix))]
+fn from_bytes(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
+fn bytes_to_text(name: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(name) {
+        Ok(text) if !text.contains(char::is_control) && unescaped(text).is_none() => {
+            Cow::Borrowed(text)
+        }
+        _ => Cow::Owned(escaped(name)),
+    }
+}
+
+fn bytes_from_text(name: &str) -> Cow<'_, [u8]> {
+    let meant = unescaped(name).filter(|it| bytes_to_text(it) == name);
+    meant.map_or(Cow::Borrowed(name.as_bytes()), Cow::Owned)
+}
+
+fn escaped(name: &[u8]) -> String {
+    let mut text = String::with_capacity(name.len() + 16);
+    text.push_str(BEGIN);
+    for chunk in name.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' | '\'' => text.extend(['\\', character]),
+                it if it.is_control() => text.extend(it.escape_default()),
+                it => text.push(it),
+            }
+        }
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text.push_str(END);
+    text
+}
+
+/// What an escaped name stands for; none where the text is no escaped name.
+fn unescaped(text: &str) -> Option<Vec<u8>> {
+    let mut rest = text.strip_prefix(BEGIN)?.strip_suffix(END)?;
+    let mut name = Vec::with_capacity(rest.len());
+    while let Some(at) = rest.find(['\\', '\'']) {
+        let (plain, special) = rest.split_at(at);
+        name.extend_from_slice(plain.as_bytes());
+        let escape = special.strip_prefix('\\')?;
+        let mut characters = escape.chars();
+        match characters.next()? {
+            it @ ('\\' | '\'') => name.push(u8::try_from(it).ok()?),
+            'n' => name.push(b'\n'),
+            'r' => name.push(b'\r'),
+            't' => name.push(b'\t'),
+            'x' => {
+                name.push(u8::from_str_radix(escape.get(1..3)?, 16).ok()?);
+                characters = escape.get(3..)?.chars();
+            }
+            'u' => {
+                let (digits, behind) = escape.get(1..)?.strip_prefix('{')?.split_once('}')?;
+                let character = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+                name.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                characters = behind.chars();
+            }
+            _ => return None,
+        }
+        rest = characters.as_str();
+    }
+    name.extend_from_slice(rest.as_bytes());
+    // No system has such names.
+    (!name.contains(&0) && !name.contains(&b'/')).then_some(name)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use pretty_assertions::assert_eq;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn path(bytes: &[u8]) -> &Path {
+        Path::new(OsStr::from_bytes(bytes))
+    }
+
+    #[test]
+    fn names_are_their_own_text_unless_they_cannot_be() {
+        for (name, text) in [
+            (b"/repo/a b.txt".as_slice(), "/repo/a b.txt"),
+            ("/repo/\u{e9}\u{2028}\\x'$".as_bytes(), "/repo/\u{e9}\u{2028}\\x'$"),
+            (b"/repo/caf\xe9.txt", r"/repo/$'caf\xe9.txt'"),
+            (b"/re\xffpo/a/it's\\\xff", r"/$'re\xffpo'/a/$'it\'s\\\xff'"),
+            (b"a\nb/\x1b[31mred", r"$'a\nb'/$'\u{1b}[31mred'"),
+            // Looks like an escaped name, so it is escaped itself.
+            (br"$'caf\xe9.txt'", r"$'$\'caf\\xe9.txt\''"),
+            (br"$'a'", r"$'$\'a\''"),
+            // Cannot be taken for one.
+            (br"$'a\q'", r"$'a\q'"),
+            (br"$'a", r"$'a"),
+            (br"x$'a\xe9'", r"x$'a\xe9'"),
+        ] {
+            assert_eq!(path_to_text(path(name)), text);
+            assert_eq!(path_from_text(text), path(name));
+        }
+    }
+
+    #[test]
+    fn an_escape_hides_no_plain_name_and_no_way_through_directories() {
+        for text in [
+            r"$'\x2e\x2e'/x",
+            r"$'..'",
+            r"$'a\x2fb'",
+            r"$'\x00'",
+            r"$'\u{0}'",
+            r"$'\u{2f}\xff'",
+            r"$'caf\xE9'",
+            r"$'\xc3\xa9'",
+            r"$'.git'",
+            r"$'\u{1B}'",
+            r"$'\u{00001b}'",
+            r"$'\u{110000}'",
+            r"$'\x+f'",
+            r"$'\xé'",
+            "$'\u{1b}'",
+            "$''",
+            "$'",
+            r"$'\'",
+        ] {
+            assert_eq!(path_from_text(text), Path::new(text), "{text}");
+        }
+    }
+
+    /// Bytes that make up escapes, and bytes that need them.
+    fn name_byte() -> impl Strategy<Value = u8> {
+        prop_oneof![
+            prop::sample::select(b"$'\\xuntr{}0189abcdefE.\n\x1b\x7f\xc3\xa9\xff".to_vec()),
+            any::<u8>(),
+        ]
+        .prop_filter("no name has these", |it| !matches!(it, 0 | b'/'))
+    }
+
+    fn name() -> impl Strategy<Value = Vec<u8>> {
+        let plain = prop::collection::vec(name_byte(), 1..12);
+        // Also names that are the text of another name, twice over.
+        (plain, 0_usize..3)
+            .prop_map(|(name, depth)| (0..depth).fold(name, |name, _| escaped(&name).into_bytes()))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn every_path_comes_back_from_its_text(names in prop::collection::vec(name(), 1..4), absolute: bool) {
+            let mut bytes = names.join(b"/".as_slice());
+            if absolute {
+                bytes.insert(0, b'/');
+            }
+            let text = path_to_text(path(&bytes));
+            prop_assert!(!text.contains(char::is_control));
+            let back = path_from_text(&text);
+            prop_assert_eq!(back.as_os_str().as_bytes(), &bytes);
+        }
+
+        #[test]
+        fn different_names_have_different_texts(one in name(), other in name()) {
+            prop_assert_eq!(one == other, bytes_to_text(&one) == bytes_to_text(&other));
+        }
+
+        #[test]
+        fn any_text_means_one_path_with_as_many_names(text in "([$'\\\\xu{}0-9a-f./]|\\PC){0,16}") {
+            let meant = path_from_text(&text);
+            prop_assert_eq!(
+                meant.as_os_str().as_bytes().split(|it| *it == b'/').count(),
+                text.split('/').count()
+            );
+            // What is written as something else is not what this text means.
+            let shown = path_to_text(&meant);
+            prop_assert_eq!(&path_from_text(&shown), &meant);
+        }
+    }
+}
