@@ -10,11 +10,14 @@ use crate::{
     session::{Change, ReadBeforeWrite},
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
-        Diff, DiffLimits, Expected, ForEdit, InPlace, MAX_TEXT_BYTES, NotKept, RelativePaths,
-        Stamp, TextFile, TextFileError, WorkspacePath, WriteError, Written, is_temporary_name,
-        read_for_edit, unified_diff, write_atomically,
+        Diff, DiffLimits, Expected, ForEdit, Foreign, InPlace, MAX_TEXT_BYTES, NotKept,
+        RelativePaths, Stamp, TextFile, TextFileError, WorkspacePath, WriteError, Written,
+        is_temporary_name, read_for_edit, unified_diff, write_atomically,
     },
 };
+
+/// As often a change is made anew when another program writes the file at the same time.
+const ATTEMPTS: u32 = 32;
 
 /// What a file holds before a change.
 pub(super) struct Current {
@@ -143,25 +146,35 @@ pub(super) async fn change<F>(
     compute: F,
 ) -> Result<ToolOutput, ToolError>
 where
-    F: FnOnce(&Current) -> Result<Next, ToolError> + Send + 'static,
+    F: Fn(&Current) -> Result<Next, ToolError> + Send + 'static,
 {
     // Queued here and not on the blocking thread: calls take effect in the order they were made.
-    let turn = cx.session.locks.queue_up(place.absolute());
+    let turn = cx.session.locks.queue_up(&place);
     let changer = cx.clone();
     cx.blocking(move |cancel| {
-        let _turn = turn.wait(&|| cancel.is_cancelled())?;
+        let mut turn = turn.wait(&|| cancel.is_cancelled())?;
         let session = &changer.session;
-        let (current, stamp) = Current::of(&place, read_current(&place)?, &changer);
-        let next = compute(&current)?;
-        if next.bytes.len() > MAX_TEXT_BYTES {
-            return Err(TextFileError::TooLarge.into());
-        }
-        changer.commitment.commit()?;
-        let written = if current.bytes.as_ref() == Some(&next.bytes) {
-            None
-        } else {
+        let mut attempts = ATTEMPTS;
+        let (current, next, written) = loop {
+            let (current, stamp) = Current::of(&place, read_current(&place)?, &changer);
+            let next = compute(&current)?;
+            if next.bytes.len() > MAX_TEXT_BYTES {
+                return Err(TextFileError::TooLarge.into());
+            }
+            changer.commitment.commit()?;
+            if current.bytes.as_ref() == Some(&next.bytes) {
+                break (current, next, None);
+            }
             let expected = stamp.as_ref().map_or(Expected::Absent, Expected::Unchanged);
-            Some(write_atomically(&place, &next.bytes, expected)?)
+            match write_atomically(&place, &next.bytes, expected) {
+                Ok(written) => break (current, next, Some(written)),
+                // Another program was faster, and what it wrote is there: the change is made to that.
+                Err(WriteError::Changed(_) | WriteError::Exists(_)) if attempts > 1 => {
+                    attempts -= 1;
+                    turn.renew(&|| false)?;
+                }
+                Err(error) => return Err(error.into()),
+            }
         };
         let after = match &written {
             Some(written) => written.stamp.content_hash(),
@@ -185,17 +198,7 @@ where
 }
 
 fn read_current(place: &WorkspacePath) -> Result<Option<ForEdit>, ToolError> {
-    let bytes = place.absolute().symlink_metadata().map_or(0, |it| it.len());
-    if bytes > MAX_TEXT_BYTES as u64 {
-        let path = shown_path(place.absolute());
-        return Err(ToolError::new(
-            ErrorKind::FileEdit,
-            format!(
-                "`{path}` has {bytes} bytes; files of at most {MAX_TEXT_BYTES} bytes can be changed"
-            ),
-        ));
-    }
-    match read_for_edit(place) {
+    match read_for_edit(place, MAX_TEXT_BYTES as u64) {
         Ok(read) => Ok(Some(read)),
         Err(WriteError::Missing(_)) => Ok(None),
         Err(error) => Err(error.into()),
@@ -220,6 +223,7 @@ fn present(next: Next, path: &str, written: Option<&Written>) -> ToolOutput {
     if !lost.is_empty() {
         notes.push(format!("the file could not keep {}", lost.join(", ")));
     }
+    notes.extend(written.into_iter().flat_map(|it| told_of_others(&it.foreign)));
     notes.extend(next.remark);
     let message = notes.join("; ");
     // Hosts that show a model the data instead of the text must show it the message too.
@@ -236,6 +240,30 @@ fn present(next: Next, path: &str, written: Option<&Written>) -> ToolOutput {
         structured: Some(Value::Object(facts)),
         ..ToolOutput::default()
     }
+}
+
+/// What other programs did to the file at the same time.
+fn told_of_others(foreign: &Foreign) -> Vec<String> {
+    let mut notes = Vec::new();
+    if foreign.appended > 0 {
+        let bytes = foreign.appended;
+        notes.push(format!(
+            "another program appended {bytes} bytes meanwhile, which stand at the end of the file; read it again to see them"
+        ));
+    }
+    if foreign.wrote_to_replaced {
+        notes.push(
+            "another program wrote to the version that was replaced, and that is lost; let it write again"
+                .to_owned(),
+        );
+    }
+    if foreign.has_replaced_open {
+        notes.push(
+            "another program still has the version open that was replaced, and what it writes to that is lost until it opens the file again"
+                .to_owned(),
+        );
+    }
+    notes
 }
 
 fn words(lost: &NotKept) -> String {

@@ -55,6 +55,7 @@ impl From<WriteError> for ToolError {
             WriteError::Exists(_) => ErrorKind::FileExists,
             WriteError::Missing(_) => ErrorKind::FileNotFound,
             WriteError::Denied(..) => ErrorKind::Permission,
+            WriteError::TooLarge { .. } => ErrorKind::FileEdit,
             WriteError::NotAFile { .. }
             | WriteError::NotADirectory { .. }
             | WriteError::Full(..)
@@ -68,9 +69,7 @@ impl From<LockError> for ToolError {
     fn from(error: LockError) -> Self {
         match error {
             LockError::Cancelled(_) => Self::cancelled(),
-            LockError::Busy { .. } | LockError::Untrusted(..) | LockError::Failed(..) => {
-                Self::new(ErrorKind::FileWrite, error.to_string())
-            }
+            LockError::Busy { .. } => Self::new(ErrorKind::FileWrite, error.to_string()),
         }
     }
 }

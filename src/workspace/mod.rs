@@ -19,7 +19,7 @@ mod text_file;
 pub mod walk;
 
 pub use atomic::{
-    Expected, ForEdit, InPlace, NotKept, Stamp, WriteError, Written, is_temporary_name,
+    Expected, ForEdit, Foreign, InPlace, NotKept, Stamp, WriteError, Written, is_temporary_name,
     read_for_edit, remove_unchanged, write_atomically,
 };
 pub use diff::{Diff, DiffLimits, unified_diff};

@@ -66,6 +66,12 @@ impl Stamp {
         Self { identity, hash, taken: SystemTime::now() }
     }
 
+    /// How many bytes the content has.
+    #[cfg(unix)]
+    pub(super) fn length(&self) -> u64 {
+        self.identity.length()
+    }
+
     /// The hash of the content, for whoever keeps a record of what was read.
     pub fn content_hash(&self) -> blake3::Hash {
         self.hash
@@ -83,10 +89,27 @@ impl Stamp {
 }
 
 impl Identity {
+    /// The size.
+    pub(super) fn length(&self) -> u64 {
+        u64::try_from(self.length).unwrap_or(0)
+    }
+
     /// Room for the content.
     pub(super) fn capacity(&self) -> usize {
         // The length is a claim: sparse files and `/proc` say anything.
         usize::try_from(self.length).unwrap_or(0).min(64 << 20)
+    }
+
+    /// The same file with so many bytes: never surely one that has more.
+    #[cfg(unix)]
+    pub(super) fn with_length(self, length: usize) -> Self {
+        Self { length: i128::try_from(length).unwrap_or(-1), ..self }
+    }
+
+    /// Whether a file looks as if nobody had written to it in between, whatever became of its names.
+    #[cfg(unix)]
+    pub(super) fn has_same_content_times(&self, other: &Self) -> bool {
+        (self.length, self.modified) == (other.length, other.modified)
     }
 
     /// Whether both are the same file, whatever it contains.
