@@ -10,9 +10,9 @@ use crate::{
     session::{Change, ReadBeforeWrite},
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
-        Diff, DiffLimits, Expected, ForEdit, Foreign, InPlace, MAX_TEXT_BYTES, NotKept,
-        RelativePaths, Stamp, TextFile, TextFileError, WorkspacePath, WriteError, Written,
-        is_temporary_name, read_for_edit, unified_diff, write_atomically,
+        Diff, DiffLimits, Expected, ForEdit, Foreign, Glimpsed, InPlace, MAX_TEXT_BYTES, NotKept,
+        RelativePaths, SeenContent, Stamp, TextFile, TextFileError, WorkspacePath, WriteError,
+        Written, is_temporary_name, read_for_edit, unified_diff, write_atomically,
     },
 };
 
@@ -41,17 +41,28 @@ impl Current {
         let session = &cx.session;
         let (bytes, stamp) =
             found.map_or((None, None), |ForEdit { bytes, stamp }| (Some(bytes), Some(stamp)));
-        let now = stamp.as_ref().map(Stamp::content_hash);
-        let seen_hash = session.ledger.seen(place.absolute());
-        let seen = match seen_hash {
+        let known = session.ledger.seen(place.absolute());
+        let seen = match (&known, &bytes, &stamp) {
             _ if session.read_before_write == ReadBeforeWrite::NotRequired => Seen::AsItIs,
-            None => Seen::Never,
-            Some(_) if seen_hash == now => Seen::AsItIs,
-            Some(_) => Seen::Otherwise,
+            (None, ..) => Seen::Never,
+            (Some(SeenContent::Whole(hash)), _, Some(now)) if *hash == now.content_hash() => {
+                Seen::AsItIs
+            }
+            (Some(SeenContent::Beginning(glimpse)), Some(bytes), Some(now)) => {
+                match glimpse.compare(bytes, now) {
+                    Glimpsed::Untouched => Seen::AsItIs,
+                    Glimpsed::SameBeginning => Seen::InPart,
+                    Glimpsed::Otherwise => Seen::Otherwise,
+                }
+            }
+            (Some(_), ..) => Seen::Otherwise,
         };
-        let seen_text = seen_hash
-            .filter(|_| seen == Seen::Otherwise)
-            .and_then(|hash| session.seen_texts.get(&hash));
+        let seen_text = match known {
+            Some(SeenContent::Whole(hash)) if seen == Seen::Otherwise => {
+                session.seen_texts.get(&hash)
+            }
+            _ => None,
+        };
         let (path, cancel) = (shown_path(place.absolute()), cx.cancel.clone());
         (Self { bytes, seen, path, seen_text, cancel }, stamp)
     }
@@ -77,7 +88,7 @@ impl Current {
 
     /// True when the session knows all the file holds, also if only by being told how it had changed.
     fn is_known(&self, now: &str) -> bool {
-        self.seen != Seen::Otherwise
+        !matches!(self.seen, Seen::Otherwise | Seen::InPart)
             || self.bytes.is_none()
             || self.drift_from_seen(now).is_some_and(|it| !it.cut)
     }
@@ -93,6 +104,8 @@ impl Current {
 pub(super) enum Seen {
     Never,
     AsItIs,
+    /// The beginning, which is as it was; something may have happened to the rest.
+    InPart,
     Otherwise,
 }
 
@@ -182,7 +195,7 @@ where
         };
         // What somebody else changed and nobody was shown must not be written over unseen.
         if current.is_known(&next.before) {
-            session.ledger.record(place.absolute().to_owned(), after);
+            session.ledger.record(place.absolute().to_owned(), SeenContent::Whole(after));
             session.seen_texts.remember(after, next.after.as_str().into());
         }
         let output = present(next, &current.path, written.as_ref());

@@ -41,6 +41,14 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
                 format!("`{path}` exists and has not been read in this session; read it first"),
             ));
         }
+        Seen::InPart => {
+            return Err(ToolError::new(
+                ErrorKind::StaleFile,
+                format!(
+                    "`{path}` was read in part and has been touched since, and was not written; read it again"
+                ),
+            ));
+        }
         Seen::Otherwise => {
             let drift = current.drift(old.as_ref().map_or("", TextFile::text));
             return Err(ToolError::new(

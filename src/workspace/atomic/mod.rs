@@ -40,7 +40,7 @@ use std::{
     path::Path,
 };
 
-pub use stamp::Stamp;
+pub use stamp::{Glimpse, Glimpsed, Stamp};
 pub use temporary_name::is_temporary_name;
 
 use super::path::WorkspacePath;
@@ -150,7 +150,7 @@ pub enum WriteError {
     },
     /// The file is too large to be read for a change.
     #[error(
-        "`{path}` has {bytes} bytes; files of at most {limit} bytes can be changed; use a command, such as `sed -i` or `split`"
+        "`{path}` has {bytes} bytes; files of at most {limit} bytes can be changed; change it with a command, such as `sed -i`, or remove it and write it anew"
     )]
     TooLarge {
         /// The place.

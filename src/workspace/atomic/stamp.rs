@@ -45,6 +45,47 @@ pub(super) enum Kind {
     Device,
 }
 
+/// The beginning of a file at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glimpse {
+    identity: Identity,
+    length: u64,
+    hash: blake3::Hash,
+}
+
+/// What a file is to somebody who once saw its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glimpsed {
+    /// The same file, which nobody has touched since.
+    Untouched,
+    /// It begins as it did; of the rest nothing is known.
+    SameBeginning,
+    /// It begins differently.
+    Otherwise,
+}
+
+impl Glimpse {
+    /// The first `length` bytes of an open file, which have this hash.
+    pub fn of(file: &File, length: u64, hash: blake3::Hash) -> io::Result<Self> {
+        Ok(Self { identity: Identity::of_file(file)?, length, hash })
+    }
+
+    /// Compares with what a file holds now.
+    pub fn compare(&self, bytes: &[u8], now: &Stamp) -> Glimpsed {
+        let beginning = usize::try_from(self.length).ok().and_then(|it| bytes.get(..it));
+        match beginning {
+            Some(beginning) if blake3::hash(beginning) == self.hash => {
+                if now.identity == self.identity {
+                    Glimpsed::Untouched
+                } else {
+                    Glimpsed::SameBeginning
+                }
+            }
+            Some(_) | None => Glimpsed::Otherwise,
+        }
+    }
+}
+
 impl Kind {
     /// The words for what is no file.
     pub(super) fn not_a_file(self) -> Option<&'static str> {
