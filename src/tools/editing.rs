@@ -116,11 +116,25 @@ pub(super) struct Next {
     pub(super) summary: String,
     /// What the model should know besides; may be several lines.
     pub(super) remark: Option<String>,
-    /// The change as a person sees it: the text before and after.
-    pub(super) before: String,
-    pub(super) after: String,
+    /// The change as a person sees it: the text before and after; nothing where the bytes are that text.
+    pub(super) before: Option<String>,
+    pub(super) after: Option<String>,
     /// Facts for programs.
     pub(super) facts: Map<String, Value>,
+}
+
+impl Next {
+    fn before<'a>(&'a self, current: &'a Current) -> &'a str {
+        text_or_bytes(self.before.as_deref(), current.bytes.as_deref().unwrap_or_default())
+    }
+
+    fn after(&self) -> &str {
+        text_or_bytes(self.after.as_deref(), &self.bytes)
+    }
+}
+
+fn text_or_bytes<'a>(text: Option<&'a str>, bytes: &'a [u8]) -> &'a str {
+    text.unwrap_or_else(|| std::str::from_utf8(bytes).unwrap_or_default())
 }
 
 /// The place of a file that is to be changed.
@@ -148,7 +162,8 @@ where
 {
     let (current, _) = Current::of(place, read_current(place).ok()?, cx);
     let next = compute(&current).ok()?;
-    let diff = unified_diff(&next.before, &next.after, &current.path, &DiffLimits::default());
+    let (before, after) = (next.before(&current), next.after());
+    let diff = unified_diff(before, after, &current.path, &DiffLimits::default());
     (!diff.text.is_empty()).then_some(diff.text)
 }
 
@@ -194,11 +209,11 @@ where
             None => blake3::hash(&next.bytes),
         };
         // What somebody else changed and nobody was shown must not be written over unseen.
-        if current.is_known(&next.before) {
+        if current.is_known(next.before(&current)) {
             session.ledger.record(place.absolute().to_owned(), SeenContent::Whole(after));
-            session.seen_texts.remember(after, next.after.as_str().into());
+            session.seen_texts.remember(after, next.after());
         }
-        let output = present(next, &current.path, written.as_ref());
+        let output = present(next, &current, written.as_ref());
         if written.is_none() {
             return Ok(output);
         }
@@ -219,9 +234,10 @@ fn read_current(place: &WorkspacePath) -> Result<Option<ForEdit>, ToolError> {
 }
 
 /// The answer; nothing was written where the file held that already.
-fn present(next: Next, path: &str, written: Option<&Written>) -> ToolOutput {
+fn present(next: Next, current: &Current, written: Option<&Written>) -> ToolOutput {
+    let path = &current.path;
     let Diff { text, added, removed, .. } =
-        unified_diff(&next.before, &next.after, path, &DiffLimits::default());
+        unified_diff(next.before(current), next.after(), path, &DiffLimits::default());
     let mut notes = vec![next.summary];
     if TextFile::is_binary(&next.bytes) {
         notes.push("it has a NUL character, so it counts as binary now".to_owned());

@@ -83,7 +83,9 @@ impl From<TextFileError> for ToolError {
 impl From<NotebookEditError> for ToolError {
     fn from(error: NotebookEditError) -> Self {
         let kind = match &error {
-            NotebookEditError::Unreadable(_) => ErrorKind::FileEdit,
+            NotebookEditError::Unreadable(_) | NotebookEditError::TooLarge(_) => {
+                ErrorKind::FileEdit
+            }
             NotebookEditError::UnknownCell { .. } => ErrorKind::EditTargetNotFound,
             NotebookEditError::AmbiguousCell { .. } => ErrorKind::EditTargetAmbiguous,
         };

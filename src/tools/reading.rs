@@ -77,7 +77,7 @@ pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutpu
         })
         .await?;
     if let (Some(text), SeenContent::Whole(hash)) = (reading.text.take(), &reading.seen) {
-        cx.session.seen_texts.remember(*hash, text.into());
+        cx.session.seen_texts.remember(*hash, &text);
     }
     cx.session.ledger.record(ledger_path.clone(), reading.seen.clone());
     let shown = shown_path(&ledger_path);
@@ -120,14 +120,14 @@ fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOu
             present_pdf(&pdf, path)
         }
         Document::Notebook(notebook) => {
-            note("cells", json!(notebook.cells.len()));
+            note("cells", json!(notebook.total_cells));
             let content = render_cells(&notebook).into_iter().map(|piece| match piece {
                 Piece::Text(text) => Content::text(text),
                 Piece::Image { mime, base64 } => {
                     Content::Image { data: base64, mime_type: mime.to_owned() }
                 }
             });
-            let display = format!("Read notebook {path} ({} cells)", notebook.cells.len());
+            let display = format!("Read notebook {path} ({} cells)", notebook.total_cells);
             ToolOutput { content: content.collect(), ..ToolOutput::default() }.with_display(display)
         }
     };

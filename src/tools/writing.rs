@@ -23,14 +23,14 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
         summary,
         remark,
         before,
-        after: content.to_owned(),
+        after: Some(content.to_owned()),
         facts,
     };
     let Some(old_bytes) = &current.bytes else {
         let summary = format!("created `{path}` ({count})");
         let gone = current.seen == Seen::Otherwise;
         let remark = gone.then(|| "the file was gone since it was read".to_owned());
-        return Ok(next(encode_new_file(content), summary, remark, String::new()));
+        return Ok(next(encode_new_file(content), summary, remark, Some(String::new())));
     };
     let old = TextFile::from_bytes(old_bytes.clone());
     match current.seen {
@@ -62,10 +62,10 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
     let (bytes, remark, before) = match old {
         Ok(old) => {
             let bytes = old.encode_whole(content)?;
-            (bytes.clone(), other_encoding(&old, &bytes), old.into_text())
+            (bytes.clone(), other_encoding(&old, &bytes), old.into_text_unlike_bytes())
         }
         // What was no text becomes one.
-        Err(_) => (encode_new_file(content), None, String::new()),
+        Err(_) => (encode_new_file(content), None, Some(String::new())),
     };
     let summary = if bytes == *old_bytes {
         format!("`{path}` has this content already ({count}); nothing was written")

@@ -13,7 +13,9 @@ use super::{
     PdfText, TextEncoding, WindowText, WorkspacePath,
     image::MAX_IMAGE_BYTES,
     lines::WindowBuilder,
-    load_image, read_notebook, read_pdf, suggest,
+    load_image,
+    notebook::MAX_NOTEBOOK_BYTES,
+    read_notebook, read_pdf, suggest,
     text::{self, TextSink},
     walk::Visibility,
 };
@@ -26,8 +28,6 @@ const MAX_REMEMBERED_BYTES: u64 = 256 * 1024;
 const MAX_READ_ON_BYTES: u64 = 1024 * 1024;
 /// The same for a text of which nobody said how much to show: how many lines it has is worth more then.
 const MAX_COUNTED_BYTES: u64 = 16 * 1024 * 1024;
-/// The largest notebook that is taken apart.
-const MAX_NOTEBOOK_BYTES: u64 = 32 * 1024 * 1024;
 
 /// What is wanted of a file.
 #[derive(Clone, Debug)]
@@ -318,7 +318,7 @@ impl Source<'_> {
 
     fn notebook(self) -> Result<Reading, ReadError> {
         let shown = self.shown;
-        let (bytes, hash) = self.load("notebooks", MAX_NOTEBOOK_BYTES)?;
+        let (bytes, hash) = self.load("notebooks", MAX_NOTEBOOK_BYTES as u64)?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let notebook =

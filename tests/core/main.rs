@@ -8,6 +8,8 @@ mod commands;
 mod editing;
 mod hooks;
 #[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
 mod names;
 mod pipeline;
 mod policy_commands;
