@@ -10,6 +10,7 @@ mod context;
 mod contract;
 mod format;
 mod input;
+mod input_size;
 mod output;
 mod progress;
 mod schema;
@@ -25,6 +26,7 @@ pub use format::{
 };
 pub use input::InputValidator;
 pub(crate) use input::kind_of;
+pub use input_size::{MAX_INPUT_BYTES, check_input_size};
 pub use output::{Content, InvocationView, ResultView, ToolOutput};
 pub use progress::{Backlog, Progress, ProgressSink};
 pub use schema::{SchemaError, check_foreign_schema, derived_schema, strict_schema};

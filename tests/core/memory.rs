@@ -54,7 +54,7 @@ fn notebook_of(case: &str) -> String {
 
 #[tokio::test]
 async fn plays_one_case_when_started_as_a_child() {
-    let Some(case) = env::args().find_map(|it| it.strip_prefix(CASE).map(str::to_owned)) else {
+    if !env::args().any(|it| it.starts_with(CASE)) {
         return;
     };
     let bed = TestBed::new();

@@ -230,8 +230,9 @@ impl<'a> Layout<'a> {
                 NotebookEditError::UnknownCell { id: shown(), known: known.join(", ") }
             }),
             _ => {
-                let names: Vec<String> = named.iter().map(|it| format!("`cell-{it}`")).collect();
-                let positions = names.join(", ");
+                let positions: Vec<String> =
+                    named.iter().map(|it| format!("`cell-{it}`")).collect();
+                let positions = positions.join(", ");
                 Err(NotebookEditError::AmbiguousCell { id: shown(), positions })
             }
         }
