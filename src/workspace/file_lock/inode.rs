@@ -12,6 +12,8 @@ use std::{
     fs::{self, File, TryLockError},
     io,
     os::unix::fs::MetadataExt as _,
+    thread,
+    time::Duration,
 };
 
 use rustix::io::Errno;
@@ -19,11 +21,16 @@ use rustix::io::Errno;
 use super::{LockError, Patience};
 use crate::workspace::path::WorkspacePath;
 
+/// Longer than a waiting process takes to look again.
+const COURTESY: Duration = Duration::from_millis(2);
+
 /// Locks the file at a place; nothing where there is none, or where the file system has no locks.
 pub(super) fn lock_across_processes(
     place: &WorkspacePath,
     patience: &Patience<'_>,
 ) -> Result<Option<File>, LockError> {
+    let mut announced = None;
+    let_waiters_go_first(place);
     loop {
         // What cannot be opened cannot be edited either; the edit says why.
         let Ok(mut file) = place.open() else { return Ok(None) };
@@ -35,6 +42,7 @@ pub(super) fn lock_across_processes(
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) => {
                     patience.check(&|| holder_of(&file))?;
+                    announced = announced.or_else(|| announce(place));
                     patience.pause();
                 }
                 Err(TryLockError::Error(err)) => match (wants_writing(&err), place.open_to_write())
@@ -49,6 +57,21 @@ pub(super) fn lock_across_processes(
             return Ok(Some(file));
         }
         patience.check(&|| "other processes".to_owned())?;
+    }
+}
+
+/// Tells newcomers that somebody is waiting, by a shared lock on the directory. It is a hint and no more:
+/// whoever holds one for no reason delays others by a moment.
+fn announce(place: &WorkspacePath) -> Option<File> {
+    let directory = File::open(place.absolute().parent()?).ok()?;
+    directory.try_lock_shared().ok().map(|()| directory)
+}
+
+/// Without this, a process that edits a file again and again would hardly ever let another in between.
+fn let_waiters_go_first(place: &WorkspacePath) {
+    let directory = place.absolute().parent().and_then(|it| File::open(it).ok());
+    if directory.is_some_and(|it| matches!(it.try_lock(), Err(TryLockError::WouldBlock))) {
+        thread::sleep(COURTESY);
     }
 }
 

@@ -216,6 +216,9 @@ impl Patience<'_> {
     /// Lets another process go on; brief at first, since an edit takes milliseconds.
     fn pause(&self) {
         let waited = self.started.elapsed();
-        thread::sleep((waited / 16).clamp(Duration::from_micros(200), ATTENTION / 2));
+        // Soon enough for those who let it go first, for as long as an edit may take.
+        let longest =
+            if waited < Duration::from_secs(5) { Duration::from_millis(1) } else { ATTENTION / 2 };
+        thread::sleep((waited / 16).clamp(Duration::from_micros(200), longest));
     }
 }
