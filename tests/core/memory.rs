@@ -2,7 +2,12 @@
 //!
 //! Each case runs in a process of its own, which says how much memory it had at most.
 
-use std::{env, fs, path::Path, process::Command};
+use std::{
+    env, fs,
+    io::{self, Write as _},
+    path::Path,
+    process::Command,
+};
 
 use serde_json::json;
 
@@ -45,7 +50,8 @@ fn notebook_of(case: &str) -> String {
         "an escaped output" => notebook(&stream, r"\u001b", &format!(r#""}}{end_of_code}"#)),
         "a large picture" => notebook(&image, "AAAA", &format!(r#""}}}}{end_of_code}"#)),
         "many fields" => {
-            let fields: String = (0..SIZE / 16).map(|it| format!(r#""{it:08}":0,"#)).collect();
+            let fields: Vec<String> = (0..SIZE / 16).map(|it| format!(r#""{it:08}":0,"#)).collect();
+            let fields = fields.concat();
             format!(r#"{{"cells":[{{{fields}"cell_type":"raw","source":"x"}}]{END}"#)
         }
         other => unreachable!("{other}"),
@@ -56,7 +62,7 @@ fn notebook_of(case: &str) -> String {
 async fn plays_one_case_when_started_as_a_child() {
     if !env::args().any(|it| it.starts_with(CASE)) {
         return;
-    };
+    }
     let bed = TestBed::new();
     let path = bed.write("a.ipynb", "");
     // Made by another process: what making it costs is not what is measured.
@@ -73,7 +79,7 @@ async fn plays_one_case_when_started_as_a_child() {
         .find_map(|it| it.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok())
         .unwrap();
     let told: String = told.chars().take(300).collect();
-    eprintln!("peak={peak} bytes={bytes} {told}");
+    writeln!(io::stderr(), "peak={peak} bytes={bytes} {told}").unwrap();
 }
 
 fn measure(case: &str, file: &Path) {

@@ -192,6 +192,7 @@ impl<'de> Visitor<'de> for Name {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use pretty_assertions::assert_eq;
     use proptest::prelude::*;
