@@ -263,7 +263,7 @@ describe("searches of hostile trees", () => {
   });
 
   test.skipIf(process.platform !== "linux")(
-    "names that are no UTF-8 are shown as well as can be",
+    "names that are no UTF-8 are shown so that Read takes them back",
     async () => {
       const name = Buffer.concat([
         Buffer.from(`${workspace.root}/bad-`),
@@ -275,7 +275,9 @@ describe("searches of hostile trees", () => {
         pattern: "needle",
         output_mode: "content",
       });
-      expect(texts(result)).toEqual(["bad-\ufffd\ufffd:1:needle\nline\\nbreak.txt:1:needle"]);
+      expect(texts(result)).toEqual(["$'bad-\\xff\\xfe':1:needle\n$'line\\nbreak.txt':1:needle"]);
+      const file = `${workspace.root}/$'bad-\\xff\\xfe'`;
+      expect(texts(await registryHere().call("Read", { file_path: file }))).toEqual(["1\tneedle"]);
     },
   );
 
