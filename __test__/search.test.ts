@@ -287,6 +287,8 @@ describe("searches of hostile trees", () => {
       const path = rows?.split(":")[0];
       const there = await registryHere().call("Grep", { pattern: "needle", path });
       expect(texts(there)).toEqual([path]);
+      const file = `${workspace.root}/$'bad-\\xff\\xfe'`;
+      expect(texts(await registryHere().call("Read", { file_path: file }))).toEqual(["1\tneedle"]);
     },
   );
 

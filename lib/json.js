@@ -1,12 +1,14 @@
 "use strict";
 
 const { ToolError, firstLineOf, isToolError, shown } = require("./errors.js");
+const { MAX_INPUT_BYTES, refuseTooLarge, tooLarge } = require("./input-size.js");
 
 /**
  * A tool's input as JSON, taken once: what the caller does to the object afterwards changes nothing.
  * Throws a `ValidationError` for what JSON cannot say, instead of losing it.
  */
 function encodeInput(input) {
+  refuseTooLarge(input);
   let json;
   try {
     json = JSON.stringify(input);
@@ -18,6 +20,7 @@ function encodeInput(input) {
     if (input === undefined) return "null";
     throw new ToolError("ValidationError", `expected an object of parameters, got ${shown(input)}`);
   }
+  if (json.length > MAX_INPUT_BYTES) throw tooLarge();
   // JSON.stringify writes NaN and Infinity as null, which would pass for "not given".
   if (json.includes("null")) refuseNonFiniteIn(input);
   return json;

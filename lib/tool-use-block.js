@@ -1,6 +1,7 @@
 "use strict";
 
 const { ToolError, shown, wordsOf } = require("./errors.js");
+const { refuseTooLarge } = require("./input-size.js");
 const { encodeInput } = require("./json.js");
 
 /** How many calls a turn may have: far more than a model makes, and far fewer than an array may hold. */
@@ -68,6 +69,7 @@ function readInput(input) {
   if (typeof input !== "string") return encodeInput(input);
   // OpenAI sends arguments as text, which is empty for a call without any.
   if (input === "") return "{}";
+  refuseTooLarge(input);
   try {
     return JSON.stringify(JSON.parse(input));
   } catch {

@@ -9,12 +9,12 @@ use napi::{
 };
 use napi_derive::napi;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     callbacks::Listener,
     cancel::CancelHandle,
-    envelope::{misuse, parsed, plain_cause, sealed},
+    envelope::{misuse, parsed, parsed_input, sealed},
     registry::NativeRegistry,
     wire::{invocation_wire, result_wire},
 };
@@ -59,12 +59,9 @@ impl NativeRegistry {
             let cancel = options.cancel.clone();
             // A pointer, because what is spawned is copied on its way, on the thread of JavaScript too.
             let call = Box::pin(async {
-                match serde_json::from_str(&input) {
+                match parsed_input(&input) {
                     Ok(input) => pipeline.call(ToolCall { name, input }, options).await,
-                    Err(err) => ToolOutput::failure(ToolError::new(
-                        ErrorKind::Validation,
-                        plain_cause(&err),
-                    )),
+                    Err(error) => ToolOutput::failure(error),
                 }
             });
             let output = match place {
@@ -147,7 +144,7 @@ impl NativeRegistry {
             self.pipeline.refuse_when_closed()?;
             let options = call_options(facts.as_deref(), None, &Watcher::new(None))?;
             let tools = self.pipeline.registry.snapshot();
-            let judged = parsed::<Value>(&input, ErrorKind::Validation).and_then(|input| {
+            let judged = parsed_input(&input).and_then(|input| {
                 self.pipeline.preview(ToolCall { name: name.clone(), input }, options)
             });
             let Some(entry) = tools.find_called(&name) else {
@@ -196,7 +193,7 @@ impl BatchCall {
         let Self { id, name, input, problem } = self;
         let call = match problem {
             Some(problem) => Err(ToolError::new(ErrorKind::Validation, problem)),
-            None => parsed(&input, ErrorKind::Validation).map(|input| ToolCall { name, input }),
+            None => parsed_input(&input).map(|input| ToolCall { name, input }),
         };
         (Some(id), call)
     }

@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use crate::error::{ErrorKind, ToolError};
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::check_input_size,
+};
 
 /// The text of a failed API call.
 pub(super) fn misuse(error: &ToolError) -> String {
@@ -20,6 +23,12 @@ pub(super) fn parsed<'a, T: serde::Deserialize<'a>>(
     kind: ErrorKind,
 ) -> Result<T, ToolError> {
     serde_json::from_str(json).map_err(|err| ToolError::new(kind, plain_cause(&err)))
+}
+
+/// Parses what a tool is given.
+pub(super) fn parsed_input(json: &str) -> Result<serde_json::Value, ToolError> {
+    check_input_size(json)?;
+    parsed(json, ErrorKind::Validation)
 }
 
 /// serde's message without its position, which counts in JSON that the caller never saw.

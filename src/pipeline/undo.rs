@@ -10,7 +10,8 @@ use crate::{
     session::{Change, Session},
     tool::{ToolContext, shown_path},
     workspace::{
-        Expected, ForEdit, Turn, WriteError, read_for_edit, remove_unchanged, write_atomically,
+        Expected, ForEdit, MAX_TEXT_BYTES, Turn, WriteError, read_for_edit, remove_unchanged,
+        write_atomically,
     },
 };
 
@@ -60,7 +61,7 @@ impl Pipeline {
         }
         let mut undone = Vec::new();
         for change in changes {
-            let turn = cx.session.locks.queue_up(change.place.absolute());
+            let turn = cx.session.locks.queue_up(&change.place);
             let taker = cx.clone();
             let work = cx.blocking(move |_| take_back(&change, turn, &taker));
             let within = Within::new(&cx, &self.closed, self.limits.call_timeout());
@@ -88,7 +89,7 @@ fn take_back(change: &Arc<Change>, turn: Turn, cx: &ToolContext) -> Result<Undon
     let session = &cx.session;
     let place = &change.place;
     let path = shown_path(place.absolute());
-    let stamp = match read_for_edit(place) {
+    let stamp = match read_for_edit(place, MAX_TEXT_BYTES as u64) {
         Ok(ForEdit { stamp, .. }) if stamp.content_hash() == change.after => stamp,
         Ok(_) => return Err(moved_on(change, session, &path, "has changed")),
         Err(WriteError::Missing(_)) => return Err(moved_on(change, session, &path, "is gone")),

@@ -25,10 +25,11 @@ struct Kept {
 
 impl SeenTexts {
     /// Remembers a text under the hash of the bytes it was decoded from.
-    pub fn remember(&self, hash: ContentHash, text: Arc<str>) {
+    pub fn remember(&self, hash: ContentHash, text: &str) {
         if text.len() > MAX_TEXT_BYTES {
             return;
         }
+        let text: Arc<str> = text.into();
         let mut kept = self.lock();
         kept.clock += 1;
         let now = kept.clock;
@@ -74,9 +75,9 @@ mod tests {
         let longest = "x".repeat(MAX_TEXT_BYTES);
         let count = MAX_BYTES / MAX_TEXT_BYTES + 1;
         for number in 0..count {
-            texts.remember(hash(number), longest.as_str().into());
+            texts.remember(hash(number), &longest);
         }
-        texts.remember(hash(count), (longest.clone() + "x").into());
+        texts.remember(hash(count), &(longest.clone() + "x"));
         assert!(texts.get(&hash(0)).is_none());
         assert!(texts.get(&hash(count)).is_none());
         assert!(texts.get(&hash(count - 1)).is_some());

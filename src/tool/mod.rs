@@ -11,6 +11,7 @@ mod context;
 mod contract;
 mod format;
 mod input;
+mod input_size;
 mod kind;
 mod output;
 mod preview;
@@ -29,6 +30,7 @@ pub use format::{
 };
 pub use input::InputValidator;
 pub(crate) use input::kind_of;
+pub use input_size::{MAX_INPUT_BYTES, check_input_size};
 pub use kind::{ToolFamily, ToolKind};
 pub use output::{Content, InvocationView, ResultView, ToolOutput};
 pub use preview::{Preview, ShownContent, ShownFile};

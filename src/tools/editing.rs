@@ -10,15 +10,17 @@ use crate::{
     session::{Change, ReadBeforeWrite},
     tool::{Content, Preview, ShownContent, ShownFile, ToolContext, ToolOutput, shown_path},
     workspace::{
-        Diff, DiffLimits, Expected, ForEdit, InPlace, MAX_TEXT_BYTES, NotKept, RelativePaths,
-        Stamp, TextFile, TextFileError, WorkspacePath, WriteError, Written, is_temporary_name,
-        read_for_edit, unified_diff, write_atomically,
+        Diff, DiffLimits, Expected, ForEdit, Foreign, Glimpsed, InPlace, MAX_TEXT_BYTES, NotKept,
+        RelativePaths, SeenContent, Stamp, TextFile, TextFileError, WorkspacePath, WriteError,
+        Written, is_temporary_name, read_for_edit, unified_diff, write_atomically,
     },
 };
 
 /// How a host lets files be changed that were not read, or not as they are.
 pub(super) const WITHOUT_READING: &str =
     "a host can allow it by `readBeforeWrite: false`, for every file";
+/// As often a change is made anew when another program writes the file at the same time.
+const ATTEMPTS: u32 = 32;
 
 /// What a file holds before a change.
 pub(super) struct Current {
@@ -42,17 +44,28 @@ impl Current {
         let session = &cx.session;
         let (bytes, stamp) =
             found.map_or((None, None), |ForEdit { bytes, stamp }| (Some(bytes), Some(stamp)));
-        let now = stamp.as_ref().map(Stamp::content_hash);
-        let seen_hash = session.ledger.seen(place.absolute());
-        let seen = match seen_hash {
+        let known = session.ledger.seen(place.absolute());
+        let seen = match (&known, &bytes, &stamp) {
             _ if session.read_before_write == ReadBeforeWrite::NotRequired => Seen::AsItIs,
-            None => Seen::Never,
-            Some(_) if seen_hash == now => Seen::AsItIs,
-            Some(_) => Seen::Otherwise,
+            (None, ..) => Seen::Never,
+            (Some(SeenContent::Whole(hash)), _, Some(now)) if *hash == now.content_hash() => {
+                Seen::AsItIs
+            }
+            (Some(SeenContent::Beginning(glimpse)), Some(bytes), Some(now)) => {
+                match glimpse.compare(bytes, now) {
+                    Glimpsed::Untouched => Seen::AsItIs,
+                    Glimpsed::SameBeginning => Seen::InPart,
+                    Glimpsed::Otherwise => Seen::Otherwise,
+                }
+            }
+            (Some(_), ..) => Seen::Otherwise,
         };
-        let seen_text = seen_hash
-            .filter(|_| seen == Seen::Otherwise)
-            .and_then(|hash| session.seen_texts.get(&hash));
+        let seen_text = match known {
+            Some(SeenContent::Whole(hash)) if seen == Seen::Otherwise => {
+                session.seen_texts.get(&hash)
+            }
+            _ => None,
+        };
         let (path, cancel) = (shown_path(place.absolute()), cx.cancel.clone());
         (Self { bytes, seen, path, seen_text, cancel }, stamp)
     }
@@ -78,7 +91,7 @@ impl Current {
 
     /// True when the session knows all the file holds, also if only by being told how it had changed.
     fn is_known(&self, now: &str) -> bool {
-        self.seen != Seen::Otherwise
+        !matches!(self.seen, Seen::Otherwise | Seen::InPart)
             || self.bytes.is_none()
             || self.drift_from_seen(now).is_some_and(|it| !it.cut)
     }
@@ -94,6 +107,8 @@ impl Current {
 pub(super) enum Seen {
     Never,
     AsItIs,
+    /// The beginning, which is as it was; something may have happened to the rest.
+    InPart,
     Otherwise,
 }
 
@@ -104,11 +119,25 @@ pub(super) struct Next {
     pub(super) summary: String,
     /// What the model should know besides; may be several lines.
     pub(super) remark: Option<String>,
-    /// The change as a person sees it: the text before and after.
-    pub(super) before: String,
-    pub(super) after: String,
+    /// The change as a person sees it: the text before and after; nothing where the bytes are that text.
+    pub(super) before: Option<String>,
+    pub(super) after: Option<String>,
     /// Facts for programs.
     pub(super) facts: Map<String, Value>,
+}
+
+impl Next {
+    fn before<'a>(&'a self, current: &'a Current) -> &'a str {
+        text_or_bytes(self.before.as_deref(), current.bytes.as_deref().unwrap_or_default())
+    }
+
+    fn after(&self) -> &str {
+        text_or_bytes(self.after.as_deref(), &self.bytes)
+    }
+}
+
+fn text_or_bytes<'a>(text: Option<&'a str>, bytes: &'a [u8]) -> &'a str {
+    text.unwrap_or_else(|| std::str::from_utf8(bytes).unwrap_or_default())
 }
 
 /// The place of a file that is to be changed.
@@ -141,7 +170,8 @@ where
     };
     let (current, stamp) = Current::of(place, found, cx);
     let diff = compute(&current).ok().map(|next| {
-        unified_diff(&next.before, &next.after, &current.path, &DiffLimits::default()).text
+        let (before, after) = (next.before(&current), next.after());
+        unified_diff(before, after, &current.path, &DiffLimits::default()).text
     });
     Preview {
         diff: diff.filter(|it| !it.is_empty()),
@@ -178,37 +208,47 @@ pub(super) async fn change<F>(
     compute: F,
 ) -> Result<ToolOutput, ToolError>
 where
-    F: FnOnce(&Current) -> Result<Next, ToolError> + Send + 'static,
+    F: Fn(&Current) -> Result<Next, ToolError> + Send + 'static,
 {
     // Queued here and not on the blocking thread: calls take effect in the order they were made.
-    let turn = cx.session.locks.queue_up(place.absolute());
+    let turn = cx.session.locks.queue_up(&place);
     let changer = cx.clone();
     cx.blocking(move |cancel| {
-        let _turn = turn.wait(&|| cancel.is_cancelled())?;
+        let mut turn = turn.wait(&|| cancel.is_cancelled())?;
         let session = &changer.session;
-        let (current, stamp) = Current::of(&place, read_current(&place)?, &changer);
-        refuse_unless_shown(&place, stamp.as_ref(), &changer)?;
-        let next = compute(&current)?;
-        if next.bytes.len() > MAX_TEXT_BYTES {
-            return Err(TextFileError::TooLarge.into());
-        }
-        changer.commitment.commit()?;
-        let written = if current.bytes.as_ref() == Some(&next.bytes) {
-            None
-        } else {
+        let mut attempts = ATTEMPTS;
+        let (current, next, written) = loop {
+            let (current, stamp) = Current::of(&place, read_current(&place)?, &changer);
+            refuse_unless_shown(&place, stamp.as_ref(), &changer)?;
+            let next = compute(&current)?;
+            if next.bytes.len() > MAX_TEXT_BYTES {
+                return Err(TextFileError::TooLarge.into());
+            }
+            changer.commitment.commit()?;
+            if current.bytes.as_ref() == Some(&next.bytes) {
+                break (current, next, None);
+            }
             let expected = stamp.as_ref().map_or(Expected::Absent, Expected::Unchanged);
-            Some(write_atomically(&place, &next.bytes, expected)?)
+            match write_atomically(&place, &next.bytes, expected) {
+                Ok(written) => break (current, next, Some(written)),
+                // Another program was faster, and what it wrote is there: the change is made to that.
+                Err(WriteError::Changed(_) | WriteError::Exists(_)) if attempts > 1 => {
+                    attempts -= 1;
+                    turn.renew(&|| false)?;
+                }
+                Err(error) => return Err(error.into()),
+            }
         };
         let after = match &written {
             Some(written) => written.stamp.content_hash(),
             None => blake3::hash(&next.bytes),
         };
         // What somebody else changed and nobody was shown must not be written over unseen.
-        if current.is_known(&next.before) {
-            session.ledger.record(place.absolute().to_owned(), after);
-            session.seen_texts.remember(after, next.after.as_str().into());
+        if current.is_known(next.before(&current)) {
+            session.ledger.record(place.absolute().to_owned(), SeenContent::Whole(after));
+            session.seen_texts.remember(after, next.after());
         }
-        let output = present(next, &current.path, written.as_ref());
+        let output = present(next, &current, written.as_ref());
         if written.is_none() {
             return Ok(output);
         }
@@ -221,17 +261,7 @@ where
 }
 
 fn read_current(place: &WorkspacePath) -> Result<Option<ForEdit>, ToolError> {
-    let bytes = place.absolute().symlink_metadata().map_or(0, |it| it.len());
-    if bytes > MAX_TEXT_BYTES as u64 {
-        let path = shown_path(place.absolute());
-        return Err(ToolError::new(
-            ErrorKind::FileEdit,
-            format!(
-                "`{path}` has {bytes} bytes; files of at most {MAX_TEXT_BYTES} bytes can be changed"
-            ),
-        ));
-    }
-    match read_for_edit(place) {
+    match read_for_edit(place, MAX_TEXT_BYTES as u64) {
         Ok(read) => Ok(Some(read)),
         Err(WriteError::Missing(_)) => Ok(None),
         Err(error) => Err(error.into()),
@@ -239,9 +269,10 @@ fn read_current(place: &WorkspacePath) -> Result<Option<ForEdit>, ToolError> {
 }
 
 /// The answer; nothing was written where the file held that already.
-fn present(next: Next, path: &str, written: Option<&Written>) -> ToolOutput {
+fn present(next: Next, current: &Current, written: Option<&Written>) -> ToolOutput {
+    let path = &current.path;
     let Diff { text, added, removed, .. } =
-        unified_diff(&next.before, &next.after, path, &DiffLimits::default());
+        unified_diff(next.before(current), next.after(), path, &DiffLimits::default());
     let mut notes = vec![next.summary];
     if TextFile::is_binary(&next.bytes) {
         notes.push("it has a NUL character, so it counts as binary now".to_owned());
@@ -256,6 +287,7 @@ fn present(next: Next, path: &str, written: Option<&Written>) -> ToolOutput {
     if !lost.is_empty() {
         notes.push(format!("the file could not keep {}", lost.join(", ")));
     }
+    notes.extend(written.into_iter().flat_map(|it| told_of_others(&it.foreign)));
     notes.extend(next.remark);
     let message = notes.join("; ");
     // Hosts that show a model the data instead of the text must show it the message too.
@@ -272,6 +304,30 @@ fn present(next: Next, path: &str, written: Option<&Written>) -> ToolOutput {
         structured: Some(Value::Object(facts)),
         ..ToolOutput::default()
     }
+}
+
+/// What other programs did to the file at the same time.
+fn told_of_others(foreign: &Foreign) -> Vec<String> {
+    let mut notes = Vec::new();
+    if foreign.appended > 0 {
+        let bytes = foreign.appended;
+        notes.push(format!(
+            "another program appended {bytes} bytes meanwhile, which stand at the end of the file; read it again to see them"
+        ));
+    }
+    if foreign.wrote_to_replaced {
+        notes.push(
+            "another program wrote to the version that was replaced, and that is lost; let it write again"
+                .to_owned(),
+        );
+    }
+    if foreign.has_replaced_open {
+        notes.push(
+            "another program still has the version open that was replaced, and what it writes to that is lost until it opens the file again"
+                .to_owned(),
+        );
+    }
+    notes
 }
 
 fn words(lost: &NotKept) -> String {

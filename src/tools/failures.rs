@@ -60,6 +60,7 @@ impl From<WriteError> for ToolError {
             WriteError::Exists(_) => ErrorKind::FileExists,
             WriteError::Missing(_) => ErrorKind::FileNotFound,
             WriteError::Denied(..) => ErrorKind::Permission,
+            WriteError::TooLarge { .. } => ErrorKind::FileEdit,
             WriteError::NotAFile { .. }
             | WriteError::NotADirectory { .. }
             | WriteError::Full(..)
@@ -73,9 +74,7 @@ impl From<LockError> for ToolError {
     fn from(error: LockError) -> Self {
         match error {
             LockError::Cancelled(_) => Self::cancelled(),
-            LockError::Busy { .. } | LockError::Untrusted(..) | LockError::Failed(..) => {
-                Self::new(ErrorKind::FileWrite, error.to_string())
-            }
+            LockError::Busy { .. } => Self::new(ErrorKind::FileWrite, error.to_string()),
         }
     }
 }
@@ -89,7 +88,9 @@ impl From<TextFileError> for ToolError {
 impl From<NotebookEditError> for ToolError {
     fn from(error: NotebookEditError) -> Self {
         let kind = match &error {
-            NotebookEditError::Unreadable(_) => ErrorKind::FileEdit,
+            NotebookEditError::Unreadable(_) | NotebookEditError::TooLarge(_) => {
+                ErrorKind::FileEdit
+            }
             NotebookEditError::UnknownCell { .. } => ErrorKind::EditTargetNotFound,
             NotebookEditError::AmbiguousCell { .. } => ErrorKind::EditTargetAmbiguous,
         };

@@ -9,7 +9,7 @@ use crate::{
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
         Document, LineWindow, PageRange, PdfText, Piece, ReadError, ReadRequest, Reading,
-        TextEncoding, WindowStyle, WindowText, WorkspacePath, hash_content, read_document,
+        SeenContent, TextEncoding, WindowStyle, WindowText, WorkspacePath, glimpse, read_document,
         render_cells,
     },
 };
@@ -69,17 +69,17 @@ pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutpu
             let read = read_document(&file.path, &request, &visibility, &cancelled);
             // Told what it is, the model may write over it.
             if read.as_ref().is_err_and(ReadError::shows_all_there_is)
-                && let Ok(hash) = hash_content(&file.path, &cancelled)
+                && let Ok(seen) = glimpse(&file.path)
             {
-                session.ledger.record(file.path.absolute().to_owned(), hash);
+                session.ledger.record(file.path.absolute().to_owned(), seen);
             }
             Ok(read?)
         })
         .await?;
-    cx.session.ledger.record(ledger_path.clone(), reading.hash);
-    if let Some(text) = reading.text.take() {
-        cx.session.seen_texts.remember(reading.hash, text.into());
+    if let (Some(text), SeenContent::Whole(hash)) = (reading.text.take(), &reading.seen) {
+        cx.session.seen_texts.remember(*hash, &text);
     }
+    cx.session.ledger.record(ledger_path.clone(), reading.seen.clone());
     let shown = shown_path(&ledger_path);
     Ok(present(reading, &shown, wording, first.unwrap_or(1).max(1)))
 }
@@ -92,19 +92,21 @@ fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOu
     let mut output = match reading.document {
         Document::Text(window, encoding) => {
             note("encoding", json!(encoding.label()));
-            note("totalLines", json!(window.total_lines));
+            // What was not looked at is not counted.
+            note("totalLines", json!((!window.has_more).then_some(window.total_lines)));
             note("firstLine", json!(window.first));
             note("lastLine", json!(window.last));
             note(
                 "complete",
                 json!(
                     window.first <= 1
+                        && !window.has_more
                         && window.last == window.total_lines
                         && !window.capped
                         && window.long_lines == 0
                 ),
             );
-            present_text(window, encoding, path, wording, first)
+            present_text(window, encoding, (path, reading.bytes), wording, first)
         }
         Document::Image(image) => {
             note("mimeType", json!(image.mime));
@@ -118,14 +120,14 @@ fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOu
             present_pdf(&pdf, path)
         }
         Document::Notebook(notebook) => {
-            note("cells", json!(notebook.cells.len()));
+            note("cells", json!(notebook.total_cells));
             let content = render_cells(&notebook).into_iter().map(|piece| match piece {
                 Piece::Text(text) => Content::text(text),
                 Piece::Image { mime, base64 } => {
                     Content::Image { data: base64, mime_type: mime.to_owned() }
                 }
             });
-            let display = format!("Read notebook {path} ({} cells)", notebook.cells.len());
+            let display = format!("Read notebook {path} ({} cells)", notebook.total_cells);
             ToolOutput { content: content.collect(), ..ToolOutput::default() }.with_display(display)
         }
     };
@@ -136,7 +138,7 @@ fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOu
 fn present_text(
     window: WindowText,
     encoding: TextEncoding,
-    path: &str,
+    (path, bytes): (&str, u64),
     wording: Wording,
     first: u64,
 ) -> ToolOutput {
@@ -157,13 +159,17 @@ fn present_text(
             window.last
         ));
     }
-    if window.last != 0 && window.last < total && (window.capped || wording.tells_rest) {
+    let goes_on = window.has_more || window.last < total;
+    if window.last != 0 && goes_on && (window.capped || wording.tells_rest) {
+        let (first, last, next) = (window.first, window.last, wording.next);
+        let total = if window.has_more {
+            format!("more than {last} ({bytes} bytes in all)")
+        } else {
+            total.to_string()
+        };
         notes.push(format!(
-            "lines {}-{} of {total} are shown; continue with {} {}",
-            window.first,
-            window.last,
-            wording.next,
-            window.last + 1
+            "lines {first}-{last} of {total} are shown; continue with {next} {}",
+            last + 1
         ));
     }
     if window.long_lines > 0 {

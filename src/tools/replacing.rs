@@ -38,7 +38,6 @@ pub(super) enum Occurrences {
 /// A replacement that was made.
 pub(super) struct Replaced {
     /// The file as it is to be.
-    pub(super) file: TextFile,
     pub(super) bytes: Vec<u8>,
     pub(super) strategy: &'static str,
     pub(super) lines: Vec<(usize, usize)>,
@@ -142,7 +141,6 @@ pub(super) fn replace(
     let lines_of = |it: &str| memchr::memchr_iter(b'\n', it.as_bytes()).count();
     Ok(Replaced {
         growth: lines_of(wanted.replacement).cast_signed() - lines_of(wanted.target).cast_signed(),
-        file: file.changed_to(bytes.clone()),
         bytes,
         strategy: matches.strategy.name(),
         lines: chosen.iter().map(|hit| (hit.first_line, hit.last_line)).collect(),

@@ -23,14 +23,14 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
         summary,
         remark,
         before,
-        after: content.to_owned(),
+        after: Some(content.to_owned()),
         facts,
     };
     let Some(old_bytes) = &current.bytes else {
         let summary = format!("created `{path}` ({count})");
         let gone = current.seen == Seen::Otherwise;
         let remark = gone.then(|| "the file was gone since it was read".to_owned());
-        return Ok(next(encode_new_file(content), summary, remark, String::new()));
+        return Ok(next(encode_new_file(content), summary, remark, Some(String::new())));
     };
     let old = TextFile::from_bytes(old_bytes.clone());
     match current.seen {
@@ -41,6 +41,14 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
                 format!("`{path}` exists and has not been read in this session; read it first"),
             )
             .allowed_by(WITHOUT_READING));
+        }
+        Seen::InPart => {
+            return Err(ToolError::new(
+                ErrorKind::StaleFile,
+                format!(
+                    "`{path}` was read in part and has been touched since, and was not written; read it again"
+                ),
+            ));
         }
         Seen::Otherwise => {
             let drift = current.drift(old.as_ref().map_or("", TextFile::text));
@@ -56,10 +64,10 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
     let (bytes, remark, before) = match old {
         Ok(old) => {
             let bytes = old.encode_whole(content)?;
-            (bytes.clone(), other_encoding(&old, &bytes), old.into_text())
+            (bytes.clone(), other_encoding(&old, &bytes), old.into_text_unlike_bytes())
         }
         // What was no text becomes one.
-        Err(_) => (encode_new_file(content), None, String::new()),
+        Err(_) => (encode_new_file(content), None, Some(String::new())),
     };
     let summary = if bytes == *old_bytes {
         format!("`{path}` has this content already ({count}); nothing was written")

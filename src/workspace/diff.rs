@@ -12,6 +12,9 @@ const CONTEXT: usize = 3;
 /// How much is compared at a time where two texts begin or end alike.
 const STRIDE: usize = 4 * 1024;
 
+/// How many lines are compared, old and new together; each costs memory.
+const MAX_LINES: usize = 400_000;
+
 /// How large a diff may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiffLimits {
@@ -52,8 +55,23 @@ pub fn unified_diff(old: &str, new: &str, path: &str, limits: &DiffLimits) -> Di
     }
     let (start, tail) = changed_middle(old, new);
     let skipped_lines = memchr_iter(b'\n', old.as_bytes().get(..start).unwrap_or_default()).count();
-    let old_lines = lines(old.get(start..old.len() - tail).unwrap_or_default());
-    let new_lines = lines(new.get(start..new.len() - tail).unwrap_or_default());
+    let old_middle = old.get(start..old.len() - tail).unwrap_or_default();
+    let new_middle = new.get(start..new.len() - tail).unwrap_or_default();
+    let count = |text: &str| {
+        memchr_iter(b'\n', text.as_bytes()).count()
+            + usize::from(!text.is_empty() && !text.ends_with('\n'))
+    };
+    let (removed, added) = (count(old_middle), count(new_middle));
+    if removed.saturating_add(added) > MAX_LINES {
+        let page = Page::new(path, limits);
+        let text = format!(
+            "{}[{removed} lines were replaced by {added}, too many to compare]\n",
+            page.text
+        );
+        return Diff { text, added, removed, cut: true };
+    }
+    let old_lines = lines(old_middle);
+    let new_lines = lines(new_middle);
     let ops = compare(&old_lines, &new_lines);
 
     let mut page = Page::new(path, limits);

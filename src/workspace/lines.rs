@@ -4,6 +4,9 @@
 
 use memchr::memchr;
 
+/// As many characters of one line are counted to say how many are not shown.
+const MAX_COUNTED_CHARS: u64 = 16 * 1024 * 1024;
+
 /// How the lines of a window are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowStyle {
@@ -39,8 +42,10 @@ pub struct WindowText {
     pub first: u64,
     /// The last line shown, or 0.
     pub last: u64,
-    /// All lines of the text.
+    /// All lines of the text, or all that were looked at.
     pub total_lines: u64,
+    /// True when there is more text than was looked at.
+    pub has_more: bool,
     /// How many lines were cut for their length.
     pub long_lines: u64,
     /// True when a cap, and not the caller, ended the window.
@@ -91,6 +96,29 @@ impl WindowBuilder {
             self.end_line(Ending::Newline);
             piece = tail.get(1..).unwrap_or_default();
         }
+    }
+
+    /// True when nothing that may still come is shown.
+    pub(super) fn is_satisfied(&self) -> bool {
+        self.full
+            || self.hidden_chars > MAX_COUNTED_CHARS
+            || self.window.last.is_some_and(|last| self.line > last)
+    }
+
+    /// The window of a text that goes on where nobody looked.
+    pub(super) fn finish_early(mut self) -> WindowText {
+        self.shown.has_more = true;
+        self.shown.capped |= self.full;
+        // A line that was begun has an end somewhere, and is not shown, or shown in part.
+        if std::mem::take(&mut self.in_line) {
+            if self.hidden_chars > 0 && self.wanted() {
+                self.shown.long_lines += 1;
+                self.shown.capped = true;
+                self.shown.text.push_str("… [too many more characters to count]");
+            }
+            self.line += 1;
+        }
+        self.finish()
     }
 
     pub(super) fn finish(mut self) -> WindowText {

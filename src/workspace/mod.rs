@@ -19,8 +19,8 @@ mod text_file;
 pub mod walk;
 
 pub use atomic::{
-    Expected, ForEdit, InPlace, NotKept, Stamp, WriteError, Written, is_temporary_name,
-    read_for_edit, remove_unchanged, write_atomically,
+    Expected, ForEdit, Foreign, Glimpse, Glimpsed, InPlace, NotKept, Stamp, WriteError, Written,
+    is_temporary_name, read_for_edit, remove_unchanged, write_atomically,
 };
 pub use diff::{Diff, DiffLimits, unified_diff};
 pub use file_lock::{FileGuard, FileLocks, LockError, Turn};
@@ -30,7 +30,7 @@ pub use lines::{LineWindow, WindowStyle, WindowText};
 pub use notebook::{Notebook, NotebookError, Piece, read_notebook, render_cells};
 pub use path::{PathError, RelativePaths, Roots, WorkspacePath};
 pub use pdf::{PageRange, PdfError, PdfText, read_pdf};
-pub use reader::{Document, ReadError, ReadRequest, Reading, hash_content, read_document};
+pub use reader::{Document, ReadError, ReadRequest, Reading, SeenContent, glimpse, read_document};
 pub use real_place::real_place;
 pub use replace::{
     Edit, GivenUp, Hit, IndentationShift, MAX_HITS, MatchStrategy, Matches, NEAREST_TEXT_BYTES,

@@ -278,6 +278,21 @@ impl WorkspacePath {
         Some(Self { root: self.root.clone(), below, absolute })
     }
 
+    /// Opens the file for writing, in the same way, and changes nothing about it.
+    #[cfg(unix)]
+    pub(super) fn open_to_write(&self) -> io::Result<File> {
+        use rustix::fs::{Mode, openat};
+
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let mut directory = self.open_root()?;
+        for part in self.below.parent().into_iter().flat_map(|it| it.iter()) {
+            let pass = PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            directory = openat(&directory, part, pass, Mode::empty())?;
+        }
+        let name = self.below.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+        Ok(openat(&directory, name, flags | OFlags::NOFOLLOW, Mode::empty())?.into())
+    }
+
     #[cfg(target_os = "linux")]
     fn open_beneath(&self, flags: OFlags) -> Result<OwnedFd, rustix::io::Errno> {
         use rustix::fs::{Mode, openat2};

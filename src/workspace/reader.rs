@@ -9,17 +9,25 @@ use std::{
 use crate::path_text::path_to_text;
 
 use super::{
-    ImageBlock, ImageError, LineWindow, Notebook, NotebookError, PageRange, PdfError, PdfText,
-    TextEncoding, WindowText, WorkspacePath, image::MAX_IMAGE_BYTES, lines::WindowBuilder,
-    load_image, read_notebook, read_pdf, suggest, text, walk::Visibility,
+    Glimpse, ImageBlock, ImageError, LineWindow, Notebook, NotebookError, PageRange, PdfError,
+    PdfText, TextEncoding, WindowText, WorkspacePath,
+    image::MAX_IMAGE_BYTES,
+    lines::WindowBuilder,
+    load_image,
+    notebook::MAX_NOTEBOOK_BYTES,
+    read_notebook, read_pdf, suggest,
+    text::{self, TextSink},
+    walk::Visibility,
 };
 
 /// The largest PDF that is taken apart.
 const MAX_PDF_BYTES: u64 = 64 * 1024 * 1024;
 /// The largest file whose text is handed on as a whole.
 const MAX_REMEMBERED_BYTES: u64 = 256 * 1024;
-/// The largest notebook that is taken apart.
-const MAX_NOTEBOOK_BYTES: u64 = 32 * 1024 * 1024;
+/// The largest text that is read to its end though only the lines that were asked for are shown.
+const MAX_READ_ON_BYTES: u64 = 1024 * 1024;
+/// The same for a text of which nobody said how much to show: how many lines it has is worth more then.
+const MAX_COUNTED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// What is wanted of a file.
 #[derive(Clone, Debug)]
@@ -35,12 +43,21 @@ pub struct ReadRequest {
 pub struct Reading {
     /// The content.
     pub document: Document,
-    /// The hash of all bytes of the file.
-    pub hash: blake3::Hash,
+    /// What of the file was looked at.
+    pub seen: SeenContent,
     /// The whole text, where it is short enough to be remembered.
     pub text: Option<String>,
     /// The size of the file.
     pub bytes: u64,
+}
+
+/// What tells later whether a file still is what was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SeenContent {
+    /// All of it: the hash of its bytes.
+    Whole(blake3::Hash),
+    /// Its beginning.
+    Beginning(Glimpse),
 }
 
 /// The content of a file.
@@ -103,7 +120,9 @@ pub enum ReadError {
         expected: &'static str,
     },
     /// The file is too large for its kind.
-    #[error("`{path}` has {bytes} bytes; {kind} of at most {limit} bytes can be read")]
+    #[error(
+        "`{path}` has {bytes} bytes; {kind} of at most {limit} bytes can be read; take it apart with a command, or write it anew with Write"
+    )]
     TooLarge {
         /// Where.
         path: String,
@@ -184,6 +203,7 @@ impl ReadError {
             self,
             Self::Binary { .. }
                 | Self::Mislabelled { .. }
+                | Self::TooLarge { .. }
                 | Self::Image(..)
                 | Self::Pdf(..)
                 | Self::Notebook(..)
@@ -191,23 +211,12 @@ impl ReadError {
     }
 }
 
-/// The hash of a file's content, for content that cannot be shown.
-pub fn hash_content(
-    path: &WorkspacePath,
-    cancelled: &dyn Fn() -> bool,
-) -> io::Result<blake3::Hash> {
+/// What tells later that a file whose content cannot be shown still is the same.
+pub fn glimpse(path: &WorkspacePath) -> io::Result<SeenContent> {
     let mut file = path.open()?;
-    let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; 64 * 1024];
-    while !cancelled() {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hasher.finalize()),
-            count => {
-                hasher.update(buffer.get(..count).unwrap_or_default());
-            }
-        }
-    }
-    Err(io::ErrorKind::Interrupted.into())
+    let mut head = Vec::with_capacity(text::BINARY_PROBE);
+    (&mut file).take(text::BINARY_PROBE as u64).read_to_end(&mut head)?;
+    Ok(SeenContent::Beginning(Glimpse::of(&file, head.len() as u64, blake3::hash(&head))?))
 }
 
 fn refuse_other_kinds(file_type: FileType, path: &str) -> Result<(), ReadError> {
@@ -291,7 +300,7 @@ impl Source<'_> {
         let (bytes, hash) = self.load("images", MAX_IMAGE_BYTES as u64)?;
         let image = load_image(&bytes).map_err(|err| ReadError::Image(shown.to_owned(), err))?;
         let (document, bytes) = (Document::Image(image), bytes.len() as u64);
-        Ok(Reading { document, hash, text: None, bytes })
+        Ok(Reading { document, seen: SeenContent::Whole(hash), text: None, bytes })
     }
 
     fn pdf(
@@ -304,43 +313,46 @@ impl Source<'_> {
         let pdf = read_pdf(&bytes, request.pages, cancelled)
             .map_err(|err| ReadError::Pdf(shown.to_owned(), err))?;
         let (document, bytes) = (Document::Pdf(pdf), bytes.len() as u64);
-        Ok(Reading { document, hash, text: None, bytes })
+        Ok(Reading { document, seen: SeenContent::Whole(hash), text: None, bytes })
     }
 
     fn notebook(self) -> Result<Reading, ReadError> {
         let shown = self.shown;
-        let (bytes, hash) = self.load("notebooks", MAX_NOTEBOOK_BYTES)?;
+        let (bytes, hash) = self.load("notebooks", MAX_NOTEBOOK_BYTES as u64)?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let notebook =
             read_notebook(text).map_err(|err| ReadError::Notebook(shown.to_owned(), err))?;
         let text = (bytes.len() as u64 <= MAX_REMEMBERED_BYTES).then(|| text.to_owned());
         let document = Document::Notebook(notebook);
-        Ok(Reading { document, hash, text, bytes: bytes.len() as u64 })
+        let seen = SeenContent::Whole(hash);
+        Ok(Reading { document, seen, text, bytes: bytes.len() as u64 })
     }
 
     fn text(mut self, request: &ReadRequest, cancelled: &dyn Fn() -> bool) -> io::Result<Reading> {
-        let keeps = self.bytes <= MAX_REMEMBERED_BYTES;
-        let begun = || (WindowBuilder::new(request.window), String::new());
-        let state = std::cell::RefCell::new(begun());
-        let pass = text::decode_file(
-            &mut self.file,
-            &self.head,
-            &mut |piece| {
-                let (builder, text) = &mut *state.borrow_mut();
-                builder.push(piece);
-                if keeps {
-                    text.push_str(piece);
-                }
-            },
-            &mut || drop(state.replace(begun())),
-            cancelled,
-        )?;
-        let (builder, text) = state.into_inner();
-        let document = Document::Text(builder.finish(), pass.encoding);
-        // A file that grew meanwhile is more than was bargained for.
-        let text = (keeps && pass.bytes <= MAX_REMEMBERED_BYTES).then_some(text);
-        Ok(Reading { document, hash: pass.hash, text, bytes: pass.bytes })
+        let read_to_end = match request.window.last {
+            Some(_) => MAX_READ_ON_BYTES,
+            None => MAX_COUNTED_BYTES,
+        };
+        let mut shown = ShownText {
+            window: request.window,
+            builder: WindowBuilder::new(request.window),
+            kept: (self.bytes <= MAX_REMEMBERED_BYTES).then(String::new),
+            needs_all: self.bytes <= read_to_end,
+        };
+        let pass =
+            text::decode_file(&mut self.file, &self.head, self.bytes, &mut shown, cancelled)?;
+        let ShownText { builder, kept, .. } = shown;
+        let (window, seen) = if pass.is_whole {
+            (builder.finish(), SeenContent::Whole(pass.hash))
+        } else {
+            let glimpse = Glimpse::of(&self.file, pass.bytes, pass.hash)?;
+            (builder.finish_early(), SeenContent::Beginning(glimpse))
+        };
+        let document = Document::Text(window, pass.encoding);
+        let text = kept.filter(|_| pass.is_whole);
+        let bytes = if pass.is_whole { pass.bytes } else { self.bytes };
+        Ok(Reading { document, seen, text, bytes })
     }
 
     /// All bytes, unless there are too many; a file that grows meanwhile is cut off, not followed.
@@ -365,5 +377,33 @@ impl Source<'_> {
         }
         let hash = blake3::hash(&bytes);
         Ok((bytes, hash))
+    }
+}
+
+/// The part of a text that is shown, and all of a short one.
+struct ShownText {
+    window: LineWindow,
+    builder: WindowBuilder,
+    kept: Option<String>,
+    needs_all: bool,
+}
+
+impl TextSink for ShownText {
+    fn push(&mut self, piece: &str) {
+        self.builder.push(piece);
+        if let Some(kept) = &mut self.kept {
+            kept.push_str(piece);
+        }
+    }
+
+    fn restart(&mut self) {
+        self.builder = WindowBuilder::new(self.window);
+        if let Some(kept) = &mut self.kept {
+            kept.clear();
+        }
+    }
+
+    fn has_enough(&self) -> bool {
+        !self.needs_all && self.builder.is_satisfied()
     }
 }

@@ -41,47 +41,56 @@ impl TextEncoding {
 #[derive(Debug)]
 pub(super) struct TextPass {
     pub(super) encoding: TextEncoding,
+    /// The hash of the bytes that were looked at, and how many these are.
     pub(super) hash: blake3::Hash,
     pub(super) bytes: u64,
+    /// False when the pass ended before the file did.
+    pub(super) is_whole: bool,
 }
 
-/// Decodes the whole file from its start, hands each piece to `sink`, and hashes the bytes.
+/// Who takes a text as it is decoded.
+pub(super) trait TextSink {
+    /// Takes the next piece.
+    fn push(&mut self, piece: &str);
+    /// Forgets what came so far: it comes again, in another encoding.
+    fn restart(&mut self);
+    /// True when the rest makes no difference.
+    fn has_enough(&self) -> bool;
+}
+
+/// Decodes a file of `length` bytes from its start as far as `sink` wants it, and hashes the bytes.
 ///
 /// `sink` may see a piece from the beginning again: a file that stops being UTF-8 half way is
-/// decoded anew in the encoding it turns out to have. `restart` tells.
+/// decoded anew in the encoding it turns out to have. A file that grows is not followed.
 pub(super) fn decode_file(
     file: &mut File,
     head: &[u8],
-    sink: &mut dyn FnMut(&str),
-    restart: &mut dyn FnMut(),
+    length: u64,
+    sink: &mut dyn TextSink,
     cancelled: &dyn Fn() -> bool,
 ) -> io::Result<TextPass> {
+    let decode = |file: &mut File, encoding, malformed, sink: &mut dyn TextSink| {
+        file.seek(SeekFrom::Start(0))?;
+        Decoding { source: file.take(length.max(head.len() as u64)), length, cancelled }
+            .run(encoding, malformed, sink)
+    };
     let marked = Encoding::for_bom(head);
     if let Some((encoding, _)) = marked {
-        let damaged = |damaged| TextEncoding { encoding, bom: true, damaged };
-        let pass = decode(file, encoding, Malformed::Replaced, sink, cancelled)?;
-        return Ok(TextPass {
-            encoding: damaged(pass.damaged),
-            hash: pass.hash,
-            bytes: pass.bytes,
-        });
+        let pass = decode(file, encoding, Malformed::Replaced, sink)?;
+        return Ok(pass.in_encoding(encoding, true));
     }
-    match decode(file, UTF_8, Malformed::Stops, sink, cancelled) {
-        Ok(pass) => {
-            let encoding = TextEncoding { encoding: UTF_8, bom: false, damaged: false };
-            return Ok(TextPass { encoding, hash: pass.hash, bytes: pass.bytes });
-        }
-        Err(err) if err.kind() == io::ErrorKind::InvalidData => restart(),
+    match decode(file, UTF_8, Malformed::Stops, sink) {
+        Ok(pass) => return Ok(pass.in_encoding(UTF_8, false)),
+        Err(err) if err.kind() == io::ErrorKind::InvalidData => sink.restart(),
         Err(err) => return Err(err),
     }
     file.seek(SeekFrom::Start(0))?;
     let mut sample = Vec::with_capacity(CHUNK);
     // One byte more than is looked at tells whether there is more.
-    file.take(GUESS_BYTES as u64 + 1).read_to_end(&mut sample)?;
+    (&mut *file).take(GUESS_BYTES as u64 + 1).read_to_end(&mut sample)?;
     let guess = guess_encoding(&sample);
-    let pass = decode(file, guess, Malformed::Replaced, sink, cancelled)?;
-    let encoding = TextEncoding { encoding: guess, bom: false, damaged: pass.damaged };
-    Ok(TextPass { encoding, hash: pass.hash, bytes: pass.bytes })
+    let pass = decode(file, guess, Malformed::Replaced, sink)?;
+    Ok(pass.in_encoding(guess, false))
 }
 
 /// The encoding of bytes that have no mark and are not UTF-8 throughout, by their beginning.
@@ -116,64 +125,79 @@ struct Decoded {
     hash: blake3::Hash,
     bytes: u64,
     damaged: bool,
+    is_whole: bool,
 }
 
-fn decode(
-    file: &mut File,
-    encoding: &'static Encoding,
-    malformed: Malformed,
-    sink: &mut dyn FnMut(&str),
-    cancelled: &dyn Fn() -> bool,
-) -> io::Result<Decoded> {
-    file.seek(SeekFrom::Start(0))?;
-    let mut decoder = encoding.new_decoder_with_bom_removal();
-    let mut hasher = blake3::Hasher::new();
-    let mut raw = vec![0; CHUNK];
-    let mut text = String::with_capacity(CHUNK * 3);
-    let mut done = Decoded { hash: blake3::Hash::from_bytes([0; 32]), bytes: 0, damaged: false };
-    loop {
-        if cancelled() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        let count = match file.read(&mut raw) {
-            Ok(count) => count,
-            Err(err) if err.kind() == io::ErrorKind::Interrupted => continue,
-            Err(err) => return Err(err),
-        };
-        let mut rest = raw.get(..count).unwrap_or_default();
-        hasher.update(rest);
-        done.bytes += count as u64;
-        let last = count == 0;
+impl Decoded {
+    fn in_encoding(self, encoding: &'static Encoding, bom: bool) -> TextPass {
+        let encoding = TextEncoding { encoding, bom, damaged: self.damaged };
+        TextPass { encoding, hash: self.hash, bytes: self.bytes, is_whole: self.is_whole }
+    }
+}
+
+/// One pass over a file.
+struct Decoding<'a, R> {
+    source: R,
+    length: u64,
+    cancelled: &'a dyn Fn() -> bool,
+}
+
+impl<R: Read> Decoding<'_, R> {
+    fn run(
+        mut self,
+        encoding: &'static Encoding,
+        malformed: Malformed,
+        sink: &mut dyn TextSink,
+    ) -> io::Result<Decoded> {
+        let mut decoder = encoding.new_decoder_with_bom_removal();
+        let mut hasher = blake3::Hasher::new();
+        let mut raw = vec![0; CHUNK];
+        let mut text = String::with_capacity(CHUNK * 3);
+        let (mut bytes, mut damaged) = (0, false);
         loop {
-            text.clear();
-            let finished = match malformed {
-                Malformed::Stops => {
-                    let (result, read) =
-                        decoder.decode_to_string_without_replacement(rest, &mut text, last);
-                    rest = rest.get(read..).unwrap_or_default();
-                    match result {
-                        DecoderResult::InputEmpty => true,
-                        DecoderResult::OutputFull => false,
-                        DecoderResult::Malformed(..) => {
-                            return Err(io::ErrorKind::InvalidData.into());
+            if (self.cancelled)() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let count = match self.source.read(&mut raw) {
+                Ok(count) => count,
+                Err(err) if err.kind() == io::ErrorKind::Interrupted => continue,
+                Err(err) => return Err(err),
+            };
+            let mut rest = raw.get(..count).unwrap_or_default();
+            hasher.update(rest);
+            bytes += count as u64;
+            let last = count == 0;
+            loop {
+                text.clear();
+                let finished = match malformed {
+                    Malformed::Stops => {
+                        let (result, read) =
+                            decoder.decode_to_string_without_replacement(rest, &mut text, last);
+                        rest = rest.get(read..).unwrap_or_default();
+                        match result {
+                            DecoderResult::InputEmpty => true,
+                            DecoderResult::OutputFull => false,
+                            DecoderResult::Malformed(..) => {
+                                return Err(io::ErrorKind::InvalidData.into());
+                            }
                         }
                     }
+                    Malformed::Replaced => {
+                        let (result, read, replaced) =
+                            decoder.decode_to_string(rest, &mut text, last);
+                        rest = rest.get(read..).unwrap_or_default();
+                        damaged |= replaced;
+                        result == CoderResult::InputEmpty
+                    }
+                };
+                sink.push(&text);
+                if finished {
+                    break;
                 }
-                Malformed::Replaced => {
-                    let (result, read, replaced) = decoder.decode_to_string(rest, &mut text, last);
-                    rest = rest.get(read..).unwrap_or_default();
-                    done.damaged |= replaced;
-                    result == CoderResult::InputEmpty
-                }
-            };
-            sink(&text);
-            if finished {
-                break;
             }
-        }
-        if last {
-            done.hash = hasher.finalize();
-            return Ok(done);
+            if last || (bytes < self.length && sink.has_enough()) {
+                return Ok(Decoded { hash: hasher.finalize(), bytes, damaged, is_whole: last });
+            }
         }
     }
 }

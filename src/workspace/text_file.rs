@@ -156,6 +156,12 @@ impl TextFile {
         self.text
     }
 
+    /// The text alone, unless the bytes of the file say the same: no need to have it twice.
+    pub fn into_text_unlike_bytes(self) -> Option<String> {
+        let is_same = matches!(self.original, Original::SameAsText) && !self.encoding.bom;
+        (!is_same).then_some(self.text)
+    }
+
     /// How the text is written down.
     pub fn encoding(&self) -> TextEncoding {
         self.encoding
@@ -238,6 +244,14 @@ impl TextFile {
         bytes.drain(..self.mark().len().min(bytes.len()));
         let mark = if self.encoding.bom { Mark::Present } else { Mark::Absent };
         Self::decode(bytes, self.encoding.encoding, mark)
+    }
+
+    /// The text of the same file with other bytes, unless these bytes say the same.
+    pub fn says_after(&self, changed: &[u8]) -> Option<String> {
+        if matches!(self.original, Original::SameAsText) && !self.encoding.bom {
+            return None;
+        }
+        self.changed_to(changed.to_vec()).into_text_unlike_bytes()
     }
 
     /// True when `changed` would be read again in this file's encoding.

@@ -13,6 +13,8 @@ mod hooks;
 #[cfg(target_os = "linux")]
 mod keepers;
 #[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
 mod names;
 mod pipeline;
 mod policy_bounds;

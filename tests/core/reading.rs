@@ -3,7 +3,11 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use toolwright::{error::ErrorKind, pipeline::CallOptions, workspace::RelativePaths};
+use toolwright::{
+    error::ErrorKind,
+    pipeline::CallOptions,
+    workspace::{RelativePaths, SeenContent},
+};
 
 use crate::test_bed::TestBed;
 
@@ -15,7 +19,7 @@ async fn what_was_read_is_in_the_ledger_of_its_session_alone() {
     let output = bed.call_with("Read", json!({ "file_path": path, "limit": 1 }), options).await;
     assert_eq!(output.error, None);
     let seen = |id: &str| bed.pipeline.sessions.get_or_start(id).ledger.seen(&path);
-    assert_eq!(seen("s1"), Some(blake3::hash(b"one\ntwo\n")));
+    assert_eq!(seen("s1"), Some(SeenContent::Whole(blake3::hash(b"one\ntwo\n"))));
     assert_eq!(seen("s2"), None);
 }
 
@@ -43,7 +47,9 @@ async fn a_cancelled_read_of_a_large_file_stops_its_thread() {
     assert_eq!(place.absolute(), path);
     let cancel = CancellationToken::new();
     let options = CallOptions { cancel: cancel.clone(), ..CallOptions::default() };
-    let read = bed.call_with("Read", json!({ "file_path": path }), options);
+    // Lines have to be counted to find one.
+    let input = json!({ "file_path": path, "offset": 1_000_000_000 });
+    let read = bed.call_with("Read", input, options);
     let abort = async {
         tokio::task::yield_now().await;
         cancel.cancel();
@@ -52,4 +58,113 @@ async fn a_cancelled_read_of_a_large_file_stops_its_thread() {
     // for its blocking threads.
     let (output, ()) = tokio::join!(read, abort);
     assert_eq!(output.error.unwrap().kind, ErrorKind::Cancelled);
+}
+
+/// How many bytes this process has read from files so far.
+#[cfg(target_os = "linux")]
+fn bytes_read() -> u64 {
+    let io = std::fs::read_to_string("/proc/self/io").unwrap();
+    io.lines().find_map(|it| it.strip_prefix("rchar: ")?.parse().ok()).unwrap()
+}
+
+/// A text of some lines with a terabyte of nothing behind it.
+fn sparse_text(bed: &TestBed, lines: usize) -> std::path::PathBuf {
+    let path = bed.write("sparse.txt", "text\n".repeat(lines));
+    std::fs::File::options().append(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+    path
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn of_a_huge_file_only_what_is_shown_is_read() {
+    let bed = TestBed::new();
+    let text = sparse_text(&bed, 4_000);
+    let binary = bed.write("sparse.bin", [0]);
+    std::fs::File::options().append(true).open(&binary).unwrap().set_len(1 << 40).unwrap();
+    let before = bytes_read();
+    let some = bed.call("Read", json!({ "file_path": text, "limit": 5 })).await;
+    assert_eq!(
+        some.joined_text(),
+        "1\ttext\n2\ttext\n3\ttext\n4\ttext\n5\ttext\n[lines 1-5 of more than 5 (1099511627776 bytes in all) are shown; continue with offset 6]"
+    );
+    let facts = some.meta.get("toolwright/file").unwrap();
+    assert_eq!(facts.get("totalLines"), Some(&json!(null)));
+    assert_eq!(facts.get("complete"), Some(&json!(false)));
+    let capped = bed.call("Read", json!({ "file_path": text })).await;
+    assert!(capped.joined_text().contains("[lines 1-2000 of more than 2000 (1099511627776 bytes"));
+    let raw =
+        bed.call("read_file", json!({ "path": "sparse.txt", "startLine": 2, "endLine": 3 })).await;
+    assert_eq!(raw.joined_text(), "text\ntext");
+    // A line of a terabyte is not counted out either.
+    let long = bed.call("Read", json!({ "file_path": text, "offset": 4_000, "limit": 5 })).await;
+    assert!(long.joined_text().contains("4001\t"), "{}", long.joined_text().len());
+    assert!(long.joined_text().contains("… [too many more characters to count]"));
+    let refused = bed.call("Read", json!({ "file_path": binary })).await;
+    assert_eq!(refused.error.unwrap().kind, ErrorKind::FileRead);
+    let read = bytes_read() - before;
+    // Other tests read meanwhile, but no terabyte.
+    assert!(read < 1 << 38, "{read} bytes were read");
+}
+
+/// A file that is read in part because it is large.
+fn large_text(bed: &TestBed) -> (std::path::PathBuf, String) {
+    let lines: Vec<String> = (1..=200_000).map(|it| format!("line {it}")).collect();
+    let text = lines.join("\n");
+    (bed.write("large.txt", &text), text)
+}
+
+#[tokio::test]
+async fn a_file_that_was_read_in_part_can_be_edited_and_written_while_it_is_untouched() {
+    let bed = TestBed::new();
+    let (path, text) = large_text(&bed);
+    let read = bed.call("Read", json!({ "file_path": path, "limit": 5 })).await;
+    assert!(read.joined_text().contains("of more than 5 ("), "{}", read.joined_text());
+    // Also where nobody has looked.
+    let edit = json!({ "file_path": path, "old_string": "line 199999\n", "new_string": "" });
+    let edited = bed.call("Edit", edit).await;
+    assert_eq!(edited.error, None);
+    assert!(!edited.joined_text().contains("changed since"), "{}", edited.joined_text());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text.replace("line 199999\n", ""));
+    let write = json!({ "file_path": path, "content": "new" });
+    assert_eq!(bed.call("Write", write).await.error, None);
+}
+
+#[tokio::test]
+async fn a_file_that_was_read_in_part_and_touched_since_is_not_written_over() {
+    let bed = TestBed::new();
+    let (path, text) = large_text(&bed);
+    bed.call("Read", json!({ "file_path": path, "limit": 5 })).await;
+    let behind = text.replace("line 150000", "their line");
+    std::fs::write(&path, &behind).unwrap();
+    let write = json!({ "file_path": path, "content": "new" });
+    let refused = bed.call("Write", write.clone()).await.error.unwrap();
+    assert_eq!(refused.kind, ErrorKind::StaleFile, "{}", refused.message);
+    // What was shown is as it was, so an edit is not told of a change.
+    let edit = json!({ "file_path": path, "old_string": "line 3\n", "new_string": "3\n" });
+    let edited = bed.call("Edit", edit).await;
+    assert_eq!(edited.error, None);
+    // What was shown and changed is told.
+    bed.call("Read", json!({ "file_path": path, "limit": 5 })).await;
+    std::fs::write(&path, behind.replace("line 2\n", "their 2\n")).unwrap();
+    let edit = json!({ "file_path": path, "old_string": "line 5\n", "new_string": "5\n" });
+    let edited = bed.call("Edit", edit).await;
+    assert!(edited.joined_text().contains("the file had changed since it was read"));
+    assert_eq!(bed.call("Write", write).await.error.unwrap().kind, ErrorKind::StaleFile);
+}
+
+#[tokio::test]
+async fn what_is_too_large_to_be_read_can_be_written_over_or_the_way_out_is_told() {
+    let bed = TestBed::new();
+    let notebook = bed.write("large.ipynb", "{");
+    std::fs::File::options().append(true).open(&notebook).unwrap().set_len(64 << 20).unwrap();
+    let refused = bed.call("Read", json!({ "file_path": notebook })).await.error.unwrap();
+    assert!(refused.message.contains("bytes can be read; take it apart"), "{}", refused.message);
+    let write = json!({ "file_path": notebook, "content": "{}" });
+    assert_eq!(bed.call("Write", write).await.error, None);
+    let huge = sparse_text(&bed, 10);
+    bed.call("Read", json!({ "file_path": huge, "limit": 5 })).await;
+    let refused = bed.call("Write", json!({ "file_path": huge, "content": "" })).await;
+    let message = refused.error.unwrap().message;
+    assert!(message.contains("files of at most 268435456 bytes can be changed; "), "{message}");
+    assert!(!message.contains("read it first"), "{message}");
 }

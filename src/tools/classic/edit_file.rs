@@ -14,7 +14,7 @@ use crate::{
             text_to_edit,
         },
     },
-    workspace::{RelativePaths, WorkspacePath},
+    workspace::{RelativePaths, TextFile, WorkspacePath},
 };
 
 #[derive(Default)]
@@ -96,7 +96,8 @@ impl Tool for EditFile {
 
 fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
     let original = text_to_edit(current)?;
-    let mut file = original.clone();
+    // The file after the edits so far, once there are any.
+    let mut edited: Option<TextFile> = None;
     let mut bytes = Vec::new();
     let mut moves: Vec<LineMoves> = Vec::new();
     let mut certificates = Vec::new();
@@ -110,14 +111,18 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
         let hint = edit.line_hint.map(|line| moves.iter().fold(line, |line, it| it.line_now(line)));
         let occurrences = hint.map_or(Occurrences::One, Occurrences::Nearest);
         let wanted = Wanted { target: &edit.target, replacement: &edit.replacement, occurrences };
-        let replaced = replace(&file, &wanted, &name, &|| current.is_cancelled())
+        if index > 0 {
+            edited = Some(original.changed_to(bytes));
+        }
+        let file = edited.as_ref().unwrap_or(&original);
+        let replaced = replace(file, &wanted, &name, &|| current.is_cancelled())
             .map_err(|error| explain_drift(naming(error, &name), current, &original))?;
         if replaced.is_lenient() {
             leniently.push_str(&format!("; {name}: {}", replaced.places()));
         }
         certificates.push(Value::Object(replaced.facts()));
         moves.push(replaced.moves());
-        (file, bytes) = (replaced.file, replaced.bytes);
+        bytes = replaced.bytes;
     }
     let count = edits.len();
     let summary = format!(
@@ -129,10 +134,10 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
     facts.insert("edits".to_owned(), Value::Array(certificates));
     Ok(Next {
         remark: remark(current, &original, &bytes),
+        after: original.says_after(&bytes),
         bytes,
         summary,
-        before: original.into_text(),
-        after: file.into_text(),
+        before: original.into_text_unlike_bytes(),
         facts,
     })
 }

@@ -89,9 +89,9 @@ fn edited(current: &Current, input: &Input) -> Result<Next, ToolError> {
         summary: format!("edited `{}`: {}", current.path, replaced.summary()),
         remark: remark(current, &file, &replaced.bytes),
         facts: replaced.facts(),
+        after: file.says_after(&replaced.bytes),
         bytes: replaced.bytes,
-        before: file.into_text(),
-        after: replaced.file.into_text(),
+        before: file.into_text_unlike_bytes(),
     })
 }
 
@@ -116,8 +116,8 @@ fn created(current: &Current, content: &str) -> Result<Next, ToolError> {
         bytes,
         summary: format!("{done} `{}`", current.path),
         remark: None,
-        before: String::new(),
-        after: content.to_owned(),
+        before: Some(String::new()),
+        after: Some(content.to_owned()),
         facts: serde_json::Map::new(),
     })
 }

@@ -148,5 +148,6 @@ fn edited(current: &Current, edit: &CellEdit) -> Result<Next, ToolError> {
         format!("{done} cell `{}` of `{}`", notebook.cell_id, current.path)
     };
     let remark = remark(current, &file, &bytes);
-    Ok(Next { bytes, summary, remark, before: file.into_text(), after: notebook.text, facts })
+    let after = file.says_after(&bytes);
+    Ok(Next { bytes, summary, remark, before: file.into_text_unlike_bytes(), after, facts })
 }

@@ -11,10 +11,11 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use pretty_assertions::assert_eq;
+use tempfile::TempDir;
 
 use super::{
     Expected::{Anything, Unchanged},
@@ -75,17 +76,22 @@ fn plays_its_role_when_started_as_a_child() {
         "write forever" => {
             say("ready");
             for round in 0_u8.. {
-                let letter = b'a' + round % 26;
-                write_atomically(&target, &vec![letter; LARGE], Anything).unwrap();
+                let bytes = vec![b'a' + round % 26; LARGE];
+                let read = read_for_edit(&target, u64::MAX).unwrap();
+                let expected = if round % 4 == 0 { Anything } else { Unchanged(&read.stamp) };
+                write_atomically(&target, &bytes, expected).unwrap();
             }
         }
         "increment" => {
-            let locks = FileLocks::in_directory(&root.join("../locks"));
+            let locks = FileLocks::default();
             (0..500).for_each(|_| increment(&locks, &target));
+            say("done");
         }
+        "append" => append_lines(&target),
+        "replace" => replace_often(&target),
         "hold the lock" => {
-            let locks = FileLocks::in_directory(&root.join("../locks"));
-            let _guard = locks.acquire(target.absolute(), &|| false).unwrap();
+            let locks = FileLocks::default();
+            let _guard = locks.acquire(&target, &|| false).unwrap();
             say("ready");
             let _until_killed = io::stdin().read_line(&mut String::new());
         }
@@ -107,9 +113,43 @@ fn outcome(result: Result<Written, WriteError>) -> String {
     }
 }
 
+/// Appends numbered lines until its input ends, each as a program does that knows of nobody else.
+fn append_lines(target: &WorkspacePath) {
+    let ended = thread::spawn(|| io::stdin().read_line(&mut String::new()));
+    say("ready");
+    let mut count = 0;
+    while !ended.is_finished() && count < 200_000 {
+        let mut file = fs::File::options().append(true).open(target.absolute()).unwrap();
+        file.write_all(format!("line {count}\n").as_bytes()).unwrap();
+        count += 1;
+    }
+    say(&format!("appended {count}"));
+}
+
+/// Replaces the file again and again, and looks whether what it wrote stays.
+fn replace_often(target: &WorkspacePath) {
+    say("ready");
+    let (path, aside) = (target.absolute(), target.absolute().with_file_name("theirs"));
+    for round in 0..1_000 {
+        let own = format!("theirs={round};");
+        let rest = fs::read_to_string(path).unwrap();
+        let rest = rest.split_once(';').unwrap().1;
+        fs::write(&aside, format!("{own}{rest}")).unwrap();
+        fs::rename(&aside, path).unwrap();
+        // For an instant the other program's version may be there, until it sees what it replaced.
+        let lost = Instant::now() + Duration::from_secs(10);
+        while !fs::read_to_string(path).unwrap().starts_with(&own) {
+            if Instant::now() > lost {
+                return say(&format!("lost {own}"));
+            }
+        }
+    }
+    say("kept all");
+}
+
 fn increment(locks: &FileLocks, target: &WorkspacePath) {
-    let _guard = locks.acquire(target.absolute(), &|| false).unwrap();
-    let read = read_for_edit(target).unwrap();
+    let _guard = locks.acquire(target, &|| false).unwrap();
+    let read = read_for_edit(target, u64::MAX).unwrap();
     let number: u32 = String::from_utf8(read.bytes).unwrap().parse().unwrap();
     let next = (number + 1).to_string();
     write_atomically(target, next.as_bytes(), Unchanged(&read.stamp)).unwrap();
@@ -148,14 +188,116 @@ fn two_processes_that_increment_a_number_lose_none() {
     }
     assert_eq!(fs::read_to_string(bed.root.join("file")).unwrap(), "1000");
     assert_eq!(bed.names(), ["file"]);
-    assert_eq!(fs::read_dir(bed.root.join("../locks")).unwrap().count(), 0);
+}
+
+/// What a child says next.
+fn next_word(lines: &mut impl Iterator<Item = io::Result<String>>) -> String {
+    let mut said = lines.filter_map(|line| Some(line.ok()?.split_once("said: ")?.1.to_owned()));
+    said.next().unwrap()
+}
+
+#[test]
+fn no_line_of_a_program_that_appends_meanwhile_is_lost() {
+    let bed = Bed::new();
+    let path = bed.root.join("file");
+    fs::write(&path, "edits: 0\n").unwrap();
+    let mut appender = child("append", &bed.root).stdin(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(appender.stdout.take().unwrap()).lines();
+    assert_eq!(next_word(&mut lines), "ready");
+    let (locks, target) = (FileLocks::default(), bed.place("file"));
+    let mut merged = 0;
+    for round in 0..300 {
+        let _guard = locks.acquire(&target, &|| false).unwrap();
+        let read = read_for_edit(&target, u64::MAX).unwrap();
+        let text = String::from_utf8(read.bytes).unwrap();
+        let next =
+            text.replacen(&format!("edits: {round}\n"), &format!("edits: {}\n", round + 1), 1);
+        assert!(next != text);
+        let written = write_atomically(&target, next.as_bytes(), Unchanged(&read.stamp)).unwrap();
+        assert!(!written.foreign.wrote_to_replaced && !written.foreign.has_replaced_open);
+        merged += u32::from(written.foreign.appended > 0);
+    }
+    drop(appender.stdin.take());
+    let count: usize = next_word(&mut lines).strip_prefix("appended ").unwrap().parse().unwrap();
+    appender.wait().unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let mut found: Vec<&str> = text.lines().collect();
+    assert_eq!(found.remove(0), "edits: 300");
+    let mut numbers: Vec<usize> =
+        found.iter().map(|it| it.strip_prefix("line ").unwrap().parse().unwrap()).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..count).collect::<Vec<_>>());
+    assert!(merged > 0, "no line came between, so the test shows nothing");
+    assert_eq!(bed.names(), ["file"]);
+}
+
+#[test]
+fn a_version_that_another_program_puts_in_place_meanwhile_is_never_replaced_unseen() {
+    let bed = Bed::new();
+    fs::write(bed.root.join("file"), "theirs=none; ours=0").unwrap();
+    let mut other = child("replace", &bed.root).spawn().unwrap();
+    let mut lines = BufReader::new(other.stdout.take().unwrap()).lines();
+    assert_eq!(next_word(&mut lines), "ready");
+    let (locks, target) = (FileLocks::default(), bed.place("file"));
+    let (mut done, mut refused) = (0_u32, 0_u32);
+    while other.try_wait().unwrap().is_none() {
+        let mut guard = locks.acquire(&target, &|| false).unwrap();
+        guard.renew(&|| false).unwrap();
+        let Ok(read) = read_for_edit(&target, u64::MAX) else { continue };
+        let text = String::from_utf8(read.bytes).unwrap();
+        let (theirs, _) = text.split_once(';').unwrap();
+        let next = format!("{theirs}; ours={done}");
+        match write_atomically(&target, next.as_bytes(), Unchanged(&read.stamp)) {
+            Ok(_) => done += 1,
+            Err(WriteError::Changed(_)) => refused += 1,
+            Err(err) => unreachable!("{err}"),
+        }
+    }
+    assert_eq!(next_word(&mut lines), "kept all");
+    assert!(done > 0 && refused > 0, "{done} done, {refused} refused");
+    assert_eq!(bed.names(), ["file"]);
+}
+
+#[test]
+fn two_users_with_different_temporary_directories_lose_no_edit() {
+    if !rustix::process::geteuid().is_root() {
+        writeln!(io::stderr(), "SKIPPED: only root can start processes of two users").unwrap();
+        return;
+    }
+    let bed = Bed::of(TempDir::new_in("/var/tmp").unwrap());
+    let path = bed.root.join("file");
+    fs::write(&path, "0").unwrap();
+    set_mode(&path, 0o666);
+    set_mode(&bed.root, 0o777);
+    set_mode(bed.root.parent().unwrap(), 0o755);
+    // Where nothing that is needed lies in it, `/tmp` is another one for each, and of no use to either.
+    let has_own_views = can_mount() && !env::current_exe().unwrap().starts_with("/tmp");
+    if !has_own_views {
+        writeln!(io::stderr(), "SKIPPED IN PART: both users see the same /tmp").unwrap();
+    }
+    let children = [(0, "mount -t tmpfs -o ro none /tmp"), (65534, "mount --bind /proc/sys /tmp")];
+    let children = children.map(|(user, hide)| {
+        let (view, hide) = if has_own_views { ("unshare -m", hide) } else { ("", "true") };
+        let script = format!(
+            r#"exec {view} sh -c '{hide} && export TMPDIR=/nowhere/{user} &&
+               exec setpriv --reuid {user} --regid {user} --clear-groups "$@"' sh "$@""#
+        );
+        child_after(&script, "increment", &bed.root).stdout(Stdio::piped()).spawn().unwrap()
+    });
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("said: done"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), "1000");
+    assert_eq!(bed.names(), ["file"]);
 }
 
 #[test]
 fn sixty_four_threads_that_increment_a_number_lose_none() {
     let bed = Bed::new();
     fs::write(bed.root.join("file"), "0").unwrap();
-    let locks = FileLocks::in_directory(&bed.root.join("../locks"));
+    let locks = FileLocks::default();
     let target = bed.place("file");
     thread::scope(|scope| {
         for _ in 0..64 {
@@ -170,7 +312,7 @@ fn two_names_of_one_file_take_turns_too() {
     let bed = Bed::new();
     fs::write(bed.root.join("file"), "0").unwrap();
     fs::hard_link(bed.root.join("file"), bed.root.join("other")).unwrap();
-    let locks = FileLocks::in_directory(&bed.root.join("../locks"));
+    let locks = FileLocks::default();
     thread::scope(|scope| {
         for name in ["file", "other", "file", "other"] {
             let (target, locks) = (bed.place(name), &locks);
@@ -183,16 +325,17 @@ fn two_names_of_one_file_take_turns_too() {
 #[test]
 fn a_holder_that_is_killed_releases_the_file() {
     let bed = Bed::new();
+    fs::write(bed.root.join("file"), "old").unwrap();
     let mut holder = child("hold the lock", &bed.root).stdin(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().ends_with("said: ready")));
-    let locks = FileLocks::in_directory(&bed.root.join("../locks"));
-    let path = bed.root.join("file");
-    let busy = locks.waiting_at_most(Duration::from_millis(50)).acquire(&path, &|| false);
+    let locks = FileLocks::default();
+    let target = bed.place("file");
+    let busy = locks.waiting_at_most(Duration::from_millis(50)).acquire(&target, &|| false);
     assert!(busy.unwrap_err().to_string().contains("by another process"));
     holder.kill().unwrap();
     holder.wait().unwrap();
-    let _guard = locks.acquire(&path, &|| false).unwrap();
+    let _guard = locks.acquire(&target, &|| false).unwrap();
 }
 
 #[test]

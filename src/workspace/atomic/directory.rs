@@ -13,7 +13,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, Mode, OFlags, Stat, fstat, mkdirat, openat, statat, unlinkat},
+    fs::{AtFlags, Dir, Mode, OFlags, Stat, fstat, mkdirat, openat, statat, unlinkat},
     io::Errno,
 };
 
@@ -117,6 +117,12 @@ impl Directory {
     pub(super) fn open(&self, name: &OsStr, access: OFlags, mode: Mode) -> Result<File, Errno> {
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         openat(&self.fd, name, flags, mode).map(File::from)
+    }
+
+    /// Everything in the directory.
+    pub(super) fn entries(&self) -> Result<Dir, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Dir::new(openat(&self.fd, ".", flags, Mode::empty())?)
     }
 
     /// Removes a name from the directory; that it is gone already is as good.

@@ -3,6 +3,9 @@
 //! The part that needs new room is written first, behind the old bytes, so that a full disk is met
 //! before any of them is touched. After an error the old bytes are put back. A crash in between
 //! can still leave a mixture, which is why this is only done where a rename would do worse.
+//!
+//! Another program that appends at the same time keeps its bytes behind the new ones; one that writes
+//! into the middle is told of, since nobody can part what both have written.
 
 use std::{
     fs::File,
@@ -10,41 +13,84 @@ use std::{
     os::unix::fs::FileExt as _,
 };
 
-/// Makes `bytes` the content of an open file, if `still_expected` of its present content.
+use super::Stamp;
+
+/// Makes `bytes` the content of an open file, if it holds what is expected, or anything.
 pub(super) fn overwrite(
     file: &mut File,
     bytes: &[u8],
-    still_expected: impl FnOnce(&[u8]) -> bool,
+    expected: Option<&Stamp>,
 ) -> io::Result<Overwritten> {
     let mut old = Vec::new();
-    file.read_to_end(&mut old)?;
-    if !still_expected(&old) {
+    match expected {
+        // A file that grows is not followed.
+        Some(stamp) => (&mut *file).take(stamp.length() + 1).read_to_end(&mut old)?,
+        None => file.read_to_end(&mut old)?,
+    };
+    let is_expected = expected.is_none_or(|it| it.content_hash() == blake3::hash(&old));
+    // Once more, because reading took a while.
+    if !is_expected || length(file)? != old.len() as u64 {
         return Ok(Overwritten::Unexpected);
     }
-    if let Err(err) = write(file, bytes, old.len()) {
+    write(file, bytes, &old).map_err(|err| {
         let restored = file
             .write_all_at(&old, 0)
             .and_then(|()| file.set_len(old.len() as u64))
             .and_then(|()| file.sync_all());
-        return Err(restored.err().map_or(err, |second| {
+        restored.err().map_or(err, |second| {
             io::Error::other(format!(
                 "writing failed, and so did putting the old bytes back: {second}"
             ))
-        }));
+        })
+    })?;
+    let appended = keep_appended(file, bytes, old.len())?;
+    file.sync_all()?;
+    if !holds(file, bytes)? {
+        return Err(io::Error::other(
+            "another program wrote into it at the same time, and it now holds parts of both; read it again",
+        ));
     }
-    Ok(Overwritten::Done)
+    Ok(Overwritten::Done { appended })
 }
 
 /// Whether the file was written.
 pub(super) enum Overwritten {
-    Done,
+    Done { appended: u64 },
     Unexpected,
 }
 
-fn write(file: &File, bytes: &[u8], old_length: usize) -> io::Result<()> {
-    let (over_old, behind) = bytes.split_at_checked(old_length).unwrap_or((bytes, &[]));
-    file.write_all_at(behind, old_length as u64)?;
-    file.write_all_at(over_old, 0)?;
-    file.set_len(bytes.len() as u64)?;
-    file.sync_all()
+fn length(file: &File) -> io::Result<u64> {
+    Ok(file.metadata()?.len())
+}
+
+fn write(file: &File, bytes: &[u8], old: &[u8]) -> io::Result<()> {
+    let (over_old, behind) = bytes.split_at_checked(old.len()).unwrap_or((bytes, &[]));
+    file.write_all_at(behind, old.len() as u64)?;
+    file.write_all_at(over_old, 0)
+}
+
+/// Cuts off what is left of the old bytes, and moves up what somebody appended to them; says how much.
+fn keep_appended(file: &File, bytes: &[u8], old_length: usize) -> io::Result<u64> {
+    let end = bytes.len().max(old_length) as u64;
+    let mut appended = vec![0; usize::try_from(length(file)?.saturating_sub(end)).unwrap_or(0)];
+    file.read_exact_at(&mut appended, end)?;
+    if end > bytes.len() as u64 {
+        file.write_all_at(&appended, bytes.len() as u64)?;
+        file.set_len((bytes.len() + appended.len()) as u64)?;
+    }
+    Ok(appended.len() as u64)
+}
+
+fn holds(file: &File, bytes: &[u8]) -> io::Result<bool> {
+    let mut buffer = vec![0; 64 << 10];
+    for (number, wanted) in bytes.chunks(buffer.len()).enumerate() {
+        let found = buffer.get_mut(..wanted.len()).unwrap_or_default();
+        match file.read_exact_at(found, (number * (64 << 10)) as u64) {
+            Ok(()) if found == wanted => {}
+            Ok(()) => return Ok(false),
+            Err(err) if err.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(err) => return Err(err),
+        }
+    }
+    Ok(true)
 }

@@ -12,6 +12,8 @@
 #[cfg(unix)]
 mod directory;
 #[cfg(unix)]
+mod exchange;
+#[cfg(unix)]
 mod in_place;
 #[cfg(unix)]
 mod metadata;
@@ -19,10 +21,14 @@ mod metadata;
 mod portable;
 #[cfg(unix)]
 mod replace;
+#[cfg(unix)]
+mod since;
 mod stamp;
 #[cfg(unix)]
 mod temporary;
 mod temporary_name;
+#[cfg(unix)]
+mod writers;
 
 #[cfg(all(test, unix))]
 mod crash_tests;
@@ -34,7 +40,7 @@ use std::{
     path::Path,
 };
 
-pub use stamp::Stamp;
+pub use stamp::{Glimpse, Glimpsed, Stamp};
 pub use temporary_name::is_temporary_name;
 
 use super::path::WorkspacePath;
@@ -71,8 +77,21 @@ pub struct Written {
     pub not_kept: Vec<NotKept>,
     /// The name is on the disk as well; the content always is.
     pub durable: bool,
+    /// What other programs did to the file meanwhile.
+    pub foreign: Foreign,
     /// The file as it is now, to tell later whether it is still this one.
     pub stamp: Stamp,
+}
+
+/// What other programs did to a file while it was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Foreign {
+    /// How many bytes they appended; these stand behind what was written.
+    pub appended: u64,
+    /// One still has the old file open: what it writes from now on nobody will see.
+    pub has_replaced_open: bool,
+    /// One has written to the old file already, and not just behind it.
+    pub wrote_to_replaced: bool,
 }
 
 /// Why a file was written in place.
@@ -129,6 +148,18 @@ pub enum WriteError {
         /// What it is, with its article.
         kind: &'static str,
     },
+    /// The file is too large to be read for a change.
+    #[error(
+        "`{path}` has {bytes} bytes; files of at most {limit} bytes can be changed; change it with a command, such as `sed -i`, or remove it and write it anew"
+    )]
+    TooLarge {
+        /// The place.
+        path: String,
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// The file or its directory may not be written.
     #[error("`{0}` may not be written: {1}")]
     Denied(String, #[source] io::Error),
@@ -160,10 +191,11 @@ impl WriteError {
     }
 }
 
-/// Reads a whole file together with the stamp that [`Expected::Unchanged`] compares.
+/// Reads a file of at most `limit` bytes together with the stamp that [`Expected::Unchanged`] compares.
 ///
+/// Of a file that grows meanwhile, what it held when it was opened: the write keeps what was appended.
 /// Hold the file's lock from here to the write, so that other editors wait for their turn.
-pub fn read_for_edit(place: &WorkspacePath) -> Result<ForEdit, WriteError> {
+pub fn read_for_edit(place: &WorkspacePath, limit: u64) -> Result<ForEdit, WriteError> {
     let path = place.absolute();
     let failed = |err| WriteError::from_io(path, err);
     let mut file = place.open().map_err(failed)?;
@@ -173,11 +205,16 @@ pub fn read_for_edit(place: &WorkspacePath) -> Result<ForEdit, WriteError> {
     }
     // A foreign writer that does not take turns may be in the middle of its write.
     for _ in 0..8 {
+        if before.length() > limit {
+            let path = path_to_text(path).into_owned();
+            return Err(WriteError::TooLarge { path, bytes: before.length(), limit });
+        }
         let mut bytes = Vec::with_capacity(before.capacity());
         io::Seek::rewind(&mut file).map_err(failed)?;
-        file.read_to_end(&mut bytes).map_err(failed)?;
+        (&mut file).take(before.length()).read_to_end(&mut bytes).map_err(failed)?;
         let after = stamp::Identity::of_file(&file).map_err(failed)?;
-        if after == before {
+        let is_whole = bytes.len() as u64 == before.length();
+        if after == before || (is_whole && after.length() > before.length()) {
             let stamp = Stamp::new(before, blake3::hash(&bytes));
             return Ok(ForEdit { bytes, stamp });
         }

@@ -10,7 +10,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Expected, Stamp, WriteError, Written, stamp::Identity, temporary_name::slot_name};
+use super::{
+    Expected, Foreign, Stamp, WriteError, Written, stamp::Identity, temporary_name::slot_name,
+};
 use crate::{path_text::path_to_text, workspace::path::WorkspacePath};
 
 /// As many writers can be in one directory at once.
@@ -71,6 +73,7 @@ pub(super) fn write(
         in_place: None,
         not_kept: Vec::new(),
         durable: true,
+        foreign: Foreign::default(),
         stamp: Stamp::new(identity, blake3::hash(bytes)),
     })
 }

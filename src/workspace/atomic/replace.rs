@@ -1,26 +1,34 @@
 //! The steps of one write on Unix: temporary file, metadata, disk, check, rename.
 
-use std::{ffi::OsStr, io, io::Write as _, path::Path};
+use std::{
+    ffi::OsStr,
+    fs::File,
+    io::{self, Write as _},
+    os::fd::OwnedFd,
+    path::Path,
+};
 
 use rustix::{
-    fs::{Access, AtFlags, Mode, OFlags, Stat, accessat, linkat, renameat, unlinkat},
+    fs::{Access, AtFlags, Mode, OFlags, Stat, accessat, linkat, renameat},
     io::Errno,
 };
 
 use super::{
-    Expected, InPlace, NotKept, Stamp, WriteError, Written,
+    Expected, Foreign, InPlace, NotKept, Stamp, WriteError, Written,
     directory::Directory,
+    exchange::Exchanged,
     in_place::{self, Overwritten},
     metadata,
+    since::{Since, since},
     stamp::Identity,
     temporary::Temporary,
 };
 use crate::{path_text::path_to_text, workspace::path::WorkspacePath};
 
 /// One write that is under way.
-struct Target<'a> {
-    directory: &'a Directory,
-    name: &'a OsStr,
+pub(super) struct Target<'a> {
+    pub(super) directory: &'a Directory,
+    pub(super) name: &'a OsStr,
     path: &'a Path,
     expected: Expected<'a>,
 }
@@ -43,7 +51,7 @@ pub(super) fn remove(place: &WorkspacePath, stamp: &Stamp) -> Result<(), WriteEr
     let (mut directory, name) = Directory::of(place)?;
     let expected = Expected::Unchanged(stamp);
     let target = Target { directory: &directory, name, path: place.absolute(), expected };
-    let removed = target.remove();
+    let removed = target.remove(stamp);
     if removed.is_err() {
         directory.remove_made();
     }
@@ -55,11 +63,30 @@ fn is_linked(stat: Option<&Stat>) -> bool {
 }
 
 impl Target<'_> {
-    fn remove(&self) -> Result<(), WriteError> {
-        let now = self.look()?;
-        self.check_content(now.as_ref())?;
-        unlinkat(&self.directory.fd, self.name, AtFlags::empty())
+    fn remove(&self, stamp: &Stamp) -> Result<(), WriteError> {
+        self.look()?;
+        let failed = |err| self.failed(err);
+        let is_same = |file: &File| matches!(since(file, stamp), Ok(Since::Same));
+        let old = self.open_old()?;
+        if !is_same(&old) {
+            return Err(self.changed());
+        }
+        // Out of everybody's way first: what is removed is what was looked at last.
+        let mut temporary =
+            Temporary::create(self.directory, Mode::from_raw_mode(0o600)).map_err(failed)?;
+        let _held_by_us_or_them = old.try_lock();
+        let directory = &self.directory.fd;
+        renameat(directory, self.name, directory, temporary.name())
             .map_err(|err| self.failed(err.into()))?;
+        let displaced = self.directory.open(temporary.name(), OFlags::RDONLY, Mode::empty());
+        if !displaced.is_ok_and(|it| is_same(&it)) {
+            // A file that has appeared since is newer, and stays.
+            if rename_to_nothing(directory, temporary.name(), self.name).is_ok() {
+                temporary.moved();
+            }
+            return Err(self.changed());
+        }
+        temporary.let_go();
         self.directory.sync();
         Ok(())
     }
@@ -79,29 +106,37 @@ impl Target<'_> {
 
         // The disk took its time, so everything is looked at again.
         let now = self.look()?;
-        self.check_content(now.as_ref())?;
         if is_linked(now.as_ref()) {
             return self.write_in_place(bytes, InPlace::HardLinked);
         }
         if now.as_ref().map(Identity::of_stat) != old.as_ref().map(Identity::of_stat) {
             not_kept = self.carry_over(now.as_ref(), &temporary)?;
         }
-        match self.rename(&mut temporary, now.is_some()) {
-            Ok(()) => {}
-            Err(Errno::EXIST) => return Err(WriteError::Exists(self.shown())),
-            Err(Errno::XDEV | Errno::BUSY) => {
-                return self.write_in_place(bytes, InPlace::NotRenamable);
+        let mut foreign = Foreign::default();
+        let durable = if let Expected::Unchanged(stamp) = self.expected {
+            match self.exchange(&mut temporary, stamp, bytes)? {
+                Exchanged::Done { others, durable } => {
+                    foreign = others;
+                    durable
+                }
+                Exchanged::NotRenamable => {
+                    return self.write_in_place(bytes, InPlace::NotRenamable);
+                }
             }
-            Err(err) => return Err(self.failed(err.into())),
-        }
+        } else {
+            match self.rename(&mut temporary, now.is_some()) {
+                Ok(()) => {}
+                Err(Errno::EXIST) => return Err(WriteError::Exists(self.shown())),
+                Err(Errno::XDEV | Errno::BUSY) => {
+                    return self.write_in_place(bytes, InPlace::NotRenamable);
+                }
+                Err(err) => return Err(self.failed(err.into())),
+            }
+            self.directory.sync()
+        };
         let identity = Identity::of_file(&temporary.file).map_err(|err| self.failed(err))?;
-        Ok(Written {
-            created: now.is_none(),
-            in_place: None,
-            not_kept,
-            durable: self.directory.sync(),
-            stamp: Stamp::new(identity, blake3::hash(bytes)),
-        })
+        let stamp = Stamp::new(identity.with_length(bytes.len()), blake3::hash(bytes));
+        Ok(Written { created: now.is_none(), in_place: None, not_kept, durable, foreign, stamp })
     }
 
     /// Looks at what is there; refuses what may not be replaced.
@@ -125,24 +160,6 @@ impl Target<'_> {
         }
     }
 
-    /// Compares what is there with what was read, reading it again only in case of doubt.
-    fn check_content(&self, now: Option<&Stat>) -> Result<(), WriteError> {
-        let (Expected::Unchanged(stamp), Some(now)) = (self.expected, now) else { return Ok(()) };
-        if stamp.is_surely(&Identity::of_stat(now)) {
-            return Ok(());
-        }
-        let mut hasher = blake3::Hasher::new();
-        let file = self
-            .directory
-            .open(self.name, OFlags::RDONLY, Mode::empty())
-            .map_err(|err| self.failed(err.into()))?;
-        hasher.update_reader(file).map_err(|err| self.failed(err))?;
-        if hasher.finalize() == stamp.content_hash() {
-            return Ok(());
-        }
-        Err(WriteError::Changed(self.shown()))
-    }
-
     fn carry_over(
         &self,
         old: Option<&Stat>,
@@ -161,22 +178,17 @@ impl Target<'_> {
             temporary.moved();
             return Ok(());
         }
-        #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-        {
-            use rustix::fs::{RenameFlags, renameat_with};
-            let flags = RenameFlags::NOREPLACE;
-            match renameat_with(directory, temporary.name(), directory, self.name, flags) {
-                // File systems that do not know the flag.
-                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-                Ok(()) => {
-                    temporary.moved();
-                    return Ok(());
-                }
-                Err(err) => return Err(err),
+        match rename_to_nothing(directory, temporary.name(), self.name) {
+            Ok(()) => {
+                temporary.moved();
+                Ok(())
             }
+            // The temporary name stays to be removed: the file has a second one now.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                linkat(directory, temporary.name(), directory, self.name, AtFlags::empty())
+            }
+            Err(err) => Err(err),
         }
-        // The temporary name stays to be removed: the file has a second one now.
-        linkat(directory, temporary.name(), directory, self.name, AtFlags::empty())
     }
 
     fn write_in_place(&self, bytes: &[u8], why: InPlace) -> Result<Written, WriteError> {
@@ -188,30 +200,50 @@ impl Target<'_> {
         if let Some(kind) = identity.kind.not_a_file() {
             return Err(WriteError::NotAFile { path: self.shown(), kind });
         }
-        let done = in_place::overwrite(&mut file, bytes, |old| match self.expected {
-            Expected::Anything => true,
-            Expected::Absent => false,
-            Expected::Unchanged(stamp) => stamp.content_hash() == blake3::hash(old),
-        });
-        match done.map_err(|err| self.failed(err))? {
-            Overwritten::Unexpected => return Err(WriteError::Changed(self.shown())),
-            Overwritten::Done => {}
-        }
+        let expected = match self.expected {
+            Expected::Anything => None,
+            Expected::Absent => return Err(self.changed()),
+            Expected::Unchanged(stamp) => Some(stamp),
+        };
+        let appended = match in_place::overwrite(&mut file, bytes, expected) {
+            Ok(Overwritten::Unexpected) => return Err(self.changed()),
+            Ok(Overwritten::Done { appended }) => appended,
+            Err(err) => return Err(self.failed(err)),
+        };
         let identity = Identity::of_file(&file).map_err(|err| self.failed(err))?;
+        let stamp = Stamp::new(identity.with_length(bytes.len()), blake3::hash(bytes));
         Ok(Written {
             created: false,
             in_place: Some(why),
             not_kept: Vec::new(),
             durable: true,
-            stamp: Stamp::new(identity, blake3::hash(bytes)),
+            foreign: Foreign { appended, ..Foreign::default() },
+            stamp,
         })
+    }
+
+    /// The error for a file that is not what it was.
+    pub(super) fn changed(&self) -> WriteError {
+        WriteError::Changed(self.shown())
     }
 
     fn shown(&self) -> String {
         path_to_text(self.path).into_owned()
     }
 
-    fn failed(&self, err: io::Error) -> WriteError {
+    pub(super) fn failed(&self, err: io::Error) -> WriteError {
         WriteError::from_io(self.path, err)
     }
+}
+
+/// Gives a file another name unless that is taken; not every file system can.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn rename_to_nothing(directory: &OwnedFd, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn rename_to_nothing(_directory: &OwnedFd, _from: &OsStr, _to: &OsStr) -> Result<(), Errno> {
+    Err(Errno::NOSYS)
 }

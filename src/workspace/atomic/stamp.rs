@@ -45,6 +45,47 @@ pub(super) enum Kind {
     Device,
 }
 
+/// The beginning of a file at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glimpse {
+    identity: Identity,
+    length: u64,
+    hash: blake3::Hash,
+}
+
+/// What a file is to somebody who once saw its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glimpsed {
+    /// The same file, which nobody has touched since.
+    Untouched,
+    /// It begins as it did; of the rest nothing is known.
+    SameBeginning,
+    /// It begins differently.
+    Otherwise,
+}
+
+impl Glimpse {
+    /// The first `length` bytes of an open file, which have this hash.
+    pub fn of(file: &File, length: u64, hash: blake3::Hash) -> io::Result<Self> {
+        Ok(Self { identity: Identity::of_file(file)?, length, hash })
+    }
+
+    /// Compares with what a file holds now.
+    pub fn compare(&self, bytes: &[u8], now: &Stamp) -> Glimpsed {
+        let beginning = usize::try_from(self.length).ok().and_then(|it| bytes.get(..it));
+        match beginning {
+            Some(beginning) if blake3::hash(beginning) == self.hash => {
+                if now.identity == self.identity {
+                    Glimpsed::Untouched
+                } else {
+                    Glimpsed::SameBeginning
+                }
+            }
+            Some(_) | None => Glimpsed::Otherwise,
+        }
+    }
+}
+
 impl Kind {
     /// The words for what is no file.
     pub(super) fn not_a_file(self) -> Option<&'static str> {
@@ -66,6 +107,12 @@ impl Stamp {
         Self { identity, hash, taken: SystemTime::now() }
     }
 
+    /// How many bytes the content has.
+    #[cfg(unix)]
+    pub(super) fn length(&self) -> u64 {
+        self.identity.length()
+    }
+
     /// The hash of the content, for whoever keeps a record of what was read.
     pub fn content_hash(&self) -> blake3::Hash {
         self.hash
@@ -83,10 +130,27 @@ impl Stamp {
 }
 
 impl Identity {
+    /// The size.
+    pub(super) fn length(&self) -> u64 {
+        u64::try_from(self.length).unwrap_or(0)
+    }
+
     /// Room for the content.
     pub(super) fn capacity(&self) -> usize {
         // The length is a claim: sparse files and `/proc` say anything.
         usize::try_from(self.length).unwrap_or(0).min(64 << 20)
+    }
+
+    /// The same file with so many bytes: never surely one that has more.
+    #[cfg(unix)]
+    pub(super) fn with_length(self, length: usize) -> Self {
+        Self { length: i128::try_from(length).unwrap_or(-1), ..self }
+    }
+
+    /// Whether a file looks as if nobody had written to it in between, whatever became of its names.
+    #[cfg(unix)]
+    pub(super) fn has_same_content_times(&self, other: &Self) -> bool {
+        (self.length, self.modified) == (other.length, other.modified)
     }
 
     /// Whether both are the same file, whatever it contains.

@@ -4,11 +4,16 @@
 //! the directory. A writer holds a lock on its file, which the system releases when the process is
 //! gone, however it went: a slot whose lock can be had is a stray. Process ids would lie across
 //! containers and hosts, and be reused.
+//!
+//! Whoever may write to the directory can occupy slots for good. Where many are taken, a name nobody can
+//! foresee is used, and strays are looked for in the directory's list.
 
 use std::{
     ffi::{OsStr, OsString},
     fs::{File, TryLockError},
+    hash::{BuildHasher as _, RandomState},
     io,
+    os::unix::ffi::OsStrExt as _,
     time::{Duration, SystemTime},
 };
 
@@ -20,11 +25,16 @@ use rustix::{
 use super::{
     directory::Directory,
     stamp::{Identity, Kind},
-    temporary_name::slot_name,
+    temporary_name::{is_unforeseen_name, slot_name, unforeseen_name},
 };
 
-/// As many writers can be in one directory at once.
-const SLOTS: u32 = 4096;
+/// As many writers are in one directory at once, at most times.
+const SLOTS: u32 = 64;
+/// As many names that nobody could foresee are tried.
+const UNFORESEEN: u32 = 16;
+/// As many entries of a directory are looked at for strays, and as many strays are cleared, by one write.
+const MAX_ENTRIES: usize = 100_000;
+const MAX_STRAYS: usize = 256;
 /// After as many free slots in a row, nothing is expected behind.
 const FREE_IN_A_ROW: u32 = 16;
 /// Where the file system has no locks, only age tells, and no write takes so long.
@@ -61,7 +71,24 @@ impl<'a> Temporary<'a> {
             }
             .map(|file| Self { file, name, directory, moved: false });
         }
-        found.ok_or_else(|| io::ErrorKind::ResourceBusy.into())
+        match found {
+            Some(found) => Ok(found),
+            None => Self::unforeseen(directory, mode),
+        }
+    }
+
+    /// The same under a name that nobody can have taken on purpose.
+    fn unforeseen(directory: &'a Directory, mode: Mode) -> io::Result<Self> {
+        clear_listed_strays(directory);
+        for _ in 0..UNFORESEEN {
+            // A new key each time, from the system's randomness.
+            let number = RandomState::new().hash_one(SystemTime::now());
+            let name = OsString::from(unforeseen_name(number));
+            if let Some(file) = claim(directory, &name, mode)? {
+                return Ok(Self { file, name, directory, moved: false });
+            }
+        }
+        Err(io::ErrorKind::ResourceBusy.into())
     }
 
     pub(super) fn name(&self) -> &OsStr {
@@ -72,19 +99,29 @@ impl<'a> Temporary<'a> {
     pub(super) fn moved(&mut self) {
         self.moved = true;
     }
-}
 
-impl Drop for Temporary<'_> {
-    fn drop(&mut self) {
-        if !self.moved {
+    pub(super) fn has_moved(&self) -> bool {
+        self.moved
+    }
+
+    /// Removes what has the temporary name.
+    pub(super) fn let_go(&mut self) {
+        if !std::mem::replace(&mut self.moved, true) {
             self.directory.remove(&self.name);
         }
     }
 }
 
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
 /// Creates and locks the file of a slot, if the slot is free.
 fn claim(directory: &Directory, name: &OsStr, mode: Mode) -> io::Result<Option<File>> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+    // Appending: once the file has its final name, others append to it as well.
+    let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
     let file = match directory.open(name, flags, mode) {
         Ok(file) => file,
         Err(Errno::EXIST) => return Ok(None),
@@ -98,6 +135,19 @@ fn claim(directory: &Directory, name: &OsStr, mode: Mode) -> io::Result<Option<F
     }
     // Or it already has.
     Ok((fstat(&file)?.st_nlink > 0).then_some(file))
+}
+
+/// Removes what killed writers left behind under names that cannot be guessed.
+fn clear_listed_strays(directory: &Directory) {
+    let Ok(entries) = directory.entries() else { return };
+    let names = entries.take(MAX_ENTRIES).filter_map(|it| {
+        let entry = it.ok()?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
+        is_unforeseen_name(&name).then_some(name)
+    });
+    for name in names.take(MAX_STRAYS).collect::<Vec<_>>() {
+        clear_stray(directory, &name);
+    }
 }
 
 #[derive(PartialEq, Eq)]

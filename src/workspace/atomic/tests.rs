@@ -40,7 +40,7 @@ impl Bed {
         Self::of(TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap())
     }
 
-    fn of(dir: TempDir) -> Self {
+    pub(super) fn of(dir: TempDir) -> Self {
         let root = dir.path().canonicalize().unwrap().join("repo");
         fs::create_dir(&root).unwrap();
         Self { root, dir }
@@ -194,7 +194,7 @@ fn hard_links_stay_together_whatever_the_lengths() {
     fs::hard_link(&one, &other).unwrap();
     for (old, new) in (0..12_usize).flat_map(|old| (0..12_usize).map(move |new| (old, new))) {
         fs::write(&one, vec![b'o'; old]).unwrap();
-        let read = read_for_edit(&bed.place("one")).unwrap();
+        let read = read_for_edit(&bed.place("one"), u64::MAX).unwrap();
         let new: Vec<u8> = (0..new).map(|it| b'a' + u8::try_from(it).unwrap()).collect();
         let written = write_atomically(&bed.place("one"), &new, Unchanged(&read.stamp)).unwrap();
         assert_eq!(written.in_place, Some(InPlace::HardLinked));
@@ -264,7 +264,7 @@ fn a_file_replaced_by_a_directory_or_a_link_after_it_was_read_is_refused() {
     let (outside, place) = (bed.dir.path().join("outside"), bed.place("a"));
     fs::write(&path, "old").unwrap();
     fs::write(&outside, "old").unwrap();
-    let read = read_for_edit(&place).unwrap();
+    let read = read_for_edit(&place, u64::MAX).unwrap();
     fs::remove_file(&path).unwrap();
     symlink(&outside, &path).unwrap();
     let refused = write_atomically(&place, b"new", Unchanged(&read.stamp));
@@ -291,7 +291,7 @@ fn a_file_on_the_way_is_named() {
 fn directories_made_for_a_write_that_fails_are_taken_back() {
     let bed = Bed::new();
     fs::write(bed.root.join("known"), "known").unwrap();
-    let stamp = read_for_edit(&bed.place("known")).unwrap().stamp;
+    let stamp = read_for_edit(&bed.place("known"), u64::MAX).unwrap().stamp;
     let refused = write_atomically(&bed.place("a/b/c"), b"new", Unchanged(&stamp));
     assert!(matches!(refused, Err(WriteError::Changed(_))), "{refused:?}");
     assert_eq!(bed.names(), ["known"]);
@@ -303,7 +303,7 @@ fn a_change_of_content_is_noticed_even_in_the_same_tick_and_length() {
     let path = bed.root.join("a");
     for round in 0..200 {
         fs::write(&path, format!("old {round:03}")).unwrap();
-        let read = read_for_edit(&bed.place("a")).unwrap();
+        let read = read_for_edit(&bed.place("a"), u64::MAX).unwrap();
         let theirs = format!("new {round:03}");
         fs::File::options().write(true).open(&path).unwrap().write_all(theirs.as_bytes()).unwrap();
         let refused = write_atomically(&bed.place("a"), b"mine", Unchanged(&read.stamp));
@@ -318,7 +318,7 @@ fn the_same_content_is_unchanged_whatever_the_times_and_the_inode() {
     let bed = Bed::new();
     let path = bed.root.join("a");
     fs::write(&path, "old").unwrap();
-    let read = read_for_edit(&bed.place("a")).unwrap();
+    let read = read_for_edit(&bed.place("a"), u64::MAX).unwrap();
     assert_eq!(read.bytes, b"old");
     fs::write(bed.root.join("b"), "old").unwrap();
     fs::rename(bed.root.join("b"), &path).unwrap();
@@ -334,11 +334,11 @@ fn the_same_content_is_unchanged_whatever_the_times_and_the_inode() {
 fn a_file_that_is_gone_has_changed() {
     let bed = Bed::new();
     fs::write(bed.root.join("a"), "old").unwrap();
-    let read = read_for_edit(&bed.place("a")).unwrap();
+    let read = read_for_edit(&bed.place("a"), u64::MAX).unwrap();
     fs::remove_file(bed.root.join("a")).unwrap();
     let refused = write_atomically(&bed.place("a"), b"new", Unchanged(&read.stamp));
     assert!(matches!(refused, Err(WriteError::Changed(_))), "{refused:?}");
-    let missing = read_for_edit(&bed.place("a"));
+    let missing = read_for_edit(&bed.place("a"), u64::MAX);
     assert!(matches!(missing, Err(WriteError::Missing(_))), "{missing:?}");
     assert_eq!(bed.names(), Vec::<String>::new());
 }
@@ -380,6 +380,51 @@ fn strays_are_removed_and_the_files_of_living_writers_are_not() {
         thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(bed.names(), [slot_name(2).as_str(), "a"]);
+}
+
+#[test]
+fn planted_names_of_temporary_files_keep_nobody_from_writing() {
+    let bed = Bed::in_memory();
+    let mut planted: Vec<String> = (0..4_200).map(slot_name).collect();
+    for (number, name) in planted.iter().enumerate() {
+        let path = bed.root.join(name);
+        match number % 3 {
+            0 => fs::create_dir(path).unwrap(),
+            1 => symlink("nowhere", path).unwrap(),
+            _ => fs::create_dir_all(path.join("full")).unwrap(),
+        }
+    }
+    fs::write(bed.root.join("a"), "old").unwrap();
+    let stray = temporary_name::unforeseen_name(7);
+    fs::write(bed.root.join(&stray), "half").unwrap();
+    let read = read_for_edit(&bed.place("a"), u64::MAX).unwrap();
+    write_atomically(&bed.place("a"), b"new", Unchanged(&read.stamp)).unwrap();
+    write_atomically(&bed.place("b"), b"new", Absent).unwrap();
+    assert_eq!(fs::read(bed.root.join("a")).unwrap(), b"new");
+    planted.extend(["a".to_owned(), "b".to_owned()]);
+    planted.sort();
+    assert_eq!(bed.names(), planted);
+}
+
+#[test]
+fn what_was_appended_since_it_was_read_stands_behind_what_is_written() {
+    let bed = Bed::new();
+    let path = bed.root.join("a");
+    fs::write(&path, "one\ntwo\n").unwrap();
+    let read = read_for_edit(&bed.place("a"), u64::MAX).unwrap();
+    let mut appender = fs::File::options().append(true).open(&path).unwrap();
+    appender.write_all(b"three\n").unwrap();
+    let written = write_atomically(&bed.place("a"), b"1\n2\n", Unchanged(&read.stamp)).unwrap();
+    let leases = writers::is_open_for_writing(&fs::File::open(&path).unwrap()).is_some();
+    let told = Foreign { appended: 6, has_replaced_open: leases, wrote_to_replaced: false };
+    assert_eq!(written.foreign, told);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "1\n2\nthree\n");
+    // What was written is not all that is there.
+    assert_eq!(written.stamp.content_hash(), blake3::hash(b"1\n2\n"));
+    assert_eq!(bed.names(), ["a"]);
+    fs::hard_link(&path, bed.root.join("b")).unwrap();
+    let refused = write_atomically(&bed.place("a"), b"", Unchanged(&written.stamp));
+    assert!(matches!(refused, Err(WriteError::Changed(_))), "{refused:?}");
 }
 
 #[test]

@@ -1,11 +1,26 @@
 //! Changes one cell of a notebook's text: what is not part of the change keeps its bytes, formatting
 //! and unknown fields included.
 
-use std::{collections::HashMap, ops::Range};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    ops::{ControlFlow, Range},
+};
 
-use serde_json::{json, value::RawValue};
+use serde_json::json;
 
-use super::{CellKind, NotebookError, read_notebook};
+use super::{
+    CellKind, MAX_NOTEBOOK_BYTES, NotebookError,
+    read::{Root, id_of, kind_of},
+    read_notebook,
+    scan::{each_field, each_item, field, span},
+    shortened,
+};
+
+/// As many ids are told of.
+const SHOWN_IDS: usize = 20;
+/// As many fields a cell of another kind may take over.
+const MAX_FIELDS: usize = 10_000;
 
 /// What is to be done to a notebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,9 +53,7 @@ pub enum CellEdit {
 /// A notebook after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditedNotebook {
-    /// The whole text.
-    pub text: String,
-    /// What of the old text was replaced by what.
+    /// What of the old text is replaced by what.
     pub splices: Vec<Splice>,
     /// The id of the cell that was changed, added or removed.
     pub cell_id: String,
@@ -54,6 +67,11 @@ pub enum NotebookEditError {
     /// The text is no notebook.
     #[error("{0}")]
     Unreadable(#[from] NotebookError),
+    /// The text is too long to be taken apart.
+    #[error(
+        "the notebook has {0} bytes, and those of at most {MAX_NOTEBOOK_BYTES} bytes can be edited; clear its outputs with `jupyter nbconvert --clear-output --inplace`"
+    )]
+    TooLarge(usize),
     /// No cell has the id.
     #[error("no cell has the id `{id}`; there are {known}")]
     UnknownCell {
@@ -74,20 +92,13 @@ pub enum NotebookEditError {
 
 /// Applies one change to the text of an `.ipynb` file.
 pub fn edit_notebook(text: &str, edit: &CellEdit) -> Result<EditedNotebook, NotebookEditError> {
+    if text.len() > MAX_NOTEBOOK_BYTES {
+        return Err(NotebookEditError::TooLarge(text.len()));
+    }
     // Says in the same words as reading what is wrong with the file.
-    let ids: Vec<String> = read_notebook(text)?.cells.into_iter().map(|cell| cell.id).collect();
+    read_notebook(text)?;
     let layout = Layout::of(text)?;
-    let find = |id: &str| {
-        let mut named = ids.iter().enumerate().filter(|(_, it)| *it == id).map(|(index, _)| index);
-        match (named.next(), named.next()) {
-            (Some(index), None) => Ok(index),
-            (Some(_), Some(_)) => Err(NotebookEditError::AmbiguousCell {
-                id: id.chars().take(64).collect(),
-                positions: position_names(id, &ids),
-            }),
-            (None, _) => by_position(id, ids.len()).ok_or_else(|| unknown(id, &ids)),
-        }
-    };
+    let find = |id: &str| layout.find(id);
     let (mut splices, cell_id, index) = match edit {
         CellEdit::Replace { id, source, kind } => {
             let index = find(id)?;
@@ -95,7 +106,7 @@ pub fn edit_notebook(text: &str, edit: &CellEdit) -> Result<EditedNotebook, Note
         }
         CellEdit::Insert { after, source, kind } => {
             let index = after.as_deref().map(find).transpose()?.map_or(0, |it| it + 1);
-            let new_id = layout.has_ids.then(|| fresh_id(source, &ids));
+            let new_id = layout.has_ids.then(|| layout.fresh_id(source));
             let splice = layout.insert(index, source, *kind, new_id.as_deref());
             (vec![splice], new_id.unwrap_or_else(|| format!("cell-{index}")), index)
         }
@@ -105,7 +116,7 @@ pub fn edit_notebook(text: &str, edit: &CellEdit) -> Result<EditedNotebook, Note
         }
     };
     splices.sort_by_key(|(range, _)| range.start);
-    Ok(EditedNotebook { text: spliced(text, &splices), splices, cell_id, index })
+    Ok(EditedNotebook { splices, cell_id, index })
 }
 
 /// The cell that `cell-N` names, counted from 0.
@@ -114,57 +125,14 @@ fn by_position(id: &str, count: usize) -> Option<usize> {
     digits.parse().ok().filter(|it| *it < count)
 }
 
-fn position_names(id: &str, ids: &[String]) -> String {
-    let positions = ids.iter().enumerate().filter(|(_, it)| *it == id);
-    let names: Vec<String> =
-        positions.take(20).map(|(index, _)| format!("`cell-{index}`")).collect();
-    names.join(", ")
-}
-
-fn unknown(id: &str, ids: &[String]) -> NotebookEditError {
-    let mut known: Vec<String> = ids.iter().take(20).map(|it| format!("`{it}`")).collect();
-    match ids.len().checked_sub(20) {
-        Some(more) if more > 0 => known.push(format!("and {more} more")),
-        _ if ids.is_empty() => known.push("no cells".to_owned()),
-        _ => {}
-    }
-    NotebookEditError::UnknownCell { id: id.chars().take(64).collect(), known: known.join(", ") }
-}
-
-/// An id that no cell has, the same for the same change.
-fn fresh_id(source: &str, ids: &[String]) -> String {
-    let mut salt = 0_u32;
-    loop {
-        let hash = blake3::hash(format!("{salt} {} {source}", ids.join(" ")).as_bytes()).to_hex();
-        let id: String = hash.chars().take(8).collect();
-        if !ids.contains(&id) {
-            return id;
-        }
-        salt += 1;
-    }
-}
-
 /// A part of the text, and what takes its place.
 pub type Splice = (Range<usize>, String);
-
-fn spliced(text: &str, splices: &[Splice]) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut at = 0;
-    for (range, new) in splices {
-        result.push_str(text.get(at..range.start).unwrap_or_default());
-        result.push_str(new);
-        at = range.end;
-    }
-    result.push_str(text.get(at..).unwrap_or_default());
-    result
-}
 
 /// Where things stand in the text, and how it is laid out.
 struct Layout<'a> {
     text: &'a str,
-    cells: Vec<Range<usize>>,
-    /// The inside of the `cells` array, without its brackets.
-    inside: Range<usize>,
+    /// The array of cells.
+    cells: &'a str,
     has_ids: bool,
     /// How lines end; empty for a notebook on one line.
     newline: &'static str,
@@ -176,39 +144,118 @@ struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     fn of(text: &'a str) -> Result<Self, NotebookError> {
-        let root = fields(text, text)?;
-        let missing = || NotebookError::NotANotebook("it has no `cells`".to_owned());
-        let array = root.iter().find(|(name, _)| name == "cells").map(|(_, it)| it.clone());
-        let array = array.ok_or_else(missing)?;
-        let raw: Vec<&RawValue> = serde_json::from_str(text.get(array.clone()).unwrap_or_default())
-            .map_err(|err| NotebookError::Json(err.to_string()))?;
-        let cells: Vec<Range<usize>> = raw.into_iter().map(|it| span(text, it)).collect();
-        let minor = root.iter().find(|(name, _)| name == "nbformat_minor");
-        let minor = minor.and_then(|(_, it)| text.get(it.clone())?.trim().parse::<u32>().ok());
-        let first_field = root.first().map_or(0, |(_, it)| it.start);
+        let Root { object, cells, .. } = Root::of(text)?;
+        let minor = field(object, "nbformat_minor").and_then(|it| it.parse::<u32>().ok());
+        let mut first_field = 0;
+        each_field(object, &mut |_, value| {
+            first_field = span(text, value).start;
+            ControlFlow::Break(())
+        });
         let step = indent_before_line_of(text, first_field).unwrap_or_default();
-        let cell_indent = match cells.first() {
-            Some(first) => indent_before(text, first.start),
-            None => (!step.is_empty()).then(|| step.repeat(2)),
-        };
-        let newline = match cell_indent {
-            None => "",
-            Some(_) if text.contains("\r\n") => "\r\n",
-            Some(_) => "\n",
-        };
-        Ok(Self {
+        let mut layout = Self {
             text,
-            inside: array.start + 1..array.end - 1,
-            has_ids: minor.is_some_and(|it| it >= 5),
-            newline,
-            cell_indent: cell_indent.unwrap_or_default(),
-            step,
             cells,
-        })
+            has_ids: minor.is_some_and(|it| it >= 5),
+            newline: "",
+            cell_indent: String::new(),
+            step,
+        };
+        let cell_indent = match layout.cell(0) {
+            Some(first) => indent_before(text, span(text, first).start),
+            None => (!layout.step.is_empty()).then(|| layout.step.repeat(2)),
+        };
+        if let Some(indent) = cell_indent {
+            layout.newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+            layout.cell_indent = indent;
+        }
+        Ok(layout)
     }
 
-    fn cell(&self, index: usize) -> Range<usize> {
-        self.cells.get(index).cloned().unwrap_or_default()
+    /// The inside of the array of cells, without its brackets.
+    fn inside(&self) -> Range<usize> {
+        let array = span(self.text, self.cells);
+        array.start + 1..array.end - 1
+    }
+
+    fn cell(&self, index: usize) -> Option<&'a str> {
+        let mut found = None;
+        let mut at = 0;
+        each_item(self.cells, &mut |cell| {
+            if at == index {
+                found = Some(cell);
+                return ControlFlow::Break(());
+            }
+            at += 1;
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    fn place(&self, index: usize) -> Option<Range<usize>> {
+        self.cell(index).map(|it| span(self.text, it))
+    }
+
+    fn each_id(&self, each: &mut dyn FnMut(usize, &str)) {
+        let mut index = 0;
+        each_item(self.cells, &mut |cell| {
+            each(index, &id_of(index, cell));
+            index += 1;
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// The cell of an id, or of a position.
+    fn find(&self, id: &str) -> Result<usize, NotebookEditError> {
+        let mut named = Vec::new();
+        let mut known = Vec::new();
+        let mut count = 0;
+        self.each_id(&mut |index, it| {
+            if it == id && named.len() < SHOWN_IDS {
+                named.push(index);
+            }
+            if known.len() < SHOWN_IDS {
+                known.push(format!("`{}`", shortened(it)));
+            }
+            count = index + 1;
+        });
+        let shown = || id.chars().take(64).collect();
+        match *named.as_slice() {
+            [index] => Ok(index),
+            [] => by_position(id, count).ok_or_else(|| {
+                match count.checked_sub(SHOWN_IDS) {
+                    Some(more) if more > 0 => known.push(format!("and {more} more")),
+                    _ if count == 0 => known.push("no cells".to_owned()),
+                    _ => {}
+                }
+                NotebookEditError::UnknownCell { id: shown(), known: known.join(", ") }
+            }),
+            _ => {
+                let positions: Vec<String> =
+                    named.iter().map(|it| format!("`cell-{it}`")).collect();
+                let positions = positions.join(", ");
+                Err(NotebookEditError::AmbiguousCell { id: shown(), positions })
+            }
+        }
+    }
+
+    /// An id that no cell has, the same for the same change.
+    fn fresh_id(&self, source: &str) -> String {
+        let mut salt = 0_u32;
+        loop {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(salt.to_string().as_bytes());
+            self.each_id(&mut |_, it| {
+                hasher.update(b" ").update(it.as_bytes());
+            });
+            hasher.update(b" ").update(source.as_bytes());
+            let id: String = hasher.finalize().to_hex().chars().take(8).collect();
+            let mut is_taken = false;
+            self.each_id(&mut |_, it| is_taken |= it == id);
+            if !is_taken {
+                return id;
+            }
+            salt += 1;
+        }
     }
 
     fn replace(
@@ -217,32 +264,39 @@ impl<'a> Layout<'a> {
         source: &str,
         kind: Option<CellKind>,
     ) -> Result<Vec<Splice>, NotebookError> {
-        let cell = self.cell(index);
-        let fields = fields(self.text, self.text.get(cell.clone()).unwrap_or_default())?;
-        let field = |name: &str| fields.iter().find(|(it, _)| it == name).map(|(_, it)| it.clone());
-        let raw = |range: &Range<usize>| self.text.get(range.clone()).unwrap_or_default();
-        let old_kind = field("cell_type").map(|it| raw(&it).trim_matches('"').to_owned());
+        let cell = self.cell(index).unwrap_or_default();
+        let part = |name: &str| field(cell, name);
+        let old_kind = kind_of(cell).map(Cow::into_owned);
         let new_kind =
             kind.map_or_else(|| old_kind.clone().unwrap_or_default(), |it| it.name().to_owned());
-        if let (Some(place), true) = (field("source"), old_kind.as_ref() == Some(&new_kind)) {
-            let mut splices =
-                vec![(place.clone(), self.source(source, !raw(&place).starts_with('"')))];
+        if let (Some(old), true) = (part("source"), old_kind.as_ref() == Some(&new_kind)) {
+            let place = |part: &str| span(self.text, part);
+            let mut splices = vec![(place(old), self.source(source, !old.starts_with('"')))];
             if new_kind == "code" {
                 // What a cell once printed is not what its new source prints.
-                splices.extend(field("outputs").map(|it| (it, "[]".to_owned())));
-                splices.extend(field("execution_count").map(|it| (it, "null".to_owned())));
+                splices.extend(part("outputs").map(|it| (place(it), "[]".to_owned())));
+                splices.extend(part("execution_count").map(|it| (place(it), "null".to_owned())));
             }
             return Ok(splices);
         }
-        let mut rebuilt: Vec<(String, String)> = fields
-            .iter()
-            .filter(|(name, _)| {
-                !matches!(name.as_str(), "cell_type" | "source" | "outputs" | "execution_count")
-            })
-            .map(|(name, range)| (name.clone(), raw(range).to_owned()))
-            .collect();
-        rebuilt.extend(own_fields(&new_kind, self.source(source, true)));
-        Ok(vec![(cell, self.object(rebuilt))])
+        let mut rebuilt = BTreeMap::new();
+        each_field(cell, &mut |name, value| {
+            if !matches!(name, "cell_type" | "source" | "outputs" | "execution_count") {
+                rebuilt.insert(name.to_owned(), value);
+            }
+            if rebuilt.len() > MAX_FIELDS {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        if rebuilt.len() > MAX_FIELDS {
+            let what = format!("cell `{index}` has more than {MAX_FIELDS} fields");
+            return Err(NotebookError::NotANotebook(what));
+        }
+        let kept = rebuilt.into_iter().map(|(name, value)| (name, value.to_owned()));
+        let fields = kept.chain(own_fields(&new_kind, self.source(source, true))).collect();
+        Ok(vec![(span(self.text, cell), self.object(fields))])
     }
 
     fn insert(&self, index: usize, source: &str, kind: CellKind, id: Option<&str>) -> Splice {
@@ -251,25 +305,23 @@ impl<'a> Layout<'a> {
         fields.extend(id.map(|id| ("id".to_owned(), json!(id).to_string())));
         let cell = self.object(fields);
         let (newline, indent) = (self.newline, &self.cell_indent);
-        match index.checked_sub(1).and_then(|before| self.cells.get(before)) {
+        match index.checked_sub(1).and_then(|before| self.place(before)) {
             Some(before) => (before.end..before.end, format!(",{newline}{indent}{cell}")),
-            None => match self.cells.first() {
+            None => match self.place(0) {
                 Some(first) => (first.start..first.start, format!("{cell},{newline}{indent}")),
                 // An array without cells is written on one line; it gets lines of its own.
-                None => {
-                    (self.inside.clone(), format!("{newline}{indent}{cell}{newline}{}", self.step))
-                }
+                None => (self.inside(), format!("{newline}{indent}{cell}{newline}{}", self.step)),
             },
         }
     }
 
     /// The cell with the comma that belongs to it.
     fn removal(&self, index: usize) -> Range<usize> {
-        let cell = self.cell(index);
-        match (self.cells.get(index + 1), index.checked_sub(1).and_then(|it| self.cells.get(it))) {
+        let cell = self.place(index).unwrap_or_default();
+        match (self.place(index + 1), index.checked_sub(1).and_then(|it| self.place(it))) {
             (Some(next), _) => cell.start..next.start,
             (None, Some(before)) => before.end..cell.end,
-            (None, None) => self.inside.clone(),
+            (None, None) => self.inside(),
         }
     }
 
@@ -318,21 +370,6 @@ fn own_fields(kind: &str, source: String) -> Vec<(String, String)> {
         fields.push(("execution_count", "null".to_owned()));
     }
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-/// The fields of an object, in the order they stand, with where their values stand in the whole text.
-fn fields(text: &str, object: &str) -> Result<Vec<(String, Range<usize>)>, NotebookError> {
-    let raw: HashMap<String, &RawValue> =
-        serde_json::from_str(object).map_err(|err| NotebookError::Json(err.to_string()))?;
-    let mut fields: Vec<_> = raw.into_iter().map(|(name, it)| (name, span(text, it))).collect();
-    fields.sort_by_key(|(_, range)| range.start);
-    Ok(fields)
-}
-
-/// Where a value that was read from the text stands in it.
-fn span(text: &str, raw: &RawValue) -> Range<usize> {
-    let start = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    start..start + raw.get().len()
 }
 
 /// The blanks between the last line break and a place, if there is nothing else between.
@@ -394,6 +431,31 @@ mod tests {
 }
 "##;
 
+    /// A notebook after a change, as a text.
+    #[derive(Debug)]
+    struct Edited {
+        text: String,
+        cell_id: String,
+        index: usize,
+    }
+
+    fn edit_notebook(text: &str, edit: &CellEdit) -> Result<Edited, NotebookEditError> {
+        let EditedNotebook { splices, cell_id, index } = super::edit_notebook(text, edit)?;
+        Ok(Edited { text: spliced(text, &splices), cell_id, index })
+    }
+
+    fn spliced(text: &str, splices: &[Splice]) -> String {
+        let mut result = String::with_capacity(text.len());
+        let mut at = 0;
+        for (range, new) in splices {
+            result.push_str(text.get(at..range.start).unwrap_or_default());
+            result.push_str(new);
+            at = range.end;
+        }
+        result.push_str(text.get(at..).unwrap_or_default());
+        result
+    }
+
     fn replace(id: &str, source: &str, kind: Option<CellKind>) -> CellEdit {
         CellEdit::Replace { id: id.to_owned(), source: source.to_owned(), kind }
     }
@@ -441,6 +503,23 @@ mod tests {
             root.pointer("/cells/1").unwrap(),
             &json!({ "cell_type": "markdown", "id": "c-code", "metadata": { "x": [1, 2] }, "source": ["text"] })
         );
+    }
+
+    #[test]
+    fn the_kind_of_a_cell_is_what_its_text_says_however_it_is_written() {
+        let spelled = NOTEBOOK.replace(r#""code""#, r#""c\u006fde""#);
+        assert_ne!(spelled, NOTEBOOK);
+        let edited = edit_notebook(&spelled, &replace("c-code", "a", None)).unwrap().text;
+        assert!(edited.contains(r#""outputs": []"#), "{edited}");
+        assert!(edited.contains(r#""execution_count": null"#), "{edited}");
+        assert!(edited.contains(r#""cell_type": "c\u006fde""#), "{edited}");
+        let kinds: Vec<_> =
+            read_notebook(&spelled).unwrap().cells.iter().map(|it| it.kind).collect();
+        assert_eq!(kinds, [CellKind::Markdown, CellKind::Code]);
+        // The names of fields as well.
+        let spelled = NOTEBOOK.replace(r#""cell_type""#, r#""cell\u005ftype""#);
+        let edited = edit_notebook(&spelled, &replace("c-code", "a", None)).unwrap().text;
+        assert!(edited.contains(r#""outputs": []"#), "{edited}");
     }
 
     #[test]

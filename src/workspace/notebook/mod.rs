@@ -7,11 +7,14 @@
 mod edit;
 mod read;
 mod render;
+mod scan;
 
 pub use edit::{CellEdit, EditedNotebook, NotebookEditError, Splice, edit_notebook};
 pub use read::read_notebook;
 pub use render::{Piece, render_cells};
 
+/// The largest notebook that is taken apart.
+pub const MAX_NOTEBOOK_BYTES: usize = 32 * 1024 * 1024;
 /// The most characters of one output's text that are shown.
 pub const MAX_OUTPUT_CHARS: usize = 10_000;
 /// The most bytes of text that all cells together are shown with.
@@ -26,8 +29,10 @@ pub const MAX_IMAGES: usize = 20;
 pub struct Notebook {
     /// The language of the code cells, such as `python`.
     pub language: String,
-    /// The cells in order.
+    /// The cells in order, as many as can be shown.
     pub cells: Vec<Cell>,
+    /// How many cells there are.
+    pub total_cells: usize,
 }
 
 /// One cell.

@@ -1,126 +1,217 @@
 //! Takes the text of an `.ipynb` file apart into cells and what running them gave.
 
-use std::iter::Peekable;
-use std::str::Chars;
+use std::{borrow::Cow, iter::Peekable, ops::ControlFlow, str::Chars};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value};
 
-use super::{Cell, CellKind, MAX_IMAGE_BASE64, Notebook, NotebookError, Output, shortened};
+use super::{
+    Cell, CellKind, MAX_IMAGE_BASE64, MAX_IMAGES, MAX_OUTPUT_CHARS, MAX_RENDERED_BYTES, Notebook,
+    NotebookError, Output,
+    scan::{checked, decoded, each_item, field, string_beginning},
+    shortened,
+};
+
+/// As much of one text is looked at; far less is shown.
+const MAX_TEXT: usize = 1024 * 1024;
+/// Room for the note that a text was cut.
+const NOTE_CHARS: usize = 100;
+/// No part of a cell takes fewer bytes where it is shown.
+const SMALLEST_PART: usize = 16;
 
 /// Preferred first: a lossless picture shows a plot's small text best.
 const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Parses the text of an `.ipynb` file.
+/// Parses the text of an `.ipynb` file, as far as it can be shown.
 ///
 /// # Errors
 /// Says where the JSON is wrong, or which part of a notebook is missing.
 pub fn read_notebook(text: &str) -> Result<Notebook, NotebookError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let root: Value =
-        serde_json::from_str(text).map_err(|error| NotebookError::Json(error.to_string()))?;
-    let version = root.get("nbformat").and_then(Value::as_i64);
-    if let Some(version) = version.filter(|version| *version < 4) {
-        return Err(NotebookError::OldVersion(version));
-    }
-    if root.get("worksheets").is_some() {
-        return Err(NotebookError::OldVersion(3));
-    }
-    let Some(cells) = root.get("cells") else {
-        return Err(NotebookError::NotANotebook("it has no `cells`".to_owned()));
-    };
-    let Some(cells) = cells.as_array() else {
-        return Err(NotebookError::NotANotebook("its `cells` is not an array".to_owned()));
-    };
-    let cells = cells
-        .iter()
-        .enumerate()
-        .map(|(index, cell)| read_cell(index, cell))
-        .collect::<Result<_, _>>()?;
-    let language = ["/metadata/language_info/name", "/metadata/kernelspec/language"]
-        .into_iter()
-        .find_map(|pointer| root.pointer(pointer)?.as_str())
-        .unwrap_or("python")
-        .to_owned();
-    Ok(Notebook { language, cells })
-}
-
-fn read_cell(index: usize, cell: &Value) -> Result<Cell, NotebookError> {
-    let wrong = |what: &str| NotebookError::NotANotebook(format!("cell `{index}` {what}"));
-    let cell = cell.as_object().ok_or_else(|| wrong("is not an object"))?;
-    let kind = match cell.get("cell_type").and_then(Value::as_str) {
-        Some("code") => CellKind::Code,
-        Some("markdown") => CellKind::Markdown,
-        Some("raw") => CellKind::Raw,
-        Some(other) => {
-            return Err(wrong(&format!("has the unknown type `{}`", shortened(other))));
+    let root = Root::of(text)?;
+    let mut reader = Reader { room: 2 * MAX_RENDERED_BYTES, images: 0 };
+    let mut cells = Vec::new();
+    let mut total_cells = 0;
+    let mut wrong = None;
+    each_item(root.cells, &mut |cell| {
+        match reader.cell(total_cells, cell) {
+            Ok(cell) if reader.has_room() || total_cells == 0 => cells.push(cell),
+            // Nothing behind it could be shown.
+            Ok(_) => {}
+            Err(error) => {
+                wrong = Some(error);
+                return ControlFlow::Break(());
+            }
         }
-        None => return Err(wrong("has no `cell_type`")),
-    };
-    let source = match cell.get("source") {
-        None => String::new(),
-        Some(source) => joined(source).ok_or_else(|| wrong("has a `source` that is not text"))?,
-    };
-    let id = cell.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
-    let mut outputs = Vec::new();
-    let mut skipped_outputs = 0;
-    for output in cell.get("outputs").and_then(Value::as_array).into_iter().flatten() {
-        let read = output.as_object().map(read_output).unwrap_or_default();
-        skipped_outputs += usize::from(read.is_empty());
-        outputs.extend(read);
-    }
-    Ok(Cell {
-        id: id.map_or_else(|| format!("cell-{index}"), str::to_owned),
-        kind,
-        execution_count: cell.get("execution_count").and_then(Value::as_i64),
-        source,
-        outputs,
-        skipped_outputs,
-    })
-}
-
-/// What one output shows; nothing if its type is unknown or it has no form that can be shown.
-fn read_output(output: &Map<String, Value>) -> Vec<Output> {
-    let text = |key: &str| output.get(key).and_then(joined).unwrap_or_default();
-    match output.get("output_type").and_then(Value::as_str) {
-        Some("stream") => vec![Output::Text(without_escapes(&text("text")))],
-        Some("error") => {
-            let lines = output.get("traceback").and_then(Value::as_array).into_iter().flatten();
-            let lines: Vec<&str> = lines.filter_map(Value::as_str).collect();
-            vec![Output::Error {
-                name: without_escapes(&text("ename")),
-                value: without_escapes(&text("evalue")),
-                traceback: without_escapes(&lines.join("\n")),
-            }]
-        }
-        Some("display_data" | "execute_result" | "update_display_data") => {
-            let data = output.get("data").and_then(Value::as_object);
-            data.map(read_data).unwrap_or_default()
-        }
-        _ => Vec::new(),
+        total_cells += 1;
+        ControlFlow::Continue(())
+    });
+    match wrong {
+        Some(error) => Err(error),
+        None => Ok(Notebook { language: root.language, cells, total_cells }),
     }
 }
 
-fn read_data(data: &Map<String, Value>) -> Vec<Output> {
-    let image = IMAGE_TYPES.into_iter().find_map(|mime| Some((mime, joined(data.get(mime)?)?)));
-    let mut outputs = Vec::new();
-    match image.map(|(mime, encoded)| (mime, checked_base64(&encoded))) {
-        Some((mime, Ok(base64))) => outputs.push(Output::Image { mime, base64 }),
-        Some((mime, Err(problem))) => {
-            outputs.push(Output::Text(format!("[{mime} left out: {problem}]")));
+/// What a notebook is made of.
+pub(super) struct Root<'a> {
+    /// The whole object.
+    pub(super) object: &'a str,
+    /// The array of cells.
+    pub(super) cells: &'a str,
+    pub(super) language: String,
+}
+
+impl<'a> Root<'a> {
+    pub(super) fn of(text: &'a str) -> Result<Self, NotebookError> {
+        let object = checked(text.strip_prefix('\u{feff}').unwrap_or(text))?;
+        let wrong = |what: &str| NotebookError::NotANotebook(what.to_owned());
+        let version = field(object, "nbformat").and_then(|it| it.parse::<i64>().ok());
+        if let Some(version) = version.filter(|version| *version < 4) {
+            return Err(NotebookError::OldVersion(version));
         }
-        None => {}
+        if field(object, "worksheets").is_some() {
+            return Err(NotebookError::OldVersion(3));
+        }
+        let cells = field(object, "cells").ok_or_else(|| wrong("it has no `cells`"))?;
+        if !cells.starts_with('[') {
+            return Err(wrong("its `cells` is not an array"));
+        }
+        let metadata = field(object, "metadata").unwrap_or_default();
+        let language = [("language_info", "name"), ("kernelspec", "language")]
+            .into_iter()
+            .find_map(|(part, name)| {
+                string_beginning(field(field(metadata, part)?, name)?, MAX_TEXT)
+            })
+            .map_or_else(|| "python".to_owned(), Cow::into_owned);
+        Ok(Self { object, cells, language })
     }
-    if let Some(text) = data.get("text/plain").and_then(joined) {
-        outputs.push(Output::Text(without_escapes(&text)));
+}
+
+/// The id of a cell: its own, or one by its position.
+pub(super) fn id_of(index: usize, cell: &str) -> Cow<'_, str> {
+    let own = field(cell, "id").and_then(decoded).filter(|it| !it.is_empty());
+    own.unwrap_or_else(|| Cow::Owned(format!("cell-{index}")))
+}
+
+/// The kind of a cell, as the file spells it or not: `"c\u006fde"` is code as well.
+pub(super) fn kind_of(cell: &str) -> Option<Cow<'_, str>> {
+    field(cell, "cell_type").and_then(|it| string_beginning(it, MAX_TEXT))
+}
+
+/// Takes cells apart, as many as could be shown.
+struct Reader {
+    /// How many bytes of text are still of interest.
+    room: usize,
+    images: usize,
+}
+
+impl Reader {
+    fn has_room(&self) -> bool {
+        self.room > 0
     }
-    outputs
+
+    fn spend(&mut self, text: &str) {
+        // Every part is shown between tags.
+        self.room = self.room.saturating_sub(text.len() + SMALLEST_PART);
+    }
+
+    fn cell(&mut self, index: usize, cell: &str) -> Result<Cell, NotebookError> {
+        let wrong = |what: &str| NotebookError::NotANotebook(format!("cell `{index}` {what}"));
+        if !cell.starts_with('{') {
+            return Err(wrong("is not an object"));
+        }
+        let kind = match kind_of(cell).as_deref() {
+            Some("code") => CellKind::Code,
+            Some("markdown") => CellKind::Markdown,
+            Some("raw") => CellKind::Raw,
+            Some(other) => {
+                return Err(wrong(&format!("has the unknown type `{}`", shortened(other))));
+            }
+            None => return Err(wrong("has no `cell_type`")),
+        };
+        let source =
+            field(cell, "source").map_or(Some(Joined::default()), |it| joined(it, MAX_TEXT));
+        let source = source.ok_or_else(|| wrong("has a `source` that is not text"))?.text;
+        self.spend(&source);
+        let mut outputs = Vec::new();
+        let mut skipped_outputs = 0;
+        each_item(field(cell, "outputs").unwrap_or_default(), &mut |output| {
+            let read = self.output(output);
+            skipped_outputs += usize::from(read.is_empty());
+            if self.has_room() {
+                outputs.extend(read);
+            }
+            ControlFlow::Continue(())
+        });
+        let execution_count = field(cell, "execution_count").and_then(|it| it.parse().ok());
+        let id = field(cell, "id").and_then(|it| string_beginning(it, MAX_TEXT));
+        let id = id.filter(|id| !id.is_empty());
+        let id = id.map_or_else(|| format!("cell-{index}"), Cow::into_owned);
+        Ok(Cell { id, kind, execution_count, source, outputs, skipped_outputs })
+    }
+
+    /// What one output shows; nothing if its type is unknown or it has no form that can be shown.
+    fn output(&mut self, output: &str) -> Vec<Output> {
+        let kind = field(output, "output_type").and_then(|it| string_beginning(it, MAX_TEXT));
+        let text = |name: &str| {
+            let found = field(output, name).and_then(|it| joined(it, MAX_TEXT));
+            found.unwrap_or_default().without_escapes()
+        };
+        match kind.as_deref() {
+            Some("stream") => vec![self.text(text("text"))],
+            Some("error") => {
+                let (name, value) = (text("ename"), text("evalue"));
+                let lines = field(output, "traceback").unwrap_or_default();
+                let traceback = joined_lines(lines, MAX_TEXT).without_escapes();
+                self.spend(&traceback);
+                vec![Output::Error { name, value, traceback }]
+            }
+            Some("display_data" | "execute_result" | "update_display_data") => {
+                field(output, "data").map(|it| self.data(it)).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn text(&mut self, text: String) -> Output {
+        self.spend(&text);
+        Output::Text(text)
+    }
+
+    fn data(&mut self, data: &str) -> Vec<Output> {
+        if !data.starts_with('{') {
+            return Vec::new();
+        }
+        let image = IMAGE_TYPES
+            .into_iter()
+            .find_map(|mime| Some((mime, joined(field(data, mime)?, 2 * MAX_IMAGE_BASE64)?)));
+        let mut outputs = Vec::new();
+        match image.map(|(mime, encoded)| (mime, checked_base64(&encoded))) {
+            // The rest is counted, not shown.
+            Some((mime, Ok(_))) if self.images >= MAX_IMAGES => {
+                outputs.push(Output::Image { mime, base64: String::new() });
+            }
+            Some((mime, Ok(base64))) => {
+                self.images += 1;
+                outputs.push(Output::Image { mime, base64 });
+            }
+            Some((mime, Err(problem))) => {
+                outputs.push(self.text(format!("[{mime} left out: {problem}]")));
+            }
+            None => {}
+        }
+        if let Some(text) = field(data, "text/plain").and_then(|it| joined(it, MAX_TEXT)) {
+            outputs.push(self.text(text.without_escapes()));
+        }
+        outputs
+    }
 }
 
 /// The base64 text without its line breaks, or what is wrong with it.
-fn checked_base64(encoded: &str) -> Result<String, String> {
-    let compact: String = encoded.split_ascii_whitespace().collect();
+fn checked_base64(encoded: &Joined) -> Result<String, String> {
+    if encoded.is_cut {
+        return Err(format!("more than {MAX_IMAGE_BASE64} base64 characters"));
+    }
+    let compact: String = encoded.text.split_ascii_whitespace().collect();
     if compact.len() > MAX_IMAGE_BASE64 {
         return Err(format!("{} base64 characters, more than {MAX_IMAGE_BASE64}", compact.len()));
     }
@@ -131,13 +222,64 @@ fn checked_base64(encoded: &str) -> Result<String, String> {
     }
 }
 
-/// Notebook text is a string or an array of strings that belong together.
-fn joined(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(parts) => parts.iter().map(Value::as_str).collect(),
-        _ => None,
+/// Text of a notebook, or the beginning of a long one.
+#[derive(Default)]
+struct Joined {
+    text: String,
+    is_cut: bool,
+}
+
+impl Joined {
+    fn push(&mut self, literal: &str, limit: usize) -> Option<()> {
+        let room = limit.saturating_sub(self.text.len());
+        if room == 0 {
+            self.is_cut = true;
+            return literal.starts_with('"').then_some(());
+        }
+        self.text.push_str(&string_beginning(literal, room)?);
+        self.is_cut |= literal.len() > room;
+        Some(())
     }
+
+    /// The text as a terminal would leave it; of a long one as much as is shown, and a note.
+    fn without_escapes(&self) -> String {
+        let plain = without_escapes(&self.text);
+        if !self.is_cut {
+            return plain;
+        }
+        let shown: String = plain.chars().take(MAX_OUTPUT_CHARS - NOTE_CHARS).collect();
+        format!("{shown}\n[the rest of more than {MAX_TEXT} bytes left out]")
+    }
+}
+
+/// Notebook text is a string or an array of strings that belong together.
+fn joined(value: &str, limit: usize) -> Option<Joined> {
+    let mut joined = Joined::default();
+    if !value.starts_with('[') {
+        return joined.push(value, limit).map(|()| joined);
+    }
+    let mut is_text = true;
+    each_item(value, &mut |part| {
+        is_text = joined.push(part, limit).is_some();
+        if is_text { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    is_text.then_some(joined)
+}
+
+/// The strings of an array, one to a line; what is no string is left out.
+fn joined_lines(array: &str, limit: usize) -> Joined {
+    let mut joined = Joined::default();
+    let mut is_first = true;
+    each_item(array, &mut |line| {
+        if line.starts_with('"') {
+            if !std::mem::take(&mut is_first) && joined.text.len() < limit {
+                joined.text.push('\n');
+            }
+            let _is_text = joined.push(line, limit);
+        }
+        ControlFlow::Continue(())
+    });
+    joined
 }
 
 /// Removes terminal escapes and what a carriage return overwrote, so a progress bar shows once.
@@ -229,6 +371,7 @@ mod tests {
         };
         let expected = Notebook {
             language: "julia".to_owned(),
+            total_cells: 3,
             cells: vec![
                 empty("cell-0", CellKind::Markdown, "# Title\ntext"),
                 Cell {

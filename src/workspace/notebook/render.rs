@@ -32,6 +32,9 @@ pub fn render_cells(notebook: &Notebook) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut budget = MAX_RENDERED_BYTES - TAIL_BYTES;
     let mut images = 0;
+    if notebook.total_cells == 0 {
+        return vec![Piece::Text("[the notebook has no cells]\n".to_owned())];
+    }
     for (index, cell) in notebook.cells.iter().enumerate() {
         let rendered = render_cell(cell, &notebook.language, &mut images);
         let size: usize = rendered.iter().map(text_size).sum();
@@ -40,7 +43,7 @@ pub fn render_cells(notebook: &Notebook) -> Vec<Piece> {
                 "the notebook is longer than {MAX_RENDERED_BYTES} bytes; get the rest with `jq '.cells[{index}:]'`"
             );
             let id = shortened(&cell.id);
-            let total = notebook.cells.len();
+            let total = notebook.total_cells;
             let left = total - index;
             let note = match rendered.first() {
                 // A first cell that is too long by itself is still shown as far as it goes.
@@ -205,6 +208,11 @@ mod tests {
             Piece::Text(after.to_owned()),
         ];
         assert_eq!(pieces, expected);
+    }
+
+    #[test]
+    fn says_that_there_are_no_cells() {
+        assert_eq!(text_of(&render_cells(&notebook(&json!([])))), "[the notebook has no cells]\n");
     }
 
     #[test]

@@ -88,6 +88,10 @@ pub enum GivenUp {
 /// How many places are told: each costs memory.
 pub const MAX_HITS: usize = 1_000_000;
 
+/// How much of a text is looked at leniently at a time, and how many times that in one piece.
+const PART_BYTES: usize = 1024 * 1024;
+const MAX_PARTS: usize = 8;
+
 /// One place where a target is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
@@ -127,7 +131,13 @@ pub fn find_target(
         if cancelled() {
             return Err(GivenUp::Cancelled);
         }
-        let places = find_by(strategy, text, target, overlaps);
+        let places = match strategy {
+            MatchStrategy::Exact => find_all(text, target, overlaps),
+            lenient => {
+                let find = |part: &str| find_leniently(lenient, part, target, overlaps);
+                find_in_parts(text, target, PART_BYTES, overlaps, &find, cancelled)
+            }
+        };
         if places.too_many {
             return Err(GivenUp::TooMany);
         }
@@ -138,7 +148,45 @@ pub fn find_target(
     Ok(None)
 }
 
-fn find_by(strategy: MatchStrategy, text: &str, target: &str, overlaps: Overlaps) -> Places {
+/// Looks for a target in one part of a text after the other: what levels out differences is larger than
+/// the text it is about. Parts end with a line, and go on for as many lines as the target has.
+fn find_in_parts(
+    text: &str,
+    target: &str,
+    part_bytes: usize,
+    overlaps: Overlaps,
+    find: &dyn Fn(&str) -> Places,
+    cancelled: &dyn Fn() -> bool,
+) -> Places {
+    if text.len() <= part_bytes {
+        return find(text);
+    }
+    let next_line = |from: usize| {
+        let rest = text.as_bytes().get(from..).unwrap_or_default();
+        memchr::memchr(b'\n', rest).map_or(text.len(), |it| from + it + 1)
+    };
+    let height = memchr_iter(b'\n', target.as_bytes()).count() + 1;
+    let mut places = Places::default();
+    let mut start = 0;
+    while start < text.len() && !places.too_many && !cancelled() {
+        let end = next_line(start + part_bytes);
+        let far = (0..height).fold(end, |far, _| next_line(far));
+        // Lines and targets of many megabytes are found as given, or not at all.
+        let part = text.get(start..far).filter(|it| it.len() <= MAX_PARTS * part_bytes);
+        let found = part.map(find).unwrap_or_default();
+        for Place { range, shift } in found.places {
+            let range = range.start + start..range.end + start;
+            if range.start < end && range.start >= places.reach(overlaps) {
+                places.add(Place { range, shift });
+            }
+        }
+        places.too_many |= found.too_many;
+        start = end;
+    }
+    places
+}
+
+fn find_leniently(strategy: MatchStrategy, text: &str, target: &str, overlaps: Overlaps) -> Places {
     let blank = || {
         target
             .chars()

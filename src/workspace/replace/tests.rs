@@ -36,6 +36,23 @@ fn replace(text: &str, target: &str, new_text: &str) -> String {
     String::from_utf8(file.splice(&edits).unwrap()).unwrap()
 }
 
+proptest! {
+    #[test]
+    fn a_text_that_is_searched_in_parts_gives_what_it_gives_as_a_whole(
+        text in "([ab“] ?\r?\n?){0,30}", target in "([ab\"] ?\n?){1,4}", part in 4_usize..16,
+    ) {
+        // What is found exactly is looked for no further.
+        let is_exact = !find_all(&text, &target, Overlaps::Given).places.is_empty();
+        for strategy in MatchStrategy::LADDER.into_iter().skip(1).filter(|_| !is_exact) {
+            let find = |text: &str| find_leniently(strategy, text, &target, Overlaps::Given);
+            let whole = find(&text);
+            let in_parts = find_in_parts(&text, &target, part * 8, Overlaps::Given, &find, &|| false);
+            let ranges = |places: Places| places.places.into_iter().map(|it| it.range).collect::<Vec<_>>();
+            prop_assert_eq!(ranges(in_parts), ranges(whole), "{:?}", strategy);
+        }
+    }
+}
+
 #[test]
 fn an_exact_target_is_found_with_its_lines() {
     let text = "one\ntwo\nthree\ntwo\n";

@@ -1,0 +1,55 @@
+//! How a file differs from what it held when it was read.
+
+use std::{fs::File, io, os::unix::fs::FileExt as _};
+
+use super::Stamp;
+
+/// As much that another program appended is kept; who appends more replaces the file.
+const MAX_APPENDED: u64 = 64 << 20;
+
+/// What became of a file since a stamp was made of it.
+pub(super) enum Since {
+    /// It holds what it held.
+    Same,
+    /// It holds that, and more behind it.
+    Appended(Vec<u8>),
+    /// It holds something else.
+    Otherwise,
+}
+
+/// Compares the content of an open file with a stamp, from its first byte to its last.
+pub(super) fn since(file: &File, stamp: &Stamp) -> io::Result<Since> {
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; 64 << 10];
+    let mut at = 0;
+    while at < stamp.length() {
+        let room = usize::try_from(stamp.length() - at).unwrap_or(usize::MAX).min(buffer.len());
+        let count = read_at(file, buffer.get_mut(..room).unwrap_or_default(), at)?;
+        if count == 0 {
+            return Ok(Since::Otherwise);
+        }
+        hasher.update(buffer.get(..count).unwrap_or_default());
+        at += count as u64;
+    }
+    if hasher.finalize() != stamp.content_hash() {
+        return Ok(Since::Otherwise);
+    }
+    let mut appended = Vec::new();
+    loop {
+        match read_at(file, &mut buffer, at + appended.len() as u64)? {
+            0 if appended.is_empty() => return Ok(Since::Same),
+            0 => return Ok(Since::Appended(appended)),
+            _ if appended.len() as u64 > MAX_APPENDED => return Ok(Since::Otherwise),
+            count => appended.extend_from_slice(buffer.get(..count).unwrap_or_default()),
+        }
+    }
+}
+
+fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    loop {
+        match file.read_at(buffer, at) {
+            Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a file costs in memory: 64 MiB and twice its size, whatever is in it.
+//!
+//! Each case runs in a process of its own, which says how much memory it had at most.
+
+use std::{
+    env, fs,
+    io::{self, Write as _},
+    path::Path,
+    process::Command,
+};
+
+use serde_json::json;
+
+use crate::test_bed::TestBed;
+
+const CASE: &str = "case=";
+const SIZE: usize = 8 * 1024 * 1024;
+
+/// A notebook of nearly 8 MB: something before, something again and again, something behind.
+fn notebook(before: &str, again: &str, behind: &str) -> String {
+    let count = (SIZE - before.len() - behind.len()) / again.len();
+    let repeated = again.repeat(count);
+    let repeated = repeated.strip_suffix(',').unwrap_or(&repeated);
+    format!("{before}{repeated}{behind}")
+}
+
+const END: &str = r#","nbformat":4,"nbformat_minor":5}"#;
+
+/// Names of cases, with the notebook each is about.
+fn notebook_of(case: &str) -> String {
+    let code = r#"{"cells":[{"cell_type":"code","source":"","outputs":["#;
+    let end_of_code = format!("]}}]{END}");
+    let end_of_string = format!(r#""}}]{END}"#);
+    let stream = format!(r#"{code}{{"output_type":"stream","text":""#);
+    let image = format!(r#"{code}{{"output_type":"display_data","data":{{"image/png":""#);
+    match case {
+        "numbers for cells" => notebook(r#"{"cells":["#, "0,", &format!("]{END}")),
+        "small cells" => notebook(r#"{"cells":["#, r#"{"cell_type":"raw"},"#, &format!("]{END}")),
+        "numbers in metadata" => {
+            notebook(r#"{"metadata":["#, "0,", &format!(r#"],"cells":[]{END}"#))
+        }
+        "objects in metadata" => {
+            notebook(r#"{"metadata":["#, r#"{"a":{}},"#, &format!(r#"],"cells":[]{END}"#))
+        }
+        "empty outputs" => notebook(code, "{},", &end_of_code),
+        "small outputs" => notebook(code, r#"{"output_type":"stream"},"#, &end_of_code),
+        "an escaped source" => {
+            notebook(r#"{"cells":[{"cell_type":"raw","source":""#, r"\n", &end_of_string)
+        }
+        "an escaped output" => notebook(&stream, r"\u001b", &format!(r#""}}{end_of_code}"#)),
+        "a large picture" => notebook(&image, "AAAA", &format!(r#""}}}}{end_of_code}"#)),
+        "many fields" => {
+            let fields: Vec<String> = (0..SIZE / 16).map(|it| format!(r#""{it:08}":0,"#)).collect();
+            let fields = fields.concat();
+            format!(r#"{{"cells":[{{{fields}"cell_type":"raw","source":"x"}}]{END}"#)
+        }
+        other => unreachable!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn plays_one_case_when_started_as_a_child() {
+    if !env::args().any(|it| it.starts_with(CASE)) {
+        return;
+    }
+    let bed = TestBed::new();
+    let path = bed.write("a.ipynb", "");
+    // Made by another process: what making it costs is not what is measured.
+    let made = env::args().find_map(|it| it.strip_prefix("file=").map(str::to_owned)).unwrap();
+    fs::copy(made, &path).unwrap();
+    let bytes = path.metadata().unwrap().len();
+    let read = bed.call("Read", json!({ "file_path": path })).await;
+    let edit = json!({ "notebook_path": path, "cell_id": "cell-0", "new_source": "new" });
+    let edited = bed.call("NotebookEdit", edit).await;
+    let told = format!("{:?} {:?} {}", read.error, edited.error, edited.joined_text());
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let peak: u64 = status
+        .lines()
+        .find_map(|it| it.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok())
+        .unwrap();
+    let told: String = told.chars().take(300).collect();
+    writeln!(io::stderr(), "peak={peak} bytes={bytes} {told}").unwrap();
+}
+
+fn measure(case: &str, file: &Path) {
+    let output = Command::new(env::current_exe().unwrap())
+        .args(["memory::plays_one_case_when_started_as_a_child", "--exact", "--nocapture"])
+        .arg(format!("{CASE}{case}"))
+        .arg(format!("file={}", file.display()))
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let number = |name: &str| -> u64 {
+        let found = told.split_whitespace().find_map(|it| it.strip_prefix(name)?.parse().ok());
+        found.unwrap_or_else(|| unreachable!("{case}: {told}"))
+    };
+    let allowed = (64 << 20) + 2 * number("bytes=");
+    assert!(number("peak=") * 1024 <= allowed, "{case}: more than {allowed}: {told}");
+}
+
+#[test]
+fn a_notebook_costs_no_more_than_it_has_bytes_whatever_is_in_it() {
+    let dir = tempfile::TempDir::new().unwrap();
+    for case in [
+        "numbers for cells",
+        "small cells",
+        "numbers in metadata",
+        "objects in metadata",
+        "empty outputs",
+        "small outputs",
+        "an escaped source",
+        "an escaped output",
+        "a large picture",
+        "many fields",
+    ] {
+        let file = dir.path().join("notebook");
+        fs::write(&file, notebook_of(case)).unwrap();
+        measure(case, &file);
+    }
+}
