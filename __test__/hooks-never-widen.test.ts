@@ -20,7 +20,7 @@ describe("hooks never widen", () => {
     ["a protected file", {}, write(".git/config")],
     ["a protected file that does not exist yet", {}, write("sub/.bashrc")],
     ["a command that writes there", {}, bash("echo x > .git/hooks/pre-commit")],
-    ["a command that may write there", {}, bash("cd build && cp ../x .")],
+    ["a command that may write there", {}, bash('cp x "$d/pre-commit"')],
     ["a program that is given such a place", {}, bash("cp x .git/hooks/")],
     ["an ask rule", { policy: { ask: ["Write"] } }, write()],
     ["an ask rule for everything", { policy: { rules: [{ tool: "*", action: "ask" }] } }, write()],

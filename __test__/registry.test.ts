@@ -720,7 +720,7 @@ describe("allowed and disabled tools", () => {
     const refused = refusal(
       "ToolDisabled",
       "`read_file` is switched off here; use another tool, or ask the user",
-      "a host can allow it by taking the tool out of `disallowedTools`",
+      "a host can allow it by `registry.enable`, or by taking the tool out of `disallowedTools`",
       "the host has disabled `read_file` (`disallowedTools`)",
     );
     workspace.write("a.txt", "hi");

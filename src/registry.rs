@@ -320,6 +320,7 @@ mod tests {
             description: String::new(),
             input_schema: json!({ "type": "object" }),
             side_effect: SideEffect::None,
+            kind: crate::tool::ToolKind::PLAIN,
             annotations: crate::tool::Annotations::default(),
         };
         Arc::new(Named { spec, aliases })
