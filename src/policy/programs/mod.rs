@@ -243,6 +243,8 @@ enum Operands {
     Remotes,
     /// A repository and the directory that it is unpacked into.
     Cloned,
+    /// A setting of git and its value; without a value it is only shown.
+    Settings,
     /// A pattern, and then revisions and paths of git, whose content is searched.
     PatternThenRevisions,
     /// A command, which is judged by itself where it can be seen.

@@ -24,6 +24,7 @@ impl<'r> Collected<'r> {
             Operands::ScriptThenFiles(language) => self.script(language, handling),
             Operands::FilesThenDestination(used) => self.destination(used, handling),
             Operands::RemoteThenDestination => self.remote(handling),
+            Operands::Settings => self.settings(handling),
             Operands::InThenOut => {
                 for (place, it) in all.iter().enumerate() {
                     let used = if place == 0 { Use::Reads } else { Use::Writes };
@@ -102,6 +103,19 @@ impl<'r> Collected<'r> {
         let is_given =
             [Takes::Pattern, Takes::NoPattern, Takes::PatternsIn].iter().any(|it| self.has(*it));
         self.operands.get(usize::from(!is_given)..).unwrap_or_default()
+    }
+
+    /// `git config name value` and `git config set name value` write to a file that git believes.
+    fn settings(&self, handling: &mut Handling) {
+        let first = self.operands.first().and_then(|it| it.written.literal());
+        let writes = match first {
+            Some("get" | "list") => false,
+            Some("set" | "unset" | "rename-section" | "remove-section" | "edit") => true,
+            _ => self.operands.len() > 1 && !self.has(Takes::OnlyReads),
+        };
+        if writes || self.has(Takes::Rewrites) {
+            handling.add(Word::Literal(".git/config".to_owned()), Use::Writes, false);
+        }
     }
 
     fn script(&self, language: Language, handling: &mut Handling) {

@@ -3,8 +3,8 @@
 use super::super::{
     Links, Operands, PLAIN, Program, Style,
     Takes::{
-        self, Flag, ListedIn, MaybeText, Names, Pattern, PatternsIn, Reads, Shows, Text, Unclear,
-        UnclearValue, Within, Writes,
+        self, Flag, ListedIn, MaybeText, Names, OnlyReads, Pattern, PatternsIn, Reads, Rewrites, Shows, Text,
+        Unclear, UnclearValue, Within, Writes,
     },
     Use,
 };
@@ -155,7 +155,7 @@ const NAMES: Program = Program {
         "branch", "remote", "rev-parse", "describe", "tag", "merge-base", "name-rev",
         "symbolic-ref", "for-each-ref", "show-ref", "var", "version", "help", "gc", "fsck", "prune",
         "count-objects", "notes", "show-branch", "update-ref", "cherry", "check-ref-format",
-        "maintenance", "repack", "pack-refs", "init", "config",
+        "maintenance", "repack", "pack-refs", "init",
     ],
     options: &[
         (Flag, SHARED),
@@ -164,6 +164,33 @@ const NAMES: Program = Program {
     ],
     operands: Operands::ProjectArguments(0),
     style: Style::Project,
+    ..PLAIN
+};
+
+/// Settings of git, many of which name a program that git runs.
+const CONFIG: Program = Program {
+    names: &["config"],
+    options: &[
+        (OnlyReads, &[
+            "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool",
+            "-l", "--list",
+        ]),
+        (Rewrites, &[
+            "--add", "--replace-all", "--unset", "--unset-all", "--rename-section",
+            "--remove-section", "-e", "--edit",
+        ]),
+        (Flag, &[
+            "--global", "--system", "--local", "--worktree", "-z", "--null", "--name-only",
+            "--show-origin", "--show-scope", "--show-names", "--includes", "--no-includes", "--bool",
+            "--int", "--bool-or-int", "--path", "--expiry-date", "--fixed-value", "--all",
+            "--regexp", "--append", "-h", "--help",
+        ]),
+        (Text, &["-t", "--type", "--default", "--comment", "--value", "--url"]),
+        (MaybeText, &["--no-type"]),
+        (Writes, &["-f", "--file"]),
+        (Text, &["--blob"]),
+    ],
+    operands: Operands::Settings,
     ..PLAIN
 };
 
@@ -387,7 +414,7 @@ const GIT: Program = Program {
     ],
     style: Style::Leading,
     subcommands: &[
-        LOG, DIFF, SHOW, GREP, NAMES, TRANSPORT, COMMIT, STATUS, LS_FILES, CHECKOUT, STASH, ADD, RM,
+        LOG, DIFF, SHOW, GREP, NAMES, CONFIG, TRANSPORT, COMMIT, STATUS, LS_FILES, CHECKOUT, STASH, ADD, RM,
         MV, BLAME,
         OBJECTS, CLONE, WORKTREE,
     ],
