@@ -32,6 +32,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         if let Some(doubt) = doubts.find(|it| !self.is_lifted(command, it)) {
             parts.push(self.doubtful_part(text, command, doubt, &line));
         }
+        parts.extend(self.unseen_paths_part(text, command));
         for (segment, arguments) in command.segments() {
             parts.extend(self.segment_part(command, segment, arguments, &line));
         }
@@ -74,6 +75,16 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             part.doubt = Some(&doubt.why);
         }
         part
+    }
+
+    /// Where a line names more paths than are looked at, the strictest limit on paths is taken to be about
+    /// one of them.
+    fn unseen_paths_part<'a>(&'a self, text: &'a str, command: &CommandFact) -> Option<Part<'a>> {
+        let limits = self.engine.path_limits.iter().filter_map(|it| self.hit(*it));
+        let rule = limits.map(|it| it.rule).max_by_key(|it| it.action())?;
+        let why = Why::Unread(rule, "names more paths than are looked at");
+        let part = Part { shown: Shown::Command(text), action: rule.action(), why, doubt: None };
+        command.names_too_many_paths.then_some(part)
     }
 
     /// True when a rule spells out what is doubtful: `FOO=bar npm test:*`.

@@ -373,3 +373,14 @@ fn directories_that_are_not_followed_any_more_still_deny() {
     assert_eq!(looked_up(&engine, &line).0, Deny);
     assert_eq!(looked_up(&engine, "cd $d; cat .env").0, Ask);
 }
+
+#[test]
+fn a_limit_on_paths_holds_behind_more_paths_than_are_looked_at() {
+    let filler = "cd a;cd b;cat x;".repeat(600);
+    let line = format!("cd sub;{filler}cat ../.env");
+    assert_eq!(looked_up(&limited(&["Read(.env)"]), &line).0, Deny);
+    let asks = engine(&json!({ "allow": ["Bash"], "ask": ["Read(.env)"] }));
+    assert_eq!(looked_up(&asks, &line).0, Ask);
+    let without_limits = engine(&json!({ "allow": ["Bash(cat:*)", "Bash(cd:*)"] }));
+    assert_eq!(looked_up(&without_limits, &line).0, Allow);
+}

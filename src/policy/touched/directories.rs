@@ -61,6 +61,9 @@ impl<'w> Directories<'w> {
             return;
         }
         for name in words.iter().skip(1).filter_map(Word::literal) {
+            if !self.lookups.take_places(self.known.len()) {
+                return;
+            }
             for from in &self.known {
                 let made = normal(&from.join(name));
                 if made.as_os_str().len() > MAX_DIRECTORY_BYTES || self.made.len() > MAX_MADE {
@@ -91,6 +94,10 @@ impl<'w> Directories<'w> {
     }
 
     fn follow_path(&mut self, to: &Path) {
+        if !self.lookups.take_places(self.known.len()) {
+            self.is_cut = true;
+            return;
+        }
         for from in self.known.clone() {
             let plain = normal(&from.join(to));
             if plain.as_os_str().len() > MAX_DIRECTORY_BYTES + self.start_bytes() {
@@ -141,8 +148,10 @@ impl<'w> Directories<'w> {
         };
         let path = Path::new(text);
         let is_absolute = path.is_absolute();
-        let count = if is_absolute { 1 } else { usize::MAX };
-        let known = match (is_absolute, self.is_complete, self.is_cut) {
+        let all = if is_absolute { 1 } else { self.known.len() };
+        let (count, is_cut) =
+            if self.lookups.take_places(all) { (all, self.is_cut) } else { (1, true) };
+        let known = match (is_absolute, self.is_complete, is_cut) {
             (true, ..) | (_, true, false) => Known::Place,
             (_, true, true) => Known::Partly,
             (_, false, _) => Known::Path,

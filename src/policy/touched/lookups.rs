@@ -11,11 +11,17 @@ use super::super::{places::normal, question::Question};
 /// How many names of paths are looked up for one line. A look costs a microsecond or two for each name.
 const MAX_NAMES: usize = 4_096;
 
+/// How many places are worked out for one line. Each word may mean one in every directory that the line
+/// may have gone to.
+const MAX_PLACES: usize = 4_096;
+
 /// The looks at the disk that one line takes.
 pub(super) struct Lookups<'q> {
     question: &'q Question<'q>,
     found: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
     names_left: Cell<usize>,
+    places_left: Cell<usize>,
+    ran_out: Cell<bool>,
 }
 
 /// Where a path leads.
@@ -31,7 +37,26 @@ pub(super) enum Leads {
 
 impl<'q> Lookups<'q> {
     pub(super) fn new(question: &'q Question<'q>) -> Self {
-        Self { question, found: RefCell::default(), names_left: Cell::new(MAX_NAMES) }
+        Self {
+            question,
+            found: RefCell::default(),
+            names_left: Cell::new(MAX_NAMES),
+            places_left: Cell::new(MAX_PLACES),
+            ran_out: Cell::new(false),
+        }
+    }
+
+    /// Counts places that are about to be worked out; false when that is too many.
+    pub(super) fn take_places(&self, count: usize) -> bool {
+        let left = self.places_left.get().checked_sub(count);
+        self.places_left.set(left.unwrap_or(0));
+        self.ran_out.set(self.ran_out.get() || left.is_none());
+        left.is_some()
+    }
+
+    /// True when the line names more than was looked at.
+    pub(super) fn ran_out(&self) -> bool {
+        self.ran_out.get()
     }
 
     /// Where an absolute path leads.
@@ -44,7 +69,10 @@ impl<'q> Lookups<'q> {
             return leads(found.clone());
         }
         let names = path.components().count();
-        let Some(left) = self.names_left.get().checked_sub(names) else { return Leads::Unseen };
+        let Some(left) = self.names_left.get().checked_sub(names) else {
+            self.ran_out.set(true);
+            return Leads::Unseen;
+        };
         self.names_left.set(left);
         let place = self.question.place_of(path);
         self.found.borrow_mut().insert(path.to_owned(), place.clone());

@@ -28,6 +28,8 @@ pub(super) struct CommandFact<'a> {
     pub(super) redirected: Vec<RedirectedFact>,
     /// What each segment is given.
     arguments: Vec<Vec<Target>>,
+    /// True when it names more paths than were looked at.
+    pub(super) names_too_many_paths: bool,
 }
 
 /// A file that a command line redirects to or from.
@@ -77,7 +79,8 @@ impl<'a> CommandFact<'a> {
             arguments.push(targets);
         }
         redirected.extend(redirections.map(|it| walk.redirected(it)));
-        Self { line, analysis, redirected, arguments }
+        let names_too_many_paths = lookups.ran_out();
+        Self { line, analysis, redirected, arguments, names_too_many_paths }
     }
 
     /// The segments, each with the paths it uses.
