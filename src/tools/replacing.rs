@@ -272,7 +272,7 @@ pub(super) fn refuse_notebook(place: &WorkspacePath) -> Result<(), ToolError> {
 }
 
 /// The text of a file that a model wants to change: it has to have been read.
-pub(super) fn text_to_edit(current: &Current) -> Result<TextFile, ToolError> {
+pub(super) fn text_to_edit(current: &Current) -> Result<TextFile<'_>, ToolError> {
     let path = &current.path;
     let Some(bytes) = &current.bytes else {
         return Err(ToolError::new(ErrorKind::FileNotFound, format!("no file at `{path}`")));
@@ -284,5 +284,5 @@ pub(super) fn text_to_edit(current: &Current) -> Result<TextFile, ToolError> {
         )
         .allowed_by(WITHOUT_READING));
     }
-    Ok(TextFile::from_bytes(bytes.clone())?)
+    Ok(TextFile::from_bytes(bytes.as_slice())?)
 }

@@ -18,12 +18,13 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
     let count = format!("{lines} {}", if lines == 1 { "line" } else { "lines" });
     let mut facts = Map::new();
     facts.insert("lines".to_owned(), json!(lines));
-    let next = |bytes, summary, remark, before| Next {
+    let next = |bytes: Vec<u8>, summary, remark, before| Next {
+        // Where the bytes are the text, it need not be there twice.
+        after: (bytes != content.as_bytes()).then(|| content.to_owned()),
         bytes,
         summary,
         remark,
         before,
-        after: Some(content.to_owned()),
         facts,
     };
     let Some(old_bytes) = &current.bytes else {
@@ -32,7 +33,7 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
         let remark = gone.then(|| "the file was gone since it was read".to_owned());
         return Ok(next(encode_new_file(content), summary, remark, Some(String::new())));
     };
-    let old = TextFile::from_bytes(old_bytes.clone());
+    let old = TextFile::from_bytes(old_bytes.as_slice());
     match current.seen {
         Seen::AsItIs => {}
         Seen::Never => {
@@ -64,7 +65,8 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
     let (bytes, remark, before) = match old {
         Ok(old) => {
             let bytes = old.encode_whole(content)?;
-            (bytes.clone(), other_encoding(&old, &bytes), old.into_text_unlike_bytes())
+            let remark = other_encoding(&old, &bytes);
+            (bytes, remark, old.into_text_unlike_bytes())
         }
         // What was no text becomes one.
         Err(_) => (encode_new_file(content), None, Some(String::new())),

@@ -64,21 +64,21 @@ pub enum TextFileError {
     MergesWithDamage,
 }
 
-/// A text file: what it says, and the bytes that say it.
+/// A text file: what it says, and the bytes that say it. Borrows what it can: a file may be large.
 #[derive(Clone, Debug)]
-pub struct TextFile {
-    text: String,
+pub struct TextFile<'b> {
+    text: Cow<'b, str>,
     encoding: TextEncoding,
-    original: Original,
+    original: Original<'b>,
 }
 
 /// The bytes after the byte order mark.
 #[derive(Clone, Debug)]
-enum Original {
+enum Original<'b> {
     /// The text is UTF-8: its bytes are the file's.
     SameAsText,
     Mapped {
-        bytes: Vec<u8>,
+        bytes: Cow<'b, [u8]>,
         checkpoints: Vec<Checkpoint>,
     },
 }
@@ -90,20 +90,19 @@ struct Checkpoint {
     bytes: usize,
 }
 
-impl TextFile {
+impl<'b> TextFile<'b> {
     /// Decodes a file: by its byte order mark, else as UTF-8, else by the best guess.
-    pub fn from_bytes(mut bytes: Vec<u8>) -> Result<Self, TextFileError> {
+    pub fn from_bytes(bytes: impl Into<Cow<'b, [u8]>>) -> Result<Self, TextFileError> {
+        let bytes = bytes.into();
         if let Some((encoding, mark)) = Encoding::for_bom(&bytes) {
-            bytes.drain(..mark);
-            return Ok(Self::decode(bytes, encoding, Mark::Present));
+            return Ok(Self::decode(without_first(bytes, mark), encoding, Mark::Present));
         }
         if Self::is_binary(&bytes) {
             return Err(TextFileError::Binary);
         }
-        match String::from_utf8(bytes) {
+        match utf8_text(bytes) {
             Ok(text) => Ok(Self::utf8(text, Mark::Absent)),
-            Err(err) => {
-                let bytes = err.into_bytes();
+            Err(bytes) => {
                 let encoding = guess_encoding(&bytes);
                 Ok(Self::decode(bytes, encoding, Mark::Absent))
             }
@@ -116,17 +115,17 @@ impl TextFile {
         Encoding::for_bom(bytes).is_none() && memchr::memchr(0, head).is_some()
     }
 
-    fn utf8(text: String, mark: Mark) -> Self {
+    fn utf8(text: Cow<'b, str>, mark: Mark) -> Self {
         let bom = mark == Mark::Present;
         let encoding = TextEncoding { encoding: UTF_8, bom, damaged: false };
         Self { text, encoding, original: Original::SameAsText }
     }
 
-    fn decode(bytes: Vec<u8>, encoding: &'static Encoding, mark: Mark) -> Self {
+    fn decode(bytes: Cow<'b, [u8]>, encoding: &'static Encoding, mark: Mark) -> Self {
         let bytes = if encoding == UTF_8 {
-            match String::from_utf8(bytes) {
+            match utf8_text(bytes) {
                 Ok(text) => return Self::utf8(text, mark),
-                Err(err) => err.into_bytes(),
+                Err(bytes) => bytes,
             }
         } else {
             bytes
@@ -143,7 +142,7 @@ impl TextFile {
             at += block.len();
         }
         let encoding = TextEncoding { encoding, bom: mark == Mark::Present, damaged };
-        Self { text, encoding, original: Original::Mapped { bytes, checkpoints } }
+        Self { text: text.into(), encoding, original: Original::Mapped { bytes, checkpoints } }
     }
 
     /// The text, without a byte order mark; invalid bytes are shown as U+FFFD.
@@ -153,13 +152,13 @@ impl TextFile {
 
     /// The text alone.
     pub fn into_text(self) -> String {
-        self.text
+        self.text.into_owned()
     }
 
     /// The text alone, unless the bytes of the file say the same: no need to have it twice.
     pub fn into_text_unlike_bytes(self) -> Option<String> {
         let is_same = matches!(self.original, Original::SameAsText) && !self.encoding.bom;
-        (!is_same).then_some(self.text)
+        (!is_same).then(|| self.text.into_owned())
     }
 
     /// How the text is written down.
@@ -240,10 +239,10 @@ impl TextFile {
     /// The same file with the bytes of [`splice`](Self::splice), read in the encoding it had: a guess made
     /// anew could be another one.
     #[must_use]
-    pub fn changed_to(&self, mut bytes: Vec<u8>) -> Self {
-        bytes.drain(..self.mark().len().min(bytes.len()));
+    pub fn changed_to<'c>(&self, bytes: impl Into<Cow<'c, [u8]>>) -> TextFile<'c> {
         let mark = if self.encoding.bom { Mark::Present } else { Mark::Absent };
-        Self::decode(bytes, self.encoding.encoding, mark)
+        let body = without_first(bytes.into(), self.mark().len());
+        TextFile::decode(body, self.encoding.encoding, mark)
     }
 
     /// The text of the same file with other bytes, unless these bytes say the same.
@@ -251,7 +250,7 @@ impl TextFile {
         if matches!(self.original, Original::SameAsText) && !self.encoding.bom {
             return None;
         }
-        self.changed_to(changed.to_vec()).into_text_unlike_bytes()
+        self.changed_to(changed).into_text_unlike_bytes()
     }
 
     /// True when `changed` would be read again in this file's encoding.
@@ -381,6 +380,29 @@ enum Mark {
 struct Cursor {
     text: usize,
     bytes: usize,
+}
+
+/// The bytes behind the first ones.
+fn without_first(bytes: Cow<'_, [u8]>, count: usize) -> Cow<'_, [u8]> {
+    match bytes {
+        Cow::Borrowed(bytes) => Cow::Borrowed(bytes.get(count..).unwrap_or_default()),
+        Cow::Owned(mut bytes) => {
+            bytes.drain(..count.min(bytes.len()));
+            Cow::Owned(bytes)
+        }
+    }
+}
+
+/// The bytes as the text that they are in UTF-8, or as they were.
+fn utf8_text(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, str>, Cow<'_, [u8]>> {
+    match bytes {
+        Cow::Borrowed(bytes) => {
+            std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| Cow::Borrowed(bytes))
+        }
+        Cow::Owned(bytes) => {
+            String::from_utf8(bytes).map(Cow::Owned).map_err(|err| Cow::Owned(err.into_bytes()))
+        }
+    }
 }
 
 #[cfg(test)]

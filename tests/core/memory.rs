@@ -64,14 +64,22 @@ async fn plays_one_case_when_started_as_a_child() {
         return;
     }
     let bed = TestBed::new();
-    let path = bed.write("a.ipynb", "");
     // Made by another process: what making it costs is not what is measured.
     let made = env::args().find_map(|it| it.strip_prefix("file=").map(str::to_owned)).unwrap();
+    let is_notebook = made.ends_with(".ipynb");
+    let path = bed.write(if is_notebook { "a.ipynb" } else { "a.txt" }, "");
     fs::copy(made, &path).unwrap();
     let bytes = path.metadata().unwrap().len();
-    let read = bed.call("Read", json!({ "file_path": path })).await;
-    let edit = json!({ "notebook_path": path, "cell_id": "cell-0", "new_source": "new" });
-    let edited = bed.call("NotebookEdit", edit).await;
+    let read = bed.call("Read", json!({ "file_path": path, "limit": 5 })).await;
+    let edited = if is_notebook {
+        let edit = json!({ "notebook_path": path, "cell_id": "cell-0", "new_source": "new" });
+        bed.call("NotebookEdit", edit).await
+    } else {
+        let edit = json!({ "file_path": path, "old_string": "once\nhere", "new_string": "twice" });
+        bed.call("Edit", edit).await
+    };
+    // Some of the notebooks are none, and told to be.
+    assert!(is_notebook || (read.error.is_none() && edited.error.is_none()));
     let told = format!("{:?} {:?} {}", read.error, edited.error, edited.joined_text());
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let peak: u64 = status
@@ -113,8 +121,21 @@ fn a_notebook_costs_no_more_than_it_has_bytes_whatever_is_in_it() {
         "a large picture",
         "many fields",
     ] {
-        let file = dir.path().join("notebook");
+        let file = dir.path().join("a.ipynb");
         fs::write(&file, notebook_of(case)).unwrap();
+        measure(case, &file);
+    }
+}
+
+#[test]
+fn an_edit_of_a_large_text_costs_no_more_than_twice_its_bytes() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let file = dir.path().join("a.txt");
+    for (case, first, line) in [
+        ("found as given", "once\nhere\n", "a line of some length that is there again\n"),
+        ("found by its line endings", "once\r\nhere\r\n", "a line of some length\r\n"),
+    ] {
+        fs::write(&file, format!("{first}{}", line.repeat(96 * 1024 * 1024 / line.len()))).unwrap();
         measure(case, &file);
     }
 }

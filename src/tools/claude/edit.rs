@@ -97,7 +97,7 @@ fn edited(current: &Current, input: &Input) -> Result<Next, ToolError> {
 
 /// An empty text to replace asks for a new file.
 fn created(current: &Current, content: &str) -> Result<Next, ToolError> {
-    let bytes = match current.bytes.clone().map(TextFile::from_bytes) {
+    let bytes = match current.bytes.as_deref().map(TextFile::from_bytes) {
         None => encode_new_file(content),
         // Not a byte of text, but maybe a byte order mark.
         Some(Ok(file)) if file.text().is_empty() => file.encode_whole(content)?,

@@ -79,14 +79,14 @@ fn legacy_encodings_are_guessed_and_changed_in_place() {
 
 #[test]
 fn a_character_the_encoding_cannot_hold_is_named() {
-    let file = TextFile::decode(b"caf\xe9".to_vec(), WINDOWS_1252, Mark::Absent);
+    let file = TextFile::decode(Cow::Borrowed(b"caf\xe9"), WINDOWS_1252, Mark::Absent);
     let refused = file.splice(&[(0..1, "a→b")]).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "the file is windows-1252, which cannot hold `→` (U+2192); use other characters or convert the file to UTF-8 first"
     );
     // Shift_JIS would silently turn the yen sign into a backslash.
-    let file = TextFile::decode(b"\x83\x65".to_vec(), SHIFT_JIS, Mark::Absent);
+    let file = TextFile::decode(Cow::Borrowed(b"\x83\x65"), SHIFT_JIS, Mark::Absent);
     let refused = TextFileError::Unmappable { character: '¥', encoding: "Shift_JIS" };
     assert_eq!(file.encode_whole("テ¥"), Err(refused));
 }
@@ -103,7 +103,7 @@ fn damaged_utf8_keeps_its_raw_bytes() {
 
 #[test]
 fn an_edit_that_would_join_broken_bytes_into_a_character_is_refused() {
-    let file = TextFile::decode(b"\xe2x\x82\xac".to_vec(), UTF_8, Mark::Absent);
+    let file = TextFile::decode(Cow::Borrowed(b"\xe2x\x82\xac"), UTF_8, Mark::Absent);
     assert_eq!(file.text(), "\u{fffd}x\u{fffd}\u{fffd}");
     assert_eq!(file.splice(&[(3..4, "")]), Err(TextFileError::MergesWithDamage));
     assert_eq!(file.splice(&[(3..4, "y")]).unwrap(), b"\xe2y\x82\xac");
@@ -112,10 +112,11 @@ fn an_edit_that_would_join_broken_bytes_into_a_character_is_refused() {
 #[test]
 fn what_an_edit_repeats_keeps_its_bytes() {
     // The second of two codes for one character, which an encoder would not choose.
-    let file = TextFile::decode(b"x \xed\x40 = 1; \x83\x65\n".to_vec(), SHIFT_JIS, Mark::Absent);
+    let file =
+        TextFile::decode(Cow::Borrowed(b"x \xed\x40 = 1; \x83\x65\n"), SHIFT_JIS, Mark::Absent);
     assert_eq!(file.text(), "x 纊 = 1; テ\n");
     assert_eq!(edit(&file, "x 纊 = 1;", "x 纊 = 2;"), b"x \xed\x40 = 2; \x83\x65\n");
-    let file = TextFile::decode(b"a \xff b c".to_vec(), UTF_8, Mark::Absent);
+    let file = TextFile::decode(Cow::Borrowed(b"a \xff b c"), UTF_8, Mark::Absent);
     assert_eq!(edit(&file, "a \u{fffd} b", "a \u{fffd} d"), b"a \xff d c");
     let refused = file.splice(&[(0..7, "d \u{fffd} e")]);
     assert_eq!(refused, Err(TextFileError::WritesDamage));
@@ -129,13 +130,13 @@ fn binary_content_is_refused_unless_a_mark_explains_the_nul() {
 
 #[test]
 fn ranges_that_overlap_or_split_a_character_are_refused() {
-    let file = TextFile::from_bytes("aébc".into()).unwrap();
+    let file = TextFile::from_bytes("aébc".as_bytes()).unwrap();
     assert_eq!(file.splice(&[(0..4, "x"), (3..5, "y")]), Err(TextFileError::Overlap { at: 3 }));
     assert_eq!(file.splice(&[(2..4, "x")]), Err(TextFileError::NoSuchRange { start: 2, end: 4 }));
     assert!(file.splice(&[(0..9, "x")]).is_err());
     assert_eq!(file.splice(&[(5..5, "2"), (0..1, "1"), (5..5, "3")]).unwrap(), "1ébc23".as_bytes());
     // Two characters that Big5 writes as one.
-    let file = TextFile::decode(b"\x88\x62".to_vec(), BIG5, Mark::Absent);
+    let file = TextFile::decode(Cow::Borrowed(b"\x88\x62"), BIG5, Mark::Absent);
     assert_eq!(file.text(), "Ê\u{304}");
     assert!(file.splice(&[(2..4, "x")]).is_err());
     assert_eq!(file.splice(&[(0..4, "x")]).unwrap(), b"x");
@@ -174,7 +175,7 @@ const ENCODINGS: [&Encoding; 12] = [
 
 /// Text of characters that an encoding holds, whatever was generated.
 fn holdable(text: &str, encoding: &'static Encoding) -> String {
-    let probe = TextFile::decode(Vec::new(), encoding, Mark::Absent);
+    let probe = TextFile::decode(Cow::default(), encoding, Mark::Absent);
     text.chars().filter(|it| probe.encode(it.encode_utf8(&mut [0; 4])).is_ok()).collect()
 }
 
@@ -199,12 +200,12 @@ proptest! {
         let text = holdable(&(text.repeat(repeat) + &last), encoding);
         let new: Vec<String> = new.iter().map(|it| holdable(it, encoding)).collect();
         let mark = if marked && [UTF_8, UTF_16LE, UTF_16BE].contains(&encoding) { Mark::Present } else { Mark::Absent };
-        let encode = TextFile::decode(Vec::new(), encoding, mark);
+        let encode = TextFile::decode(Cow::default(), encoding, mark);
         let bytes = encode.encode_whole(&text).unwrap();
         let file = if mark == Mark::Present {
             TextFile::from_bytes(bytes.clone()).unwrap()
         } else {
-            TextFile::decode(bytes.clone(), encoding, mark)
+            TextFile::decode(Cow::Borrowed(&bytes), encoding, mark)
         };
         prop_assert_eq!(file.text(), &text);
         prop_assert!(!file.encoding().damaged);
@@ -222,7 +223,7 @@ proptest! {
         let suffix = file.encode(&text[cuts[3]..]).unwrap().into_owned();
         prop_assert!(spliced.starts_with(&prefix) && bytes.starts_with(&prefix));
         prop_assert!(spliced.ends_with(&suffix) && bytes.ends_with(&suffix));
-        let reread = TextFile::decode(spliced[file.mark().len()..].to_vec(), encoding, mark);
+        let reread = TextFile::decode(Cow::Borrowed(&spliced[file.mark().len()..]), encoding, mark);
         prop_assert_eq!(reread.text(), wanted);
     }
 
@@ -234,7 +235,7 @@ proptest! {
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 2),
     ) {
         let bytes = bytes.repeat(repeat);
-        let file = TextFile::decode(bytes.clone(), encoding, Mark::Absent);
+        let file = TextFile::decode(Cow::Borrowed(&bytes), encoding, Mark::Absent);
         prop_assert_eq!(file.text(), encoding.decode_without_bom_handling(&bytes).0);
 
         let text = file.text();
