@@ -66,7 +66,7 @@ async fn plays_one_case_when_started_as_a_child() {
     let bed = TestBed::new();
     // Made by another process: what making it costs is not what is measured.
     let made = env::args().find_map(|it| it.strip_prefix("file=").map(str::to_owned)).unwrap();
-    let is_notebook = made.ends_with(".ipynb");
+    let is_notebook = Path::new(&made).extension().is_some_and(|it| it == "ipynb");
     let path = bed.write(if is_notebook { "a.ipynb" } else { "a.txt" }, "");
     fs::copy(made, &path).unwrap();
     let bytes = path.metadata().unwrap().len();
