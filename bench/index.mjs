@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { table } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const ADDON_BUDGET_MB = 12;
+const ADDON_BUDGET_MB = 24;
 
 const SUITES = {
   dispatch: async () => (await import("./dispatch.mjs")).dispatch,
