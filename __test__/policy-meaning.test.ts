@@ -85,7 +85,7 @@ describe("rule objects", () => {
       ["shell", { command: "cat < secret/key.txt" }],
     ];
     for (const [name, input] of denied) {
-      const { error } = await registry.call(name, input);
+      const { error } = await registry.call(name as string, input);
       expect([name, error?.type]).toEqual([name, "PolicyDenied"]);
     }
   });
@@ -104,7 +104,7 @@ describe("rule objects", () => {
       ["edit_file", { path: "a.txt", edits: [{ target: "one", replacement: "two" }] }],
     ];
     for (const [name, input] of calls) {
-      const { error } = await registry.call(name, input);
+      const { error } = await registry.call(name as string, input);
       expect([name, error?.type]).toEqual([name, "PolicyDenied"]);
     }
     expect(readFileSync(file_path, "utf8")).toBe("one");
@@ -210,7 +210,7 @@ describe("one truth of what is allowed", () => {
           policy,
           action === "allow",
         ]);
-        const { error } = await registry.call(name, input);
+        const { error } = await registry.call(name as string, input);
         expect([name, policy, error === undefined]).toEqual([name, policy, action === "allow"]);
       }
     }
@@ -221,12 +221,12 @@ describe("one truth of what is allowed", () => {
     registry.register(hostTool("read_file"));
     expect(registry.isAllowed("read_file")).toBe(false);
     expect(registry.explain("read_file").action).toBe("ask");
-    expect((await registry.call("read_file", {})).error?.type).toBe("PolicyDenied");
+    expect((await registry.call("read_file" as string, {})).error?.type).toBe("PolicyDenied");
     registry.withAllowed("Read");
     expect(registry.isAllowed("read_file")).toBe(false);
     registry.withAllowed("read_file");
     expect(registry.isAllowed("read_file")).toBe(true);
-    expect(texts(await registry.call("read_file", {}))).toEqual(["ran"]);
+    expect(texts(await registry.call("read_file" as string, {}))).toEqual(["ran"]);
     registry.setPolicy({ deny: ["Read"] });
     expect(registry.isAllowed("read_file")).toBe(false);
     expect(registry.explain("read_file").action).toBe("deny");
@@ -295,12 +295,12 @@ describe("switching tools off and on", () => {
       const none = await listed(registry, name);
       expect(none).toEqual(none.map(() => false));
       expect(registry.names()).toContain(name);
-      expect((await registry.call(name, input)).error?.type).toBe("ToolDisabled");
+      expect((await registry.call(name as string, input)).error?.type).toBe("ToolDisabled");
       expect(registry.explain(name, input).action).toBe("deny");
       expect(registry.isAllowed(name)).toBe(false);
       expect(registry.enable(name)).toBe(registry);
       expect(await listed(registry, name)).toEqual(all);
-      expect((await registry.call(name, input)).isError).toBeUndefined();
+      expect((await registry.call(name as string, input)).isError).toBeUndefined();
       expect(registry.isAllowed(name)).toBe(true);
     }
   });
@@ -334,8 +334,8 @@ describe("switching tools off and on", () => {
     const names = ["mcp__one__a", "mcp__two__a", "mcp__three__a", "Read"];
     const off = () => names.filter((it) => registry.isDisabled(it));
     expect(off()).toEqual(["mcp__one__a", "mcp__two__a"]);
-    const told = registry.definitions().map(({ name }) => name);
-    expect(names.filter((it) => told.includes(it))).toEqual(["mcp__three__a", "Read"]);
+    const told = new Set(registry.definitions().map(({ name }) => name));
+    expect(names.filter((it) => told.has(it))).toEqual(["mcp__three__a", "Read"]);
     registry.disable("mcp__three__*").enable("mcp__one__*");
     expect(off()).toEqual(["mcp__two__a", "mcp__three__a"]);
     registry.enable("mcp__two__*", "mcp__three");
@@ -372,11 +372,13 @@ test("a session's own tasks are looked at and stopped without a question", async
   const [task] = registry.tasks();
   for (const mode of ["default", "acceptEdits", "dontAsk", "plan", "bypassPermissions"] as const) {
     registry.setPermissionMode(mode);
-    const read = await registry.call("TaskOutput", { task_id: task?.id, block: false });
+    const read = await registry.call("TaskOutput" as string, { task_id: task?.id, block: false });
     expect([mode, read.error]).toEqual([mode, undefined]);
     expect(registry.explain("TaskStop", { task_id: task?.id }).action).toBe("allow");
   }
   registry.setPermissionMode("plan");
-  expect((await registry.call("TaskStop", { task_id: task?.id })).isError).toBeUndefined();
+  expect(
+    (await registry.call("TaskStop" as string, { task_id: task?.id })).isError,
+  ).toBeUndefined();
   expect(registry.tasks()[0]?.state).toBe("stopped");
 });

@@ -149,7 +149,10 @@ mod tests {
     fn names_are_their_own_text_unless_they_cannot_be() {
         for (name, text) in [
             (b"/repo/a b.txt".as_slice(), "/repo/a b.txt"),
-            ("/repo/\u{e9}\u{2028}\\x'$".as_bytes(), "/repo/\u{e9}\u{2028}\\x'$"),
+            ("/repo/\u{e9}\\x'$".as_bytes(), "/repo/\u{e9}\\x'$"),
+            // Not seen, or seen as something else: the narrow blank of screenshots, a change of direction.
+            ("at 9\u{202f}AM.png".as_bytes(), r"$'at 9\u{202f}AM.png'"),
+            ("a\u{202e}gnp.exe".as_bytes(), r"$'a\u{202e}gnp.exe'"),
             (b"/repo/caf\xe9.txt", r"/repo/$'caf\xe9.txt'"),
             (b"/re\xffpo/a/it's\\\xff", r"/$'re\xffpo'/a/$'it\'s\\\xff'"),
             (b"a\nb/\x1b[31mred", r"$'a\nb'/$'\u{1b}[31mred'"),

@@ -9,8 +9,10 @@
 //! descriptor then, and written anew if it has to come back.
 
 use std::{
+    ffi::{OsStr, OsString},
     fs::File,
     io::{self, Write as _},
+    os::unix::ffi::OsStrExt as _,
     thread,
     time::{Duration, Instant},
 };
@@ -22,7 +24,7 @@ use rustix::{
 
 use super::{
     Foreign, Stamp, WriteError,
-    replace::Target,
+    replace::{Target, rename_to_nothing},
     since::{Since, since},
     stamp::Identity,
     temporary::Temporary,
@@ -32,6 +34,9 @@ use super::{
 /// As long is waited for programs that have the replaced file open, and looked as often.
 const WRITERS_TIME: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_millis(1);
+/// How often something that is no file is given its name back, and how many other names are tried for it.
+const MAX_TRIES: u32 = 1_000;
+const MAX_VISIBLE_NAMES: u32 = 100;
 
 /// What became of a replacement.
 pub(super) enum Exchanged {
@@ -104,7 +109,9 @@ impl Target<'_> {
             self.directory.open(exchange.temporary.name(), OFlags::RDONLY, Mode::empty());
         match displaced {
             Ok(displaced) => exchange.finish(&displaced),
-            Err(_) => exchange.finish(&old),
+            Err(Errno::NOENT) => exchange.finish(&old),
+            // No file, or one that nobody could have read: not what was to be replaced.
+            Err(_) => Err(exchange.bring_back(&old)),
         }
     }
 
@@ -119,16 +126,20 @@ impl Target<'_> {
 
 impl Exchange<'_, '_> {
     /// Lets the two files change names.
-    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     fn names(&self, target: &Target<'_>) -> Result<(), Errno> {
+        self.exchange_with(target.name)
+    }
+
+    /// Lets what has the temporary name and what has another one change names.
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    fn exchange_with(&self, name: &OsStr) -> Result<(), Errno> {
         use rustix::fs::{RenameFlags, renameat_with};
-        let directory = &target.directory.fd;
-        let flags = RenameFlags::EXCHANGE;
-        renameat_with(directory, self.temporary.name(), directory, target.name, flags)
+        let directory = &self.target.directory.fd;
+        renameat_with(directory, self.temporary.name(), directory, name, RenameFlags::EXCHANGE)
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-    fn names(&self, _target: &Target<'_>) -> Result<(), Errno> {
+    fn exchange_with(&self, _name: &OsStr) -> Result<(), Errno> {
         Err(Errno::NOSYS)
     }
 
@@ -192,8 +203,12 @@ impl Exchange<'_, '_> {
     }
 
     /// Gives the old file its name back, and it whatever somebody has meanwhile appended to the new one.
-    fn bring_back(self, old: &File) -> WriteError {
+    fn bring_back(mut self, old: &File) -> WriteError {
         let target = self.target;
+        if !self.temporary.has_moved() && self.displaced_no_file() {
+            self.give_back_what_is_no_file();
+            return target.changed();
+        }
         if self.temporary.has_moved() || self.names(target).is_err() {
             if let Err(err) = self.write_back(old) {
                 return target.failed(io::Error::other(format!(
@@ -214,10 +229,67 @@ impl Exchange<'_, '_> {
             Ok(_) => self.names(target).map_err(io::Error::from),
             Err(err) => Err(err),
         };
+        self.give_back_what_is_no_file();
         match brought {
             Ok(()) => target.changed(),
             Err(err) => target.failed(err),
         }
+    }
+
+    /// A directory, link or the like was exchanged for the new file. It gets the name that the new file
+    /// has by now: whoever moved that meant what it stands for. Where the new file is gone, it gets a name
+    /// that people see: nothing of theirs stays under a temporary one.
+    fn give_back_what_is_no_file(&mut self) {
+        for _ in 0..MAX_TRIES {
+            if !self.displaced_no_file() {
+                return;
+            }
+            // Not found while somebody moves it: that takes a moment.
+            if let Some(place) = self.place_of_new_file()
+                && self.exchange_with(&place).is_ok()
+            {
+                if self.is_new_file(self.temporary.name()) {
+                    return;
+                }
+                // Somebody was faster, and this is something else.
+                let _taken_back = self.exchange_with(&place);
+            }
+            if rustix::fs::fstat(&self.temporary.file).is_ok_and(|it| it.st_nlink == 0) {
+                break;
+            }
+        }
+        let (directory, name) = (self.target.directory, self.target.name);
+        let visible = (1..=MAX_VISIBLE_NAMES).map(|number| {
+            let mut visible = name.to_owned();
+            visible.push(format!(".displaced-{number}"));
+            visible
+        });
+        for place in std::iter::once(name.to_owned()).chain(visible) {
+            if rename_to_nothing(&directory.fd, self.temporary.name(), &place).is_ok() {
+                return self.temporary.moved();
+            }
+        }
+    }
+
+    /// True when what has the temporary name now is no file.
+    fn displaced_no_file(&self) -> bool {
+        let stat = self.target.directory.stat(self.temporary.name()).ok().flatten();
+        stat.is_some_and(|it| Identity::of_stat(&it).kind.not_a_file().is_some())
+    }
+
+    fn is_new_file(&self, name: &OsStr) -> bool {
+        let stat = self.target.directory.stat(name).ok().flatten();
+        stat.is_some_and(|it| Identity::of_stat(&it).is_same_file(&self.identity))
+    }
+
+    /// The name that the new file has in the directory now.
+    fn place_of_new_file(&self) -> Option<OsString> {
+        if self.is_new_file(self.target.name) {
+            return Some(self.target.name.to_owned());
+        }
+        let entries = self.target.directory.entries().ok()?.filter_map(Result::ok);
+        let mut names = entries.map(|it| OsStr::from_bytes(it.file_name().to_bytes()).to_owned());
+        names.find(|name| self.is_new_file(name))
     }
 
     fn append(&self, behind: &[u8]) -> io::Result<()> {

@@ -238,12 +238,20 @@ impl Target<'_> {
 
 /// Gives a file another name unless that is taken; not every file system can.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn rename_to_nothing(directory: &OwnedFd, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
+pub(super) fn rename_to_nothing(
+    directory: &OwnedFd,
+    from: &OsStr,
+    to: &OsStr,
+) -> Result<(), Errno> {
     use rustix::fs::{RenameFlags, renameat_with};
     renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-fn rename_to_nothing(_directory: &OwnedFd, _from: &OsStr, _to: &OsStr) -> Result<(), Errno> {
+pub(super) fn rename_to_nothing(
+    _directory: &OwnedFd,
+    _from: &OsStr,
+    _to: &OsStr,
+) -> Result<(), Errno> {
     Err(Errno::NOSYS)
 }
