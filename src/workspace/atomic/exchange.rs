@@ -74,12 +74,13 @@ impl Target<'_> {
         stamp: &Stamp,
         bytes: &[u8],
     ) -> Result<Exchanged, WriteError> {
+        // Takes its time, so it comes before the file is looked at.
+        let mut written = blake3::Hasher::new();
+        written.update(bytes);
         let old = self.open_old()?;
         // While it has the temporary name nobody may take it for a stray. Whoever edits it holds it.
         let _held_by_us_or_them = old.try_lock();
         let identity = Identity::of_file(&old).map_err(|err| self.failed(err))?;
-        let mut written = blake3::Hasher::new();
-        written.update(bytes);
         let mut exchange = Exchange {
             target: self,
             identity: Identity::of_file(&temporary.file).map_err(|err| self.failed(err))?,
@@ -96,6 +97,11 @@ impl Target<'_> {
         }
         // The exchange itself counts as a change of the file's times.
         exchange.compared = None;
+        // As late as can be: something else that is exchanged would have to be given back.
+        let now = self.directory.stat(self.name).map_err(|err| self.failed(err))?;
+        if !now.is_some_and(|it| Identity::of_stat(&it).is_same_file(&identity)) {
+            return Err(self.changed());
+        }
         match exchange.names(self) {
             Ok(()) => {}
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => return exchange.replace(&old),
@@ -103,6 +109,9 @@ impl Target<'_> {
             Err(Errno::NOENT) => return Err(self.changed()),
             Err(Errno::XDEV | Errno::BUSY) => return Ok(Exchanged::NotRenamable),
             Err(err) => return Err(self.failed(err.into())),
+        }
+        if exchange.displaced_no_file() {
+            return Err(exchange.bring_back(&old));
         }
         // Somebody may have replaced the file in between: then this is another one.
         let displaced =
