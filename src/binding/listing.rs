@@ -52,6 +52,7 @@ pub(super) fn builtin_specs() -> Value {
                 "aliases": tool.aliases(),
                 "description": spec.description,
                 "inputSchema": spec.input_schema,
+                "outputSchema": spec.output.as_ref().and_then(|it| it.schema.as_ref()),
             })
         })
         .collect()
