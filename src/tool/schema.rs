@@ -62,7 +62,7 @@ pub fn derived_output_schema<T: JsonSchema>() -> Option<Value> {
 enum Nulls {
     /// Whoever gives it could as well give nothing, so nobody has to know of it.
     MeanAbsent,
-    /// It may be there, and says something.
+    /// It says something where a property has to be there. One that may be left out is left out instead.
     AreValues,
 }
 
@@ -71,8 +71,9 @@ fn simplify(schema: &mut Value, nulls: Nulls) {
     let Some(node) = schema.as_object_mut() else { return };
     node.remove("title");
     node.remove("format");
-    if matches!(nulls, Nulls::MeanAbsent) {
-        forget_null(node);
+    match nulls {
+        Nulls::MeanAbsent => forget_null(node),
+        Nulls::AreValues => forget_null_of_optional(node),
     }
     flatten_choices(node);
     if node.get("default") == Some(&Value::Null) {
@@ -91,6 +92,16 @@ fn simplify(schema: &mut Value, nulls: Nulls) {
     for key in ["anyOf", "oneOf", "allOf"] {
         if let Some(Value::Array(children)) = node.get_mut(key) {
             children.iter_mut().for_each(|it| simplify(it, nulls));
+        }
+    }
+}
+
+fn forget_null_of_optional(node: &mut Map<String, Value>) {
+    let required = node.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(Value::Object(properties)) = node.get_mut("properties") else { return };
+    for (name, property) in properties {
+        if let (false, Value::Object(property)) = (required.iter().any(|it| it == name), property) {
+            forget_null(property);
         }
     }
 }

@@ -13,7 +13,8 @@ use super::{
 use crate::{
     error::{ErrorKind, ToolError},
     process::{
-        Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, TaskState, exit_meaning, signal_name,
+        Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, TaskState, exit_meaning,
+        signal_name,
     },
     session::Session,
     tool::{Content, ToolContext, ToolOutput, shown_path, shown_text},
@@ -47,7 +48,8 @@ pub(super) struct CommandFacts {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct EndingFacts {
-    /// Its exit code; null where a signal ended it, or nobody knows.
+    /// Its exit code, unless a signal ended it or nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
     /// The signal that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]

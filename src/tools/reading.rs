@@ -41,9 +41,9 @@ struct ContentFacts {
     /// Of a text: how it is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<String>,
-    /// Of a text: how many lines it has; null where not all were looked at.
+    /// Of a text: how many lines it has, where all were looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
-    total_lines: Option<Option<u64>>,
+    total_lines: Option<u64>,
     /// Of a text: the first line shown, or 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_line: Option<u64>,
@@ -141,7 +141,7 @@ fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOu
             let facts = ContentFacts {
                 encoding: Some(encoding.label().to_owned()),
                 // What was not looked at is not counted.
-                total_lines: Some((!window.has_more).then_some(window.total_lines)),
+                total_lines: (!window.has_more).then_some(window.total_lines),
                 first_line: Some(window.first),
                 last_line: Some(window.last),
                 complete: Some(complete),

@@ -9,8 +9,8 @@ use crate::{
     tools::{
         editing::{self, Changed, Current, Next},
         replacing::{
-            LineMoves, Occurrences, Replacements, Wanted, explain_drift, refuse_notebook, remark, replace,
-            text_to_edit,
+            LineMoves, Occurrences, Replacements, Wanted, explain_drift, refuse_notebook, remark,
+            replace, text_to_edit,
         },
     },
     workspace::{RelativePaths, TextFile, WorkspacePath},
@@ -95,7 +95,11 @@ impl Tool for EditFile {
         Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edits)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<Changed<AllReplacements>>, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<AllReplacements>>, ToolError> {
         let Plan { place, edits } = plan;
         editing::change(place, cx, move |current| edited(current, &edits)).await
     }

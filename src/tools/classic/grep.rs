@@ -89,7 +89,11 @@ impl Tool for ClassicGrep {
         format!("Search for \"{pattern}\" in {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: PlannedSearch, cx: &ToolContext) -> Result<ToolOutput<SearchData>, ToolError> {
+    async fn run(
+        &self,
+        plan: PlannedSearch,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<SearchData>, ToolError> {
         searching::run(plan, cx).await
     }
 }

@@ -68,7 +68,11 @@ impl Tool for ReadFile {
         reading::describe(plan)
     }
 
-    async fn run(&self, plan: FileToRead, cx: &ToolContext) -> Result<ToolOutput<FileFacts>, ToolError> {
+    async fn run(
+        &self,
+        plan: FileToRead,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<FileFacts>, ToolError> {
         reading::read(plan, cx).await
     }
 }

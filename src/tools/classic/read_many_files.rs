@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::{ErrorKind, ToolError},
     tool::{
-        Access, Content, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, whole_lines_within,
+        Access, Content, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput,
+        whole_lines_within,
     },
     tools::reading::{self, FileFacts, FileToRead},
     workspace::{RelativePaths, WorkspacePath},
@@ -110,7 +111,11 @@ impl Tool for ReadManyFiles {
             match read {
                 Ok(output) => {
                     answer.add(&asked, output.content);
-                    answer.data.files.push(ReadFile { asked, file: output.structured, error: None });
+                    answer.data.files.push(ReadFile {
+                        asked,
+                        file: output.structured,
+                        error: None,
+                    });
                 }
                 Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
                 Err(error) => {

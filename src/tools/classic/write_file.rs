@@ -63,13 +63,21 @@ impl Tool for WriteFile {
         Some(editing::preview(place, cx, |current| checked(current, content, *overwrite)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
         let Plan { place, content, overwrite } = plan;
         editing::change(place, cx, move |current| checked(current, &content, overwrite)).await
     }
 }
 
-fn checked(current: &Current, content: &str, overwrite: bool) -> Result<Next<WrittenFacts>, ToolError> {
+fn checked(
+    current: &Current,
+    content: &str,
+    overwrite: bool,
+) -> Result<Next<WrittenFacts>, ToolError> {
     if current.bytes.is_some() && !overwrite {
         return Err(ToolError::new(
             ErrorKind::FileExists,

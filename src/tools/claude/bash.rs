@@ -12,8 +12,8 @@ use crate::{
     tools::{
         command_answer::CommandFacts,
         commands::{
-            self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording, checked_command,
-            describe,
+            self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording,
+            checked_command, describe,
         },
     },
 };
@@ -79,7 +79,11 @@ impl Tool for Bash {
         describe(plan)
     }
 
-    async fn run(&self, plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutput<CommandFacts>, ToolError> {
+    async fn run(
+        &self,
+        plan: CommandToRun,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<CommandFacts>, ToolError> {
         commands::run(plan, cx).await
     }
 }

@@ -9,7 +9,8 @@ use crate::{
     tools::{
         editing::{self, Changed, Current, Next},
         replacing::{
-            Occurrences, Replacements, Wanted, explain_drift, refuse_notebook, remark, replace, text_to_edit,
+            Occurrences, Replacements, Wanted, explain_drift, refuse_notebook, remark, replace,
+            text_to_edit,
         },
     },
     workspace::{RelativePaths, TextFile, WorkspacePath, encode_new_file},
@@ -71,7 +72,11 @@ impl Tool for Edit {
         Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.input)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<Changed<Option<Replacements>>>, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<Option<Replacements>>>, ToolError> {
         let Plan { place, input } = plan;
         editing::change(place, cx, move |current| edited(current, &input)).await
     }

@@ -129,7 +129,11 @@ impl Tool for NotebookEdit {
         Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edit)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<Changed<EditedCell>>, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<EditedCell>>, ToolError> {
         let Plan { place, edit } = plan;
         editing::change(place, cx, move |current| edited(current, &edit)).await
     }
@@ -155,5 +159,12 @@ fn edited(current: &Current, edit: &CellEdit) -> Result<Next<EditedCell>, ToolEr
     };
     let remark = remark(current, &file, &bytes);
     let after = file.says_after(&bytes);
-    Ok(Next { bytes, summary, remark, before: file.into_text_unlike_bytes(), after, facts: EditedCell { cell_id: notebook.cell_id, cell_index: notebook.index } })
+    Ok(Next {
+        bytes,
+        summary,
+        remark,
+        before: file.into_text_unlike_bytes(),
+        after,
+        facts: EditedCell { cell_id: notebook.cell_id, cell_index: notebook.index },
+    })
 }

@@ -71,7 +71,11 @@ impl Tool for Read {
         reading::describe(plan)
     }
 
-    async fn run(&self, plan: FileToRead, cx: &ToolContext) -> Result<ToolOutput<FileFacts>, ToolError> {
+    async fn run(
+        &self,
+        plan: FileToRead,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<FileFacts>, ToolError> {
         reading::read(plan, cx).await
     }
 }

@@ -54,7 +54,11 @@ impl Tool for TaskStop {
         format!("Stop task {}", task.id)
     }
 
-    async fn run(&self, task: Arc<Task>, cx: &ToolContext) -> Result<ToolOutput<TaskFacts>, ToolError> {
+    async fn run(
+        &self,
+        task: Arc<Task>,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<TaskFacts>, ToolError> {
         let state_before = task.state();
         let grace = cx.session.tasks.settings.grace;
         task.stop(StopReason::Asked, grace);

@@ -59,7 +59,11 @@ impl Tool for Write {
         Some(editing::preview(&plan.place, cx, |current| written(current, &plan.content)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
         let Plan { place, content } = plan;
         editing::change(place, cx, move |current| written(current, &content)).await
     }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolOutput, NoData},
+    tool::{Access, DataScope, NoData, SideEffect, Tool, ToolContext, ToolOutput},
 };
 
 #[derive(Default)]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, Progress, DataScope, SideEffect, Tool, ToolContext, ToolOutput, NoData},
+    tool::{Access, DataScope, NoData, Progress, SideEffect, Tool, ToolContext, ToolOutput},
 };
 
 #[derive(Default)]
