@@ -26,16 +26,27 @@ use crate::{
     tool::{Backlog, Progress, ProgressSink, ToolOutput, shown_text},
 };
 
+/// How the answer of a call is given.
+#[napi]
+pub enum AnswerView {
+    /// MCP's result, with what we add to it.
+    Result,
+    /// `llmContent` and `returnDisplay`.
+    Invocation,
+    /// MCP's result, with data only where the host asked for them.
+    Handler,
+}
+
 #[napi]
 impl NativeRegistry {
-    /// Runs a call; promises MCP's result as JSON, or `llmContent` and `returnDisplay` for an invocation.
+    /// Runs a call; promises its answer as JSON.
     #[napi(catch_unwind, ts_return_type = "Promise<string>")]
     pub fn call<'env>(
         &self,
         env: &'env Env,
         name: String,
         input: String,
-        is_invocation: bool,
+        view: AnswerView,
         facts: Option<String>,
         cancel: Option<&CancelHandle>,
         #[napi(ts_arg_type = "((news: string) => void) | undefined | null")] progress: Option<
@@ -43,13 +54,14 @@ impl NativeRegistry {
         >,
     ) -> Result<PromiseRaw<'env, String>> {
         let pipeline = Arc::clone(&self.pipeline);
+        let structured_content = self.structured_content;
         let watcher = Watcher::new(progress);
         // Here and not in the future: this is the thread the calls come from, in their order. A call
         // made before the registry was closed has an answer.
         let options = pipeline
             .refuse_when_closed()
             .and_then(|()| call_options(facts.as_deref(), cancel, &watcher));
-        let place = pipeline.place(&name);
+        let arrival = pipeline.arrival(&name);
         env.spawn_future(async move {
             let _watcher = watcher;
             let options = match options {
@@ -60,20 +72,28 @@ impl NativeRegistry {
             // A pointer, because what is spawned is copied on its way, on the thread of JavaScript too.
             let call = Box::pin(async {
                 match parsed_input(&input) {
-                    Ok(input) => pipeline.call(ToolCall { name, input }, options).await,
+                    Ok(input) => {
+                        let call = ToolCall { name: name.clone(), input };
+                        pipeline.call_arrived(arrival, call, options).await
+                    }
                     Err(error) => ToolOutput::failure(error),
                 }
             });
-            let output = match place {
-                Some(place) => place.run(call).await,
-                None => call.await,
-            };
-            Ok(match &output.error {
-                Some(error) if error.kind == ErrorKind::Cancelled && cancel.is_cancelled() => {
-                    misuse(error)
+            let output = call.await;
+            if let Some(error) = &output.error
+                && error.kind == ErrorKind::Cancelled
+                && cancel.is_cancelled()
+            {
+                return Ok(misuse(error));
+            }
+            Ok(match view {
+                AnswerView::Result => result_wire(&output),
+                AnswerView::Invocation => invocation_wire(&output),
+                AnswerView::Handler => {
+                    let tools = pipeline.registry.snapshot();
+                    let spec = tools.find_called(&name).map(|it| it.tool.spec());
+                    result_wire(&structured_content.sent(output, spec))
                 }
-                _ if is_invocation => invocation_wire(&output),
-                _ => result_wire(&output),
             })
         })
     }
@@ -97,14 +117,15 @@ impl NativeRegistry {
         let prepared = (|| {
             pipeline.refuse_when_closed()?;
             let calls: Vec<BatchCall> = parsed(&calls, ErrorKind::Validation)?;
+            let first = pipeline.arrival(calls.first().map_or("", |it| it.name.as_str()));
             let format: ResultFormat = format
                 .parse()
                 .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
-            Ok((calls, format, call_options(options.as_deref(), cancel, &watcher)?))
+            Ok((first, calls, format, call_options(options.as_deref(), cancel, &watcher)?))
         })();
         env.spawn_future(async move {
             let _watcher = watcher;
-            let (calls, format, options) = match prepared {
+            let (first, calls, format, options) = match prepared {
                 Ok(prepared) => prepared,
                 Err(error) => return Ok(misuse(&error)),
             };
@@ -112,7 +133,7 @@ impl NativeRegistry {
                 calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
             let calls = calls.into_iter().map(BatchCall::read).collect();
             let order = if parallel_reads { Order::ReadsInParallel } else { Order::Serial };
-            let outputs = pipeline.call_all(calls, options, order).await;
+            let outputs = pipeline.call_all(first, calls, options, order).await;
             let results: Vec<String> = outputs
                 .iter()
                 .zip(&asked)

@@ -84,6 +84,7 @@ impl HostTool {
             name,
             description: host.description,
             input_schema: host.input_schema,
+            output: None,
             side_effect,
             kind: ToolKind::PLAIN,
             annotations: host.annotations,

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     confirm::SharedBus,
+    definition::StructuredContent,
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
     pipeline::{Limits, Pipeline},
@@ -39,6 +40,8 @@ pub(super) struct Options {
     version: String,
     #[serde(default)]
     instructions: Option<String>,
+    #[serde(default)]
+    structured_content: bool,
     #[serde(default)]
     policy: Option<Value>,
     #[serde(default)]
@@ -116,6 +119,7 @@ impl ShellOptions {
 pub(super) struct Built {
     pub(super) pipeline: Pipeline,
     pub(super) identity: ServerIdentity,
+    pub(super) structured_content: StructuredContent,
     pub(super) setup: PolicySetup,
 }
 
@@ -177,6 +181,11 @@ impl Options {
             version: self.version,
             instructions: self.instructions,
         };
-        Ok(Built { pipeline, identity, setup })
+        let structured_content = if self.structured_content {
+            StructuredContent::Sent
+        } else {
+            StructuredContent::LeftOut
+        };
+        Ok(Built { pipeline, identity, structured_content, setup })
     }
 }

@@ -1,6 +1,7 @@
 //! One call: find, prepare, decide, hooks, confirm, execute, hooks, bound.
 
 use std::{
+    future::Future,
     pin::pin,
     sync::{
         Arc,
@@ -13,7 +14,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Limits, Place,
+    Arrival, Limits,
     bound::bounded,
     execute::{Within, closed_while_running},
     permit::Permit,
@@ -103,16 +104,39 @@ impl Pipeline {
         }
     }
 
-    /// Takes a place for a call that is about to be made, where the order of such calls matters: whoever
-    /// makes calls on several threads asks before it leaves the thread they come from.
-    pub fn place(&self, name: &str) -> Option<Place> {
+    /// Takes note of a call that has come in. Calls that change files begin in the order of their
+    /// arrivals, so that changes of one file happen in the order they were asked for.
+    pub fn arrival(&self, name: &str) -> Arrival {
         let tools = self.registry.snapshot();
-        let entry = tools.find_called(name)?;
-        (entry.tool.spec().side_effect == SideEffect::Mutating).then(|| self.start_order.take())
+        let changes_files = |it: &Entry| it.tool.spec().side_effect == SideEffect::Mutating;
+        match tools.find_called(name) {
+            Some(entry) if changes_files(entry) => self.start_order.arrival(),
+            _ => Arrival::of_any_order(),
+        }
     }
 
-    /// Runs one call. Every failure is an answer; a cancelled call answers with `Cancelled`.
-    pub async fn call(&self, call: ToolCall, options: CallOptions) -> ToolOutput {
+    /// Runs one call, which comes in now and not when it is first awaited. Every failure is an answer; a
+    /// cancelled call answers with `Cancelled`.
+    pub fn call(
+        &self,
+        call: ToolCall,
+        options: CallOptions,
+    ) -> impl Future<Output = ToolOutput> + Send {
+        let arrival = self.arrival(&call.name);
+        self.call_arrived(arrival, call, options)
+    }
+
+    /// Runs one call that has come in before.
+    pub async fn call_arrived(
+        &self,
+        arrival: Arrival,
+        call: ToolCall,
+        options: CallOptions,
+    ) -> ToolOutput {
+        arrival.run(self.answered_call(call, options)).await
+    }
+
+    async fn answered_call(&self, call: ToolCall, options: CallOptions) -> ToolOutput {
         let output = match self.checked_call(call, options).await {
             Ok(output) => output,
             Err(Refusal { error, interrupt }) => {

@@ -16,5 +16,5 @@ pub use call::{CallOptions, Pipeline, ToolCall};
 pub use limits::Limits;
 pub use panic_fence::quiet_panic_hook;
 pub use permit::Judged;
-pub use start_order::Place;
+pub use start_order::Arrival;
 pub use undo::{UndoAction, Undone};

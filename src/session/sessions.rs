@@ -139,6 +139,11 @@ impl Sessions {
         Self { tasks, ..self }
     }
 
+    /// The directories that their file tools may touch.
+    pub fn roots(&self) -> &Roots {
+        &self.roots
+    }
+
     /// The commands of all conversations.
     pub fn tasks(&self) -> &Arc<TaskManager> {
         &self.tasks

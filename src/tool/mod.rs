@@ -32,9 +32,13 @@ pub use input::InputValidator;
 pub(crate) use input::kind_of;
 pub use input_size::{MAX_INPUT_BYTES, check_input_size};
 pub use kind::{ToolFamily, ToolKind};
-pub use output::{Content, InvocationView, ResultView, ToolOutput};
+pub use output::{Content, InvocationView, NoData, ResultView, ToolOutput};
 pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};
-pub use schema::{SchemaError, check_foreign_schema, derived_schema, strict_schema};
-pub use spec::{Annotations, NAME_RULE, Risk, SideEffect, ToolSpec, is_valid_name};
+pub use schema::{
+    SchemaError, check_foreign_schema, derived_output_schema, derived_schema, strict_schema,
+};
+pub use spec::{
+    Annotations, DataScope, NAME_RULE, OutputSpec, Risk, SideEffect, ToolSpec, is_valid_name,
+};
 pub use typed::Typed;

@@ -1,4 +1,4 @@
-//! Input schemas: derived from our types, or checked when they come from outside.
+//! Schemas: derived from our types, or checked when they come from outside.
 
 use std::mem;
 
@@ -34,18 +34,79 @@ pub fn derived_schema<T: JsonSchema>() -> Value {
         settings.meta_schema = None;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-    simplify(&mut schema);
+    simplify(&mut schema, Nulls::MeanAbsent);
     if let Some(root) = schema.as_object_mut() {
         root.entry("properties").or_insert_with(|| json!({}));
     }
     schema
 }
 
-/// Takes out what Rust types add and models do not need: titles, number formats, `null` for optional.
-fn simplify(schema: &mut Value) {
+/// The schema of the data of one of our tools, as programs are given them; nothing for a type that no
+/// value has.
+pub fn derived_output_schema<T: JsonSchema>() -> Option<Value> {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    simplify(&mut schema, Nulls::AreValues);
+    // What stands in the doc comment of our type is no word about a tool.
+    let root = schema.as_object_mut().filter(|it| !it.contains_key("not"))?;
+    root.remove("description");
+    root.insert("type".to_owned(), json!("object"));
+    Some(schema)
+}
+
+/// What `null` is to the reader of a schema.
+#[derive(Clone, Copy)]
+enum Nulls {
+    /// Whoever gives it could as well give nothing, so nobody has to know of it.
+    MeanAbsent,
+    /// It says something where a property has to be there. One that may be left out is left out instead.
+    AreValues,
+}
+
+/// Takes out what Rust types add and nobody needs: titles, number formats, `null` for optional.
+fn simplify(schema: &mut Value, nulls: Nulls) {
     let Some(node) = schema.as_object_mut() else { return };
     node.remove("title");
     node.remove("format");
+    match nulls {
+        Nulls::MeanAbsent => forget_null(node),
+        Nulls::AreValues => forget_null_of_optional(node),
+    }
+    flatten_choices(node);
+    if node.get("default") == Some(&Value::Null) {
+        node.remove("default");
+    }
+    for key in ["properties", "$defs"] {
+        if let Some(Value::Object(children)) = node.get_mut(key) {
+            children.values_mut().for_each(|it| simplify(it, nulls));
+        }
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(child) = node.get_mut(key) {
+            simplify(child, nulls);
+        }
+    }
+    for key in ["anyOf", "oneOf", "allOf"] {
+        if let Some(Value::Array(children)) = node.get_mut(key) {
+            children.iter_mut().for_each(|it| simplify(it, nulls));
+        }
+    }
+}
+
+fn forget_null_of_optional(node: &mut Map<String, Value>) {
+    let required = node.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(Value::Object(properties)) = node.get_mut("properties") else { return };
+    for (name, property) in properties {
+        if let (false, Value::Object(property)) = (required.iter().any(|it| it == name), property) {
+            forget_null(property);
+        }
+    }
+}
+
+fn forget_null(node: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = node.get_mut("type") {
         types.retain(|it| it != "null");
         if let [only] = types.as_slice() {
@@ -63,25 +124,6 @@ fn simplify(schema: &mut Value) {
             for (key, value) in only {
                 node.entry(key).or_insert(value);
             }
-        }
-    }
-    flatten_choices(node);
-    if node.get("default") == Some(&Value::Null) {
-        node.remove("default");
-    }
-    for key in ["properties", "$defs"] {
-        if let Some(Value::Object(children)) = node.get_mut(key) {
-            children.values_mut().for_each(simplify);
-        }
-    }
-    for key in ["items", "additionalProperties"] {
-        if let Some(child) = node.get_mut(key) {
-            simplify(child);
-        }
-    }
-    for key in ["anyOf", "oneOf", "allOf"] {
-        if let Some(Value::Array(children)) = node.get_mut(key) {
-            children.iter_mut().for_each(simplify);
         }
     }
 }

@@ -101,12 +101,32 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of the input, always of `type: "object"`.
     pub input_schema: Value,
+    /// What is known of the data of its answers; nothing of a host's tool.
+    pub output: Option<OutputSpec>,
     /// What it leaves behind.
     pub side_effect: SideEffect,
     /// What kind of tool it is.
     pub kind: ToolKind,
     /// MCP's hints.
     pub annotations: Annotations,
+}
+
+/// What programs learn about the data of a tool's answers.
+#[derive(Clone, Debug)]
+pub struct OutputSpec {
+    /// JSON Schema of the data, always of `type: "object"`; nothing where answers have none.
+    pub schema: Option<Value>,
+    /// How much of an answer they say.
+    pub scope: DataScope,
+}
+
+/// How much of an answer its data say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataScope {
+    /// All that the text says.
+    WholeAnswer,
+    /// Facts about the text, which is the answer itself: repeated, it would be twice as long.
+    FactsAboutText,
 }
 
 /// The rule of [`is_valid_name`], as errors tell it.

@@ -7,8 +7,8 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::{
-    Access, Annotations, DynTool, InputValidator, Prepared, Preview, Tool, ToolContext, ToolOutput,
-    ToolSpec, derived_schema,
+    Access, Annotations, DynTool, InputValidator, OutputSpec, Prepared, Preview, Tool, ToolContext,
+    ToolOutput, ToolSpec, derived_output_schema, derived_schema,
 };
 use crate::error::{ErrorKind, ToolError};
 
@@ -35,6 +35,10 @@ impl<T: Tool> Typed<T> {
             title: T::TITLE.to_owned(),
             description: T::DESCRIPTION.trim().to_owned(),
             input_schema,
+            output: Some(OutputSpec {
+                schema: derived_output_schema::<T::Output>(),
+                scope: T::DATA_SCOPE,
+            }),
             side_effect: T::SIDE_EFFECT,
             kind: T::KIND,
             annotations: Annotations {
@@ -109,6 +113,7 @@ impl<T: Tool> Prepared for TypedCall<T> {
 
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Self { tool, plan, .. } = *self;
-        tool.tool.run(plan, cx).await
+        let output = tool.tool.run(plan, cx).await?;
+        output.erased().map_err(|err| ToolError::new(ErrorKind::Internal, err.to_string()))
     }
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::command_answer::{ended, started, stuck};
+use super::command_answer::{CommandFacts, ended, started, stuck};
 use crate::{
     error::{ErrorKind, ToolError},
     process::{CommandRole, CommandSpec, Ending, Foreground, Ground, MAX_COMMAND_BYTES, Outcome},
@@ -100,7 +100,10 @@ pub(super) fn describe(plan: &CommandToRun) -> String {
 }
 
 /// Runs a command, or starts it as a task.
-pub(super) async fn run(plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+pub(super) async fn run(
+    plan: CommandToRun,
+    cx: &ToolContext,
+) -> Result<ToolOutput<CommandFacts>, ToolError> {
     let manager = &cx.session.tasks;
     let mut notes: Vec<String> = plan.start.note.clone().into_iter().collect();
     let task = manager

@@ -1,17 +1,16 @@
 //! `edit_file`: several replacements in one file, all or none.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Current, Next},
+        editing::{self, Changed, Current, Next},
         replacing::{
-            LineMoves, Occurrences, Wanted, explain_drift, refuse_notebook, remark, replace,
-            text_to_edit,
+            LineMoves, Occurrences, Replacements, Wanted, explain_drift, refuse_notebook, remark,
+            replace, text_to_edit,
         },
     },
     workspace::{RelativePaths, TextFile, WorkspacePath},
@@ -47,6 +46,13 @@ struct OneEdit {
     line_hint: Option<u64>,
 }
 
+/// What was replaced.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct AllReplacements {
+    /// By each edit, in their order.
+    edits: Vec<Replacements>,
+}
+
 pub(super) struct Plan {
     place: WorkspacePath,
     edits: Vec<OneEdit>,
@@ -54,6 +60,7 @@ pub(super) struct Plan {
 
 impl Tool for EditFile {
     type Input = Input;
+    type Output = Changed<AllReplacements>;
     type Plan = Plan;
 
     const NAME: &'static str = "edit_file";
@@ -88,13 +95,17 @@ impl Tool for EditFile {
         Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edits)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<AllReplacements>>, ToolError> {
         let Plan { place, edits } = plan;
         editing::change(place, cx, move |current| edited(current, &edits)).await
     }
 }
 
-fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
+fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next<AllReplacements>, ToolError> {
     let original = text_to_edit(current)?;
     // The file after the edits so far, once there are any.
     let mut edited: Option<TextFile> = None;
@@ -120,7 +131,7 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
         if replaced.is_lenient() {
             leniently.push_str(&format!("; {name}: {}", replaced.places()));
         }
-        certificates.push(Value::Object(replaced.facts()));
+        certificates.push(replaced.facts());
         moves.push(replaced.moves());
         bytes = replaced.bytes;
     }
@@ -130,15 +141,13 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
         if count == 1 { "edit" } else { "edits" },
         current.path
     );
-    let mut facts = Map::new();
-    facts.insert("edits".to_owned(), Value::Array(certificates));
     Ok(Next {
         remark: remark(current, &original, &bytes),
         after: original.says_after(&bytes),
         bytes,
         summary,
         before: original.into_text_unlike_bytes(),
-        facts,
+        facts: AllReplacements { edits: certificates },
     })
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, NameStyle, bad_selection},
+    tools::searching::{self, NameStyle, NamesData, bad_selection},
     workspace::{
         WorkspacePath,
         walk::{Depth, HiddenFiles, PathPattern, Selection},
@@ -46,6 +46,7 @@ pub(super) struct Plan {
 
 impl Tool for ClassicGlob {
     type Input = Input;
+    type Output = NamesData;
     type Plan = Plan;
 
     const NAME: &'static str = "glob";
@@ -81,7 +82,7 @@ impl Tool for ClassicGlob {
         format!("Find files matching {pattern} in {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<NamesData>, ToolError> {
         searching::find(plan.start, plan.selection, plan.style, cx).await
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, LineStyle, Next, PlannedSearch, bad_selection},
+    tools::searching::{self, LineStyle, Next, PlannedSearch, SearchData, bad_selection},
     workspace::{
         search::{Case, Shape, Span},
         walk::{Depth, HiddenFiles, PathPattern, Selection},
@@ -42,6 +42,7 @@ pub(super) struct Input {
 
 impl Tool for ClassicGrep {
     type Input = Input;
+    type Output = SearchData;
     type Plan = PlannedSearch;
 
     const NAME: &'static str = "grep";
@@ -88,7 +89,11 @@ impl Tool for ClassicGrep {
         format!("Search for \"{pattern}\" in {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: PlannedSearch, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: PlannedSearch,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<SearchData>, ToolError> {
         searching::run(plan, cx).await
     }
 }

@@ -1,8 +1,7 @@
 //! `ls`: what is in a directory.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::glob::hidden;
 use crate::{
@@ -44,6 +43,38 @@ pub(super) struct Input {
     max_depth: Option<u32>,
 }
 
+/// What is in a directory.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Listed {
+    /// The entries, each directory followed by what is in it.
+    entries: Vec<ListedEntry>,
+    /// How many there are.
+    total: usize,
+    /// Whether these are all, and every directory could be read.
+    complete: bool,
+    /// How many were left out because they are ignored or hidden.
+    ignored_or_hidden: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ListedEntry {
+    name: String,
+    #[serde(rename = "type")]
+    kind: ListedKind,
+    /// How many directories below the one that was asked for.
+    depth: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ListedKind {
+    File,
+    Directory,
+    Link,
+    Other,
+}
+
 pub(super) struct Plan {
     start: WorkspacePath,
     hidden: HiddenFiles,
@@ -52,6 +83,7 @@ pub(super) struct Plan {
 
 impl Tool for Ls {
     type Input = Input;
+    type Output = Listed;
     type Plan = Plan;
 
     const NAME: &'static str = "ls";
@@ -77,7 +109,7 @@ impl Tool for Ls {
         format!("List {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<Listed>, ToolError> {
         let around = Surroundings::of(cx);
         let turn = around.turn().await;
         cx.blocking(move |cancel| {
@@ -98,7 +130,7 @@ impl Tool for Ls {
     }
 }
 
-fn present(listing: &Listing, around: &Surroundings) -> ToolOutput {
+fn present(listing: &Listing, around: &Surroundings) -> ToolOutput<Listed> {
     let name = |name: &std::ffi::OsStr| shown_path(name.as_ref());
     let rows: Vec<String> = listing
         .entries
@@ -126,25 +158,22 @@ fn present(listing: &Listing, around: &Surroundings) -> ToolOutput {
         notes.push(format!("not listed: `{}` ({cause})", around.paths.shown(path)));
     }
     notes.extend(rules_in_words(&listing.unheld, &around.paths));
-    let entries: Vec<Value> = listing
-        .entries
-        .iter()
-        .map(|entry| {
-            let kind = match entry.kind {
-                EntryKind::File => "file",
-                EntryKind::Folder => "directory",
-                EntryKind::Link => "link",
-                EntryKind::Other => "other",
-            };
-            json!({ "name": name(&entry.name), "type": kind, "depth": entry.depth })
-        })
-        .collect();
-    let data = json!({
-        "entries": entries,
-        "total": listing.total,
-        "complete": shown == listing.total && listing.unreadable.is_empty(),
-        "ignoredOrHidden": listing.left_out,
+    let entries = listing.entries.iter().map(|entry| ListedEntry {
+        name: name(&entry.name),
+        kind: match entry.kind {
+            EntryKind::File => ListedKind::File,
+            EntryKind::Folder => ListedKind::Directory,
+            EntryKind::Link => ListedKind::Link,
+            EntryKind::Other => ListedKind::Other,
+        },
+        depth: entry.depth,
     });
+    let data = Listed {
+        entries: entries.collect(),
+        total: listing.total,
+        complete: shown == listing.total && listing.unreadable.is_empty(),
+        ignored_or_hidden: listing.left_out,
+    };
     let mut content = Vec::new();
     if !rows.is_empty() {
         content.push(Content::text(rows.join("\n")));

@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
-    tools::reading::{self, FileToRead},
+    tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
+    tools::reading::{self, FileFacts, FileToRead},
     workspace::RelativePaths,
 };
 
@@ -30,12 +30,14 @@ pub(super) struct Input {
 
 impl Tool for ReadFile {
     type Input = Input;
+    type Output = FileFacts;
     type Plan = FileToRead;
 
     const NAME: &'static str = "read_file";
     const TITLE: &'static str = "Read a file";
     const DESCRIPTION: &'static str = include_str!("../description/read_file.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::reads_files(&["path"]).twin_of("Read");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {
@@ -66,7 +68,11 @@ impl Tool for ReadFile {
         reading::describe(plan)
     }
 
-    async fn run(&self, plan: FileToRead, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: FileToRead,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<FileFacts>, ToolError> {
         reading::read(plan, cx).await
     }
 }

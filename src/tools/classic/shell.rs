@@ -8,10 +8,13 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     process::Ground,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::commands::{
-        self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording, checked_command,
-        describe,
+    tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
+    tools::{
+        command_answer::CommandFacts,
+        commands::{
+            self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording,
+            checked_command, describe,
+        },
     },
     workspace::{PathError, RelativePaths},
 };
@@ -43,12 +46,14 @@ pub(super) struct Input {
 
 impl Tool for Shell {
     type Input = Input;
+    type Output = CommandFacts;
     type Plan = CommandToRun;
 
     const NAME: &'static str = "shell";
     const TITLE: &'static str = "Execute Shell Command";
     const DESCRIPTION: &'static str = include_str!("../description/shell.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::runs_commands(&["command"]).twin_of("Bash");
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
@@ -95,7 +100,11 @@ impl Tool for Shell {
         describe(plan)
     }
 
-    async fn run(&self, plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: CommandToRun,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<CommandFacts>, ToolError> {
         commands::run(plan, cx).await
     }
 }

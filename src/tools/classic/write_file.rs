@@ -7,8 +7,8 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Current, Next},
-        writing::written,
+        editing::{self, Changed, Current, Next},
+        writing::{WrittenFacts, written},
     },
     workspace::{RelativePaths, WorkspacePath},
 };
@@ -36,6 +36,7 @@ pub(super) struct Plan {
 
 impl Tool for WriteFile {
     type Input = Input;
+    type Output = Changed<WrittenFacts>;
     type Plan = Plan;
 
     const NAME: &'static str = "write_file";
@@ -62,13 +63,21 @@ impl Tool for WriteFile {
         Some(editing::preview(place, cx, |current| checked(current, content, *overwrite)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
         let Plan { place, content, overwrite } = plan;
         editing::change(place, cx, move |current| checked(current, &content, overwrite)).await
     }
 }
 
-fn checked(current: &Current, content: &str, overwrite: bool) -> Result<Next, ToolError> {
+fn checked(
+    current: &Current,
+    content: &str,
+    overwrite: bool,
+) -> Result<Next<WrittenFacts>, ToolError> {
     if current.bytes.is_some() && !overwrite {
         return Err(ToolError::new(
             ErrorKind::FileExists,

@@ -8,10 +8,13 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     process::Ground,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
-    tools::commands::{
-        self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording, checked_command,
-        describe,
+    tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
+    tools::{
+        command_answer::CommandFacts,
+        commands::{
+            self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording,
+            checked_command, describe,
+        },
     },
 };
 
@@ -41,12 +44,14 @@ pub(super) struct Input {
 
 impl Tool for Bash {
     type Input = Input;
+    type Output = CommandFacts;
     type Plan = CommandToRun;
 
     const NAME: &'static str = "Bash";
     const TITLE: &'static str = "Run a command";
     const DESCRIPTION: &'static str = include_str!("../description/bash.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::runs_commands(&["command"]).naming_its_family();
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
@@ -74,7 +79,11 @@ impl Tool for Bash {
         describe(plan)
     }
 
-    async fn run(&self, plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: CommandToRun,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<CommandFacts>, ToolError> {
         commands::run(plan, cx).await
     }
 }

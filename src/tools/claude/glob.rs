@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, NameStyle, bad_selection},
+    tools::searching::{self, NameStyle, NamesData, bad_selection},
     workspace::{
         WorkspacePath,
         walk::{Depth, HiddenFiles, PathPattern, Selection, split_absolute},
@@ -41,6 +41,7 @@ pub(super) struct Plan {
 
 impl Tool for Glob {
     type Input = Input;
+    type Output = NamesData;
     type Plan = Plan;
 
     const NAME: &'static str = "Glob";
@@ -72,7 +73,7 @@ impl Tool for Glob {
         format!("Find files matching `{pattern}` in {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<NamesData>, ToolError> {
         searching::find(plan.start, plan.selection, STYLE, cx).await
     }
 }

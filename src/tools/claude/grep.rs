@@ -6,7 +6,9 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, LineStyle, Next, PlannedSearch, bad_selection, split_globs},
+    tools::searching::{
+        self, LineStyle, Next, PlannedSearch, SearchData, bad_selection, split_globs,
+    },
     workspace::{
         search::{Case, Shape, Span},
         walk::{HiddenFiles, Selection},
@@ -89,6 +91,7 @@ pub(super) struct Input {
 
 impl Tool for Grep {
     type Input = Input;
+    type Output = SearchData;
     type Plan = PlannedSearch;
 
     const NAME: &'static str = "Grep";
@@ -153,7 +156,11 @@ impl Tool for Grep {
         format!("Search for `{pattern}` in {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: PlannedSearch, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: PlannedSearch,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<SearchData>, ToolError> {
         searching::run(plan, cx).await
     }
 }

@@ -1,14 +1,13 @@
 //! `NotebookEdit`: changes one cell of a notebook.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Map, json};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Current, Next},
+        editing::{self, Changed, Current, Next},
         replacing::{explain_drift, remark, text_to_edit},
     },
     workspace::{
@@ -64,6 +63,15 @@ impl From<Kind> for CellKind {
     }
 }
 
+/// The cell that was changed.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EditedCell {
+    cell_id: String,
+    /// Its place, counted from 0.
+    cell_index: usize,
+}
+
 pub(super) struct Plan {
     place: WorkspacePath,
     edit: CellEdit,
@@ -71,6 +79,7 @@ pub(super) struct Plan {
 
 impl Tool for NotebookEdit {
     type Input = Input;
+    type Output = Changed<EditedCell>;
     type Plan = Plan;
 
     const NAME: &'static str = "NotebookEdit";
@@ -120,13 +129,17 @@ impl Tool for NotebookEdit {
         Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edit)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<EditedCell>>, ToolError> {
         let Plan { place, edit } = plan;
         editing::change(place, cx, move |current| edited(current, &edit)).await
     }
 }
 
-fn edited(current: &Current, edit: &CellEdit) -> Result<Next, ToolError> {
+fn edited(current: &Current, edit: &CellEdit) -> Result<Next<EditedCell>, ToolError> {
     let file = text_to_edit(current)?;
     let notebook = edit_notebook(file.text(), edit)
         .map_err(|error| explain_drift(error.into(), current, &file))?;
@@ -135,9 +148,6 @@ fn edited(current: &Current, edit: &CellEdit) -> Result<Next, ToolError> {
         CellEdit::Insert { .. } => "inserted",
         CellEdit::Delete { .. } => "deleted",
     };
-    let mut facts = Map::new();
-    facts.insert("cellId".to_owned(), json!(notebook.cell_id));
-    facts.insert("cellIndex".to_owned(), json!(notebook.index));
     let bytes = file.splice(&notebook.splices)?;
     let summary = if current.bytes.as_ref() == Some(&bytes) {
         format!(
@@ -149,5 +159,12 @@ fn edited(current: &Current, edit: &CellEdit) -> Result<Next, ToolError> {
     };
     let remark = remark(current, &file, &bytes);
     let after = file.says_after(&bytes);
-    Ok(Next { bytes, summary, remark, before: file.into_text_unlike_bytes(), after, facts })
+    Ok(Next {
+        bytes,
+        summary,
+        remark,
+        before: file.into_text_unlike_bytes(),
+        after,
+        facts: EditedCell { cell_id: notebook.cell_id, cell_index: notebook.index },
+    })
 }

@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
-    tools::reading::{self, FileToRead},
+    tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
+    tools::reading::{self, FileFacts, FileToRead},
     workspace::{PageRange, RelativePaths},
 };
 
@@ -33,12 +33,14 @@ pub(super) struct Input {
 
 impl Tool for Read {
     type Input = Input;
+    type Output = FileFacts;
     type Plan = FileToRead;
 
     const NAME: &'static str = "Read";
     const TITLE: &'static str = "Read a file";
     const DESCRIPTION: &'static str = include_str!("../description/read.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::reads_files(&["file_path"]).naming_its_family();
     const ALIASES: &'static [&'static str] = &["FileRead"];
 
@@ -69,7 +71,11 @@ impl Tool for Read {
         reading::describe(plan)
     }
 
-    async fn run(&self, plan: FileToRead, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: FileToRead,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<FileFacts>, ToolError> {
         reading::read(plan, cx).await
     }
 }

@@ -3,15 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
     error::{ErrorKind, ToolError},
     process::Task,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
+    tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
     tools::{
-        command_answer::{output_place, state_words, task_facts, task_of},
+        command_answer::{TaskFacts, output_place, state_words, task_of},
         command_text::{MAX_CHARACTERS, Rest, shown_part},
         commands::{CALL_LIMIT, MAX_TIMEOUT_MS},
     },
@@ -45,6 +45,18 @@ pub(super) struct Input {
     offset: Option<u64>,
 }
 
+/// What is known of a task and of the part of its output that is shown.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReadOutput {
+    #[serde(flatten)]
+    task: TaskFacts,
+    /// The byte of the output at which the text begins.
+    offset: u64,
+    /// The byte behind it, where the next part begins.
+    next_offset: u64,
+}
+
 pub(super) struct Plan {
     task: Arc<Task>,
     wait: Option<Duration>,
@@ -53,12 +65,14 @@ pub(super) struct Plan {
 
 impl Tool for TaskOutput {
     type Input = Input;
+    type Output = ReadOutput;
     type Plan = Plan;
 
     const NAME: &'static str = "TaskOutput";
     const TITLE: &'static str = "Read a task's output";
     const DESCRIPTION: &'static str = include_str!("../description/task_output.md");
     const SIDE_EFFECT: SideEffect = SideEffect::ReadOnly;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::PLAIN.running_unasked();
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
@@ -76,7 +90,7 @@ impl Tool for TaskOutput {
         format!("Read the output of task {}", plan.task.id)
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<ReadOutput>, ToolError> {
         let Plan { task, wait, offset } = plan;
         if let Some(wait) = wait {
             // Whether it has ended or the time is up, the answer says what there is.
@@ -133,12 +147,9 @@ impl Tool for TaskOutput {
             ),
         });
         let mut output = ToolOutput::text(answer);
-        let mut facts = task_facts(&task);
-        if let Some(facts) = facts.as_object_mut() {
-            facts.insert("offset".to_owned(), json!(part.offset));
-            facts.insert("nextOffset".to_owned(), json!(next));
-        }
-        output.meta.insert("toolwright/task".to_owned(), facts);
-        Ok(output)
+        let task = TaskFacts::of(&task);
+        let facts = ReadOutput { task, offset: part.offset, next_offset: next };
+        output.meta.insert("toolwright/task".to_owned(), json!(facts));
+        Ok(output.with_data(facts))
     }
 }

@@ -4,13 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::{
     error::ToolError,
     process::{StopReason, Task, TaskState},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
+    tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
     tools::{
-        command_answer::{state_words, task_facts, task_of},
+        command_answer::{TaskFacts, state_words, task_of},
         commands::CALL_LIMIT,
     },
 };
@@ -30,12 +31,14 @@ pub(super) struct Input {
 
 impl Tool for TaskStop {
     type Input = Input;
+    type Output = TaskFacts;
     type Plan = Arc<Task>;
 
     const NAME: &'static str = "TaskStop";
     const TITLE: &'static str = "Stop a task";
     const DESCRIPTION: &'static str = include_str!("../description/task_stop.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Blocking;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::PLAIN.running_unasked();
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
@@ -51,7 +54,11 @@ impl Tool for TaskStop {
         format!("Stop task {}", task.id)
     }
 
-    async fn run(&self, task: Arc<Task>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        task: Arc<Task>,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<TaskFacts>, ToolError> {
         let state_before = task.state();
         let grace = cx.session.tasks.settings.grace;
         task.stop(StopReason::Asked, grace);
@@ -78,8 +85,9 @@ impl Tool for TaskStop {
                 state_words(&task)
             ),
         };
+        let facts = TaskFacts::of(&task);
         let mut output = ToolOutput::text(words);
-        output.meta.insert("toolwright/task".to_owned(), task_facts(&task));
-        Ok(output)
+        output.meta.insert("toolwright/task".to_owned(), json!(facts));
+        Ok(output.with_data(facts))
     }
 }

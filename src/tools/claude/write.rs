@@ -6,7 +6,10 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::{editing, writing::written},
+    tools::{
+        editing::{self, Changed},
+        writing::{WrittenFacts, written},
+    },
     workspace::{RelativePaths, WorkspacePath},
 };
 
@@ -29,6 +32,7 @@ pub(super) struct Plan {
 
 impl Tool for Write {
     type Input = Input;
+    type Output = Changed<WrittenFacts>;
     type Plan = Plan;
 
     const NAME: &'static str = "Write";
@@ -55,7 +59,11 @@ impl Tool for Write {
         Some(editing::preview(&plan.place, cx, |current| written(current, &plan.content)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
         let Plan { place, content } = plan;
         editing::change(place, cx, move |current| written(current, &content)).await
     }

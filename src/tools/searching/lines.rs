@@ -1,14 +1,15 @@
 //! Shows the answer of a search, as text and as data.
 
-use serde_json::{Map, Value, json};
-
 use super::{
     MAX_BYTES, MAX_OFFSET, PlannedSearch,
-    shown::{Paths, amount, notices_data, notices_in_words, partly_data, partly_note},
+    data::{
+        CountData, FileLinesData, FoundData, LineData, SearchData, SkippedData, WouldMatchData,
+    },
+    shown::{Paths, amount, notices_in_words, partly_note},
 };
 use crate::{
     tool::{Content, ToolOutput},
-    workspace::search::{FileRows, Found, Row, RowKind, RowText, SearchAnswer, Shape, WouldMatch},
+    workspace::search::{Found, Row, RowKind, RowText, SearchAnswer, Shape, WouldMatch},
 };
 
 /// How a tool writes rows, and names the parameters that continue or widen a search.
@@ -54,19 +55,23 @@ impl Next {
 }
 
 /// An answer without a search.
-pub(super) fn present_nothing(plan: &PlannedSearch, why: &str) -> ToolOutput {
-    let rows = if plan.shape == Shape::Counts { "counts" } else { "files" };
-    let mut data = json!({ "mode": mode(plan.shape), rows: [], "totalFiles": 0 });
-    if let Some(data) = data.as_object_mut() {
-        if plan.shape != Shape::Files {
-            data.insert("totalMatches".to_owned(), json!(0));
-        }
-        data.insert("complete".to_owned(), json!(true));
-        data.insert("note".to_owned(), json!(why));
-    }
-    let mut output = ToolOutput::text(format!("[no matches: {why}]"));
-    output.structured = Some(data);
-    output.with_display("Found no matches")
+pub(super) fn present_nothing(plan: &PlannedSearch, why: &str) -> ToolOutput<SearchData> {
+    let data = SearchData {
+        found: match plan.shape {
+            Shape::Files => FoundData::Files { files: Vec::new() },
+            Shape::Counts => FoundData::Counts { counts: Vec::new() },
+            Shape::Lines { .. } => FoundData::Lines { files: Vec::new() },
+        },
+        total_files: Some(0),
+        total_matches: (plan.shape != Shape::Files).then_some(0),
+        next_offset: None,
+        complete: true,
+        skipped: None,
+        would_match: None,
+        note: Some(why.to_owned()),
+    };
+    let text = format!("[no matches: {why}]");
+    ToolOutput::text(text).with_data(data).with_display("Found no matches")
 }
 
 /// Shows an answer.
@@ -74,25 +79,20 @@ pub(super) fn present_answer(
     answer: &SearchAnswer,
     plan: &PlannedSearch,
     paths: &Paths,
-) -> ToolOutput {
+) -> ToolOutput<SearchData> {
     let mut view = View { rows: Vec::new(), bytes: 0, cut: false };
-    let mut data = Map::new();
-    data.insert("mode".to_owned(), json!(mode(plan.shape)));
-    match &answer.found {
+    let found = match &answer.found {
         Found::Files(files) => {
             let shown: Vec<String> = files.iter().map(|it| paths.shown(it)).collect();
-            let shown = view.take(shown, String::clone);
-            data.insert("files".to_owned(), json!(shown));
+            FoundData::Files { files: view.take(shown, String::clone) }
         }
         Found::Counts(counts) => {
-            let shown: Vec<(String, u64)> =
-                counts.iter().map(|(path, count)| (paths.shown(path), *count)).collect();
-            let shown = view.take(shown, |(path, count)| format!("{path}:{count}"));
-            let shown: Vec<Value> = shown
-                .into_iter()
-                .map(|(file, count)| json!({ "file": file, "count": count }))
+            let shown: Vec<CountData> = counts
+                .iter()
+                .map(|(path, count)| CountData { file: paths.shown(path), count: *count })
                 .collect();
-            data.insert("counts".to_owned(), Value::Array(shown));
+            let row = |it: &CountData| format!("{}:{}", it.file, it.count);
+            FoundData::Counts { counts: view.take(shown, row) }
         }
         Found::Lines(files) => {
             let names_files = !plan.start.absolute().is_file();
@@ -101,21 +101,15 @@ pub(super) fn present_answer(
                 let path = paths.shown(&file.path);
                 let prefix = if names_files { path.as_str() } else { "" };
                 view.rows.extend(file.rows.iter().map(|row| plan.style.row(prefix, row)));
-                shown.push(json!({ "file": path, "lines": lines_data(file) }));
+                shown.push(FileLinesData { file: path, lines: LineData::all(file) });
             }
-            data.insert("files".to_owned(), Value::Array(shown));
+            FoundData::Lines { files: shown }
         }
-    }
+    };
     let more = answer.more || view.cut;
     let skipped = &answer.skipped;
-    if let Some(totals) = answer.totals {
-        data.insert("totalFiles".to_owned(), json!(totals.files));
-        // Of a file that was searched in part, nobody knows the rest of its matches.
-        if plan.shape != Shape::Files && skipped.partly == 0 {
-            data.insert("totalMatches".to_owned(), json!(totals.matches));
-        }
-    }
     let mut notes = Vec::new();
+    let mut next_offset = None;
     let shown = view.rows.len();
     if shown == 0 {
         notes.push(nothing_shown(answer, plan, paths));
@@ -131,9 +125,7 @@ pub(super) fn present_answer(
         let (first, last) = (plan.offset + 1, plan.offset + shown);
         let next = plan.style.next.words(last);
         notes.push(format!("{what}s {first}-{last}{total} are shown; {next}"));
-        if let Some(offset) = plan.style.next.offset(last) {
-            data.insert("nextOffset".to_owned(), json!(offset));
-        }
+        next_offset = plan.style.next.offset(last);
     }
     if let (Shape::Counts, Some(totals)) = (plan.shape, answer.totals)
         && totals.files > 0
@@ -141,24 +133,20 @@ pub(super) fn present_answer(
         let (matches, files) = (amount(totals.matches, "match"), amount(totals.files, "file"));
         notes.push(format!("{matches} in {files}"));
     }
-    let complete = !more && skipped.notices.unreadable == 0 && skipped.partly == 0;
-    data.insert("complete".to_owned(), json!(complete));
     notes.extend(partly_note(skipped, paths));
     notes.extend(notices_in_words(&skipped.notices, paths));
-    let mut skipped_data = notices_data(&skipped.notices, paths);
-    if skipped.binary > 0 {
-        skipped_data.insert("binary".to_owned(), json!(skipped.binary));
-    }
-    if skipped.partly > 0 {
-        skipped_data.insert("partly".to_owned(), partly_data(skipped, paths));
-    }
-    if !skipped_data.is_empty() {
-        data.insert("skipped".to_owned(), Value::Object(skipped_data));
-    }
-    would_match_data(&answer.would_match, paths, &mut data);
-    if shown == 0 {
-        data.insert("note".to_owned(), json!(notes.join("; ")));
-    }
+    // Of a file that was searched in part, nobody knows the rest of its matches.
+    let counts_matches = plan.shape != Shape::Files && skipped.partly == 0;
+    let data = SearchData {
+        found,
+        total_files: answer.totals.map(|it| it.files),
+        total_matches: answer.totals.filter(|_| counts_matches).map(|it| it.matches),
+        next_offset,
+        complete: !more && skipped.notices.unreadable == 0 && skipped.partly == 0,
+        skipped: SkippedData::of(skipped, paths),
+        would_match: WouldMatchData::of(&answer.would_match, paths),
+        note: (shown == 0).then(|| notes.join("; ")),
+    };
 
     let display = display(answer, shown, more);
     let mut content = Vec::new();
@@ -168,9 +156,7 @@ pub(super) fn present_answer(
     if !notes.is_empty() {
         content.push(Content::text(format!("[{}]", notes.join("; "))));
     }
-    let output =
-        ToolOutput { content, structured: Some(Value::Object(data)), ..ToolOutput::default() };
-    output.with_display(display)
+    ToolOutput { content, structured: Some(data), ..ToolOutput::default() }.with_display(display)
 }
 
 /// Rows within the bytes that an answer may have.
@@ -224,33 +210,6 @@ impl LineStyle {
     }
 }
 
-fn lines_data(file: &FileRows) -> Vec<Value> {
-    file.rows
-        .iter()
-        .filter(|row| row.kind != RowKind::Gap)
-        .map(|row| {
-            let mut line = Map::new();
-            line.insert("line".to_owned(), json!(row.line));
-            match &row.text {
-                RowText::Whole(text) => line.insert("text".to_owned(), json!(text)),
-                RowText::Long { chars } => line.insert("characters".to_owned(), json!(chars)),
-            };
-            if row.kind == RowKind::Context {
-                line.insert("context".to_owned(), json!(true));
-            }
-            Value::Object(line)
-        })
-        .collect()
-}
-
-fn mode(shape: Shape) -> &'static str {
-    match shape {
-        Shape::Files => "files_with_matches",
-        Shape::Counts => "count",
-        Shape::Lines { .. } => "content",
-    }
-}
-
 /// Why there is nothing to see.
 fn nothing_shown(answer: &SearchAnswer, plan: &PlannedSearch, paths: &Paths) -> String {
     if plan.offset > 0 && answer.totals.is_some_and(|it| it.files > 0) {
@@ -279,24 +238,6 @@ fn nothing_shown(answer: &SearchAnswer, plan: &PlannedSearch, paths: &Paths) -> 
             "; not all ignored, hidden or binary files were looked at; name a place to search it";
     }
     text
-}
-
-fn would_match_data(would_match: &WouldMatch, paths: &Paths, data: &mut Map<String, Value>) {
-    let mut named = Map::new();
-    for (key, files) in
-        [("ignoredOrHidden", &would_match.left_out), ("binary", &would_match.binary)]
-    {
-        if !files.is_empty() {
-            let files: Vec<String> = files.iter().map(|it| paths.shown(it)).collect();
-            named.insert(key.to_owned(), json!(files));
-        }
-    }
-    if would_match.gave_up {
-        named.insert("incomplete".to_owned(), json!(true));
-    }
-    if !named.is_empty() {
-        data.insert("wouldMatch".to_owned(), Value::Object(named));
-    }
 }
 
 fn display(answer: &SearchAnswer, shown: usize, more: bool) -> String {

@@ -1,9 +1,11 @@
 //! What the tools that search share: where they look, and how they show what they found.
 
+mod data;
 mod lines;
 mod names;
 mod shown;
 
+pub(super) use data::{NamesData, SearchData};
 pub(super) use lines::{LineStyle, Next};
 pub(super) use names::{NameStyle, find};
 use shown::Paths;
@@ -59,7 +61,10 @@ pub(super) struct PlannedSearch {
 }
 
 /// Runs a search and shows what it found.
-pub(super) async fn run(plan: PlannedSearch, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+pub(super) async fn run(
+    plan: PlannedSearch,
+    cx: &ToolContext,
+) -> Result<ToolOutput<SearchData>, ToolError> {
     let around = Surroundings::of(cx);
     let turn = around.turn().await;
     cx.blocking(move |cancel| {

@@ -1,10 +1,9 @@
 //! Finds files by name, and shows them as text and as data.
 
-use serde_json::{Value, json};
-
 use super::{
     MAX_BYTES, Surroundings,
-    shown::{Paths, ShownFiles, amount, notices_data, notices_in_words},
+    data::{HiddenNames, NamesData, NoticesData},
+    shown::{Paths, ShownFiles, amount, notices_in_words},
 };
 use crate::{
     error::{ErrorKind, ToolError},
@@ -36,7 +35,7 @@ pub(in crate::tools) async fn find(
     selection: Selection,
     style: NameStyle,
     cx: &ToolContext,
-) -> Result<ToolOutput, ToolError> {
+) -> Result<ToolOutput<NamesData>, ToolError> {
     let around = Surroundings::of(cx);
     let turn = around.turn().await;
     cx.blocking(move |cancel| {
@@ -49,7 +48,7 @@ pub(in crate::tools) async fn find(
     .await
 }
 
-fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
+fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput<NamesData> {
     let mut files: Vec<String> = Vec::with_capacity(found.files.len());
     let mut bytes = 0;
     let mut shown_files = ShownFiles::new(paths, style.absolute);
@@ -84,20 +83,14 @@ fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
     if !notes.is_empty() {
         content.push(Content::text(format!("[{}]", notes.join("; "))));
     }
-    let files: Vec<Value> = files.into_iter().map(Value::String).collect();
-    let complete = shown == found.total && found.notices.unreadable == 0;
-    let mut data = json!({ "total": found.total, "complete": complete });
-    let skipped = notices_data(&found.notices, paths);
-    if let Some(data) = data.as_object_mut() {
-        data.shift_insert(0, "files".to_owned(), Value::Array(files));
-        if !skipped.is_empty() {
-            data.insert("skipped".to_owned(), Value::Object(skipped));
-        }
-        if !found.left_out.is_empty() {
-            let files: Vec<String> = found.left_out.iter().map(|it| paths.shown(it)).collect();
-            data.insert("wouldMatch".to_owned(), json!({ "ignoredOrHidden": files }));
-        }
-    }
+    let data = NamesData {
+        files,
+        total: found.total,
+        complete: shown == found.total && found.notices.unreadable == 0,
+        skipped: NoticesData::of(&found.notices, paths),
+        would_match: (!found.left_out.is_empty())
+            .then(|| HiddenNames { ignored_or_hidden: paths.all_shown(&found.left_out) }),
+    };
     let rest = if shown < found.total { format!(" (showing {shown})") } else { String::new() };
     let display = format!("Found {}{rest}", amount(found.total, "file"));
     ToolOutput { content, structured: Some(data), ..ToolOutput::default() }.with_display(display)

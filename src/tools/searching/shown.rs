@@ -5,8 +5,6 @@ use std::{
     sync::Arc,
 };
 
-use serde_json::{Map, Value, json};
-
 use crate::{
     path_text::name_to_text,
     tool::shown_path,
@@ -45,6 +43,10 @@ impl Paths {
         let below = path.to_str()?.strip_prefix(self.0.to_str()?)?;
         let below = below.strip_prefix(std::path::MAIN_SEPARATOR)?;
         (!below.is_empty()).then(|| Path::new(below))
+    }
+
+    pub(super) fn all_shown(&self, paths: &[PathBuf]) -> Vec<String> {
+        paths.iter().map(|it| self.shown(it)).collect()
     }
 
     /// Some paths in backticks.
@@ -120,23 +122,6 @@ pub(in crate::tools) fn rules_in_words(unheld: &[UnheldRules], paths: &Paths) ->
     Some(format!("ignore rules that do not hold: `{}` ({cause})", paths.shown(file)))
 }
 
-/// The same as data.
-pub(super) fn notices_data(notices: &Notices, paths: &Paths) -> Map<String, Value> {
-    let named = |path: &Path, cause: &str| json!({ "path": paths.shown(path), "cause": cause });
-    let mut data = Map::new();
-    if notices.unreadable > 0 {
-        data.insert("unreadable".to_owned(), json!(notices.unreadable));
-        let examples = notices.examples.iter().map(|(path, cause)| named(path, cause));
-        data.insert("examples".to_owned(), examples.collect());
-    }
-    if notices.unheld > 0 {
-        let files = notices.unheld_examples.iter().map(|it| named(&it.file, &it.cause));
-        let files: Value = files.collect();
-        data.insert("rules".to_owned(), json!({ "count": notices.unheld, "files": files }));
-    }
-    data
-}
-
 /// Which file was searched in part, in words.
 pub(super) fn partly_note(skipped: &Skipped, paths: &Paths) -> Option<String> {
     let (path, from) = skipped.partly_examples.first()?;
@@ -146,13 +131,4 @@ pub(super) fn partly_note(skipped: &Skipped, paths: &Paths) -> Option<String> {
         "`{}` is binary from about byte {from} on and was searched up to there; name it as path to search all of it{more}",
         paths.shown(path)
     ))
-}
-
-/// The same as data.
-pub(super) fn partly_data(skipped: &Skipped, paths: &Paths) -> Value {
-    let files = skipped.partly_examples.iter();
-    let files: Vec<Value> = files
-        .map(|(path, from)| json!({ "file": paths.shown(path), "binaryFrom": from }))
-        .collect();
-    json!({ "count": skipped.partly, "files": files })
 }
