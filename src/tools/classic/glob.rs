@@ -22,8 +22,7 @@ pub(super) struct ClassicGlob;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The glob that paths below the directory have to fit, for example `**/*.ts`. Without a slash it
-    /// fits at the top only.
+    /// The glob that paths below the directory have to fit.
     pattern: String,
     /// The directory to look in. Default: the workspace.
     #[serde(default)]
@@ -49,7 +48,7 @@ impl Tool for ClassicGlob {
     type Plan = Plan;
 
     const NAME: &'static str = "glob";
-    const TITLE: &'static str = "Find files by pattern";
+    const TITLE: &'static str = "Find Files by Pattern";
     const DESCRIPTION: &'static str = include_str!("../description/classic_glob.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["directory"]).twin_of("Glob");

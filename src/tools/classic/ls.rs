@@ -30,15 +30,15 @@ pub(super) struct Ls;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The directory to list, absolute or relative to the workspace.
+    /// The directory to list.
     path: String,
-    /// List the directories in it too, three levels deep unless `maxDepth` says otherwise.
+    /// List what is in the directories too, indented.
     #[serde(default)]
     recursive: bool,
     /// Also list names that begin with a dot.
     #[serde(default)]
     include_hidden: bool,
-    /// How many levels to list below the first.
+    /// How many levels to list below the first. Default: 3 with `recursive`.
     #[serde(default)]
     #[schemars(range(max = 1_000))]
     max_depth: Option<u32>,
@@ -55,7 +55,7 @@ impl Tool for Ls {
     type Plan = Plan;
 
     const NAME: &'static str = "ls";
-    const TITLE: &'static str = "List a directory";
+    const TITLE: &'static str = "List Directory";
     const DESCRIPTION: &'static str = include_str!("../description/ls.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["path"]);

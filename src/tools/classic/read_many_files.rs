@@ -31,7 +31,7 @@ impl Tool for ReadManyFiles {
     type Plan = Plan;
 
     const NAME: &'static str = "read_many_files";
-    const TITLE: &'static str = "Read several files";
+    const TITLE: &'static str = "Read Multiple Files";
     const DESCRIPTION: &'static str = include_str!("../description/read_many_files.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["paths"]);

@@ -42,7 +42,7 @@ impl Tool for Edit {
     type Plan = Plan;
 
     const NAME: &'static str = "Edit";
-    const TITLE: &'static str = "Edit a file";
+    const TITLE: &'static str = "Edit File";
     const DESCRIPTION: &'static str = include_str!("../description/edit.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["file_path"]).naming_its_family();
@@ -54,7 +54,7 @@ impl Tool for Edit {
             let message = "parameter `new_string`: expected another text than old_string; there is nothing to change";
             return Err(ToolError::new(ErrorKind::Validation, message));
         }
-        refuse_notebook(&place)?;
+        refuse_notebook(&place, "change its cells with NotebookEdit")?;
         Ok(Plan { place, input })
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Glob;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The glob that paths have to fit, for example `*.ts`, `src/**/*.{c,h}` or `**/test_*.py`.
+    /// The glob that paths have to fit, for example `src/**/*.{c,h}`.
     pattern: String,
     /// The directory to look in, absolute or relative to the workspace. Default: the workspace.
     #[serde(default)]
@@ -44,7 +44,7 @@ impl Tool for Glob {
     type Plan = Plan;
 
     const NAME: &'static str = "Glob";
-    const TITLE: &'static str = "Find files by name";
+    const TITLE: &'static str = "Find Files by Pattern";
     const DESCRIPTION: &'static str = include_str!("../description/glob.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["path"]);

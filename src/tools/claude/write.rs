@@ -18,7 +18,7 @@ pub(super) struct Write;
 pub(super) struct Input {
     /// The absolute path of the file to write.
     file_path: String,
-    /// The whole content the file is to have.
+    /// The whole content.
     content: String,
 }
 
@@ -32,7 +32,7 @@ impl Tool for Write {
     type Plan = Plan;
 
     const NAME: &'static str = "Write";
-    const TITLE: &'static str = "Write a file";
+    const TITLE: &'static str = "Write File";
     const DESCRIPTION: &'static str = include_str!("../description/write.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["file_path"]);
