@@ -175,7 +175,7 @@ describe(`random notebooks (seed ${seed})`, () => {
 });
 
 describe("notebooks and the tools for text", () => {
-  test("Edit names the tool to use, edit_file has none, and the notebook stays", async () => {
+  test("Edit names the tool to use, edit_file another, and the notebook stays", async () => {
     const file = workspace.write("a.ipynb", '{"cells":[]}');
     const registry = createToolRegistry({
       projectPath: workspace.root,
@@ -193,8 +193,8 @@ describe("notebooks and the tools for text", () => {
       await registry.call("edit_file", { path: "a.ipynb", edits }),
     ]).toEqual([
       refused("change its cells with NotebookEdit"),
-      // The set has no such tool, so none is named to the model.
-      refused("no tool here changes its cells; ask the user"),
+      // The set has no such tool.
+      refused("write it whole with write_file"),
     ]);
     expect(readFileSync(file, "utf8")).toBe('{"cells":[]}');
   });

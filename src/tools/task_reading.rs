@@ -85,8 +85,7 @@ pub(super) async fn read(plan: TaskToRead, cx: &ToolContext) -> Result<ToolOutpu
     let whereabouts = output_place(&task).map(|it| format!("; {it}")).unwrap_or_default();
     // What is cut off an answer would be missed, and never given again.
     let words = state.len() + whereabouts.len() + MAX_WORDS;
-    let (bytes, text) =
-        shown_part(&part.bytes, rest, cx.max_result_bytes.saturating_sub(words));
+    let (bytes, text) = shown_part(&part.bytes, rest, cx.max_result_bytes.saturating_sub(words));
     let next = part.offset + bytes.len() as u64;
     if place.is_some() {
         cx.session.shell.note_read(&task.id, next, |id| cx.session.tasks.find(id).is_some());

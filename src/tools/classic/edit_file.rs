@@ -64,7 +64,7 @@ impl Tool for EditFile {
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let place = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
-        refuse_notebook(&place, "no tool here changes its cells; ask the user")?;
+        refuse_notebook(&place, "write it whole with write_file")?;
         for (index, edit) in input.edits.iter().enumerate() {
             if edit.target == edit.replacement {
                 let message = format!(

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, NameStyle, bad_selection},
+    tools::searching::{self, NameStyle, RelativeTo, bad_selection},
     workspace::{
         WorkspacePath,
         walk::{Depth, HiddenFiles, PathPattern, Selection},
@@ -62,7 +62,7 @@ impl Tool for ClassicGlob {
             start,
             selection: Selection::new(hidden(input.include_hidden)).with_pattern(pattern),
             style: NameStyle {
-                absolute: false,
+                relative_to: RelativeTo::Workspace,
                 limit: usize::try_from(limit).unwrap_or(usize::MAX),
                 narrow: "raise maxResults or give a longer pattern to see others",
                 widen: "give such a path as the pattern, without directory, to see it",

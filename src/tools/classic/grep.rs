@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, LineStyle, Next, PlannedSearch, bad_selection},
+    tools::searching::{self, Headings, LineStyle, Next, PlannedSearch, bad_selection},
     workspace::{
         search::{Case, Shape, Span},
         walk::{Depth, HiddenFiles, PathPattern, Selection},
@@ -71,6 +71,8 @@ impl Tool for ClassicGrep {
             style: LineStyle {
                 numbers: true,
                 before_text: " ",
+                // As the set's grep has always answered: each line with its path.
+                headings: Headings::Never,
                 next: Next::Limit("maxResults"),
                 widen: "give such a path as directory to search it",
                 shorten: "",

@@ -10,7 +10,7 @@ use crate::{
     tool::{Access, Content, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
         failures::search_failure,
-        searching::{self, Surroundings, rules_in_words},
+        searching::{self, Paths, Surroundings, rules_in_words},
     },
     workspace::{
         WorkspacePath,
@@ -92,13 +92,13 @@ impl Tool for Ls {
             };
             let listing = list(&request, &|| cancel.is_cancelled())
                 .map_err(|error| search_failure(&error, ErrorKind::Ls))?;
-            Ok(present(&listing, &around))
+            Ok(present(&listing, &Paths::below(plan.start.absolute())))
         })
         .await
     }
 }
 
-fn present(listing: &Listing, around: &Surroundings) -> ToolOutput {
+fn present(listing: &Listing, paths: &Paths) -> ToolOutput {
     let name = |name: &std::ffi::OsStr| shown_path(name.as_ref());
     let rows: Vec<String> = listing
         .entries
@@ -123,9 +123,13 @@ fn present(listing: &Listing, around: &Surroundings) -> ToolOutput {
         });
     }
     if let Some((path, cause)) = listing.unreadable.first() {
-        notes.push(format!("not listed: `{}` ({cause})", around.paths.shown(path)));
+        notes.push(format!("not listed: `{}` ({cause})", paths.shown(path)));
     }
-    notes.extend(rules_in_words(&listing.unheld, &around.paths));
+    notes.extend(rules_in_words(&listing.unheld, paths));
+    if shown > 0 {
+        paths.owe_the_root();
+    }
+    notes.extend(paths.root_note());
     let entries: Vec<Value> = listing
         .entries
         .iter()
@@ -140,6 +144,7 @@ fn present(listing: &Listing, around: &Surroundings) -> ToolOutput {
         })
         .collect();
     let data = json!({
+        "root": paths.root_in_data(),
         "entries": entries,
         "total": listing.total,
         "complete": shown == listing.total && listing.unreadable.is_empty(),

@@ -5,10 +5,14 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
+    path_text::path_from_text,
     tool::{
         Access, Content, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, whole_lines_within,
     },
-    tools::reading::{self, FileToRead},
+    tools::{
+        reading::{self, FileToRead},
+        searching::Paths,
+    },
     workspace::{RelativePaths, WorkspacePath},
 };
 
@@ -61,6 +65,10 @@ impl Tool for ReadManyFiles {
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let count = plan.0.len();
         let mut answer = Answer::default();
+        let paths = Paths::below(cx.session.roots.first());
+        if plan.0.iter().any(|(asked, _)| path_from_text(asked).is_relative()) {
+            paths.owe_the_root();
+        }
         let mut failed = 0;
         for (asked, place) in plan.0 {
             if cx.cancel.is_cancelled() {
@@ -98,7 +106,7 @@ impl Tool for ReadManyFiles {
         } else {
             format!("Read {read} of {count} files")
         };
-        Ok(answer.into_output().with_display(display))
+        Ok(answer.into_output(&paths).with_display(display))
     }
 }
 
@@ -145,7 +153,7 @@ impl Answer {
         }
     }
 
-    fn into_output(mut self) -> ToolOutput {
+    fn into_output(mut self, paths: &Paths) -> ToolOutput {
         if !self.left_out.is_empty() {
             let names: Vec<_> = self.left_out.iter().take(50).map(|it| format!("`{it}`")).collect();
             let more = self.left_out.len().saturating_sub(50);
@@ -160,6 +168,8 @@ impl Answer {
                 names.join(", ")
             )));
         }
+        let root = paths.root_note().map(|it| Content::text(format!("[{it}]")));
+        self.content.extend(root);
         ToolOutput { content: self.content, ..ToolOutput::default() }
     }
 }

@@ -49,7 +49,7 @@ impl Tool for Edit {
     const ALIASES: &'static [&'static str] = &["FileEdit"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.file_path, RelativePaths::Refused, cx)?;
+        let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
         if input.old_string == input.new_string {
             let message = "parameter `new_string`: expected another text than old_string; there is nothing to change";
             return Err(ToolError::new(ErrorKind::Validation, message));

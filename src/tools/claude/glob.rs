@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, NameStyle, bad_selection},
+    tools::searching::{self, NameStyle, RelativeTo, bad_selection},
     workspace::{
         WorkspacePath,
         walk::{Depth, HiddenFiles, PathPattern, Selection, split_absolute},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 const STYLE: NameStyle = NameStyle {
-    absolute: true,
+    relative_to: RelativeTo::RootOfSearch,
     limit: 100,
     narrow: "give a longer pattern or a path to see others",
     widen: "give such a path as the pattern, without path, to see it",

@@ -6,7 +6,9 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, LineStyle, Next, PlannedSearch, bad_selection, split_globs},
+    tools::searching::{
+        self, Headings, LineStyle, Next, PlannedSearch, bad_selection, split_globs,
+    },
     workspace::{
         search::{Case, Shape, Span},
         walk::{HiddenFiles, Selection},
@@ -65,6 +67,10 @@ pub(super) struct Input {
     /// Show line numbers. Default: true.
     #[serde(default, rename = "-n")]
     line_numbers: Option<bool>,
+    /// Show paths above their lines (true) or on each line (false). Default: above in answers of more
+    /// than 20 lines that get shorter by it.
+    #[serde(default)]
+    heading: Option<bool>,
     /// Take upper and lower case as the same.
     #[serde(default, rename = "-i")]
     ignore_case: bool,
@@ -129,6 +135,11 @@ impl Tool for Grep {
             style: LineStyle {
                 numbers: input.line_numbers.unwrap_or(true),
                 before_text: "",
+                headings: match input.heading {
+                    None => Headings::WhenShorter,
+                    Some(true) => Headings::Always,
+                    Some(false) => Headings::Never,
+                },
                 next: Next::Offset("offset"),
                 widen: "name such a path to search it",
                 shorten: if input.only_matching {

@@ -79,7 +79,8 @@ impl Tool for NotebookEdit {
     const KIND: ToolKind = ToolKind::edits_files(&["notebook_path"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.notebook_path, RelativePaths::Refused, cx)?;
+        let place =
+            editing::resolve(&input.notebook_path, RelativePaths::Refused(&cx.visibility), cx)?;
         let missing = |what: &str| {
             ToolError::new(ErrorKind::Validation, format!("missing required parameter {what}"))
         };

@@ -43,7 +43,9 @@ impl Tool for Read {
     const ALIASES: &'static [&'static str] = &["FileRead"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {
-        let path = cx.session.resolve_for_reading(&input.file_path, RelativePaths::Refused)?;
+        let path = cx
+            .session
+            .resolve_for_reading(&input.file_path, RelativePaths::Refused(&cx.visibility))?;
         let is_pdf = path.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("pdf"));
         let pages = match input.pages.as_deref().map(PageRange::parse) {
             Some(Ok(range)) => Some(range),

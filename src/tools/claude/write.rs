@@ -39,7 +39,7 @@ impl Tool for Write {
     const ALIASES: &'static [&'static str] = &["FileWrite"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.file_path, RelativePaths::Refused, cx)?;
+        let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
         Ok(Plan { place, content: input.content })
     }
 

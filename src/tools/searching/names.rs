@@ -20,14 +20,24 @@ use crate::{
 /// How a tool shows files.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tools) struct NameStyle {
-    /// Whether paths are absolute, as the tools of the set take them.
-    pub(in crate::tools) absolute: bool,
+    /// What paths are shown relative to.
+    pub(in crate::tools) relative_to: RelativeTo,
     /// How many are shown.
     pub(in crate::tools) limit: usize,
     /// What to do about the rest.
     pub(in crate::tools) narrow: &'static str,
     /// What to do about files that are left out.
     pub(in crate::tools) widen: &'static str,
+}
+
+/// What the paths of an answer are relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tools) enum RelativeTo {
+    /// The workspace, where relative paths in calls start. Paths outside it are absolute.
+    Workspace,
+    /// The directory of the workspace's that the search is in, which need not be the first. For a set whose
+    /// tools take no relative path, so that none can be taken for one of the first.
+    RootOfSearch,
 }
 
 /// Finds the files of a selection and shows them.
@@ -37,7 +47,10 @@ pub(in crate::tools) async fn find(
     style: NameStyle,
     cx: &ToolContext,
 ) -> Result<ToolOutput, ToolError> {
-    let around = Surroundings::of(cx);
+    let mut around = Surroundings::of(cx);
+    if style.relative_to == RelativeTo::RootOfSearch {
+        around.paths = Paths::below(start.root());
+    }
     let turn = around.turn().await;
     cx.blocking(move |cancel| {
         let _turn = turn;
@@ -52,7 +65,7 @@ pub(in crate::tools) async fn find(
 fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
     let mut files: Vec<String> = Vec::with_capacity(found.files.len());
     let mut bytes = 0;
-    let mut shown_files = ShownFiles::new(paths, style.absolute);
+    let mut shown_files = ShownFiles::new(paths);
     for file in &found.files {
         let shown = shown_files.shown(file);
         bytes += shown.len() + 1;
@@ -77,6 +90,7 @@ fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
         ));
     }
     notes.extend(notices_in_words(&found.notices, paths));
+    notes.extend(paths.root_note());
     let mut content = Vec::new();
     if !files.is_empty() {
         content.push(Content::text(files.join("\n")));
@@ -89,12 +103,13 @@ fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
     let mut data = json!({ "total": found.total, "complete": complete });
     let skipped = notices_data(&found.notices, paths);
     if let Some(data) = data.as_object_mut() {
-        data.shift_insert(0, "files".to_owned(), Value::Array(files));
+        data.shift_insert(0, "root".to_owned(), paths.root_in_data());
+        data.shift_insert(1, "files".to_owned(), Value::Array(files));
         if !skipped.is_empty() {
             data.insert("skipped".to_owned(), Value::Object(skipped));
         }
         if !found.left_out.is_empty() {
-            let files: Vec<String> = found.left_out.iter().map(|it| paths.shown(it)).collect();
+            let files: Vec<String> = found.left_out.iter().map(|it| paths.in_data(it)).collect();
             data.insert("wouldMatch".to_owned(), json!({ "ignoredOrHidden": files }));
         }
     }
