@@ -20,7 +20,7 @@ use crate::{
     registry::ToolSource,
     tool::{
         Access, Annotations, Content, DynTool, InputValidator, Prepared, SideEffect, ToolContext,
-        ToolKind, ToolOutput, ToolSpec, check_foreign_schema,
+        ToolKind, ToolOutput, ToolSpec, check_foreign_schema, shown_schema,
     },
 };
 
@@ -83,7 +83,7 @@ impl HostTool {
                 .unwrap_or_else(|| name.clone()),
             name,
             description: host.description,
-            input_schema: host.input_schema,
+            input_schema: shown_schema(&host.input_schema, &str::to_owned),
             output: None,
             side_effect,
             kind: ToolKind::PLAIN,

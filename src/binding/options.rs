@@ -21,7 +21,7 @@ use crate::{
     policy::PermissionMode,
     process::{OnTimeout, ProcessSettings, TaskManager, supervisor_beside_this_library},
     registry::ToolSource,
-    session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions},
+    session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions, home_directory},
     tool::{InputValidator, derived_schema, is_valid_name},
     tools::ToolSet,
     workspace::Roots,
@@ -143,7 +143,8 @@ impl Options {
         bus: SharedBus,
         host_calls: &Arc<HostCalls>,
     ) -> Result<Built, ToolError> {
-        let roots = Roots::new(&self.project_path, &self.additional_directories)?;
+        let roots = Roots::new(&self.project_path, &self.additional_directories)?
+            .with_home(home_directory());
         let read_before_write = match self.read_before_write {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,

@@ -156,7 +156,7 @@ impl Pipeline {
         let entry = self.find(&tools, &call.name, registration)?;
         let name = &entry.tool.spec().name;
         // Ending the call, however it ends, ends the work it started on other threads.
-        let mut cx = self.context(options);
+        let mut cx = self.context_of(entry, options);
         let _ended = cx.cancel.clone().drop_guard();
         if cx.cancel.is_cancelled() {
             return Err(ToolError::cancelled().into());
@@ -214,18 +214,6 @@ impl Pipeline {
         cx.session.grants.engine(self.policy.get())
     }
 
-    /// What a tool that walks over files may know of them: what policy denies, or would ask for, is
-    /// neither opened nor listed.
-    fn visibility(&self, entry: &Entry, cx: &ToolContext) -> Visibility {
-        let engine = self.engine(cx);
-        if !engine.has_path_limits() {
-            return Visibility::everything();
-        }
-        let spec = entry.tool.spec();
-        let (tool, kind) = (spec.name.clone(), spec.kind);
-        Visibility::judged_by(move |path, _subject| !engine.hides(&tool, &kind, path))
-    }
-
     pub(super) fn timeout(&self, entry: &Entry) -> Duration {
         entry.tool.timeout().unwrap_or_else(|| self.limits.call_timeout())
     }
@@ -250,6 +238,12 @@ impl Pipeline {
             return Err(ToolError::new(ErrorKind::RegistryClosed, message));
         }
         Ok(())
+    }
+
+    /// The surroundings of a call that policy has not judged yet.
+    pub(super) fn context_of(&self, entry: &Entry, options: CallOptions) -> ToolContext {
+        let cx = self.context(options);
+        ToolContext { visibility: self.visibility_before_judgement(entry, &cx), ..cx }
     }
 
     pub(super) fn context(&self, options: CallOptions) -> ToolContext {

@@ -10,6 +10,7 @@ mod panic_fence;
 mod permit;
 mod start_order;
 mod undo;
+mod visibility;
 
 pub use batch::{Order, TurnCall};
 pub use call::{CallOptions, Pipeline, ToolCall};

@@ -250,7 +250,7 @@ impl Pipeline {
         if entry.tool.prepares_slowly() {
             return Ok(None);
         }
-        let cx = self.context(options);
+        let cx = self.context_of(entry, options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let called = Called { tools: &tools, name: &call.name, registration: None, entry };
         let decision = self.decide(&called, prepared.as_ref(), &cx, &Verdict::Silent)?;
@@ -265,7 +265,7 @@ impl Pipeline {
     ) -> Result<policy::Verdict, ToolError> {
         let tools = self.registry.snapshot();
         let entry = self.find(&tools, &call.name, None)?;
-        let cx = self.context(options);
+        let cx = self.context_of(entry, options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let engine = self.engine(&cx);
         let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question));

@@ -61,11 +61,11 @@ impl Session {
     pub fn resolve_for_reading(
         &self,
         asked: &str,
-        relative: RelativePaths,
+        relative: RelativePaths<'_>,
     ) -> Result<WorkspacePath, PathError> {
         self.roots.resolve(asked, relative).or_else(|refused| match refused {
             PathError::Outside { .. } => Roots::new(self.tasks.files(), &[])
-                .and_then(|files| files.resolve(asked, RelativePaths::Refused))
+                .and_then(|files| files.resolve(asked, RelativePaths::FromFirstRoot))
                 .ok()
                 .filter(|file| self.is_own_output(file))
                 .ok_or(refused),

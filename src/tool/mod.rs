@@ -36,7 +36,8 @@ pub use output::{Content, InvocationView, NoData, ResultView, ToolOutput};
 pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};
 pub use schema::{
-    SchemaError, check_foreign_schema, derived_output_schema, derived_schema, strict_schema,
+    SchemaError, check_foreign_schema, derived_output_schema, derived_schema, shown_schema,
+    strict_schema,
 };
 pub use spec::{
     Annotations, DataScope, NAME_RULE, OutputSpec, Risk, SideEffect, ToolSpec, is_valid_name,

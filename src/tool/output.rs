@@ -38,6 +38,9 @@ impl Content {
     }
 }
 
+/// What a person is shown of an answer that has nothing in it.
+const NO_OUTPUT: &str = "(no output)";
+
 /// The answer of one call. A tool gives its data as its own type; beyond it they are JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutput<Data = Value> {
@@ -113,6 +116,21 @@ impl<Data> ToolOutput<Data> {
     pub fn with_display(mut self, display: impl Into<String>) -> Self {
         self.display = Some(display.into());
         self
+    }
+
+    /// What a person is shown where it is not the content, which then says something: nobody is to take an
+    /// answer for none.
+    pub(crate) fn shown_to_people(&self) -> Option<String> {
+        let is_said = |it: &&str| !it.trim().is_empty();
+        if let Some(own) = self.display.as_deref().filter(is_said) {
+            return Some(own.to_owned());
+        }
+        let content_says_something = self.content.iter().any(|block| match block {
+            Content::Text { text } => is_said(&text.as_str()),
+            Content::Image { .. } | Content::Other(_) => true,
+        });
+        let failure = self.error.as_ref().map(|it| it.message.as_str()).filter(is_said);
+        (!content_says_something).then(|| failure.unwrap_or(NO_OUTPUT).to_owned())
     }
 
     /// All text blocks in one, with a word where a picture stands.

@@ -66,17 +66,22 @@ enum Nulls {
     AreValues,
 }
 
-/// Takes out what Rust types add and nobody needs: titles, number formats, `null` for optional.
+/// Takes out what Rust types add and nobody needs: titles, number formats, `null` for optional,
+/// the line breaks of comments, the default of switches.
 fn simplify(schema: &mut Value, nulls: Nulls) {
     let Some(node) = schema.as_object_mut() else { return };
     node.remove("title");
     node.remove("format");
+    if let Some(Value::String(text)) = node.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
     match nulls {
         Nulls::MeanAbsent => forget_null(node),
         Nulls::AreValues => forget_null_of_optional(node),
     }
     flatten_choices(node);
-    if node.get("default") == Some(&Value::Null) {
+    // A switch that nobody sets is off.
+    if matches!(node.get("default"), Some(Value::Null | Value::Bool(false))) {
         node.remove("default");
     }
     for key in ["properties", "$defs"] {
@@ -148,6 +153,40 @@ fn flatten_choices(node: &mut Map<String, Value>) {
     node.insert("type".to_owned(), json!("string"));
     node.insert("enum".to_owned(), Value::Array(constants));
     node.insert("description".to_owned(), json!(sentences.join(" ")));
+}
+
+/// The largest integer that JavaScript counts to. As a bound it says that a number is whole, which its
+/// type says already.
+const LARGEST_SAFE_INTEGER: i64 = 9_007_199_254_740_991;
+
+/// The schema as models are shown it, with what is said in words put by `words`. Inputs are held to
+/// bounds that only say how numbers are stored, and nobody is told of them.
+pub fn shown_schema(schema: &Value, words: &dyn Fn(&str) -> String) -> Value {
+    let mut shown = schema.clone();
+    show(&mut shown, words);
+    shown
+}
+
+fn show(schema: &mut Value, words: &dyn Fn(&str) -> String) {
+    match schema {
+        Value::Object(node) => {
+            node.retain(|key, value| {
+                let is_bound = key.ends_with("imum") || key.ends_with("Maximum");
+                let bound = value.as_i64().filter(|_| is_bound);
+                bound.is_none_or(|it| it.unsigned_abs() < LARGEST_SAFE_INTEGER.unsigned_abs())
+            });
+            if let Some(Value::String(text)) = node.get_mut("description") {
+                *text = words(text);
+            }
+            // What is below these is data, and means what it says.
+            let data = ["default", "const", "enum", "examples"];
+            for (_, part) in node.iter_mut().filter(|(key, _)| !data.contains(&key.as_str())) {
+                show(part, words);
+            }
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(|it| show(it, words)),
+        _ => {}
+    }
 }
 
 /// Refuses a schema that could not be shown to a model or would endanger the host.

@@ -104,13 +104,11 @@ pub(super) fn started(
     if let SpillState::File { path, .. } = task.spill_state() {
         text.push_str(&format!("; its output goes to `{}`", shown_path(&path)));
     }
-    text.push_str(&match wording {
-        Wording::OutputFirst => format!(
-            "\nTaskOutput with task_id `{0}` reads its output and tells when it has ended; TaskStop ends it",
-            task.id
-        ),
-        Wording::CodeFirst => "\nread that file for what it says".to_owned(),
-    });
+    let (read, parameter, stop) = wording.task_tools();
+    text.push_str(&format!(
+        "\n{read} with {parameter} `{}` reads its output and tells when it has ended; {stop} ends it",
+        task.id
+    ));
     notes.insert(0, text);
     with_facts(ToolOutput::text(notes.join("\n")), CommandFacts::of(task, None, None))
 }
@@ -183,7 +181,10 @@ pub(super) fn ended(
     let (answer, text) = (answer(&shown), shown.text);
     let mut output = ToolOutput { content: vec![Content::text(answer)], ..ToolOutput::default() };
     if plan.wording == Wording::CodeFirst {
-        output.display = Some(text);
+        // A person who is shown nothing does not know that it has ended.
+        let says_nothing = text.trim().is_empty();
+        output.display =
+            Some(if says_nothing { format!("no output; {}", verdict.words) } else { text });
         output.tells_failure = true;
     }
     output.error = verdict.error;

@@ -65,6 +65,17 @@ pub(super) enum Wording {
     CodeFirst,
 }
 
+impl Wording {
+    /// The tools of the set for what runs in the background: the one that reads, its parameter for the
+    /// id, the one that stops.
+    pub(super) const fn task_tools(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::OutputFirst => ("TaskOutput", "task_id", "TaskStop"),
+            Self::CodeFirst => ("task_output", "taskId", "task_stop"),
+        }
+    }
+}
+
 /// The longest a command may be given.
 pub(super) const MAX_TIMEOUT_MS: u32 = 600_000;
 /// How long a call may take: the longest command, a host's longest grace, and some air.

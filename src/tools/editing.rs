@@ -160,7 +160,7 @@ fn text_or_bytes<'a>(text: Option<&'a str>, bytes: &'a [u8]) -> &'a str {
 /// The place of a file that is to be changed.
 pub(super) fn resolve(
     asked: &str,
-    relative: RelativePaths,
+    relative: RelativePaths<'_>,
     cx: &ToolContext,
 ) -> Result<WorkspacePath, ToolError> {
     let refused =

@@ -79,14 +79,24 @@ pub(super) struct FileToRead {
 pub(super) struct Wording {
     pub(super) style: WindowStyle,
     pub(super) next: &'static str,
+    /// How the rest of a line is seen that is too long to be shown.
+    pub(super) see_rest: &'static str,
     /// Whether an answer that ends where the caller asked mentions how much more there is.
     pub(super) tells_rest: bool,
 }
 
-pub(super) const NUMBERED: Wording =
-    Wording { style: WindowStyle::Numbered, next: "offset", tells_rest: true };
-pub(super) const RAW: Wording =
-    Wording { style: WindowStyle::Raw, next: "startLine", tells_rest: false };
+pub(super) const NUMBERED: Wording = Wording {
+    style: WindowStyle::Numbered,
+    next: "offset",
+    see_rest: "Grep (`-o`) or Bash (`cut -c`)",
+    tells_rest: true,
+};
+pub(super) const RAW: Wording = Wording {
+    style: WindowStyle::Raw,
+    next: "startLine",
+    see_rest: "shell (`cut -c`)",
+    tells_rest: false,
+};
 
 /// Reads a file and notes in the ledger what the model has seen.
 pub(super) async fn read(
@@ -225,7 +235,8 @@ fn present_text(
             (lines(window.long_lines), "are")
         };
         notes.push(format!(
-            "{what} longer than {MAX_LINE_CHARS} characters {are} cut; see the rest with Grep (`-o`) or Bash (`cut -c`)"
+            "{what} longer than {MAX_LINE_CHARS} characters {are} cut; see the rest with {}",
+            wording.see_rest
         ));
     }
     if !encoding.is_plain_utf8() {

@@ -274,13 +274,13 @@ pub(super) fn explain_drift(error: ToolError, current: &Current, now: &TextFile)
     error.reworded(message)
 }
 
-/// A notebook edited as text soon is none.
-pub(super) fn refuse_notebook(place: &WorkspacePath) -> Result<(), ToolError> {
+/// A notebook edited as text soon is none. `instead` says what the model can do about it.
+pub(super) fn refuse_notebook(place: &WorkspacePath, instead: &str) -> Result<(), ToolError> {
     if !place.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("ipynb")) {
         return Ok(());
     }
     let path = shown_path(place.absolute());
-    let message = format!("`{path}` is a notebook; change its cells with NotebookEdit");
+    let message = format!("`{path}` is a notebook; {instead}");
     let how = "NotebookEdit is in the toolset `claude` (`toolsets`)";
     Err(ToolError::new(ErrorKind::FileEdit, message).allowed_by(how))
 }

@@ -40,7 +40,7 @@ struct OneEdit {
     target: String,
     /// The text that takes its place.
     replacement: String,
-    /// Chooses the occurrence nearest to this line.
+    /// Chooses the occurrence nearest to this line of the file.
     #[serde(default)]
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     line_hint: Option<u64>,
@@ -64,14 +64,14 @@ impl Tool for EditFile {
     type Plan = Plan;
 
     const NAME: &'static str = "edit_file";
-    const TITLE: &'static str = "Edit a file";
+    const TITLE: &'static str = "Edit File";
     const DESCRIPTION: &'static str = include_str!("../description/edit_file.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["path"]).twin_of("Edit");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let place = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
-        refuse_notebook(&place)?;
+        refuse_notebook(&place, "write it whole with write_file")?;
         for (index, edit) in input.edits.iter().enumerate() {
             if edit.target == edit.replacement {
                 let message = format!(

@@ -9,7 +9,7 @@ use crate::{
     tool::{Access, Content, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
         failures::search_failure,
-        searching::{self, Surroundings, rules_in_words},
+        searching::{self, Paths, Surroundings, rules_in_words},
     },
     workspace::{
         WorkspacePath,
@@ -29,15 +29,15 @@ pub(super) struct Ls;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The directory to list, absolute or relative to the workspace.
+    /// The directory to list.
     path: String,
-    /// List the directories in it too, three levels deep unless `maxDepth` says otherwise.
+    /// List what is in the directories too, indented.
     #[serde(default)]
     recursive: bool,
     /// Also list names that begin with a dot.
     #[serde(default)]
     include_hidden: bool,
-    /// How many levels to list below the first.
+    /// How many levels to list below the first. Default: 3 with `recursive`.
     #[serde(default)]
     #[schemars(range(max = 1_000))]
     max_depth: Option<u32>,
@@ -47,6 +47,8 @@ pub(super) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Listed {
+    /// The directory that paths are relative to.
+    root: String,
     /// The entries, each directory followed by what is in it.
     entries: Vec<ListedEntry>,
     /// How many there are.
@@ -87,7 +89,7 @@ impl Tool for Ls {
     type Plan = Plan;
 
     const NAME: &'static str = "ls";
-    const TITLE: &'static str = "List a directory";
+    const TITLE: &'static str = "List Directory";
     const DESCRIPTION: &'static str = include_str!("../description/ls.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["path"]);
@@ -124,13 +126,13 @@ impl Tool for Ls {
             };
             let listing = list(&request, &|| cancel.is_cancelled())
                 .map_err(|error| search_failure(&error, ErrorKind::Ls))?;
-            Ok(present(&listing, &around))
+            Ok(present(&listing, &Paths::below(plan.start.absolute())))
         })
         .await
     }
 }
 
-fn present(listing: &Listing, around: &Surroundings) -> ToolOutput<Listed> {
+fn present(listing: &Listing, paths: &Paths) -> ToolOutput<Listed> {
     let name = |name: &std::ffi::OsStr| shown_path(name.as_ref());
     let rows: Vec<String> = listing
         .entries
@@ -155,9 +157,13 @@ fn present(listing: &Listing, around: &Surroundings) -> ToolOutput<Listed> {
         });
     }
     if let Some((path, cause)) = listing.unreadable.first() {
-        notes.push(format!("not listed: `{}` ({cause})", around.paths.shown(path)));
+        notes.push(format!("not listed: `{}` ({cause})", paths.shown(path)));
     }
-    notes.extend(rules_in_words(&listing.unheld, &around.paths));
+    notes.extend(rules_in_words(&listing.unheld, paths));
+    if shown > 0 {
+        paths.owe_the_root();
+    }
+    notes.extend(paths.root_note());
     let entries = listing.entries.iter().map(|entry| ListedEntry {
         name: name(&entry.name),
         kind: match entry.kind {
@@ -169,6 +175,7 @@ fn present(listing: &Listing, around: &Surroundings) -> ToolOutput<Listed> {
         depth: entry.depth,
     });
     let data = Listed {
+        root: paths.root_in_data(),
         entries: entries.collect(),
         total: listing.total,
         complete: shown == listing.total && listing.unreadable.is_empty(),

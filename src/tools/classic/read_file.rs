@@ -22,7 +22,7 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     start_line: Option<u64>,
-    /// The last line to read, itself included.
+    /// The last line to read.
     #[serde(default)]
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     end_line: Option<u64>,
@@ -34,7 +34,7 @@ impl Tool for ReadFile {
     type Plan = FileToRead;
 
     const NAME: &'static str = "read_file";
-    const TITLE: &'static str = "Read a file";
+    const TITLE: &'static str = "Read File";
     const DESCRIPTION: &'static str = include_str!("../description/read_file.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const DATA_SCOPE: DataScope = DataScope::FactsAboutText;

@@ -5,11 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{ErrorKind, ToolError},
+    path_text::path_from_text,
     tool::{
         Access, Content, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput,
         whole_lines_within,
     },
-    tools::reading::{self, FileFacts, FileToRead},
+    tools::{
+        reading::{self, FileFacts, FileToRead},
+        searching::Paths,
+    },
     workspace::{RelativePaths, WorkspacePath},
 };
 
@@ -55,7 +59,7 @@ impl Tool for ReadManyFiles {
     type Plan = Plan;
 
     const NAME: &'static str = "read_many_files";
-    const TITLE: &'static str = "Read several files";
+    const TITLE: &'static str = "Read Multiple Files";
     const DESCRIPTION: &'static str = include_str!("../description/read_many_files.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
@@ -86,6 +90,10 @@ impl Tool for ReadManyFiles {
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<ReadFiles>, ToolError> {
         let count = plan.0.len();
         let mut answer = Answer::default();
+        let paths = Paths::below(cx.session.roots.first());
+        if plan.0.iter().any(|(asked, _)| path_from_text(asked).is_relative()) {
+            paths.owe_the_root();
+        }
         let mut failed = 0;
         for (asked, place) in plan.0 {
             if cx.cancel.is_cancelled() {
@@ -132,7 +140,7 @@ impl Tool for ReadManyFiles {
         } else {
             format!("Read {read} of {count} files")
         };
-        Ok(answer.into_output().with_display(display))
+        Ok(answer.into_output(&paths).with_display(display))
     }
 }
 
@@ -179,7 +187,7 @@ impl Answer {
         }
     }
 
-    fn into_output(mut self) -> ToolOutput<ReadFiles> {
+    fn into_output(mut self, paths: &Paths) -> ToolOutput<ReadFiles> {
         let left_out = &self.data.left_out;
         if !left_out.is_empty() {
             let names: Vec<_> = left_out.iter().take(50).map(|it| format!("`{it}`")).collect();
@@ -195,6 +203,8 @@ impl Answer {
                 names.join(", ")
             )));
         }
+        let root = paths.root_note().map(|it| Content::text(format!("[{it}]")));
+        self.content.extend(root);
         ToolOutput { content: self.content, structured: Some(self.data), ..ToolOutput::default() }
     }
 }

@@ -28,18 +28,17 @@ const DEFAULT_TIMEOUT_MS: u32 = 30_000;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The command to run, in bash.
+    /// The command to run.
     command: String,
-    /// The directory to run it in, absolute or relative to the workspace. Without it, the one in which
-    /// the last command without it ended up; at first, the workspace.
+    /// The directory to run it in. Default: where the last command without it ended up; at first, the
+    /// workspace.
     #[serde(default)]
     cwd: Option<String>,
-    /// How long it may run, in milliseconds: at most 600000, by default 30000. Does not apply in the
-    /// background.
+    /// How long it may run, in milliseconds. Default: 30000; in the background, for ever.
     #[serde(default)]
     #[schemars(range(min = 1, max = MAX_TIMEOUT_MS))]
     timeout: Option<u32>,
-    /// True to go on at once and let the command run; the answer says where its output goes.
+    /// Answer at once with a task id, and let the command run.
     #[serde(default)]
     background: Option<bool>,
 }
@@ -51,7 +50,10 @@ impl Tool for Shell {
 
     const NAME: &'static str = "shell";
     const TITLE: &'static str = "Execute Shell Command";
-    const DESCRIPTION: &'static str = include_str!("../description/shell.md");
+    const DESCRIPTION: &'static str = concat!(
+        include_str!("../description/shell.md"),
+        include_str!("../description/command_line.md")
+    );
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
     const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::runs_commands(&["command"]).twin_of("Bash");

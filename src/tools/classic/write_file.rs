@@ -21,7 +21,7 @@ pub(super) struct WriteFile;
 pub(super) struct Input {
     /// The file to write, absolute or relative to the workspace.
     path: String,
-    /// The whole content the file is to have.
+    /// The whole content.
     content: String,
     /// Replace a file that exists.
     #[serde(default)]
@@ -40,7 +40,7 @@ impl Tool for WriteFile {
     type Plan = Plan;
 
     const NAME: &'static str = "write_file";
-    const TITLE: &'static str = "Write a file";
+    const TITLE: &'static str = "Write File";
     const DESCRIPTION: &'static str = include_str!("../description/write_file.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["path"]).twin_of("Write");

@@ -44,19 +44,19 @@ impl Tool for Edit {
     type Plan = Plan;
 
     const NAME: &'static str = "Edit";
-    const TITLE: &'static str = "Edit a file";
+    const TITLE: &'static str = "Edit File";
     const DESCRIPTION: &'static str = include_str!("../description/edit.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["file_path"]).naming_its_family();
     const ALIASES: &'static [&'static str] = &["FileEdit"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.file_path, RelativePaths::Refused, cx)?;
+        let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
         if input.old_string == input.new_string {
             let message = "parameter `new_string`: expected another text than old_string; there is nothing to change";
             return Err(ToolError::new(ErrorKind::Validation, message));
         }
-        refuse_notebook(&place)?;
+        refuse_notebook(&place, "change its cells with NotebookEdit")?;
         Ok(Plan { place, input })
     }
 

@@ -24,16 +24,15 @@ pub(super) struct NotebookEdit;
 pub(super) struct Input {
     /// The absolute path of the notebook.
     notebook_path: String,
-    /// The new text of the cell; needed unless one is deleted.
+    /// The new text of the cell.
     #[serde(default)]
     new_source: Option<String>,
-    /// The id of the cell, or `cell-N` counted from 0. To insert: the cell to insert after.
+    /// The id of the cell; without ids, `cell-N` counted from 0.
     #[serde(default)]
     cell_id: Option<String>,
-    /// The kind of the cell; needed to insert one.
+    /// The kind of the cell.
     #[serde(default)]
     cell_type: Option<Kind>,
-    /// What to do.
     #[serde(default)]
     edit_mode: Mode,
 }
@@ -83,13 +82,14 @@ impl Tool for NotebookEdit {
     type Plan = Plan;
 
     const NAME: &'static str = "NotebookEdit";
-    const TITLE: &'static str = "Edit a notebook";
+    const TITLE: &'static str = "Edit Notebook";
     const DESCRIPTION: &'static str = include_str!("../description/notebook_edit.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["notebook_path"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.notebook_path, RelativePaths::Refused, cx)?;
+        let place =
+            editing::resolve(&input.notebook_path, RelativePaths::Refused(&cx.visibility), cx)?;
         let missing = |what: &str| {
             ToolError::new(ErrorKind::Validation, format!("missing required parameter {what}"))
         };

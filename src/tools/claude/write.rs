@@ -21,7 +21,7 @@ pub(super) struct Write;
 pub(super) struct Input {
     /// The absolute path of the file to write.
     file_path: String,
-    /// The whole content the file is to have.
+    /// The whole content.
     content: String,
 }
 
@@ -36,14 +36,14 @@ impl Tool for Write {
     type Plan = Plan;
 
     const NAME: &'static str = "Write";
-    const TITLE: &'static str = "Write a file";
+    const TITLE: &'static str = "Write File";
     const DESCRIPTION: &'static str = include_str!("../description/write.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["file_path"]);
     const ALIASES: &'static [&'static str] = &["FileWrite"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.file_path, RelativePaths::Refused, cx)?;
+        let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
         Ok(Plan { place, content: input.content })
     }
 

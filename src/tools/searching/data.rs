@@ -14,6 +14,9 @@ use crate::workspace::search::{FileRows, Notices, Row, RowKind, RowText, Skipped
 pub(in crate::tools) struct SearchData {
     #[serde(flatten)]
     pub(super) found: FoundData,
+    /// The directory that paths are relative to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) root: Option<String>,
     /// How many files match, where all were searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) total_files: Option<u64>,
@@ -135,7 +138,7 @@ impl SkippedData {
         }
         let partly = (skipped.partly > 0).then(|| {
             let files = skipped.partly_examples.iter().map(|(path, from)| PartlySearchedFile {
-                file: paths.shown(path),
+                file: paths.in_data(path),
                 binary_from: *from,
             });
             PartlyData { count: skipped.partly, files: files.collect() }
@@ -176,7 +179,7 @@ impl NoticesData {
     /// Nothing where there is nothing to tell.
     pub(super) fn of(notices: &Notices, paths: &Paths) -> Option<Self> {
         let named = |path: &Path, cause: &str| PlaceAndCause {
-            path: paths.shown(path),
+            path: paths.in_data(path),
             cause: cause.to_owned(),
         };
         let (unreadable, examples) = match notices.unreadable {
@@ -215,8 +218,8 @@ impl WouldMatchData {
         let WouldMatch { left_out, binary, gave_up } = would_match;
         let any = !left_out.is_empty() || !binary.is_empty() || *gave_up;
         any.then(|| Self {
-            ignored_or_hidden: paths.all_shown(left_out),
-            binary: paths.all_shown(binary),
+            ignored_or_hidden: paths.all_in_data(left_out),
+            binary: paths.all_in_data(binary),
             incomplete: *gave_up,
         })
     }
@@ -226,6 +229,8 @@ impl WouldMatchData {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::tools) struct NamesData {
+    /// The directory that paths are relative to.
+    pub(super) root: String,
     /// The files, newest first.
     pub(super) files: Vec<String>,
     /// How many there are.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     tool::{Content, ToolOutput},
-    workspace::search::{Found, Row, RowKind, RowText, SearchAnswer, Shape, WouldMatch},
+    workspace::search::{FileRows, Found, Row, RowKind, RowText, SearchAnswer, Shape, WouldMatch},
 };
 
 /// How a tool writes rows, and names the parameters that continue or widen a search.
@@ -19,6 +19,8 @@ pub(in crate::tools) struct LineStyle {
     pub(in crate::tools) numbers: bool,
     /// What stands between the number and a matching line.
     pub(in crate::tools) before_text: &'static str,
+    /// Where a file's path stands.
+    pub(in crate::tools) headings: Headings,
     /// How the rest is asked for.
     pub(in crate::tools) next: Next,
     /// What to do about files that are left out.
@@ -28,6 +30,20 @@ pub(in crate::tools) struct LineStyle {
     /// What to do about a pattern with a line end in it.
     pub(in crate::tools) over_lines: &'static str,
 }
+
+/// Where the path of a file stands that has lines in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tools) enum Headings {
+    /// On each line: the line is found again wherever it ends up.
+    Never,
+    /// Above the file's lines, where the answer has more than [`FLAT_ROWS`] and is shorter for it.
+    WhenShorter,
+    /// Above the file's lines.
+    Always,
+}
+
+/// How many rows bear their path whatever that costs.
+const FLAT_ROWS: usize = 20;
 
 /// The way to what an answer does not show.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +78,7 @@ pub(super) fn present_nothing(plan: &PlannedSearch, why: &str) -> ToolOutput<Sea
             Shape::Counts => FoundData::Counts { counts: Vec::new() },
             Shape::Lines { .. } => FoundData::Lines { files: Vec::new() },
         },
+        root: None,
         total_files: Some(0),
         total_matches: (plan.shape != Shape::Files).then_some(0),
         next_offset: None,
@@ -81,6 +98,7 @@ pub(super) fn present_answer(
     paths: &Paths,
 ) -> ToolOutput<SearchData> {
     let mut view = View { rows: Vec::new(), bytes: 0, cut: false };
+    let mut grouped = None;
     let found = match &answer.found {
         Found::Files(files) => {
             let shown: Vec<String> = files.iter().map(|it| paths.shown(it)).collect();
@@ -98,10 +116,13 @@ pub(super) fn present_answer(
             let names_files = !plan.start.absolute().is_file();
             let mut shown = Vec::with_capacity(files.len());
             for file in files {
-                let path = paths.shown(&file.path);
-                let prefix = if names_files { path.as_str() } else { "" };
-                view.rows.extend(file.rows.iter().map(|row| plan.style.row(prefix, row)));
+                let prefix = if names_files { paths.shown(&file.path) } else { String::new() };
+                view.rows.extend(file.rows.iter().map(|row| plan.style.row(&prefix, row)));
+                let path = paths.in_data(&file.path);
                 shown.push(FileLinesData { file: path, lines: LineData::all(file) });
+            }
+            if names_files {
+                grouped = plan.style.grouped(files, &view.rows, paths);
             }
             FoundData::Lines { files: shown }
         }
@@ -135,10 +156,12 @@ pub(super) fn present_answer(
     }
     notes.extend(partly_note(skipped, paths));
     notes.extend(notices_in_words(&skipped.notices, paths));
+    notes.extend(paths.root_note());
     // Of a file that was searched in part, nobody knows the rest of its matches.
     let counts_matches = plan.shape != Shape::Files && skipped.partly == 0;
     let data = SearchData {
         found,
+        root: Some(paths.root_in_data()),
         total_files: answer.totals.map(|it| it.files),
         total_matches: answer.totals.filter(|_| counts_matches).map(|it| it.matches),
         next_offset,
@@ -151,7 +174,7 @@ pub(super) fn present_answer(
     let display = display(answer, shown, more);
     let mut content = Vec::new();
     if shown > 0 {
-        content.push(Content::text(view.rows.join("\n")));
+        content.push(Content::text(grouped.unwrap_or_else(|| view.rows.join("\n"))));
     }
     if !notes.is_empty() {
         content.push(Content::text(format!("[{}]", notes.join("; "))));
@@ -184,6 +207,34 @@ impl View {
 }
 
 impl LineStyle {
+    /// The lines of each file below its path, where they are to stand there.
+    fn grouped(self, files: &[FileRows], flat: &[String], paths: &Paths) -> Option<String> {
+        let is_wanted = match self.headings {
+            Headings::Never => false,
+            // Without numbers a line could be taken for a path.
+            Headings::WhenShorter => flat.len() > FLAT_ROWS && self.numbers,
+            Headings::Always => true,
+        };
+        if !is_wanted {
+            return None;
+        }
+        let groups: Vec<String> = files
+            .iter()
+            .map(|file| {
+                // What parts one file from the next is the empty line.
+                let rows = file.rows.iter().skip_while(|it| it.kind == RowKind::Gap);
+                let rows = rows.map(|row| self.row("", row));
+                let lines: Vec<String> =
+                    std::iter::once(paths.shown(&file.path)).chain(rows).collect();
+                lines.join("\n")
+            })
+            .collect();
+        let grouped = groups.join("\n\n");
+        let flat_bytes: usize = flat.iter().map(|it| it.len() + 1).sum();
+        let is_shorter = grouped.len() < flat_bytes.saturating_sub(1);
+        (self.headings == Headings::Always || is_shorter).then_some(grouped)
+    }
+
     fn row(self, path: &str, row: &Row) -> String {
         let mark = match row.kind {
             RowKind::Gap => return "--".to_owned(),

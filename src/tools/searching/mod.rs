@@ -6,10 +6,9 @@ mod names;
 mod shown;
 
 pub(super) use data::{NamesData, SearchData};
-pub(super) use lines::{LineStyle, Next};
-pub(super) use names::{NameStyle, find};
-use shown::Paths;
-pub(super) use shown::rules_in_words;
+pub(super) use lines::{Headings, LineStyle, Next};
+pub(super) use names::{NameStyle, RelativeTo, find};
+pub(super) use shown::{Paths, rules_in_words};
 
 use std::{
     path::{Path, PathBuf},
@@ -107,6 +106,7 @@ pub(super) struct Surroundings {
     visibility: Visibility,
     threads: SearchThreads,
     global_excludes: Option<Arc<PathBuf>>,
+    workspace: PathBuf,
 }
 
 impl Surroundings {
@@ -116,12 +116,13 @@ impl Surroundings {
             visibility: cx.visibility.clone(),
             threads: cx.session.search_threads.clone(),
             global_excludes: cx.session.global_excludes.clone(),
+            workspace: cx.session.roots.first().to_owned(),
         }
     }
 
     pub(super) fn global_excludes(&self) -> Option<(&Path, &Path)> {
         let file = self.global_excludes.as_deref()?;
-        Some((file.as_path(), self.paths.root()))
+        Some((file.as_path(), self.workspace.as_path()))
     }
 
     /// Waits until not too many searches run.

@@ -19,14 +19,24 @@ use crate::{
 /// How a tool shows files.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tools) struct NameStyle {
-    /// Whether paths are absolute, as the tools of the set take them.
-    pub(in crate::tools) absolute: bool,
+    /// What paths are shown relative to.
+    pub(in crate::tools) relative_to: RelativeTo,
     /// How many are shown.
     pub(in crate::tools) limit: usize,
     /// What to do about the rest.
     pub(in crate::tools) narrow: &'static str,
     /// What to do about files that are left out.
     pub(in crate::tools) widen: &'static str,
+}
+
+/// What the paths of an answer are relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tools) enum RelativeTo {
+    /// The workspace, where relative paths in calls start. Paths outside it are absolute.
+    Workspace,
+    /// The directory of the workspace's that the search is in, which need not be the first. For a set whose
+    /// tools take no relative path, so that none can be taken for one of the first.
+    RootOfSearch,
 }
 
 /// Finds the files of a selection and shows them.
@@ -36,7 +46,10 @@ pub(in crate::tools) async fn find(
     style: NameStyle,
     cx: &ToolContext,
 ) -> Result<ToolOutput<NamesData>, ToolError> {
-    let around = Surroundings::of(cx);
+    let mut around = Surroundings::of(cx);
+    if style.relative_to == RelativeTo::RootOfSearch {
+        around.paths = Paths::below(start.root());
+    }
     let turn = around.turn().await;
     cx.blocking(move |cancel| {
         let _turn = turn;
@@ -51,7 +64,7 @@ pub(in crate::tools) async fn find(
 fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput<NamesData> {
     let mut files: Vec<String> = Vec::with_capacity(found.files.len());
     let mut bytes = 0;
-    let mut shown_files = ShownFiles::new(paths, style.absolute);
+    let mut shown_files = ShownFiles::new(paths);
     for file in &found.files {
         let shown = shown_files.shown(file);
         bytes += shown.len() + 1;
@@ -76,6 +89,7 @@ fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput<Na
         ));
     }
     notes.extend(notices_in_words(&found.notices, paths));
+    notes.extend(paths.root_note());
     let mut content = Vec::new();
     if !files.is_empty() {
         content.push(Content::text(files.join("\n")));
@@ -84,12 +98,13 @@ fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput<Na
         content.push(Content::text(format!("[{}]", notes.join("; "))));
     }
     let data = NamesData {
+        root: paths.root_in_data(),
         files,
         total: found.total,
         complete: shown == found.total && found.notices.unreadable == 0,
         skipped: NoticesData::of(&found.notices, paths),
         would_match: (!found.left_out.is_empty())
-            .then(|| HiddenNames { ignored_or_hidden: paths.all_shown(&found.left_out) }),
+            .then(|| HiddenNames { ignored_or_hidden: paths.all_in_data(&found.left_out) }),
     };
     let rest = if shown < found.total { format!(" (showing {shown})") } else { String::new() };
     let display = format!("Found {}{rest}", amount(found.total, "file"));
