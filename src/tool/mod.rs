@@ -18,6 +18,7 @@ mod preview;
 mod progress;
 mod schema;
 mod spec;
+mod statement;
 mod typed;
 
 pub use access::{Access, shown_path, shown_text};
@@ -37,4 +38,5 @@ pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};
 pub use schema::{SchemaError, check_foreign_schema, derived_schema, strict_schema};
 pub use spec::{Annotations, NAME_RULE, Risk, SideEffect, ToolSpec, is_valid_name};
+pub use statement::Statement;
 pub use typed::Typed;
