@@ -20,10 +20,9 @@ use super::{
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    pipeline::{CallOptions, Order, ToolCall, TurnCall},
-    policy::Decision,
+    pipeline::{CallOptions, Description, Order, ToolCall, TurnCall},
     provider::{ResultFormat, result_json},
-    tool::{Backlog, Progress, ProgressSink, ToolOutput, shown_text},
+    tool::{Backlog, Progress, ProgressSink, ToolOutput},
 };
 
 /// How the answer of a call is given.
@@ -158,42 +157,40 @@ impl NativeRegistry {
         })
     }
 
-    /// What a call would do: `{ description, locations, decision, … }`, or the error it would end in.
+    /// What a call would do, whether or not it may: `{ description, locations }` as JSON.
     #[napi(catch_unwind)]
-    pub fn preview(&self, name: String, input: String, facts: Option<String>) -> String {
+    pub fn describe(&self, name: String, input: String, facts: Option<String>) -> String {
         sealed((|| {
-            self.pipeline.refuse_when_closed()?;
             let options = call_options(facts.as_deref(), None, &Watcher::new(None))?;
-            let tools = self.pipeline.registry.snapshot();
-            let judged = parsed_input(&input).and_then(|input| {
-                self.pipeline.preview(ToolCall { name: name.clone(), input }, options)
-            });
-            let Some(entry) = tools.find_called(&name) else {
-                // Only a tool that was unregistered this instant can be judged and not found.
-                return Err(judged.err().unwrap_or_else(ToolError::cancelled));
-            };
-            let spec = entry.tool.spec();
-            let risk = match &judged {
-                Ok(Some((_, Decision::Ask(asking)))) => asking.risk,
-                _ => spec.side_effect.risk(),
-            };
-            let (description, locations, decision, error) = match &judged {
-                Ok(Some((prepared, decision))) => {
-                    (prepared.shown_description(), prepared.locations(), decision.as_str(), None)
-                }
-                Ok(None) => (shown_text(&spec.title), Vec::new(), Decision::Allow.as_str(), None),
-                Err(error) => (shown_text(&spec.title), Vec::new(), "deny", Some(error)),
-            };
-            Ok(json!({
-                "name": spec.name,
-                "risk": risk.for_people(),
-                "description": description,
-                "locations": locations,
-                "decision": decision,
-                "error": error,
-            })
-            .to_string())
+            // What is wrong with an input is told when the call runs.
+            let input = parsed_input(&input).unwrap_or_default();
+            let Description { text, locations } =
+                self.pipeline.describe(&ToolCall { name, input }, options)?;
+            Ok(json!({ "description": text, "locations": locations }).to_string())
         })())
+    }
+
+    /// What a person would have to confirm first; promises `{ details }` as JSON, without details where
+    /// nobody would be asked, or the error of a call that is denied.
+    #[napi(catch_unwind, ts_return_type = "Promise<string>")]
+    pub fn question<'env>(
+        &self,
+        env: &'env Env,
+        name: String,
+        input: String,
+        facts: Option<String>,
+        cancel: Option<&CancelHandle>,
+    ) -> Result<PromiseRaw<'env, String>> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let options = call_options(facts.as_deref(), cancel, &Watcher::new(None));
+        env.spawn_future(async move {
+            let question = async {
+                let input = parsed_input(&input).unwrap_or_default();
+                pipeline.question(ToolCall { name, input }, options?).await
+            };
+            let question = Box::pin(question).await;
+            Ok(sealed(question.map(|it| json!({ "details": it }).to_string())))
+        })
     }
 }
 

@@ -58,7 +58,7 @@ impl NativeRegistry {
         env: Env,
         options: String,
         #[napi(
-            ts_arg_type = "(what: \"call\" | \"abort\" | \"forget\", key: number, fn: number, input: string, context: string) => void"
+            ts_arg_type = "(what: \"call\" | \"abort\" | \"letGo\" | \"forget\", key: number, fn: number, input: string, context: string) => void"
         )]
         host: HostListener,
         bus: &NativeMessageBus,
@@ -227,18 +227,21 @@ impl NativeRegistry {
         });
     }
 
-    /// Ends every running call; later ones are refused. Kept when every command is gone; no function of
-    /// the host is called after that.
+    /// Ends every running call; later ones are refused. Kept when every command is gone.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, ()>> {
         self.pipeline.closed.cancel();
         let tasks = Arc::clone(self.pipeline.sessions.tasks());
-        let host_calls = Arc::clone(&self.host_calls);
         env.spawn_future(async move {
             tasks.shut_down().await;
-            host_calls.release();
             Ok(())
         })
+    }
+
+    /// Lets go of every function of the host, once every call has ended: none is called after that.
+    #[napi(catch_unwind)]
+    pub fn release(&self) {
+        self.host_calls.release();
     }
 }
 

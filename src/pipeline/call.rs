@@ -195,15 +195,21 @@ impl Pipeline {
         Ok(match watched_input {
             Some(input) => {
                 let mut watched = pin!(self.hooks.after(name, &input, &cx, output));
-                tokio::select! {
+                let output = tokio::select! {
                     biased;
                     output = &mut watched => output,
                     () = self.closed.cancelled() => {
                         // The work is done and its answer stands; the hooks that remain do not see it.
                         cx.cancel.cancel();
-                        watched.await
+                        return Ok(watched.await);
                     }
+                };
+                // Whoever ends the call while a hook looks at its answer does not get the answer, unless
+                // the call has changed files: that is always told.
+                if cx.cancel.is_cancelled() && cx.commitment.withdraw() {
+                    return Err(ToolError::cancelled().into());
                 }
+                output
             }
             None => output,
         })

@@ -3,6 +3,7 @@
 mod batch;
 mod bound;
 mod call;
+mod describe;
 mod execute;
 mod heed;
 mod limits;
@@ -14,8 +15,8 @@ mod visibility;
 
 pub use batch::{Order, TurnCall};
 pub use call::{CallOptions, Pipeline, ToolCall};
+pub use describe::Description;
 pub use limits::Limits;
 pub use panic_fence::quiet_panic_hook;
-pub use permit::Judged;
 pub use start_order::Arrival;
 pub use undo::{UndoAction, Undone};

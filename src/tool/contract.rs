@@ -8,7 +8,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{
-    Access, DataScope, Preview, SideEffect, ToolContext, ToolKind, ToolOutput, ToolSpec, shown_text,
+    Access, DataScope, Preview, SideEffect, Statement, ToolContext, ToolKind, ToolOutput, ToolSpec,
+    shown_text,
 };
 use crate::error::ToolError;
 
@@ -136,6 +137,25 @@ pub trait Prepared: Send + Sync {
     fn preview(&self, _cx: &ToolContext) -> Option<Preview> {
         None
     }
+
+    /// True when the tool has a word of its own on each call: it is then asked for its [`Statement`] before
+    /// anybody is asked about the call, and told how that ended.
+    fn speaks_for_itself(&self) -> bool {
+        false
+    }
+
+    /// What the tool itself says of the call. An error refuses it, whatever policy allows.
+    async fn statement(&self, _cx: &ToolContext) -> Result<Statement, ToolError> {
+        Ok(Statement::default())
+    }
+
+    /// Tells the tool that a person agreed to the call, and waits until it has heard. An error refuses it.
+    async fn agreed(&self) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    /// Notes how the question about the call ended, for a tool that is told once the call is given up.
+    fn given_up(&self, _outcome: &'static str) {}
 
     /// Does the work; reached through [`crate::confirm::Permitted`] only.
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError>;

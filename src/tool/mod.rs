@@ -18,6 +18,7 @@ mod preview;
 mod progress;
 mod schema;
 mod spec;
+mod statement;
 mod typed;
 
 pub use access::{Access, shown_path, shown_text};
@@ -42,4 +43,5 @@ pub use schema::{
 pub use spec::{
     Annotations, DataScope, NAME_RULE, OutputSpec, Risk, SideEffect, ToolSpec, is_valid_name,
 };
+pub use statement::Statement;
 pub use typed::Typed;

@@ -6,6 +6,12 @@ use serde_json::Value;
 
 use super::ToolKind;
 
+/// How much of a raw input is shown to a person.
+const MAX_SHOWN_INPUT: usize = 120;
+
+/// How much of a path, a command or a URL in one is.
+const MAX_SHOWN_TARGET: usize = 1_000;
+
 /// The kind of trace a tool leaves in the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -127,6 +133,35 @@ pub enum DataScope {
     WholeAnswer,
     /// Facts about the text, which is the answer itself: repeated, it would be twice as long.
     FactsAboutText,
+}
+
+impl ToolSpec {
+    /// One line for a person on a call of which nothing is known but the raw input: what it is to touch,
+    /// where the tool says which parameters name that, and else the input itself.
+    pub fn describe_input(&self, input: &Value) -> String {
+        let title = &self.title;
+        let Some(parameters) = input.as_object() else { return title.clone() };
+        if self.kind.inputs.is_empty() {
+            return format!("{title} {}", beginning(&input.to_string(), MAX_SHOWN_INPUT));
+        }
+        let named = self.kind.inputs.iter().filter_map(|it| parameters.get(*it));
+        let targets: Vec<&str> = named
+            .flat_map(|it| match it {
+                Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+                other => Vec::from_iter(other.as_str()),
+            })
+            .collect();
+        match targets.as_slice() {
+            [] => title.clone(),
+            targets => format!("{title}: {}", beginning(&targets.join(", "), MAX_SHOWN_TARGET)),
+        }
+    }
+}
+
+fn beginning(text: &str, characters: usize) -> String {
+    let shown: String = text.chars().take(characters).collect();
+    let cut = if shown.len() < text.len() { "…" } else { "" };
+    shown + cut
 }
 
 /// The rule of [`is_valid_name`], as errors tell it.
