@@ -37,6 +37,11 @@ impl Content {
     }
 }
 
+/// What stands where a picture cannot be shown.
+pub(crate) fn image_in_words(data: &str, mime_type: &str) -> String {
+    format!("[{mime_type} image, {} bytes in base64]", data.len())
+}
+
 /// The answer of one call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolOutput {
@@ -89,8 +94,7 @@ impl ToolOutput {
             match block {
                 Content::Text { text } => joined.push_str(text),
                 Content::Image { data, mime_type } => {
-                    joined
-                        .push_str(&format!("[{mime_type} image, {} bytes in base64]", data.len()));
+                    joined.push_str(&image_in_words(data, mime_type));
                 }
                 Content::Other(block) => {
                     let kind = block.get("type").and_then(Value::as_str).unwrap_or("unknown");
