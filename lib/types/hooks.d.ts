@@ -110,7 +110,7 @@ export interface HookGroup<Event = HookEvent> {
   matcher?: string | undefined;
   /** In seconds; by default 60. */
   timeout?: number | undefined;
-  /** A hook that fails blocks the call, so `"continue"` is refused when the registry is made. */
+  /** A `PreToolUse` hook that fails blocks its call, so for those `"continue"` is refused. */
   onFailure?: "block" | "continue" | undefined;
   hooks: readonly Hook<Event>[];
 }

@@ -58,5 +58,5 @@ type AgentSdkInstance = 0 extends 1 & McpServer
   ? unknown
   : McpServer & { readonly [Name in Exclude<keyof McpServer, keyof McpInstance>]: never };
 
-// As a method's, its parameter may be narrower: the SDK's listeners take messages of known methods.
-type MessageListener = { listen(message: McpMessage): void }["listen"];
+// As that of a method, its parameter may be narrower: the SDK's transports know their messages.
+type MessageListener = { listen(message: unknown): void }["listen"];
