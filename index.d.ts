@@ -561,6 +561,15 @@ export interface TaskEvent {
   readonly task: TaskInfo;
 }
 
+/** Gives the events of tasks one after the other. */
+export interface TaskEventIterator extends AsyncIterable<TaskEvent> {
+  /** Waits for the next event; is done when the registry is closed. */
+  next(): Promise<IteratorResult<TaskEvent, undefined>>;
+  /** Ends the iteration. */
+  return(): Promise<IteratorResult<TaskEvent, undefined>>;
+  [Symbol.asyncIterator](): TaskEventIterator;
+}
+
 /** Where to begin: behind the event of this number. By default with the first that is kept. */
 export interface TaskEventOptions {
   after?: number | undefined;
@@ -835,7 +844,7 @@ export declare class ToolRegistry {
    * The events of tasks one after the other; ends when the registry is closed. One that is 16,384 events
    * behind is given those, and then throws an error that says which it missed.
    */
-  taskEvents(options?: TaskEventOptions): AsyncIterableIterator<TaskEvent>;
+  taskEvents(options?: TaskEventOptions): TaskEventIterator;
 
   /**
    * Ends every running call and task at once, and removes the files of their output; later calls are

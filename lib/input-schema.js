@@ -35,8 +35,12 @@ function readInputSchema(inputSchema, toolName) {
 /** JSON Schema knows `true` and `false` as schemas; MCP, and with it every client, wants objects. */
 function withoutBooleans({ properties }) {
   if (!Object.values(properties ?? {}).some((it) => typeof it === "boolean")) return {};
-  const asObject = (it) => (it === true ? {} : it === false ? { not: {} } : it);
   return { properties: mapValues(properties, asObject) };
+}
+
+function asObject(schema) {
+  if (typeof schema !== "boolean") return schema;
+  return schema ? {} : { not: {} };
 }
 
 /** A parameter may be called `type`; a schema of `type` alone is JSON Schema. */
