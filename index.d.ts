@@ -1,9 +1,38 @@
+/// <reference lib="esnext.disposable" />
+
 import type { ToolInputs } from "./lib/generated/tool-inputs";
+import type { Hooks } from "./lib/types/hooks";
+import type { McpSdkServerConfig } from "./lib/types/mcp-host";
+import type {
+  DefinitionFormat,
+  Definitions,
+  TurnBlock,
+  TurnResults,
+} from "./lib/types/provider-formats";
+import type {
+  CallError,
+  CallResult,
+  RefusalDetails,
+  StructuredContentOf,
+  ToolContent,
+} from "./lib/types/results";
+import type {
+  InputSchema,
+  JsonSchema,
+  SchemaOutput,
+  ShapeOutput,
+  SimpleOutput,
+  SimpleSchema,
+  StandardSchema,
+} from "./lib/types/schemas";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
-
-/** JSON Schema of a tool's input; always of `type: "object"`. */
-export type JsonSchema = Record<string, unknown>;
+export type { ToolOutputs } from "./lib/generated/tool-outputs";
+export type * from "./lib/types/hooks";
+export type * from "./lib/types/mcp-host";
+export type * from "./lib/types/provider-formats";
+export type * from "./lib/types/results";
+export type * from "./lib/types/schemas";
 
 /** A set of built-in tools. `diagnostic` holds tools that check a host's wiring. */
 export type ToolsetName = "claude" | "classic" | "diagnostic";
@@ -54,51 +83,12 @@ export type ErrorType =
  */
 export declare class ToolError extends Error {
   constructor(type: ErrorType, message: string, options?: ErrorOptions);
+  /** The cause; branch on it. */
   readonly type: ErrorType;
   /** The same as `type`. */
   readonly code: ErrorType;
   /** How to allow what was refused, where that is the reason. */
   readonly details?: RefusalDetails;
-}
-
-/** One block of a result: text, an image, or another block of the Model Context Protocol. */
-export type ToolContent =
-  | { type: "text"; text: string }
-  | { type: "image"; data: string; mimeType: string }
-  | { type: "audio"; data: string; mimeType: string }
-  | { type: "resource" | "resource_link"; [key: string]: unknown };
-
-/** Why a call failed. `message` is for the model: what went wrong and what it may do next. */
-export interface CallError {
-  type: ErrorType;
-  message: string;
-  /** What a person or the host is told of a call that was refused; `display` says it as text. */
-  details?: RefusalDetails;
-}
-
-/** What a person or the host is told of a refusal. It is in no text that goes to a model. */
-export interface RefusalDetails {
-  /** Why, with the rule or setting that refused. */
-  reason: string;
-  /** What to change so that the same call runs: a rule, a listener, a mode, an option. */
-  howToAllow: string;
-  /** The narrowest rules that would allow the call, where rules can and can be written visibly. */
-  suggestedRules?: string[];
-}
-
-/** The result of a call, shaped as the Model Context Protocol's. */
-export interface CallResult {
-  content: ToolContent[];
-  /** Set when the tool failed. */
-  isError?: boolean;
-  /** The same facts as data, where that serves a program better than the text. */
-  structuredContent?: unknown;
-  /** A short text for a person, where it is not the content itself; of a refusal, how to allow it. */
-  display?: string;
-  /** Why the tool failed. */
-  error?: CallError;
-  /** Facts about the result for programs, such as `toolwright/file`. */
-  _meta?: Record<string, unknown>;
 }
 
 /** The result of an invocation: text for the model, text for the person. */
@@ -124,7 +114,11 @@ export interface ToolContext {
   /** Shows a piece of output while the tool runs. Set when the call comes through a registry. */
   readonly updateOutput?: (text: string) => void;
   /** Tells how far the work has come. Set when the call comes through a registry. */
-  readonly reportProgress?: (step: { progress: number; total?: number; message?: string }) => void;
+  readonly reportProgress?: (step: {
+    progress: number;
+    total?: number | undefined;
+    message?: string | undefined;
+  }) => void;
 }
 
 /**
@@ -132,8 +126,16 @@ export interface ToolContext {
  * other value, which is shown as JSON. A handler that throws makes an error result of its message.
  */
 export type HandlerAnswer =
-  | { content: readonly ToolContent[] | string; isError?: boolean; structuredContent?: unknown }
-  | { llmContent: string; returnDisplay?: string; error?: { type?: string; message: string } }
+  | {
+      content: readonly ToolContent[] | string;
+      isError?: boolean | undefined;
+      structuredContent?: Record<string, unknown> | undefined;
+    }
+  | {
+      llmContent: string;
+      returnDisplay?: string | undefined;
+      error?: { type?: string | undefined; message: string } | undefined;
+    }
   | string
   | number
   | boolean
@@ -144,11 +146,16 @@ export type HandlerAnswer =
 
 /** MCP's hints about a tool. */
 export interface ToolAnnotations {
-  title?: string;
-  readOnlyHint?: boolean;
-  destructiveHint?: boolean;
-  idempotentHint?: boolean;
-  openWorldHint?: boolean;
+  /** A title for people. */
+  title?: string | undefined;
+  /** It changes nothing. */
+  readOnlyHint?: boolean | undefined;
+  /** It may destroy something. */
+  destructiveHint?: boolean | undefined;
+  /** The same call made twice does no more than made once. */
+  idempotentHint?: boolean | undefined;
+  /** It deals with what is outside of the machine, such as the web. */
+  openWorldHint?: boolean | undefined;
 }
 
 /** What a tool leaves behind. */
@@ -157,33 +164,56 @@ export type SideEffect = "none" | "read-only" | "mutating" | "network" | "blocki
 /** What a tool may say about itself beyond name, description and input. */
 export interface ToolExtras {
   /** A title for people. */
-  title?: string;
-  annotations?: ToolAnnotations;
+  title?: string | undefined;
+  /** Hints for MCP clients. */
+  annotations?: ToolAnnotations | undefined;
   /** Derived from `annotations` where it is not given. */
-  sideEffect?: SideEffect;
+  sideEffect?: SideEffect | undefined;
   /** How long one call may run; by default `limits.callTimeoutMs` of the registry. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
-/** A tool as the agent hosts take it. */
-export interface SdkTool<TInput = any> extends ToolExtras {
+/** A tool as the agent hosts take it: what `tool` makes. */
+export interface SdkTool<TInput = unknown> extends ToolExtras {
   readonly name: string;
   readonly description: string;
-  readonly inputSchema: JsonSchema;
-  readonly handler: (args: TInput, context: ToolContext) => Promise<any>;
+  readonly inputSchema: InputSchema;
+  /** Does the work. */
+  handler(args: TInput, context: ToolContext): Promise<HandlerAnswer>;
 }
 
-/** A built-in tool: an `SdkTool` and a `DeclarativeTool` at once. */
-export interface RegisteredTool<TInput = any> extends SdkTool<TInput> {
+/** A tool as a host may register it: made by `tool`, by that of the Claude Agent SDK, or plain. */
+export interface HostTool<TInput = unknown> extends ToolExtras {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** JSON Schema, the simple form, a Zod schema or a shape of them. */
+  readonly inputSchema?: JsonSchema | StandardSchema | undefined;
+  /** Does the work. */
+  handler(args: TInput, context: ToolContext): HandlerAnswer | Promise<HandlerAnswer>;
+}
+
+/** A tool of a registry: an `SdkTool` and a `DeclarativeTool` at once. */
+export interface RegisteredTool<
+  TInput = unknown,
+  Structured = Record<string, unknown>,
+> extends SdkTool<TInput> {
   readonly displayName: string;
   readonly source: ToolSource;
-  readonly schema: { name: string; description: string; parameters: JsonSchema };
-  readonly handler: (args: TInput, context?: Partial<ToolContext>) => Promise<CallResult>;
+  readonly schema: { name: string; description: string; parameters: InputSchema };
+  /** Calls the tool through its registry, as `call` does. */
+  handler(
+    args: TInput,
+    context?: Pick<CallOptions, "toolUseId" | "sessionId" | "signal">,
+  ): Promise<CallResult<Structured>>;
+  /** Describes a call before it runs. */
   createInvocation(params: TInput): ToolInvocation<TInput>;
 }
 
+/** What `get` and `list` give: the very object that was registered, or one for a built-in tool. */
+export type AnyTool = RegisteredTool | HostTool | DeclarativeTool;
+
 /** A tool that describes each call before it runs. */
-export interface DeclarativeTool<TParams = any> extends ToolExtras {
+export interface DeclarativeTool<TParams = unknown> extends ToolExtras {
   readonly name: string;
   readonly displayName?: string;
   readonly schema: { name?: string; description?: string; parameters?: JsonSchema };
@@ -197,78 +227,23 @@ export interface DeclarativeTool<TParams = any> extends ToolExtras {
   };
 }
 
-/** The simple form of an input schema; every key is required. */
-export type SimpleSchema = Record<string, "string" | "number" | "boolean" | "object" | "array">;
-
-/** Any schema of Zod, or of another library that follows Standard Schema. */
-export interface StandardSchema<Output = unknown> {
-  readonly "~standard": {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => unknown;
-    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
-  };
-}
-
-type SchemaOutput<T> = T extends {
-  readonly "~standard": { readonly types?: { readonly output: infer O } | undefined };
-}
-  ? O
-  : unknown;
-
-type OptionalKeys<T> = { [K in keyof T]: undefined extends T[K] ? K : never }[keyof T];
-
-/** The input a Zod shape parses to; keys that may be `undefined` may be missing. */
-export type ShapeOutput<Shape> = Flatten<
-  { [K in Exclude<keyof Shape, OptionalKeys<Outputs<Shape>>>]: Outputs<Shape>[K] } & {
-    [K in OptionalKeys<Outputs<Shape>> & keyof Shape]?: Outputs<Shape>[K];
-  }
->;
-type Outputs<Shape> = { [K in keyof Shape]: SchemaOutput<Shape[K]> };
-type Flatten<T> = { [K in keyof T]: T[K] };
-
-type SimpleOutput<T> = {
-  [K in keyof T]: T[K] extends "string"
-    ? string
-    : T[K] extends "number"
-      ? number
-      : T[K] extends "boolean"
-        ? boolean
-        : T[K] extends "array"
-          ? unknown[]
-          : Record<string, unknown>;
-};
-
-/** One object: a tool with a Zod schema or shape, the simple form, or JSON Schema. */
+/** One object: a tool whose input is described in the simple form. */
 export declare function tool<const Schema extends SimpleSchema>(
-  config: {
-    name: string;
-    description?: string;
-    inputSchema: Schema;
-    handler: (
-      args: SimpleOutput<Schema>,
-      context: ToolContext,
-    ) => HandlerAnswer | Promise<HandlerAnswer>;
-  } & ToolExtras,
+  config: ToolConfig<Schema, SimpleOutput<Schema>>,
 ): SdkTool<SimpleOutput<Schema>>;
+/** One object: a tool with a schema of Zod, such as `z.object({ … })`. */
+export declare function tool<Schema extends StandardSchema>(
+  config: ToolConfig<Schema, SchemaOutput<Schema>>,
+): SdkTool<SchemaOutput<Schema>>;
+/** One object: a tool with a shape of Zod schemas. */
 export declare function tool<Shape extends Record<string, StandardSchema>>(
-  config: {
-    name: string;
-    description?: string;
-    inputSchema: Shape;
-    handler: (
-      args: ShapeOutput<Shape>,
-      context: ToolContext,
-    ) => HandlerAnswer | Promise<HandlerAnswer>;
-  } & ToolExtras,
+  config: ToolConfig<Shape, ShapeOutput<Shape>>,
 ): SdkTool<ShapeOutput<Shape>>;
-export declare function tool<TInput = any>(
-  config: {
-    name: string;
-    description?: string;
-    inputSchema?: JsonSchema | StandardSchema;
-    handler: (args: TInput, context: ToolContext) => HandlerAnswer | Promise<HandlerAnswer>;
-  } & ToolExtras,
+/** One object: a tool with JSON Schema, or without parameters. */
+export declare function tool<TInput = Record<string, unknown>>(
+  config: Omit<ToolConfig<JsonSchema, TInput>, "inputSchema"> & {
+    inputSchema?: JsonSchema | undefined;
+  },
 ): SdkTool<TInput>;
 /** The positional form of the Claude Agent SDK, with a Zod shape. */
 export declare function tool<Shape extends Record<string, StandardSchema>>(
@@ -282,43 +257,22 @@ export declare function tool<Shape extends Record<string, StandardSchema>>(
   extras?: ToolExtras,
 ): SdkTool<ShapeOutput<Shape>>;
 
-/** A message line of the Model Context Protocol; the official SDK's transports fit. */
-export interface McpTransport {
-  onmessage?: ((message: any) => void) | undefined;
-  onclose?: (() => void) | undefined;
-  send(message: any): Promise<void> | void;
-  start?(): Promise<void>;
-  close?(): Promise<void> | void;
-}
-
-/** An in-process MCP server; each `connect` serves one client. */
-export interface McpInstance {
-  connect(transport: McpTransport): Promise<void>;
-  /** Ends every client's line. */
-  close(): Promise<void>;
-}
-
-/** An in-process MCP server, for the hosts of both kinds. */
-export interface McpSdkServerConfig {
-  readonly type: "sdk";
-  readonly name: string;
-  readonly version: string;
-  /** For ClaudeCodeToolAgent. */
-  readonly tools: RegisteredTool[];
-  /**
-   * For the Claude Agent SDK, and for every MCP client: an `McpInstance`. Typed `any` because the SDK
-   * asks for its own class, of which it uses `connect` alone.
-   */
-  readonly instance: any;
+/** What `tool` takes as one object. */
+export interface ToolConfig<Schema, TInput> extends ToolExtras {
+  name: string;
+  description?: string | undefined;
+  inputSchema: Schema;
+  handler: (args: TInput, context: ToolContext) => HandlerAnswer | Promise<HandlerAnswer>;
 }
 
 /** An in-process MCP server of a few tools. */
 export declare function createSdkMcpServer(options: {
   name: string;
-  version?: string;
+  /** By default `"1.0.0"`. */
+  version?: string | undefined;
   /** What the client's model is told about the tools as a whole. */
-  instructions?: string;
-  tools?: readonly (SdkTool | DeclarativeTool)[];
+  instructions?: string | undefined;
+  tools?: readonly (HostTool | DeclarativeTool)[] | undefined;
 }): McpSdkServerConfig;
 
 /** Where a tool comes from. */
@@ -336,7 +290,7 @@ export interface RegisteredToolInfo {
   readonly serverName?: string;
   /** Other names it answers to. */
   readonly aliases?: readonly string[];
-  readonly inputSchema: JsonSchema;
+  readonly inputSchema: InputSchema;
   readonly annotations: ToolAnnotations;
   readonly sideEffect: SideEffect;
   readonly risk: "none" | "low" | "medium" | "high" | "critical";
@@ -354,7 +308,7 @@ export interface ToolRegistrationResult {
 }
 
 /** A call that has been described and has not run. */
-export interface ToolInvocation<TParams = any> {
+export interface ToolInvocation<TParams = unknown> {
   readonly toolName: string;
   readonly params: TParams;
   /** One line for a person: what the call is about to do. */
@@ -457,7 +411,7 @@ export declare class OutputFormatter {
   /** Cuts an output to its limits, and says in its last line how much is left out. */
   static truncate(
     output: string,
-    config?: { maxChars?: number; maxLines?: number },
+    config?: { maxChars?: number | undefined; maxLines?: number | undefined },
   ): { content: string; truncated: boolean; omitted?: string };
   /** Without escape sequences and blank ends. */
   static formatForLLM(output: string): string;
@@ -471,244 +425,110 @@ export interface UndoneChange {
   action: "restored" | "removed";
 }
 
-/** What a hook is told. */
-export interface HookEvent {
-  hook_event_name: "PreToolUse" | "PostToolUse" | "PostToolUseFailure";
-  session_id: string;
-  cwd: string;
-  tool_name: string;
-  tool_use_id: string;
-  tool_input: Record<string, unknown>;
-  /** After a call: its result. */
-  tool_response?: CallResult;
-  /** After a call that failed: why. */
-  error?: string;
-  error_type?: ErrorType;
-}
-
-/**
- * What a hook may answer; nothing changes nothing. A plain object: one with `toJSON`, or with a boxed or
- * inherited value where a plain one belongs, counts as a failure of the hook.
- */
-export interface HookAnswer {
-  /** `false` ends the whole turn. */
-  continue?: boolean;
-  stopReason?: string;
-  /** After a call: keeps its output from the model. */
-  suppressOutput?: boolean;
-  decision?: "approve" | "allow" | "block" | "deny" | "ask";
-  reason?: string;
-  /**
-   * Run with this input instead; it is validated and judged like any other. The hook is not asked about
-   * its own rewrite; what it decides holds for it. When another hook changes the input again, it is
-   * asked about that. Hooks that still change each other's input after 8 rounds block the call.
-   */
-  updatedInput?: Record<string, unknown>;
-  /** Told to the model with the result. */
-  additionalContext?: string;
-  hookSpecificOutput?: {
-    hookEventName?: string;
-    permissionDecision?: "allow" | "deny" | "ask";
-    permissionDecisionReason?: string;
-    updatedInput?: Record<string, unknown>;
-    additionalContext?: string;
-  };
-}
-
-/**
- * A hook: a function, or a shell command that gets the event as JSON on standard input and answers with
- * JSON on standard output (exit 2 blocks, with standard error as the reason). One that fails or takes
- * longer than its timeout before a call blocks the call, and so does a command whose output is longer than
- * 1 MiB or held open by something it left running. A command runs in the system's shell, in `projectPath`,
- * with the host's environment but for variables that change what a command line means. Whatever it starts
- * ends with it, with its timeout and with the host.
- */
-export type Hook =
-  | ((
-      event: HookEvent,
-      toolUseId: string,
-      options: { signal: AbortSignal },
-    ) => HookAnswer | void | null | Promise<HookAnswer | void | null>)
-  | {
-      type: "command";
-      command: string;
-      timeout?: number;
-      /** For which tools, where the command stands by itself and not in a group. */
-      matcher?: string;
-    };
-
-/** Hooks of some tools: by name, names joined by `|`, or a regular expression for whole names. */
-export interface HookGroup {
-  matcher?: string;
-  /** In seconds; by default 60. */
-  timeout?: number;
-  hooks: readonly Hook[];
-}
-
-export interface Hooks {
-  PreToolUse?: readonly (HookGroup | Hook)[];
-  PostToolUse?: readonly (HookGroup | Hook)[];
-  PostToolUseFailure?: readonly (HookGroup | Hook)[];
-}
-
 /** What comes with a call. */
 export interface CallOptions {
   /** The id the model gave the call. */
-  toolUseId?: string;
+  toolUseId?: string | undefined;
   /** The conversation the call belongs to; state such as what was read is kept by it. */
-  sessionId?: string;
+  sessionId?: string | undefined;
   /** Ends the call early; the promise then rejects with a `ToolError` of type `"Cancelled"`. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Hears of the running call. The result comes after the last piece of news. */
-  onProgress?: (news: ToolProgress) => void;
+  onProgress?: ((news: ToolProgress) => void) | undefined;
 }
 
-/**
- * A model's call: an Anthropic `tool_use` block, a tool call of OpenAI's chat, a `function_call` item of
- * its responses, or a part with a Gemini `functionCall`.
- */
-export type ToolUseBlock =
-  | { type?: string; id: string; name: string; input?: unknown }
-  | { type?: string; id: string; function: { name: string; arguments: string } }
-  | { type?: string; call_id: string; name: string; arguments: string }
-  | { functionCall: { id?: string; name: string; args?: unknown } };
-
-/** The formats in which tools are told to a model. */
-export type DefinitionFormat = "mcp" | "anthropic" | "openai" | "openai-responses" | "gemini";
-
-export interface McpDefinition {
-  name: string;
-  title: string;
-  description: string;
-  inputSchema: JsonSchema;
-  annotations: ToolAnnotations;
-}
-export interface AnthropicDefinition {
-  name: string;
-  description: string;
-  input_schema: JsonSchema & { type: "object" };
-}
-export interface OpenAiFunction {
-  name: string;
-  description: string;
-  parameters: JsonSchema;
-  strict?: boolean;
-}
-export interface Definitions {
-  mcp: McpDefinition[];
-  anthropic: AnthropicDefinition[];
-  openai: { type: "function"; function: OpenAiFunction }[];
-  "openai-responses": ({ type: "function" } & OpenAiFunction)[];
-  gemini: {
-    functionDeclarations: { name: string; description: string; parametersJsonSchema: JsonSchema }[];
-  }[];
-}
-
-export interface AnthropicToolResult {
-  type: "tool_result";
-  tool_use_id: string;
-  content: (
-    | { type: "text"; text: string }
-    | { type: "image"; source: { type: "base64"; media_type: string; data: string } }
-  )[];
-  is_error?: boolean;
-}
-export interface OpenAiToolMessage {
-  role: "tool";
-  tool_call_id: string;
-  content: string;
-}
-export interface OpenAiFunctionOutput {
-  type: "function_call_output";
-  call_id: string;
-  output: string;
-}
-export interface GeminiFunctionResponse {
-  functionResponse: { id: string; name: string; response: { output: string } | { error: string } };
-}
-export interface TurnResults {
-  anthropic: AnthropicToolResult[];
-  openai: OpenAiToolMessage[];
-  "openai-responses": OpenAiFunctionOutput[];
-  gemini: GeminiFunctionResponse[];
-  mcp: CallResult[];
-}
-
+/** How a registry is made; all of it may be left out. */
 export interface ToolRegistryOptions {
   /** The workspace: file tools stay inside it. Default: the current directory. */
-  projectPath?: string;
+  projectPath?: string | undefined;
   /** Further directories that file tools may touch. */
-  additionalDirectories?: readonly string[];
+  additionalDirectories?: readonly string[] | undefined;
   /** Which built-in tools there are: `["claude"]` for `createToolRegistry`, none for `new ToolRegistry`. */
-  toolsets?: readonly ToolsetName[];
+  toolsets?: readonly ToolsetName[] | undefined;
   /** The MCP server's name; part of `mcp__<server>__<tool>`. Default: `"toolwright"`. */
-  serverName?: string;
+  serverName?: string | undefined;
   /** The MCP server's version. */
-  version?: string;
+  version?: string | undefined;
   /** What an MCP client's model is told about the tools as a whole. */
-  instructions?: string;
+  instructions?: string | undefined;
   /** Rules for what may run, what is asked and what is denied. */
-  policy?: PolicyConfig;
+  policy?: PolicyConfig | undefined;
   /**
    * What happens to calls that no rule decides. By default tools that only look run, and everything else
    * is asked for on `messageBus`; with nobody there it is refused. A host that asks by itself, as an agent
    * host does, sets `"bypassPermissions"`: deny and ask rules hold there too.
    */
-  permissionMode?: PermissionMode;
+  permissionMode?: PermissionMode | undefined;
   /** Rules that allow, such as `"Write"`, `"Bash(git status:*)"` or `"mcp__github__*"`. */
-  allowedTools?: readonly string[];
+  allowedTools?: readonly string[] | undefined;
   /**
    * Rules that deny, such as `"Bash(rm:*)"`. A tool named alone is switched off: it is not told to a model
    * either. The same tool in other sets is denied.
    */
-  disallowedTools?: readonly string[];
+  disallowedTools?: readonly string[] | undefined;
   /** Takes rules from `.toolwright/policy.json` of the project. Default: `false`. */
-  trustProject?: boolean;
+  trustProject?: boolean | undefined;
   /** The user's own rules; `false` for none. Default: `~/.config/toolwright/policy.json`. */
-  userPolicyFile?: string | false;
+  userPolicyFile?: string | false | undefined;
   /**
    * Whether `Write` and `Edit` (and their kin) need a file to have been read in the session, and
    * `Write` the file to be still as it was read. Default: `true`.
    */
-  readBeforeWrite?: boolean;
+  readBeforeWrite?: boolean | undefined;
   /** Where confirmation requests go; by default a bus of the registry's own. */
-  messageBus?: MessageBus;
+  messageBus?: MessageBus | undefined;
   /** What is asked before and after calls, in the form of the Claude Agent SDK. */
-  hooks?: Hooks;
-  limits?: {
-    /** How long a person has to answer a confirmation request. Default: 60,000 ms. */
-    confirmationTimeoutMs?: number;
-    /** How long a call may run. Default: 600,000 ms; commands have limits of their own. */
-    callTimeoutMs?: number;
-    /** How many bytes of text a result may hold. Default: 4 MiB. */
-    maxResultBytes?: number;
-  };
+  hooks?: Hooks | undefined;
+  /** What calls may take. */
+  limits?:
+    | {
+        /** How long a person has to answer a confirmation request. Default: 60,000 ms. */
+        confirmationTimeoutMs?: number | undefined;
+        /** How long a call may run. Default: 600,000 ms; commands have limits of their own. */
+        callTimeoutMs?: number | undefined;
+        /** How many bytes of text a result may hold. Default: 4 MiB. */
+        maxResultBytes?: number | undefined;
+      }
+    | undefined;
   /**
    * Variables that commands get beside the host's environment, whatever their names. Entries of `PATH` that
    * depend on the current directory are left out, as they are of the host's own.
    */
-  env?: Record<string, string>;
+  env?: Readonly<Record<string, string | undefined>> | undefined;
   /** How commands are run. */
-  shell?: {
-    /**
-     * The shell: an absolute path, or a name to look up in `PATH`. Default: bash, or sh where there is
-     * none.
-     */
-    path?: string;
-    /**
-     * Names of variables that commands may see although they look like secrets. The environment is
-     * that of the moment when the registry was made.
-     */
-    allowEnv?: readonly string[];
-    /** What becomes of a command that reaches its time: it ends (the default), or goes on as a task. */
-    onTimeout?: "stop" | "background";
-    /** How long processes have between SIGTERM and SIGKILL. Default: 2,000 ms. */
-    graceMs?: number;
-    /** Stops a foreground command that says nothing for so long. Default: never. */
-    idleTimeoutMs?: number;
-    /** How many bytes of a command's output are kept in its file. Default: 128 MiB. */
-    maxOutputFileBytes?: number;
-  };
+  shell?:
+    | {
+        /**
+         * The shell: an absolute path, or a name to look up in `PATH`. Default: bash, or sh where there is
+         * none.
+         */
+        path?: string | undefined;
+        /**
+         * Names of variables that commands may see although they look like secrets. The environment is
+         * that of the moment when the registry was made.
+         */
+        allowEnv?: readonly string[] | undefined;
+        /** What becomes of a command that reaches its time: it ends (the default), or goes on as a task. */
+        onTimeout?: "stop" | "background" | undefined;
+        /** How long processes have between SIGTERM and SIGKILL. Default: 2,000 ms. */
+        graceMs?: number | undefined;
+        /** Stops a foreground command that says nothing for so long. Default: never. */
+        idleTimeoutMs?: number | undefined;
+        /** How many bytes of a command's output are kept in its file. Default: 128 MiB. */
+        maxOutputFileBytes?: number | undefined;
+      }
+    | undefined;
+}
+
+/** What comes with the calls of a turn. */
+export interface TurnOptions<Format extends keyof TurnResults = "anthropic"> extends Omit<
+  CallOptions,
+  "toolUseId"
+> {
+  /** Whose format the results take. Default: `"anthropic"`. */
+  format?: Format | undefined;
+  /** Lets calls that only look run side by side with their neighbours that only look. */
+  parallelReads?: boolean | undefined;
 }
 
 /** A command in the background. */
@@ -741,9 +561,18 @@ export interface TaskEvent {
   readonly task: TaskInfo;
 }
 
+/** Gives the events of tasks one after the other. */
+export interface TaskEventIterator extends AsyncIterable<TaskEvent> {
+  /** Waits for the next event; is done when the registry is closed. */
+  next(): Promise<IteratorResult<TaskEvent, undefined>>;
+  /** Ends the iteration. */
+  return(): Promise<IteratorResult<TaskEvent, undefined>>;
+  [Symbol.asyncIterator](): TaskEventIterator;
+}
+
 /** Where to begin: behind the event of this number. By default with the first that is kept. */
 export interface TaskEventOptions {
-  after?: number;
+  after?: number | undefined;
 }
 
 /** Any name but those of built-in tools, whose input is known. */
@@ -778,15 +607,16 @@ export type PolicyCondition =
   | { urlHost: string | readonly string[] }
   | { riskAtLeast: "low" | "medium" | "high" | "critical" };
 
+/** What is to be done with calls of a tool, where all of its conditions hold. */
 export interface PolicyRule {
   /** A tool's name, `*` for all, or a rule's text such as `Edit(src/**)`. */
   tool: string;
   action: PolicyAction;
   /** What a person is shown. */
-  risk?: "low" | "medium" | "high" | "critical";
+  risk?: "low" | "medium" | "high" | "critical" | undefined;
   /** What a person or a model is told. */
-  message?: string;
-  conditions?: readonly PolicyCondition[];
+  message?: string | undefined;
+  conditions?: readonly PolicyCondition[] | undefined;
 }
 
 /**
@@ -795,12 +625,12 @@ export interface PolicyRule {
  */
 export interface PolicyConfig {
   /** What happens to calls that no rule decides. Without it, the permission mode decides. */
-  defaultAction?: PolicyAction;
-  rules?: readonly PolicyRule[];
+  defaultAction?: PolicyAction | undefined;
+  rules?: readonly PolicyRule[] | undefined;
   /** Rules as text: `Bash(git status:*)`, `Edit(src/**)`, `WebFetch(domain:docs.rs)`, `mcp__server__*`. */
-  allow?: readonly string[];
-  ask?: readonly string[];
-  deny?: readonly string[];
+  allow?: readonly string[] | undefined;
+  ask?: readonly string[] | undefined;
+  deny?: readonly string[] | undefined;
 }
 
 /** A rule and where it comes from. */
@@ -845,7 +675,10 @@ export declare class PolicyEngine {
   /** Throws a `ToolError` that names the rule that is wrong. */
   constructor(
     config: PolicyConfig,
-    options?: { projectPath?: string; permissionMode?: PermissionMode },
+    options?: {
+      projectPath?: string | undefined;
+      permissionMode?: PermissionMode | undefined;
+    },
   );
   evaluate(toolName: string, params?: Record<string, unknown>): PolicyAction;
   /** The same with its reasons. */
@@ -855,6 +688,27 @@ export declare class PolicyEngine {
   lint(): PolicyLint[];
   /** The JSON Schema of the policy file. */
   static readonly schema: JsonSchema;
+}
+
+/** A tool of an MCP server: with a handler, or with the client that is connected to the server. */
+export type McpToolConfig<TInput = Record<string, unknown>> = ToolExtras & {
+  serverName: string;
+  toolName: string;
+  description?: string | undefined;
+  inputSchema?: JsonSchema | undefined;
+} & (
+    | { handler: (args: TInput, context: ToolContext) => HandlerAnswer | Promise<HandlerAnswer> }
+    | { client: McpToolClient }
+  );
+
+/** What is needed of an MCP client to call tools; that of the official SDK fits. */
+export interface McpToolClient {
+  /** Calls a tool of the server. */
+  callTool(
+    params: { name: string; arguments?: Record<string, unknown> },
+    resultSchema?: undefined,
+    options?: { signal?: AbortSignal },
+  ): Promise<object>;
 }
 
 /** A registry of tools: every call of every tool takes the same path. */
@@ -871,14 +725,18 @@ export declare class ToolRegistry {
   initialize(): Promise<ToolRegistrationResult>;
 
   /** Adds a tool; one of the same name is replaced. */
-  register(tool: SdkTool | DeclarativeTool): void;
+  register<TInput = Record<string, unknown>>(
+    tool: HostTool<TInput> | DeclarativeTool<TInput>,
+  ): void;
   /** Removes a tool; false when there was none of that name. */
   unregister(name: string): boolean;
   /** The very object that was registered, or a built-in tool. */
-  get<Name extends keyof ToolInputs>(name: Name): RegisteredTool<ToolInputs[Name]> | undefined;
-  get<T = any>(name: string): T | undefined;
+  get<Name extends keyof ToolInputs>(
+    name: Name,
+  ): RegisteredTool<ToolInputs[Name], StructuredContentOf<Name>> | undefined;
+  get<T = AnyTool>(name: string): T | undefined;
   /** Every tool, by name. */
-  list(): any[];
+  list(): AnyTool[];
   /** Every name, in order. */
   names(): string[];
   hasTool(name: string): boolean;
@@ -887,12 +745,11 @@ export declare class ToolRegistry {
   getToolInfo(name: string): RegisteredToolInfo | undefined;
 
   /** `{ name, description, parameters }` of every tool that is not disabled. */
-  getFunctionSchemas(): { name: string; description: string; parameters: JsonSchema }[];
+  getFunctionSchemas(): { name: string; description: string; parameters: InputSchema }[];
   /** The tools as a provider's API takes them. `strict` asks OpenAI to hold the model to the schema. */
-  definitions(): McpDefinition[];
-  definitions<Format extends DefinitionFormat>(
-    format: Format,
-    options?: { strict?: boolean },
+  definitions<Format extends DefinitionFormat = "mcp">(
+    format?: Format | undefined,
+    options?: { strict?: boolean | undefined },
   ): Definitions[Format];
 
   /**
@@ -923,22 +780,7 @@ export declare class ToolRegistry {
   lintPolicy(): PolicyLint[];
 
   /** Adds a tool of an MCP server the host is connected to. Gives its name, `mcp__<server>__<tool>`. */
-  registerMcpTool(
-    tool: {
-      serverName: string;
-      toolName: string;
-      description?: string;
-      inputSchema?: JsonSchema;
-    } & ToolExtras &
-      (
-        | { handler: (args: any, context: ToolContext) => HandlerAnswer | Promise<HandlerAnswer> }
-        | {
-            client: {
-              callTool(params: any, schema?: any, options?: { signal?: AbortSignal }): Promise<any>;
-            };
-          }
-      ),
-  ): string;
+  registerMcpTool<TInput = Record<string, unknown>>(tool: McpToolConfig<TInput>): string;
   /** Removes MCP tools whose name begins with the prefix; gives how many there were. */
   unregisterMcpTools(prefix: string): number;
 
@@ -959,7 +801,7 @@ export declare class ToolRegistry {
     name: Name,
     input: ToolInputs[Name],
     options?: CallOptions,
-  ): Promise<CallResult>;
+  ): Promise<CallResult<StructuredContentOf<Name>>>;
   call<Name extends string>(
     name: OtherName<Name>,
     input?: unknown,
@@ -974,21 +816,15 @@ export declare class ToolRegistry {
   undo(toolUseId: string, options?: Pick<CallOptions, "sessionId">): Promise<UndoneChange[]>;
 
   /**
-   * Runs the calls of one model turn, one after the other, and gives a result for each, in order. A block
-   * that cannot be read has an error in its place, with the id `call_<index>` where it bears none; the
-   * others run. When the signal is aborted, or a person or a hook ends the turn, the calls that remain get
-   * errors.
+   * Runs the calls of one model turn, one after the other, and gives a result for each, in order. Takes all
+   * that the model answered (`message.content`, `message.tool_calls`, `response.output`, Gemini's parts or
+   * `functionCalls`), nothing included, and leaves out what is no call. A call that cannot be read has an
+   * error in its place, with the id `call_<index>` where it bears none; the others run. When the signal is
+   * aborted, or a person or a hook ends the turn, the calls that remain get errors.
    */
   executeTools<Format extends keyof TurnResults = "anthropic">(
-    blocks: readonly ToolUseBlock[],
-    options?: {
-      format?: Format;
-      signal?: AbortSignal;
-      sessionId?: string;
-      onProgress?: (news: ToolProgress) => void;
-      /** Lets calls that only look run side by side with their neighbours that only look. */
-      parallelReads?: boolean;
-    },
+    blocks: readonly TurnBlock[] | null | undefined,
+    options?: TurnOptions<Format>,
   ): Promise<TurnResults[Format]>;
 
   /** The tools as an in-process MCP server, for `mcpServers` of either agent host. */
@@ -1008,7 +844,7 @@ export declare class ToolRegistry {
    * The events of tasks one after the other; ends when the registry is closed. One that is 16,384 events
    * behind is given those, and then throws an error that says which it missed.
    */
-  taskEvents(options?: TaskEventOptions): AsyncIterableIterator<TaskEvent>;
+  taskEvents(options?: TaskEventOptions): TaskEventIterator;
 
   /**
    * Ends every running call and task at once, and removes the files of their output; later calls are

@@ -142,6 +142,22 @@ describe("turns of other providers", () => {
 });
 
 describe("schemas", () => {
+  test("true and false stand in a listing as the objects that mean the same", async () => {
+    const registry = new ToolRegistry();
+    const properties = { any: true, none: false, text: { type: "string" } };
+    registry.register(
+      tool({ name: "it", inputSchema: { type: "object", properties }, handler: () => "ran" }),
+    );
+    const [definition] = registry.definitions();
+    expect(definition?.inputSchema.properties).toEqual({
+      ...properties,
+      any: {},
+      none: { not: {} },
+    });
+    expect((await registry.call("it", { any: [1], text: "a" })).error).toBeUndefined();
+    expect((await registry.call("it", { none: 1 })).error?.type).toBe("ValidationError");
+  });
+
   test("a Zod shape may hold schemas that refer to themselves or stand in two places", async () => {
     const node: z.ZodType = z.object({
       value: z.string(),

@@ -234,6 +234,12 @@ describe("what handlers answer", () => {
       { llmContent: "", error: { type: "MyError", message: "mine" } },
       failure("ToolFailed", "mine"),
     ],
+    ...["text", 5, true, [1]].map((structuredContent): [string, object, object] => [
+      `structured content that is no object (${typeof structuredContent})`,
+      { content: [], structuredContent },
+      failure("ToolFailed", expect.stringContaining("must answer structuredContent as an object")),
+    ]),
+    ["no structured content", { content: [], structuredContent: null }, { content: [] }],
   ])("%s is a result", async (_what, answer, expected) => {
     const registry = registryOf(() => answer as HandlerAnswer);
     expect(await registry.call("it", {})).toEqual(expected);

@@ -40,6 +40,7 @@ describe("hooks", () => {
     const event: HookEvent = {
       hook_event_name: "PreToolUse",
       session_id: "s1",
+      transcript_path: "",
       cwd: workspace.root,
       tool_name: "diagnostic_echo",
       tool_use_id: "t1",
@@ -209,6 +210,8 @@ describe("hooks", () => {
     [{ PreToolUse: [{ matcher: "(", hooks: [() => {}] }] }, "is no regular expression"],
     [{ PreToolUse: [{ hooks: [() => {}], timeout: "1" }] }, "timeout` must be a number of seconds"],
     [{ PreToolUse: [{ hooks: [() => {}], only: "Bash" }] }, "unknown field `only`"],
+    [{ PreToolUse: [{ hooks: [() => {}], onFailure: "continue" }] }, "always blocks its call"],
+    [{ PostToolUse: [{ hooks: [() => {}], onFailure: "ask" }] }, "onFailure` must be"],
     [5, "`hooks` must be an object"],
   ])("refuses %j", (hooks, message) => {
     expect(() => registryOf(hooks as never)).toThrow(message);

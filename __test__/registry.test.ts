@@ -918,7 +918,7 @@ describe("definitions", () => {
   test("for OpenAI's chat completions, strict and not", () => {
     const registry = oneTool();
     expect(registry.definitions("openai")).toEqual([
-      { type: "function", function: { name: "greet", description, parameters } },
+      { type: "function", function: { name: "greet", description, parameters, strict: false } },
     ]);
     expect(registry.definitions("openai", { strict: true })).toEqual([
       {
@@ -931,7 +931,7 @@ describe("definitions", () => {
   test("for OpenAI's responses, strict and not", () => {
     const registry = oneTool();
     expect(registry.definitions("openai-responses")).toEqual([
-      { type: "function", name: "greet", description, parameters },
+      { type: "function", name: "greet", description, parameters, strict: false },
     ]);
     expect(registry.definitions("openai-responses", { strict: true })).toEqual([
       { type: "function", name: "greet", description, parameters: strict, strict: true },
@@ -1051,6 +1051,31 @@ describe("executeTools", () => {
           { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } },
         ],
       },
+    ]);
+  });
+
+  test("an image of a kind that Anthropic refuses is told in words", async () => {
+    const registry = new ToolRegistry();
+    const kinds = [
+      "image/JPG",
+      "image/gif",
+      "image/webp",
+      "image/svg+xml",
+      "image/bmp",
+      "nonsense",
+    ];
+    const content = kinds.map((mimeType) => ({ type: "image" as const, data: "aGk=", mimeType }));
+    registry.register(tool({ name: "draw", handler: () => ({ content }) }));
+    const [result] = await registry.executeTools([{ id: "a", name: "draw", input: {} }]);
+    expect(
+      result?.content.map((it) => (it.type === "text" ? it.text : it.source.media_type)),
+    ).toEqual([
+      "image/jpeg",
+      "image/gif",
+      "image/webp",
+      "[image/svg+xml image, 4 bytes in base64]",
+      "[image/bmp image, 4 bytes in base64]",
+      "[nonsense image, 4 bytes in base64]",
     ]);
   });
 

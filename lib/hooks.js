@@ -20,7 +20,8 @@ function readHooks(hooks, functions) {
     }
     for (const [index, entry] of entries.entries()) {
       const place = `hooks.${event}[${index}]`;
-      const { matcher, timeout, hooks: group } = groupOf(entry, place);
+      const { matcher, timeout, hooks: group, onFailure } = groupOf(entry, place);
+      checkOnFailure(onFailure, event, place);
       for (const hook of group) {
         specs.push(specOf(event, hook, { matcher, timeout, place }, functions));
       }
@@ -31,17 +32,34 @@ function readHooks(hooks, functions) {
 
 function groupOf(entry, place) {
   if (Array.isArray(entry?.hooks)) {
-    const { matcher, timeout, hooks, ...rest } = entry;
+    const { matcher, timeout, onFailure, hooks, ...rest } = entry;
     const [unknown] = Object.keys(rest);
     if (unknown !== undefined) {
       throw wrong(
-        `\`${place}\` has an unknown field \`${unknown}\`; known: matcher, timeout, hooks`,
+        `\`${place}\` has an unknown field \`${unknown}\`; known: matcher, timeout, onFailure, hooks`,
       );
     }
-    return { matcher, timeout, hooks };
+    return { matcher, timeout, onFailure, hooks };
   }
   // A command that stands there by itself brings its own.
   return { matcher: entry?.type === "command" ? entry.matcher : undefined, hooks: [entry] };
+}
+
+/**
+ * The Claude Agent SDK lets a host choose. Here a hook that fails blocks its call, because what it would
+ * have said is not known; after a call there is nothing left to block.
+ */
+function checkOnFailure(onFailure, event, place) {
+  if (onFailure === undefined || onFailure === null || onFailure === "block") return;
+  if (onFailure !== "continue") {
+    throw wrong(`\`${place}.onFailure\` must be "block" or "continue", got ${shown(onFailure)}`);
+  }
+  if (event === "PreToolUse") {
+    throw wrong(
+      `\`${place}.onFailure\` is "continue", but a PreToolUse hook that fails always blocks its call; ` +
+        `leave it out, and have the hook catch what may go on`,
+    );
+  }
 }
 
 function specOf(event, hook, { matcher, timeout, place }, functions) {

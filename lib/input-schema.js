@@ -20,7 +20,7 @@ function readInputSchema(inputSchema, toolName) {
   const values = Object.values(inputSchema);
   if (values.length > 0 && values.every(isStandardSchema)) return zodShape(inputSchema, toolName);
   if (!isSimpleForm(inputSchema) && ("type" in inputSchema || "properties" in inputSchema)) {
-    return { schema: { type: "object", ...inputSchema } };
+    return { schema: { type: "object", ...inputSchema, ...withoutBooleans(inputSchema) } };
   }
   if (values.every((value) => SIMPLE_TYPES.has(value))) {
     const properties = mapValues(inputSchema, (type) => ({ type }));
@@ -30,6 +30,17 @@ function readInputSchema(inputSchema, toolName) {
     ([, it]) => !SIMPLE_TYPES.has(it) && !isStandardSchema(it),
   ) ?? [Object.keys(inputSchema)[0], values[0]];
   throw badSchema(toolName, `\`${key}\` is ${shown(value)}`);
+}
+
+/** JSON Schema knows `true` and `false` as schemas; MCP, and with it every client, wants objects. */
+function withoutBooleans({ properties }) {
+  if (!Object.values(properties ?? {}).some((it) => typeof it === "boolean")) return {};
+  return { properties: mapValues(properties, asObject) };
+}
+
+function asObject(schema) {
+  if (typeof schema !== "boolean") return schema;
+  return schema ? {} : { not: {} };
 }
 
 /** A parameter may be called `type`; a schema of `type` alone is JSON Schema. */

@@ -4,27 +4,69 @@ const { ToolError, shown, wordsOf } = require("./errors.js");
 const { refuseTooLarge } = require("./input-size.js");
 const { encodeInput } = require("./json.js");
 
-/** How many calls a turn may have: far more than a model makes, and far fewer than an array may hold. */
+/** How many blocks a turn may have: far more than a model makes, and far fewer than an array may hold. */
 const MAX_BLOCKS = 10_000;
 
-/** The calls of a model's turn as the addon takes them. */
+/** The types under which providers give us a call. Under any other they tell something else. */
+const CALL_TYPES = new Set(["tool_use", "function", "function_call", "tool_call"]);
+
+/** What makes an object without a type a call, or the attempt of one. */
+const CALL_FIELDS = [
+  "functionCall",
+  "function",
+  "name",
+  "id",
+  "call_id",
+  "input",
+  "arguments",
+  "args",
+];
+
+/** What Gemini's parts hold beside calls; such a part has no type that says so. */
+const PART_FIELDS = [
+  "text",
+  "thought",
+  "thoughtSignature",
+  "inlineData",
+  "fileData",
+  "functionResponse",
+  "executableCode",
+  "codeExecutionResult",
+  "toolCall",
+  "toolResponse",
+  "audioTranscription",
+  "videoMetadata",
+  "mediaResolution",
+  "mediaProcessing",
+  "partMetadata",
+  "speechMetadata",
+];
+
+/**
+ * The calls of a model's turn as the addon takes them. Whatever else a model answers with is left out:
+ * text, thinking, what the provider runs by itself. An answer without any content is a turn without calls.
+ */
 function readTurn(blocks) {
+  if (blocks === undefined || blocks === null) return [];
   if (!Array.isArray(blocks) || blocks.length > MAX_BLOCKS) {
     throw new ToolError(
       "InvalidOptions",
-      `executeTools() takes an array of up to ${MAX_BLOCKS} tool_use blocks, got ${shown(blocks)}`,
+      `executeTools() takes an array of up to ${MAX_BLOCKS} blocks, such as \`message.content\`, ` +
+        `\`message.tool_calls\` or \`response.output\`, got ${shown(blocks)}`,
     );
   }
   // Not by `map`, which would leave a hole in the array without an answer.
-  return Array.from({ length: blocks.length }, (_hole, index) =>
+  const turn = Array.from({ length: blocks.length }, (_hole, index) =>
     readBlock(() => blocks[index], index),
   );
+  return turn.filter((call) => call !== undefined);
 }
 
 /**
  * One call of a model's turn as the addon takes it: an Anthropic `tool_use` block, a tool call of
- * OpenAI's chat, an item of its responses, or a Gemini function call. Whatever is wrong with it is a
- * problem of that call alone, which has an answer in its place; so this never throws.
+ * OpenAI's chat, an item of its responses, or a Gemini function call; nothing for a block that is no call.
+ * Whatever is wrong with it is a problem of that call alone, which has an answer in its place; so this
+ * never throws.
  */
 function readBlock(look, index) {
   // What the answer bears where a block says none.
@@ -32,6 +74,7 @@ function readBlock(look, index) {
   let name = "";
   try {
     const block = look();
+    if (isNoCall(block)) return undefined;
     const given = fields(block, id) ?? {};
     if (typeof given.id === "string") id = given.id.toWellFormed();
     if (typeof given.name === "string") name = given.name.toWellFormed();
@@ -40,6 +83,16 @@ function readBlock(look, index) {
   } catch (error) {
     return { id, name, problem: wordsOf(error) };
   }
+}
+
+/** What says of itself that it is something else than a call. Nonsense does not: it is answered. */
+function isNoCall(block) {
+  if (block === null || typeof block !== "object") return false;
+  const { type } = block;
+  if (typeof type === "string") return !CALL_TYPES.has(type);
+  // Servers that write every field have null where there is nothing.
+  const has = (field) => (block[field] ?? undefined) !== undefined;
+  return type === undefined && !CALL_FIELDS.some(has) && PART_FIELDS.some(has);
 }
 
 function unreadable(block, index) {

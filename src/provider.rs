@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     definition::Definition,
     registry::needs_gemini_prefix,
-    tool::{Content, ToolOutput, strict_schema},
+    tool::{Content, ToolOutput, image_in_words, strict_schema},
 };
 
 /// Whose format tool definitions take.
@@ -117,15 +117,13 @@ fn openai_function(tool: &Definition<'_>, strictness: Strictness) -> Map<String,
     let mut function = Map::new();
     function.insert("name".to_owned(), json!(spec.name));
     function.insert("description".to_owned(), json!(description));
-    match strictness {
-        Strictness::Guided => {
-            function.insert("parameters".to_owned(), spec.input_schema.clone());
-        }
-        Strictness::Strict => {
-            function.insert("parameters".to_owned(), strict_schema(&spec.input_schema));
-            function.insert("strict".to_owned(), json!(true));
-        }
-    }
+    let parameters = match strictness {
+        Strictness::Guided => spec.input_schema.clone(),
+        Strictness::Strict => strict_schema(&spec.input_schema),
+    };
+    function.insert("parameters".to_owned(), parameters);
+    // Said in both cases: Responses takes silence for strict, and would refuse an optional parameter.
+    function.insert("strict".to_owned(), json!(strictness == Strictness::Strict));
     function
 }
 
@@ -198,13 +196,28 @@ pub fn result_json(output: &ToolOutput, id: &str, name: &str, format: ResultForm
     .to_string()
 }
 
+/// The kinds of image that Anthropic's API takes, by the names it knows them under.
+fn anthropic_media_type(mime_type: &str) -> Option<&'static str> {
+    match mime_type.to_ascii_lowercase().as_str() {
+        "image/jpeg" | "image/jpg" => Some("image/jpeg"),
+        "image/png" => Some("image/png"),
+        "image/gif" => Some("image/gif"),
+        "image/webp" => Some("image/webp"),
+        _ => None,
+    }
+}
+
 fn anthropic_block(block: &Content) -> Value {
     match block {
         Content::Text { text } => json!({ "type": "text", "text": text }),
-        Content::Image { data, mime_type } => json!({
-            "type": "image",
-            "source": { "type": "base64", "media_type": mime_type, "data": data },
-        }),
+        Content::Image { data, mime_type } => match anthropic_media_type(mime_type) {
+            Some(media_type) => json!({
+                "type": "image",
+                "source": { "type": "base64", "media_type": media_type, "data": data },
+            }),
+            // The whole request would be refused for it.
+            None => json!({ "type": "text", "text": image_in_words(data, mime_type) }),
+        },
         Content::Other(block) => {
             json!({ "type": "text", "text": Value::Object(block.clone()).to_string() })
         }

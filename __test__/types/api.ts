@@ -12,23 +12,30 @@ import {
   createToolRegistry,
   tool,
   type AnthropicToolResult,
+  type AnyTool,
   type CallError,
+  type CallFailure,
   type CallResult,
+  type CallSuccess,
   type ErrorType,
+  type JsonSchema,
   type McpDefinition,
   type McpSdkServerConfig,
   type OpenAiToolMessage,
+  type PreToolUseEvent,
   type RegisteredTool,
   type SdkTool,
   type ToolContext,
   type ToolInputs,
   type ToolInvocation,
+  type ToolOutputs,
   type ToolProgress,
   type ToolResult,
 } from "../../index.js";
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type IsAny<T> = 0 extends 1 & T ? true : false;
 function holds<_Claim extends true>(): void {}
 
 // The simple form says what the handler gets.
@@ -88,7 +95,37 @@ tool("three", "", { a: z3.string(), b: z3.number().optional() }, (args) => {
   return null;
 });
 
-// JSON Schema, with the handler's own type.
+// Whole Zod schemas, of Zod 4 and of Zod 3.
+const whole = tool({
+  name: "whole",
+  inputSchema: z.object({ a: z.string(), b: z.number().optional() }),
+  handler: (args, context) => {
+    holds<Equal<typeof args, { a: string; b?: number | undefined }>>();
+    holds<Equal<typeof context, ToolContext>>();
+    return args.a;
+  },
+});
+holds<Equal<typeof whole, SdkTool<{ a: string; b?: number | undefined }>>>();
+tool({
+  name: "whole",
+  inputSchema: z3.object({ a: z3.string(), b: z3.number().default(1) }),
+  handler: async (args) => {
+    holds<Equal<typeof args, { a: string; b: number }>>();
+    return { content: [{ type: "text", text: args.a }] };
+  },
+});
+// @ts-expect-error there is no such parameter
+tool({ name: "x", inputSchema: z.object({ a: z.string() }), handler: ({ b }) => b });
+
+// JSON Schema says nothing about the type: an object, or the handler's own type.
+const untyped = tool({
+  name: "untyped",
+  inputSchema: { type: "object", properties: { a: { type: "string" } } },
+  handler: (args) => {
+    holds<Equal<typeof args, Record<string, unknown>>>();
+  },
+});
+holds<Equal<typeof untyped, SdkTool<Record<string, unknown>>>>();
 tool({
   name: "json",
   inputSchema: { type: "object", properties: { a: { type: "string" } } },
@@ -119,7 +156,7 @@ createToolRegistry({ toolsets: ["nope"] });
 createToolRegistry({ projectpath: "/" });
 
 const result = registry.call("Read", { file_path: "/a", offset: 1, limit: 2, pages: "1-2" });
-holds<Equal<typeof result, Promise<CallResult>>>();
+holds<Equal<typeof result, Promise<CallResult<ToolOutputs["Read"]>>>>();
 holds<Equal<ToolInputs["FileRead"], ToolInputs["Read"]>>();
 void registry.call("FileRead", { file_path: "/a" });
 void registry.call("read_many_files", { paths: ["a"] });
@@ -145,7 +182,7 @@ holds<Equal<ReturnType<typeof invocation.execute>, Promise<ToolResult>>>();
 holds<Equal<ReturnType<typeof invocation.toolLocations>, string[]>>();
 
 const read = registry.get("Read");
-holds<Equal<typeof read, RegisteredTool<ToolInputs["Read"]> | undefined>>();
+holds<Equal<typeof read, RegisteredTool<ToolInputs["Read"], ToolOutputs["Read"]> | undefined>>();
 void read?.handler({ file_path: "/a" });
 // @ts-expect-error `file_path` is missing
 void read?.handler({});
@@ -153,6 +190,18 @@ void read?.handler({});
 void read?.handler({ file_path: 5 });
 const mine = registry.get<typeof simple>("simple");
 holds<Equal<typeof mine, typeof simple | undefined>>();
+const some = registry.get("simple");
+holds<Equal<typeof some, AnyTool | undefined>>();
+for (const it of registry.list()) {
+  holds<Equal<typeof it, AnyTool>>();
+  registry.register(it);
+  if ("handler" in it) it.name satisfies string;
+  else it.schema.parameters satisfies JsonSchema | undefined;
+}
+registry.register({
+  name: "plain",
+  handler: (args) => holds<Equal<typeof args, Record<string, unknown>>>(),
+});
 
 void registry.call(
   "Read",
@@ -170,6 +219,35 @@ void registry.call(
   },
 );
 holds<Equal<CallResult["error"], CallError | undefined>>();
+
+// `isError` tells whether there is an `error`, in single results and in those of a turn.
+export async function narrows(): Promise<void> {
+  const single = await registry.call("Grep", { pattern: "x" });
+  const turn = await registry.executeTools([], { format: "mcp" });
+  for (const it of [single, await registry.call("other"), ...turn]) {
+    if (it.isError) {
+      holds<Equal<typeof it.error, CallError>>();
+      it satisfies CallFailure;
+    } else {
+      holds<Equal<typeof it.error, undefined>>();
+      it satisfies CallSuccess;
+    }
+    if (it.error) holds<Equal<typeof it.isError, true>>();
+  }
+  holds<Equal<typeof single.structuredContent, Flat<ToolOutputs["Grep"]> | undefined>>();
+  const other = await registry.call("other");
+  holds<Equal<typeof other.structuredContent, Record<string, unknown> | undefined>>();
+  const handled = await registry.get("Grep")?.handler({ pattern: "x" });
+  handled satisfies CallResult<ToolOutputs["Grep"]> | undefined;
+  // @ts-expect-error a failure has an error
+  const failure: CallResult = { content: [], isError: true };
+  // @ts-expect-error a success has none
+  const success: CallResult = { content: [], error: { type: "ToolFailed", message: "" } };
+  void [failure, success];
+}
+type Flat<T> = { [K in keyof T]: T[K] };
+// Every built-in tool whose input is known has an output that is an object.
+holds<ToolOutputs[keyof ToolOutputs] extends object ? true : false>();
 holds<Equal<NonNullable<CallError["details"]>["howToAllow"], string>>();
 // @ts-expect-error a signal is an AbortSignal
 void registry.call("Read", { file_path: "/a" }, { signal: "stop" });
@@ -201,9 +279,15 @@ void registry.executeTools([{ name: "Read", input: {} }]);
 const server = createSdkMcpServer({ name: "s", tools: [simple, positional] });
 holds<Equal<typeof server, McpSdkServerConfig>>();
 holds<Equal<ReturnType<typeof registry.toMcpServerConfig>, McpSdkServerConfig>>();
+holds<Equal<IsAny<typeof server.instance>, false>>();
 // @ts-expect-error a server has a name
 createSdkMcpServer({ tools: [] });
 
+registry.registerMcpTool({
+  serverName: "s",
+  toolName: "t",
+  handler: (args) => holds<Equal<typeof args, Record<string, unknown>>>(),
+});
 const name: string = registry.registerMcpTool({
   serverName: "s",
   toolName: "t",
@@ -231,7 +315,10 @@ const guarded = createToolRegistry({
   hooks: {
     PreToolUse: [
       { matcher: "Bash", hooks: [async ({ tool_input }) => ({ updatedInput: tool_input })] },
+      (event) => holds<Equal<typeof event, PreToolUseEvent>>(),
     ],
+    PostToolUse: [({ tool_response }) => holds<Equal<typeof tool_response, CallSuccess>>()],
+    PostToolUseFailure: [({ error_type }) => holds<Equal<typeof error_type, ErrorType>>()],
   },
 });
 // @ts-expect-error there is no such mode

@@ -20,7 +20,7 @@ use crate::{
     registry::ToolSource,
     tool::{
         Access, Annotations, Content, DynTool, InputValidator, Prepared, SideEffect, Statement,
-        ToolContext, ToolKind, ToolOutput, ToolSpec, check_foreign_schema, shown_schema,
+        ToolContext, ToolKind, ToolOutput, ToolSpec, check_foreign_schema, kind_of, shown_schema,
     },
 };
 
@@ -295,6 +295,14 @@ fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolError> {
             format!("tool `{name}` did not answer with a result: {}", plain_cause(&err)),
         )
     })?;
+    // The Model Context Protocol has objects alone here, and its clients refuse the whole answer otherwise.
+    if let Some(other) = answer.structured_content.as_ref().filter(|it| !it.is_object()) {
+        let message = format!(
+            "tool `{name}` must answer structuredContent as an object, got {}",
+            kind_of(other)
+        );
+        return Err(ToolError::new(ErrorKind::ToolFailed, message));
+    }
     let content: Vec<Content> = answer.content.into_iter().map(content_of).collect();
     let mut output = ToolOutput {
         content,

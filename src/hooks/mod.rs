@@ -151,6 +151,8 @@ fn event_json(event: HookEvent, tool: &str, input: &Value, cx: &ToolContext) -> 
     json!({
         "hook_event_name": event.as_str(),
         "session_id": cx.session.id,
+        // Hook authors of Claude Code know it as always there; a registry keeps no transcript.
+        "transcript_path": "",
         "cwd": cx.session.roots.first(),
         "tool_name": tool,
         "tool_use_id": &*cx.tool_use_id,

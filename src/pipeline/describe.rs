@@ -45,7 +45,7 @@ impl Pipeline {
         if entry.tool.prepares_slowly() {
             return Ok(as_it_came());
         }
-        let cx = self.context(options);
+        let cx = self.context_of(entry, options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input.clone(), &cx));
         Ok(prepared.map_or_else(
             |_told_when_it_runs| as_it_came(),
@@ -75,7 +75,7 @@ impl Pipeline {
         let tools = self.registry.snapshot();
         let registration = options.registration;
         let entry = self.find(&tools, &call.name, registration)?;
-        let cx = self.context(options);
+        let cx = self.context_of(entry, options);
         let _ended = cx.cancel.clone().drop_guard();
         let called = Called { tools: &tools, name: &call.name, registration, entry };
         let prepared = match self.prepare(&called, call.input, &cx).await {

@@ -33,6 +33,7 @@ pub use input::InputValidator;
 pub(crate) use input::kind_of;
 pub use input_size::{MAX_INPUT_BYTES, check_input_size};
 pub use kind::{ToolFamily, ToolKind};
+pub(crate) use output::image_in_words;
 pub use output::{Content, InvocationView, NoData, ResultView, ToolOutput};
 pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};

@@ -38,6 +38,11 @@ impl Content {
     }
 }
 
+/// What stands where a picture cannot be shown.
+pub(crate) fn image_in_words(data: &str, mime_type: &str) -> String {
+    format!("[{mime_type} image, {} bytes in base64]", data.len())
+}
+
 /// What a person is shown of an answer that has nothing in it.
 const NO_OUTPUT: &str = "(no output)";
 
@@ -143,8 +148,7 @@ impl<Data> ToolOutput<Data> {
             match block {
                 Content::Text { text } => joined.push_str(text),
                 Content::Image { data, mime_type } => {
-                    joined
-                        .push_str(&format!("[{mime_type} image, {} bytes in base64]", data.len()));
+                    joined.push_str(&image_in_words(data, mime_type));
                 }
                 Content::Other(block) => {
                     let kind = block.get("type").and_then(Value::as_str).unwrap_or("unknown");

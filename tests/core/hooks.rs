@@ -77,6 +77,7 @@ async fn a_hook_learns_what_is_about_to_run_and_only_for_its_tools() {
         [json!({
             "hook_event_name": "PreToolUse",
             "session_id": "default",
+            "transcript_path": "",
             "cwd": bed.root(),
             "tool_name": "diagnostic_echo",
             "tool_use_id": "call_1",
