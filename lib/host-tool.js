@@ -29,6 +29,7 @@ function fromDeclarative(object) {
     annotations: object.annotations,
     sideEffect: object.sideEffect,
     timeoutMs: object.timeoutMs,
+    alwaysLoad: object.alwaysLoad,
     handler: async (args, { signal, updateOutput }) => {
       const invocation = await object.createInvocation(args);
       return invocation.execute(signal, updateOutput);

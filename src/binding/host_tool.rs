@@ -41,6 +41,8 @@ pub(super) struct HostToolSpec {
     #[serde(default)]
     #[schemars(range(min = 1, max = 2_147_483_647))]
     timeout_ms: Option<u32>,
+    #[serde(default)]
+    always_load: Option<bool>,
     /// Set for tools of an MCP server that the host is connected to.
     #[serde(default)]
     mcp_server: Option<String>,
@@ -87,6 +89,7 @@ impl HostTool {
             side_effect,
             kind: ToolKind::PLAIN,
             annotations: host.annotations,
+            always_load: host.always_load,
         };
         let timeout = host.timeout_ms.map(|ms| Duration::from_millis(u64::from(ms)));
         let validating = AtomicUsize::new(0);

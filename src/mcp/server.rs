@@ -7,7 +7,8 @@ use toolwright_mcp_server::{Answer, Block, Call, Definition, Step, Tools};
 
 use crate::{
     pipeline::{CallOptions, Pipeline, ToolCall},
-    tool::{Content, Progress, ProgressSink, ToolOutput, ToolSpec},
+    registry::{Entry, ToolSource},
+    tool::{Content, Progress, ProgressSink, ToolOutput},
 };
 
 /// Where Claude's hosts put the id of the call.
@@ -15,6 +16,9 @@ const CLAUDE_TOOL_USE_ID: &str = "claudecode/toolUseId";
 /// Tells Claude's hosts how large our answers may be; beyond 50,000 characters they would move them to
 /// a file, though ours say themselves what they left out.
 const CLAUDE_MAX_RESULT: &str = "anthropic/maxResultSizeChars";
+/// Tells Claude's hosts whether a tool is in every request to the model. Beside tools of their own they
+/// leave out all others, which the model then has to search for, and uses theirs instead.
+const CLAUDE_ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
 /// One client's view of the registry.
 pub struct ServedTools {
@@ -32,11 +36,11 @@ impl ServedTools {
 impl Tools for ServedTools {
     fn list(&self) -> Vec<Definition> {
         let tools = self.pipeline.registry.snapshot();
-        tools.enabled().map(|entry| definition(entry.tool.spec())).collect()
+        tools.enabled().map(definition).collect()
     }
 
     fn find(&self, name: &str) -> Option<Definition> {
-        self.pipeline.registry.snapshot().find(name).map(|entry| definition(entry.tool.spec()))
+        self.pipeline.registry.snapshot().find(name).map(definition)
     }
 
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = Answer> + Send + '_>> {
@@ -62,15 +66,29 @@ impl Tools for ServedTools {
     }
 }
 
-fn definition(spec: &ToolSpec) -> Definition {
+fn definition(entry: &Entry) -> Definition {
+    let spec = entry.tool.spec();
+    let mut meta = Map::from_iter([(CLAUDE_MAX_RESULT.to_owned(), json!(500_000))]);
+    if let Some(always) = always_load(entry) {
+        meta.insert(CLAUDE_ALWAYS_LOAD.to_owned(), json!(always));
+    }
     Definition {
         name: spec.name.clone(),
         title: spec.title.clone(),
         description: spec.description.clone(),
         input_schema: spec.input_schema.as_object().cloned().unwrap_or_default(),
         annotations: serde_json::to_value(&spec.annotations).unwrap_or_default(),
-        meta: Map::from_iter([(CLAUDE_MAX_RESULT.to_owned(), json!(500_000))]),
+        meta,
     }
+}
+
+/// Whether a tool is told to a model from the beginning; nothing for leaving that to the host. A host that
+/// took a registry wants its tools used, but other servers may bring hundreds.
+fn always_load(entry: &Entry) -> Option<bool> {
+    entry.tool.spec().always_load.or(match entry.source {
+        ToolSource::Builtin(_) | ToolSource::Host => Some(true),
+        ToolSource::Mcp { .. } => None,
+    })
 }
 
 fn answer(output: ToolOutput) -> Answer {

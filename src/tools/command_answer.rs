@@ -230,7 +230,10 @@ fn facts(task: &Task, ending: Option<&Ending>, cwd: Option<&Path>) -> Value {
     if task.ground() == Ground::Back {
         note("taskId", json!(task.id));
     }
-    note("contained", json!(task.contained));
+    note("contained", json!(task.is_contained()));
+    if let Some(reason) = &task.not_contained {
+        note("notContained", json!(reason.to_string()));
+    }
     note("outputBytes", json!(task.total()));
     if let SpillState::File { path, bytes } = task.spill_state() {
         note("outputFile", json!(path.to_string_lossy()));
