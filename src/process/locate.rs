@@ -101,12 +101,25 @@ fn supervisor_beside(neighbours: impl Iterator<Item = PathBuf>) -> Result<PathBu
     for neighbour in neighbours {
         let program = neighbour.with_file_name(PROGRAM);
         match runnable(&program).and_then(|it| of_the_same_hand(it, &neighbour)) {
-            Err(NoSupervisor::NotThere(program)) if looked_at.contains(&program) => {}
             Err(NoSupervisor::NotThere(program)) => looked_at.push(program),
             found => return found,
         }
     }
+    looked_at.dedup();
+    // Nobody should be told to put a program where everybody can.
+    let is_private = |program: &PathBuf| !program.parent().is_some_and(is_open_to_all);
+    if looked_at.iter().any(is_private) {
+        looked_at.retain(is_private);
+    }
     Err(NoSupervisor::Missing { looked_at })
+}
+
+/// True for directories such as `/tmp`.
+#[cfg(target_os = "linux")]
+fn is_open_to_all(folder: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    folder.metadata().is_ok_and(|it| it.permissions().mode() & 0o002 != 0)
 }
 
 /// The program, where it is one that could be started.
@@ -193,6 +206,15 @@ mod tests {
         assert_eq!(supervisor_beside(neighbours()), Ok(beside_the_program));
         let beside_the_library = file(first.path(), PROGRAM, 0o755);
         assert_eq!(supervisor_beside(neighbours()), Ok(beside_the_library));
+    }
+
+    #[test]
+    fn nobody_is_told_to_put_it_where_everybody_can_write() {
+        let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        fs::set_permissions(first.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+        let neighbours = [first.path().join("a.node"), second.path().join("app")].into_iter();
+        let looked_at = vec![second.path().join(PROGRAM)];
+        assert_eq!(supervisor_beside(neighbours), Err(NoSupervisor::Missing { looked_at }));
     }
 
     #[test]
