@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./command.mjs";
+import { platformFiles } from "./platform-packages.mjs";
 import { toolInputs } from "./schema-to-typescript.mjs";
 import { buildDir } from "./setup.mjs";
 
@@ -17,6 +18,7 @@ function expectedFiles() {
     "native/binding.js": readFileSync(loader, "utf8"),
     "native/binding.d.ts": readFileSync(join(buildDir, "binding.d.ts"), "utf8"),
     "lib/generated/tool-inputs.d.ts": toolInputs(specs),
+    ...platformFiles(),
   };
 }
 
