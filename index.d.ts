@@ -615,7 +615,14 @@ export interface AnthropicToolResult {
   tool_use_id: string;
   content: (
     | { type: "text"; text: string }
-    | { type: "image"; source: { type: "base64"; media_type: string; data: string } }
+    | {
+        type: "image";
+        source: {
+          type: "base64";
+          media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+          data: string;
+        };
+      }
   )[];
   is_error?: boolean;
 }

@@ -13,6 +13,7 @@ import {
   supervisorPath,
   version,
 } from "./support/installed-package.js";
+import { createToolRegistry } from "../index.mjs";
 import { runScript, runtimes } from "./support/runtimes.js";
 import type { Ended } from "./support/runtimes.js";
 import { useWorkspace } from "./support/workspace.js";
@@ -222,4 +223,32 @@ describe("a program in one file, by bun build --compile", () => {
     if (onLinux) place(supervisorPath, workspace.path(`deployed/${supervisor}`));
     expect(answer(await runIn(program))).toMatchObject(WORKS);
   });
+});
+
+describe.runIf(onLinux)("a supervisor that the host names", () => {
+  test.each([
+    ["missing", "there is no file `PATH`; name the program `toolwright-supervisor`"],
+    ["folder", "`PATH` is no regular file"],
+    ["file", "`PATH` is not executable; set its executable bit (`chmod +x`)"],
+  ])("is refused where it is not one: %s", (name, words) => {
+    workspace.write("file", "text");
+    mkdirSync(workspace.path("folder"));
+    const path = workspace.path(name);
+    expect(misuse(path)).toContain(`\`shell.supervisorPath\`: ${words.replace("PATH", path)}`);
+  });
+
+  test("is refused by a relative path", () => {
+    expect(misuse("bin/supervisor")).toContain("`bin/supervisor` is no absolute path");
+  });
+
+  /** The message of the error that the option is refused with. */
+  function misuse(path: string): string {
+    try {
+      createToolRegistry({ shell: { supervisorPath: path } });
+    } catch (error) {
+      expect(error).toMatchObject({ type: "InvalidOptions" });
+      return (error as Error).message;
+    }
+    throw new Error("it was taken");
+  }
 });
