@@ -1,6 +1,7 @@
 import type { ToolInputs } from "./lib/generated/tool-inputs";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
+export type { ToolOutputs } from "./lib/generated/tool-outputs";
 
 /** JSON Schema of a tool's input; always of `type: "object"`. */
 export type JsonSchema = Record<string, unknown>;
@@ -318,6 +319,8 @@ export declare function createSdkMcpServer(options: {
   version?: string;
   /** What the client's model is told about the tools as a whole. */
   instructions?: string;
+  /** As in `ToolRegistryOptions`. */
+  structuredContent?: boolean;
   tools?: readonly (SdkTool | DeclarativeTool)[];
 }): McpSdkServerConfig;
 
@@ -645,8 +648,15 @@ export interface ToolRegistryOptions {
   serverName?: string;
   /** The MCP server's version. */
   version?: string;
-  /** What an MCP client's model is told about the tools as a whole. */
+  /** What an MCP client's model is told about the tools as a whole; where the workspace is follows it. */
   instructions?: string;
+  /**
+   * Whether answers over MCP, and those of tools' `handler`, carry `structuredContent`, and `tools/list` an
+   * `outputSchema` that it fits. Default: false, because Claude's hosts show a model the data in place of
+   * the text. The data of tools that answer with a text, such as `Read`, then hold it as `text`; where data
+   * were too large or a hook keeps them back, the `text` is all they are. `call` always gives the data.
+   */
+  structuredContent?: boolean;
   /** Rules for what may run, what is asked and what is denied. */
   policy?: PolicyConfig;
   /**
