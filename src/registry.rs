@@ -319,6 +319,7 @@ mod tests {
             title: name.to_owned(),
             description: String::new(),
             input_schema: json!({ "type": "object" }),
+            output: None,
             side_effect: SideEffect::None,
             kind: crate::tool::ToolKind::PLAIN,
             annotations: crate::tool::Annotations::default(),

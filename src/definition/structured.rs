@@ -26,21 +26,25 @@ impl StructuredContent {
     pub fn schema(self, spec: &ToolSpec) -> Option<Map<String, Value>> {
         let output = spec.output.as_ref().filter(|_| self == Self::Sent)?;
         let text = json!({ "type": "string", "description": "What the model is told." });
-        let text_alone = json!({
-            "type": "object",
-            "description": "An answer without data: they were too large, or a hook keeps them back.",
-            "properties": { TEXT: text },
-            "required": [TEXT],
-            "additionalProperties": false,
-        });
+        let mut text_alone = Map::from_iter([
+            ("type".to_owned(), json!("object")),
+            ("properties".to_owned(), json!({ TEXT: text })),
+            ("required".to_owned(), json!([TEXT])),
+            ("additionalProperties".to_owned(), json!(false)),
+        ]);
         let Some(mut data) = output.schema.clone() else {
-            return text_alone.as_object().cloned();
+            return Some(text_alone);
         };
+        let when = "Where the data were too large, or a hook keeps them back.";
+        text_alone.insert("description".to_owned(), json!(when));
         if output.scope == DataScope::FactsAboutText {
-            add_property(&mut data, text);
+            add_text(&mut data, text);
         }
         // The protocol wants an object to be named as such at the top.
-        json!({ "type": "object", "anyOf": [data, text_alone] }).as_object().cloned()
+        Some(Map::from_iter([
+            ("type".to_owned(), json!("object")),
+            ("anyOf".to_owned(), json!([data, text_alone])),
+        ]))
     }
 
     /// An answer as it is sent. Its tool may say what the data look like; what it does not say anything
@@ -64,7 +68,7 @@ impl StructuredContent {
     }
 }
 
-fn add_property(schema: &mut Value, text: Value) {
+fn add_text(schema: &mut Value, text: Value) {
     let Some(schema) = schema.as_object_mut() else { return };
     if let Value::Object(properties) = schema.entry("properties").or_insert_with(|| json!({})) {
         properties.insert(TEXT.to_owned(), text);

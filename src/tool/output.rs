@@ -99,16 +99,6 @@ impl<Data> ToolOutput<Data> {
         Self { content: vec![Content::text(text)], ..Self::default() }
     }
 
-    /// The answer of a failed call: the message is what the model reads, the details what a person does.
-    pub fn failure(error: ToolError) -> Self {
-        Self {
-            content: vec![Content::text(&error.message)],
-            display: error.details.as_ref().map(|it| it.for_people()),
-            error: Some(error),
-            ..Self::default()
-        }
-    }
-
     /// Sets the data.
     #[must_use]
     pub fn with_data(mut self, data: Data) -> Self {
@@ -173,6 +163,16 @@ impl<Data> ToolOutput<Data> {
 }
 
 impl ToolOutput {
+    /// The answer of a failed call: the message is what the model reads, the details what a person does.
+    pub fn failure(error: ToolError) -> Self {
+        Self {
+            content: vec![Content::text(&error.message)],
+            display: error.details.as_ref().map(|it| it.for_people()),
+            error: Some(error),
+            ..Self::default()
+        }
+    }
+
     /// The view of `call`: MCP's result with our additions.
     pub fn result_view(&self) -> ResultView<'_> {
         ResultView {

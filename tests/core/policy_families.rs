@@ -15,8 +15,8 @@ use toolwright::{
     },
     registry::ToolSource,
     tool::{
-        Access, KnownTool, SideEffect, Tool, ToolCatalogue, ToolContext, ToolKind, ToolOutput,
-        Typed,
+        Access, KnownTool, NoData, SideEffect, Tool, ToolCatalogue, ToolContext, ToolKind,
+        ToolOutput, Typed,
     },
     tools::{ToolSet, catalogue},
 };
@@ -34,6 +34,7 @@ struct PatchInput {
 
 impl Tool for PatchFile {
     type Input = PatchInput;
+    type Output = NoData;
     type Plan = PathBuf;
 
     const NAME: &'static str = "patch_file";
@@ -54,7 +55,7 @@ impl Tool for PatchFile {
         format!("Patch {}", plan.display())
     }
 
-    async fn run(&self, plan: PathBuf, _cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: PathBuf, _cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
         std::fs::write(plan, "patched").unwrap();
         Ok(ToolOutput::text("patched"))
     }

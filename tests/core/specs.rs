@@ -41,6 +41,23 @@ fn every_tool_can_be_told_to_every_provider() {
 }
 
 #[test]
+fn every_tool_says_what_the_data_of_its_answers_are() {
+    for tool in ToolSet::ALL.iter().flat_map(|set| set.tools()) {
+        let spec = tool.spec();
+        let name = &spec.name;
+        let Some(schema) = &spec.output.as_ref().unwrap().schema else {
+            assert!(name.starts_with("diagnostic_"), "{name} has no data");
+            continue;
+        };
+        assert_eq!(schema["type"], "object", "{name}");
+        // It holds the text over MCP where the data do not say it.
+        assert!(schema["properties"].get("text").is_none(), "{name}");
+        assert!(!schema.to_string().contains("\"$ref\""), "{name}");
+        assert!(InputValidator::new(schema).is_ok(), "{name}");
+    }
+}
+
+#[test]
 fn an_input_without_its_required_parameters_is_refused_by_each_tool() {
     for tool in ToolSet::ALL.iter().flat_map(|set| set.tools()) {
         let validator = InputValidator::new(&tool.spec().input_schema).unwrap();

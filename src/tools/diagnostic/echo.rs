@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, DataScope, NoData, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, NoData, SideEffect, Tool, ToolContext, ToolOutput},
 };
 
 #[derive(Default)]
@@ -32,7 +32,6 @@ impl Tool for Echo {
     const TITLE: &'static str = "Echo";
     const DESCRIPTION: &'static str = "Gives its text back. For checking that calls arrive.";
     const SIDE_EFFECT: SideEffect = SideEffect::None;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
         Ok(input)

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, DataScope, NoData, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, NoData, SideEffect, Tool, ToolContext, ToolOutput},
 };
 
 #[derive(Default)]
@@ -48,7 +48,6 @@ impl Tool for Panic {
     const DESCRIPTION: &'static str =
         "Panics. For checking that a bug in one tool harms no other call.";
     const SIDE_EFFECT: SideEffect = SideEffect::None;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
         match input.stage {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, DataScope, NoData, Progress, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, NoData, Progress, SideEffect, Tool, ToolContext, ToolOutput},
 };
 
 #[derive(Default)]
@@ -35,7 +35,6 @@ impl Tool for Sleep {
     const DESCRIPTION: &'static str =
         "Waits, and tells how far it has come. For checking cancellation and progress.";
     const SIDE_EFFECT: SideEffect = SideEffect::None;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
         Ok(input)
