@@ -747,8 +747,9 @@ export declare class ToolRegistry {
   /** `{ name, description, parameters }` of every tool that is not disabled. */
   getFunctionSchemas(): { name: string; description: string; parameters: InputSchema }[];
   /** The tools as a provider's API takes them. `strict` asks OpenAI to hold the model to the schema. */
-  definitions<Format extends DefinitionFormat = "mcp">(
-    format?: Format | undefined,
+  definitions(format?: undefined, options?: { strict?: boolean | undefined }): Definitions["mcp"];
+  definitions<Format extends DefinitionFormat>(
+    format: Format,
     options?: { strict?: boolean | undefined },
   ): Definitions[Format];
 

@@ -59,7 +59,7 @@ function pascalCase(name) {
 }
 
 function declaration(name, { name: tool, description, inputSchema }) {
-  const cx = { tool, definitions: inputSchema.$defs ?? {}, open: [] };
+  const cx = { tool, definitions: inputSchema.$defs ?? {}, open: [], isGiven: true };
   if (inputSchema.type !== "object")
     fail(cx, "an input schema whose type is not object", inputSchema);
   const doc = docComment(`Input of \`${tool}\`. ${description ?? ""}`.trim(), "");
@@ -128,9 +128,13 @@ function objectType({ properties = {}, required = [], additionalProperties }, cx
   const inner = `${indent}  `;
   const lines = names.map((name) => {
     const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
-    const mark = required.includes(name) ? "" : "?";
+    const isOptional = !required.includes(name);
     const doc = docComment(properties[name].description, inner, properties[name]);
-    return `${doc}${inner}${key}${mark}: ${typeOf(properties[name], cx, inner)};`;
+    const type = typeOf(properties[name], cx, inner);
+    // What a host gives crosses as JSON, where `undefined` is nothing; under `exactOptionalPropertyTypes`
+    // TypeScript wants to be told.
+    const given = isOptional && cx.isGiven ? union([type, "undefined"]) : type;
+    return `${doc}${inner}${key}${isOptional ? "?" : ""}: ${given};`;
   });
   if (additionalProperties === true) lines.push(`${inner}[key: string]: unknown;`);
   return `{\n${lines.join("\n")}\n${indent}}`;

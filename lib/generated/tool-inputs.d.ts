@@ -17,11 +17,11 @@ export interface BashInput {
    * How long it may run, in milliseconds: at most 600000, by default 120000. Does not apply in the
    * background.
    */
-  timeout?: number;
+  timeout?: number | undefined;
   /** What the command does, in five to ten words, for the person who watches. */
-  description?: string;
+  description?: string | undefined;
   /** True to go on at once and let the command run; `TaskOutput` reads what it says. */
-  run_in_background?: boolean;
+  run_in_background?: boolean | undefined;
 }
 
 /**
@@ -45,7 +45,7 @@ export interface EditInput {
    * Replace every occurrence instead of the only one.
    * @default false
    */
-  replace_all?: boolean;
+  replace_all?: boolean | undefined;
 }
 
 /**
@@ -59,7 +59,7 @@ export interface GlobInput {
   /** The glob that paths have to fit, for example `*.ts`, `src/**\/*.{c,h}` or `**\/test_*.py`. */
   pattern: string;
   /** The directory to look in, absolute or relative to the workspace. Default: the workspace. */
-  path?: string;
+  path?: string | undefined;
 }
 
 /**
@@ -77,45 +77,45 @@ export interface GrepInput {
   /** The regular expression to search for, in ripgrep's (Rust's) syntax. */
   pattern: string;
   /** The file or directory to search, absolute or relative to the workspace. Default: the workspace. */
-  path?: string;
+  path?: string | undefined;
   /**
    * Only search files that fit this glob, for example `*.ts` or `src/**\/*.{c,h}`. Several are
    * separated by spaces or commas; `!` leaves files out. Relative to the workspace.
    */
-  glob?: string;
+  glob?: string | undefined;
   /** Only search files of this type, as `rg --type` knows it: js, py, rust, go, java… */
-  type?: string;
+  type?: string | undefined;
   /** What to show. Default: `files_with_matches`. `content`: The matching lines. `files_with_matches`: The paths of matching files, newest first. `count`: How many lines of each file match. */
-  output_mode?: "content" | "files_with_matches" | "count";
+  output_mode?: "content" | "files_with_matches" | "count" | undefined;
   /** Lines to show before each match. Only with `content`. */
-  "-B"?: number;
+  "-B"?: number | undefined;
   /** Lines to show after each match. Only with `content`. */
-  "-A"?: number;
+  "-A"?: number | undefined;
   /** Lines to show before and after each match; goes before `-A` and `-B`. Only with `content`. */
-  "-C"?: number;
+  "-C"?: number | undefined;
   /** The same as `-C`, and goes before it. */
-  context?: number;
+  context?: number | undefined;
   /** Show line numbers. Default: true. Only with `content`. */
-  "-n"?: boolean;
+  "-n"?: boolean | undefined;
   /**
    * Take upper and lower case as the same.
    * @default false
    */
-  "-i"?: boolean;
+  "-i"?: boolean | undefined;
   /**
    * Show only the part of a line that matches. Only with `content`.
    * @default false
    */
-  "-o"?: boolean;
+  "-o"?: boolean | undefined;
   /**
    * Let a match span lines; `.` then matches line ends too.
    * @default false
    */
-  multiline?: boolean;
+  multiline?: boolean | undefined;
   /** How many rows (lines, files or counts) to show. Default: 250. 0 shows all that fit. */
-  head_limit?: number;
+  head_limit?: number | undefined;
   /** How many rows to pass over first. */
-  offset?: number;
+  offset?: number | undefined;
 }
 
 /**
@@ -130,13 +130,13 @@ export interface NotebookEditInput {
   /** The absolute path of the notebook. */
   notebook_path: string;
   /** The new text of the cell; needed unless one is deleted. */
-  new_source?: string;
+  new_source?: string | undefined;
   /** The id of the cell, or `cell-N` counted from 0. To insert: the cell to insert after. */
-  cell_id?: string;
+  cell_id?: string | undefined;
   /** The kind of the cell; needed to insert one. */
-  cell_type?: "code" | "markdown" | null;
+  cell_type?: "code" | "markdown" | null | undefined;
   /** What to do. */
-  edit_mode?: "replace" | "insert" | "delete";
+  edit_mode?: "replace" | "insert" | "delete" | undefined;
 }
 
 /**
@@ -155,11 +155,11 @@ export interface ReadInput {
   /** The absolute path of the file to read. */
   file_path: string;
   /** The first line to read, counted from 1. Without it, reading starts at the beginning. */
-  offset?: number;
+  offset?: number | undefined;
   /** How many lines to read. Without it, up to 2,000 lines are read. */
-  limit?: number;
+  limit?: number | undefined;
   /** For PDF files: the pages to read, for example "3" or "1-5". At most 20 pages per call. */
-  pages?: string;
+  pages?: string | undefined;
 }
 
 /**
@@ -171,11 +171,11 @@ export interface TaskOutputInput {
   /** The id that the call which started the task gave. */
   task_id: string;
   /** True, the default, to wait until the task has ended or the time is up; false to answer at once. */
-  block?: boolean;
+  block?: boolean | undefined;
   /** How long to wait, in milliseconds: at most 600000, by default 30000. */
-  timeout?: number;
+  timeout?: number | undefined;
   /** The byte of the output to read from. Without it, from where the last call without it stopped. */
-  offset?: number;
+  offset?: number | undefined;
 }
 
 /** Input of `TaskStop`. Stops a background task with every process it has started, and answers when they are gone. Its output can still be read with TaskOutput. */
@@ -216,7 +216,7 @@ export interface EditFileInput {
     /** The text that takes its place. */
     replacement: string;
     /** Chooses the occurrence nearest to this line. */
-    lineHint?: number;
+    lineHint?: number | undefined;
   }>;
 }
 
@@ -233,14 +233,14 @@ export interface ClassicGlobInput {
    */
   pattern: string;
   /** The directory to look in. Default: the workspace. */
-  directory?: string;
+  directory?: string | undefined;
   /** How many files to show. Default: 1,000. */
-  maxResults?: number;
+  maxResults?: number | undefined;
   /**
    * Also find files whose name, or directory, begins with a dot.
    * @default false
    */
-  includeHidden?: boolean;
+  includeHidden?: boolean | undefined;
 }
 
 /**
@@ -254,19 +254,19 @@ export interface ClassicGrepInput {
   /** The regular expression to search for. */
   pattern: string;
   /** The directory, or the file, to search. Default: the workspace. */
-  directory?: string;
+  directory?: string | undefined;
   /**
    * Only search files whose path below the directory fits this glob, for example `**\/*.ts`. Without
    * a slash it fits at the top only.
    */
-  filePattern?: string;
+  filePattern?: string | undefined;
   /**
    * Tell upper from lower case. Default: false.
    * @default false
    */
-  caseSensitive?: boolean;
+  caseSensitive?: boolean | undefined;
   /** How many lines to show. Default: 1,000. */
-  maxResults?: number;
+  maxResults?: number | undefined;
 }
 
 /**
@@ -281,14 +281,14 @@ export interface LsInput {
    * List the directories in it too, three levels deep unless `maxDepth` says otherwise.
    * @default false
    */
-  recursive?: boolean;
+  recursive?: boolean | undefined;
   /**
    * Also list names that begin with a dot.
    * @default false
    */
-  includeHidden?: boolean;
+  includeHidden?: boolean | undefined;
   /** How many levels to list below the first. */
-  maxDepth?: number;
+  maxDepth?: number | undefined;
 }
 
 /**
@@ -302,9 +302,9 @@ export interface ReadFileInput {
   /** The file to read, absolute or relative to the workspace. */
   path: string;
   /** The first line to read, counted from 1. */
-  startLine?: number;
+  startLine?: number | undefined;
   /** The last line to read, itself included. */
-  endLine?: number;
+  endLine?: number | undefined;
 }
 
 /**
@@ -329,14 +329,14 @@ export interface ShellInput {
    * The directory to run it in, absolute or relative to the workspace. Without it, the one in which
    * the last command without it ended up; at first, the workspace.
    */
-  cwd?: string;
+  cwd?: string | undefined;
   /**
    * How long it may run, in milliseconds: at most 600000, by default 30000. Does not apply in the
    * background.
    */
-  timeout?: number;
+  timeout?: number | undefined;
   /** True to go on at once and let the command run; the answer says where its output goes. */
-  background?: boolean;
+  background?: boolean | undefined;
 }
 
 /**
@@ -353,7 +353,7 @@ export interface WriteFileInput {
    * Replace a file that exists.
    * @default false
    */
-  overwrite?: boolean;
+  overwrite?: boolean | undefined;
 }
 
 /** Input of `diagnostic_echo`. Gives its text back. For checking that calls arrive. */
@@ -362,9 +362,9 @@ export interface DiagnosticEchoInput {
    * The text to give back.
    * @default ""
    */
-  text?: string;
+  text?: string | undefined;
   /** How many times in a row. */
-  repeat?: number;
+  repeat?: number | undefined;
 }
 
 /** Input of `diagnostic_sleep`. Waits, and tells how far it has come. For checking cancellation and progress. */
@@ -372,7 +372,7 @@ export interface DiagnosticSleepInput {
   /** How long to wait, in milliseconds. */
   ms: number;
   /** In how many steps; progress is told after each. */
-  steps?: number;
+  steps?: number | undefined;
 }
 
 /** Input of `diagnostic_panic`. Panics. For checking that a bug in one tool harms no other call. */
@@ -380,7 +380,7 @@ export interface DiagnosticPanicInput {
   /** What the panic says. */
   message: string;
   /** Where it happens. `prepare`: While the call is prepared. `run`: While it runs. `blocking`: While it runs on a blocking thread. */
-  stage?: "prepare" | "run" | "blocking";
+  stage?: "prepare" | "run" | "blocking" | undefined;
 }
 
 /** The input of each built-in tool, by name and alias. */
