@@ -175,22 +175,27 @@ describe(`random notebooks (seed ${seed})`, () => {
 });
 
 describe("notebooks and the tools for text", () => {
-  test("Edit and edit_file name the tool to use, and the notebook stays", async () => {
+  test("Edit names the tool to use, edit_file another, and the notebook stays", async () => {
     const file = workspace.write("a.ipynb", '{"cells":[]}');
     const registry = createToolRegistry({
       projectPath: workspace.root,
       toolsets: ["claude", "classic"],
     });
-    const refused = refusal(
-      "FileEditError",
-      `\`${file}\` is a notebook; change its cells with NotebookEdit`,
-      "NotebookEdit is in the toolset `claude` (`toolsets`)",
-    );
+    const refused = (instead: string) =>
+      refusal(
+        "FileEditError",
+        `\`${file}\` is a notebook; ${instead}`,
+        "NotebookEdit is in the toolset `claude` (`toolsets`)",
+      );
     const edits = [{ target: "cells", replacement: "x" }];
     expect([
       await registry.call("Edit", { file_path: file, old_string: "cells", new_string: "x" }),
       await registry.call("edit_file", { path: "a.ipynb", edits }),
-    ]).toEqual([refused, refused]);
+    ]).toEqual([
+      refused("change its cells with NotebookEdit"),
+      // The set has no such tool.
+      refused("write it whole with write_file"),
+    ]);
     expect(readFileSync(file, "utf8")).toBe('{"cells":[]}');
   });
 

@@ -726,7 +726,7 @@ describe("allowed and disabled tools", () => {
     workspace.write("a.txt", "hi");
     expect(await registry.call("read_file", { path: "a.txt" })).toEqual(refused);
     const invocation = registry.createInvocation("read_file", { path: "a.txt" });
-    expect(await invocation.shouldConfirmExecute()).toBe(false);
+    await expect(invocation.shouldConfirmExecute()).rejects.toMatchObject({ ...refused.error });
     expect((await invocation.execute()).error).toEqual(refused.error);
     expect((await registry.call("greet", { name: "x" })).error?.type).toBe("ToolDisabled");
   });

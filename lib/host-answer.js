@@ -31,25 +31,31 @@ function resultOf(answer) {
   return text(JSON.stringify(answer, null, 2) ?? NO_ANSWER);
 }
 
-function errorOf({ type, message }) {
+function errorOf({ type, message, details }) {
   return {
     type: typeof type === "string" ? type : undefined,
     message: wordsOf({ message }, "the tool failed without a message"),
+    // Of a refusal, where the tool hands on the answer of another.
+    details,
   };
 }
 
 function resultOfThrown(thrown) {
+  const error = failureOf(thrown);
+  return { ...text(error.message), isError: true, error };
+}
+
+/** What was thrown, as an error of a call. One of ours keeps what it says. */
+function failureOf(thrown) {
   const message = wordsOf(thrown, "the tool threw something without a message");
   const ours = isToolError(thrown) && typeof thrown.type === "string";
-  return {
-    ...text(message),
-    isError: true,
-    error: { type: ours ? thrown.type : "ToolFailed", message },
-  };
+  return ours
+    ? { type: thrown.type, message, details: thrown.details }
+    : { type: "ToolFailed", message };
 }
 
 function text(words) {
   return { content: [{ type: "text", text: words }] };
 }
 
-module.exports = { handlerAnswerOf };
+module.exports = { failureOf, handlerAnswerOf };

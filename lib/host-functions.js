@@ -3,6 +3,7 @@
 const { ToolError, wordsOf } = require("./errors.js");
 const { handlerAnswerOf } = require("./host-answer.js");
 const { hookAnswerOf } = require("./hook-answer.js");
+const { encodedWord } = require("./own-invocation.js");
 const { weakly } = require("./lifetime.js");
 
 /**
@@ -15,6 +16,8 @@ class HostFunctions {
   #last = 0;
   /** number → how to get its answer as JSON; never throws. */
   #functions = new Map();
+  /** number → the invocations that a function keeps between its calls. */
+  #invocations = new Map();
   /** key → how to tell the function that its call has ended early. */
   #aborts = new Map();
 
@@ -28,8 +31,16 @@ class HostFunctions {
     this.#native = native;
   }
 
-  addHandler(handler) {
-    return this.#add((input, context) => handlerAnswerOf(() => handler(input, context)));
+  addHandler(handler, invocations) {
+    const number = this.#add((input, context) => {
+      if (context.step === "statement") return encodedWord(() => handler(input, context));
+      if (context.step === "agreed") {
+        return encodedWord(() => invocations.agreed(context.invocation));
+      }
+      return handlerAnswerOf(() => handler(input, context));
+    });
+    if (invocations !== undefined) this.#invocations.set(number, invocations);
+    return number;
   }
 
   /** A hook is called as the Claude Agent SDK calls one. */
@@ -42,6 +53,7 @@ class HostFunctions {
   /** Tells every function that still runs, and lets go of all. */
   close() {
     this.#functions.clear();
+    this.#invocations.clear();
     for (const key of this.#aborts.keys()) this.#abort(key);
   }
 
@@ -54,8 +66,14 @@ class HostFunctions {
   static #hear = (functions, what, key, number, inputJson, contextJson) => {
     if (what === "call") functions.#call(key, number, inputJson, contextJson);
     else if (what === "abort") functions.#abort(key);
-    else functions.#functions.delete(number);
+    else if (what === "letGo") functions.#invocations.get(number)?.letGo(key, inputJson);
+    else functions.#forget(number);
   };
+
+  #forget(number) {
+    this.#functions.delete(number);
+    this.#invocations.delete(number);
+  }
 
   async #call(key, number, inputJson, contextJson) {
     const answer = this.#functions.get(number);
@@ -78,12 +96,11 @@ class HostFunctions {
 }
 
 /** What a handler gets beside its input, and the means to tell it that its call has ended. */
-function handlerCall({ toolUseId, sessionId, watched }, send) {
+function handlerCall({ watched, ...facts }, send) {
   let controller;
   let ended;
   const context = {
-    toolUseId,
-    sessionId,
+    ...facts,
     // Made when it is asked for: few handlers do, and a controller costs more than the rest of this.
     get signal() {
       if (controller === undefined) {

@@ -3,16 +3,26 @@
 // What a host registers, brought into the one shape the addon takes: a spec and a handler.
 
 const { ToolError, shown } = require("./errors.js");
+const { OwnInvocations } = require("./own-invocation.js");
 const { tool } = require("./tool.js");
 
-/** The spec and the function of a registered object, whichever of the known shapes it has. */
-function readHostTool(object) {
+/**
+ * The spec and the function of a registered object, whichever of the known shapes it has, and the
+ * invocations of one that makes some.
+ *
+ * @param bus what a declarative tool's invocations may ask over
+ */
+function readHostTool(object, bus) {
   if (object === null || typeof object !== "object") {
     throw new ToolError("InvalidTool", `register() takes a tool, got ${shown(object)}`);
   }
-  const made = isDeclarative(object) ? tool(fromDeclarative(object)) : tool(object);
-  const { handler, ...spec } = made;
-  return { spec, handler };
+  if (!isDeclarative(object)) {
+    const { handler, ...spec } = tool(object);
+    return { spec, handler };
+  }
+  const invocations = new OwnInvocations(object, bus);
+  const { handler, ...spec } = tool(fromDeclarative(object, invocations));
+  return { spec: { ...spec, declarative: true }, handler, invocations };
 }
 
 /** A tool with `createInvocation` instead of a handler. */
@@ -20,7 +30,7 @@ function isDeclarative(object) {
   return typeof object.createInvocation === "function" && typeof object.handler !== "function";
 }
 
-function fromDeclarative(object) {
+function fromDeclarative(object, invocations) {
   return {
     name: object.name,
     title: object.displayName,
@@ -29,10 +39,7 @@ function fromDeclarative(object) {
     annotations: object.annotations,
     sideEffect: object.sideEffect,
     timeoutMs: object.timeoutMs,
-    handler: async (args, { signal, updateOutput }) => {
-      const invocation = await object.createInvocation(args);
-      return invocation.execute(signal, updateOutput);
-    },
+    handler: (args, context) => invocations.take(args, context),
   };
 }
 

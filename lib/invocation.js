@@ -1,56 +1,52 @@
 "use strict";
 
 const native = require("./native.js");
-const { checkSignal } = require("./abort.js");
+const { withSignal } = require("./abort.js");
 const { guardClass } = require("./boundary.js");
-const { abortError, unwrap } = require("./errors.js");
+const { unwrap } = require("./errors.js");
+const { ownText, ownTexts } = require("./own-words.js");
 
 let isInvocation;
 
 /**
  * One call that has been described and not yet run. Nothing it says has any effect; `execute` goes the
- * whole path, where the input is judged again.
+ * whole path, where the input is judged again. What it is about, it says whether or not it may run.
  */
 class ToolInvocation {
-  #preview;
+  #describe;
+  #question;
   #execute;
   #own;
 
   static {
-    isInvocation = (value) => typeof value === "object" && value !== null && #preview in value;
+    isInvocation = (value) => typeof value === "object" && value !== null && #describe in value;
   }
 
   /**
    * @param own the invocation of a host's declarative tool, which describes itself better than we can
    */
-  constructor({ toolName, params, preview, execute, own }) {
+  constructor({ toolName, params, describe, question, execute, own }) {
     this.toolName = toolName;
     this.params = params;
-    this.#preview = preview;
+    this.#describe = describe;
+    this.#question = question;
     this.#execute = execute;
     this.#own = own;
   }
 
   getDescription() {
-    return visible(this.#ask("getDescription")) || this.#look().description;
+    return visible(ownText(this.#own, "getDescription")) ?? this.#look().description;
   }
 
   toolLocations() {
-    const own = this.#ask("toolLocations");
-    return (Array.isArray(own) ? own.map(visible) : own) ?? this.#look().locations;
+    return ownTexts(this.#own, "toolLocations")?.map(visible) ?? this.#look().locations;
   }
 
   async shouldConfirmExecute(signal) {
-    checkSignal(signal);
-    if (signal?.aborted) throw abortError(signal.reason);
-    const { decision, error, risk, name } = this.#look();
-    if (error || decision === "allow") return false;
-    return {
-      toolName: name,
-      description: this.getDescription(),
-      risk,
-      locations: this.toolLocations(),
-    };
+    const { details } = await withSignal(signal, async (handle) =>
+      unwrap(await this.#question(handle), signal),
+    );
+    return details ?? false;
   }
 
   async execute(signal, updateOutput) {
@@ -61,18 +57,9 @@ class ToolInvocation {
     return this.#execute({ signal, onProgress });
   }
 
-  /** The tool's own words; one that cannot say them leaves it to us. */
-  #ask(method) {
-    try {
-      return this.#own?.[method]?.();
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Asked each time: policy and files may have changed since the last look. */
+  /** Asked each time: files may have changed since the last look. */
   #look() {
-    return unwrap(this.#preview());
+    return unwrap(this.#describe());
   }
 }
 
@@ -80,7 +67,7 @@ guardClass(ToolInvocation, isInvocation);
 
 /** A host's own text, which may hold what a model wrote: nothing in it is hidden from a person. */
 function visible(text) {
-  return typeof text === "string" ? native.formatForDisplay(text) : text;
+  return text === undefined ? undefined : native.formatForDisplay(text);
 }
 
 module.exports = { ToolInvocation };

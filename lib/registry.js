@@ -13,6 +13,7 @@ const { encodeInput } = require("./json.js");
 const { WorkUnderWay } = require("./lifetime.js");
 const { McpInstance, endInstance } = require("./mcp-instance.js");
 const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
+const { settledNow } = require("./own-words.js");
 const { encodePolicy } = require("./policy-engine.js");
 const { withProgress } = require("./progress.js");
 const { TaskEvents } = require("./task-events.js");
@@ -98,8 +99,8 @@ class ToolRegistry {
   }
 
   register(object) {
-    const { spec, handler } = readHostTool(object);
-    this.#add(spec, handler, object);
+    const { spec, handler, invocations } = readHostTool(object, this.#bus);
+    this.#add(spec, handler, { object, invocations });
   }
 
   unregister(name) {
@@ -240,9 +241,11 @@ class ToolRegistry {
 
   createInvocation(name, params, options) {
     const { toolUseId, sessionId } = optionsOf(options, "createInvocation");
-    const facts = { toolUseId, sessionId };
+    return this.#invocation(checkedName(name), params, { toolUseId, sessionId });
+  }
+
+  #invocation(name, params, facts) {
     const factsJson = factsOf(facts);
-    const id = this.#native.lookup(checkedName(name)) ?? undefined;
     let inputJson;
     let problem;
     try {
@@ -252,20 +255,32 @@ class ToolRegistry {
       inputJson = "null";
       problem = error;
     }
+    const describe = () => this.#native.describe(name, inputJson, factsJson);
+    const id = this.#native.lookup(name) ?? undefined;
     // Refused here, in the words a call would be answered with.
-    if (id === undefined || this.#closing) unwrap(this.#native.preview(name, inputJson, factsJson));
-    const object = this.#objects.get(name);
-    const registered = object?.id === id ? object.object : undefined;
+    if (id === undefined || this.#closing) unwrap(describe());
+    const known = this.#objects.get(name);
+    const isOwn = facts.registration === undefined && known?.id === id;
     return new ToolInvocation({
       toolName: name,
       params,
-      preview: () => this.#native.preview(name, inputJson, factsJson),
-      own: registered && isDeclarative(registered) ? ownInvocation(registered, params) : undefined,
+      describe,
+      question: (handle) =>
+        this.#calls.during(() => this.#native.question(name, inputJson, factsJson, handle)),
+      own:
+        isOwn && isDeclarative(known.object)
+          ? this.#ownInvocation(known.object, params)
+          : undefined,
       execute: (options) =>
         problem
           ? invocationFailure(problem)
           : this.#execute(name, inputJson, { ...options, ...facts }),
     });
+  }
+
+  /** Only asked to describe itself; what is wrong with the input is said by `execute`. */
+  #ownInvocation(declarative, params) {
+    return settledNow(() => declarative.createInvocation(params, this.#bus));
   }
 
   async call(name, input, options) {
@@ -365,16 +380,17 @@ class ToolRegistry {
     await this.#native.close();
     // Closed, the addon ends every call at once, whatever it waited for.
     await this.#calls.over();
-    this.#functions.close();
     // What the end of calls and tasks had to tell is on its way.
     await new Promise(setImmediate);
+    this.#native.release();
+    this.#functions.close();
     this.#taskEvents.close();
     leaveBus(this.#bus);
   }
 
-  #add(spec, handler, object) {
+  #add(spec, handler, { object, invocations } = {}) {
     const specJson = encodeSpec(spec);
-    const number = this.#functions.addHandler(handler);
+    const number = this.#functions.addHandler(handler, invocations);
     const { id, name } = unwrap(this.#native.register(specJson, number));
     if (object === undefined) this.#objects.delete(name);
     else this.#objects.set(name, { id, object });
@@ -420,7 +436,10 @@ class ToolRegistry {
         const { toolUseId, sessionId, signal } = optionsOf(context, `${name}.handler`);
         return this.#call(name, args, { toolUseId, sessionId, signal, registration });
       }, `${name}.handler`),
-      createInvocation: (params) => this.createInvocation(name, params),
+      createInvocation: guarded(
+        (params) => this.#invocation(name, params, { registration }),
+        `${name}.createInvocation`,
+      ),
     };
   }
 }
@@ -435,15 +454,6 @@ if (Symbol.asyncDispose) {
 function createToolRegistry(options) {
   const given = optionsOf(options, "createToolRegistry");
   return new ToolRegistry({ ...given, toolsets: given.toolsets ?? ["claude"] });
-}
-
-/** Only asked to describe itself; what is wrong with the input is said by `execute`. */
-function ownInvocation(declarative, params) {
-  try {
-    return declarative.createInvocation(params);
-  } catch {
-    return undefined;
-  }
 }
 
 function checkedEvent(name) {

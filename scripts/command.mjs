@@ -12,11 +12,12 @@ const KEPT_OUTPUT = 2_000_000;
 /**
  * Runs a command in the repository with its output streamed; rejects unless it exits with 0. Where
  * no person watches, the output has no colours, and the error's `output` is what was printed.
+ * With `held` the output is printed when the command has ended, for one that runs beside others.
  */
-export function run(command, args, { env = {}, timeoutMs } = {}) {
+export function run(command, args, { env = {}, timeoutMs, held = false } = {}) {
   const line = [command, ...args].map(displayed).join(" ");
-  console.log(`$ ${line}`);
-  const watched = process.stdout.isTTY;
+  if (!held) console.log(`$ ${line}`);
+  const watched = process.stdout.isTTY && !held;
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: root,
@@ -29,7 +30,7 @@ export function run(command, args, { env = {}, timeoutMs } = {}) {
     let output = "";
     const passOn = (from, to) => {
       from?.setEncoding("utf8").on("data", (text) => {
-        to.write(text);
+        if (!held) to.write(text);
         output = (output + text).slice(-KEPT_OUTPUT);
       });
     };
@@ -42,6 +43,7 @@ export function run(command, args, { env = {}, timeoutMs } = {}) {
     const closePipes = () => [child.stdout, child.stderr].forEach((it) => it?.destroy());
     child.on("exit", () => setTimeout(closePipes, 2_000).unref());
     child.on("close", (code, signal) => {
+      if (held) console.log(`$ ${line}\n${output}`);
       if (code === 0) return resolve();
       const timedOut = signal === "SIGKILL" && Date.now() - started >= timeoutMs;
       const how = timedOut
@@ -63,10 +65,10 @@ export function runTool(
 }
 
 /** npm is run as a script of this Node where npm told us its path, because on Windows it is a `.cmd`. */
-export function runNpm(args) {
+export function runNpm(args, options) {
   const npm = process.env.npm_execpath;
-  if (npm?.endsWith(".js")) return run(process.execPath, [npm, ...args]);
-  return run(process.platform === "win32" ? "npm.cmd" : "npm", args);
+  if (npm?.endsWith(".js")) return run(process.execPath, [npm, ...args], options);
+  return run(process.platform === "win32" ? "npm.cmd" : "npm", args, options);
 }
 
 function toolPath(name, command) {

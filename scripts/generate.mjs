@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./command.mjs";
-import { toolInputs } from "./schema-to-typescript.mjs";
+import { toolInputs, toolOutputs } from "./schema-to-typescript.mjs";
 import { buildDir } from "./setup.mjs";
 
 /** What each generated file must contain, by its path in the repository. */
@@ -17,6 +17,7 @@ function expectedFiles() {
     "native/binding.js": readFileSync(loader, "utf8"),
     "native/binding.d.ts": readFileSync(join(buildDir, "binding.d.ts"), "utf8"),
     "lib/generated/tool-inputs.d.ts": toolInputs(specs),
+    "lib/generated/tool-outputs.d.ts": toolOutputs(specs),
   };
 }
 

@@ -28,14 +28,16 @@ const SUPERVISOR = process.platform === "linux" ? "toolwright-supervisor" : unde
 
 /**
  * Profile "release" is what is published; "any" is for the edit-test loop: it takes an up-to-date
- * addon of either profile and otherwise builds a debug one.
+ * addon of either profile and otherwise builds a debug one. With `held` the output of each command
+ * is printed when it has ended.
  */
-export async function setup({ profile = "release" } = {}) {
-  if (!dependenciesMatchLock()) await step("installing npm dependencies", installDependencies);
+export async function setup({ profile = "release", held = false } = {}) {
+  if (!dependenciesMatchLock())
+    await step("installing npm dependencies", () => installDependencies(held));
   const sources = hashOfSources();
   if (!addonIsCurrent(sources, profile)) {
     const built = profile === "any" ? "debug" : profile;
-    await step(`building the addon (${built})`, () => buildAddon(sources, built));
+    await step(`building the addon (${built})`, () => buildAddon(sources, built, held));
   }
 }
 
@@ -67,11 +69,11 @@ function readPackages(path) {
   return JSON.parse(readFileSync(path, "utf8")).packages;
 }
 
-async function installDependencies() {
+async function installDependencies(held) {
   // Not `npm ci`: it refuses a lock file that was written against a mirror without every platform's
   // optional packages. `--no-save` takes the same locked versions and leaves the lock file alone.
   // Nothing we install needs its scripts (Bun's only moves a file), so none may run.
-  await runNpm(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"]);
+  await runNpm(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], { held });
 }
 
 function hashOfSources() {
@@ -114,12 +116,12 @@ function addonIsCurrent(sources, profile) {
   );
 }
 
-async function buildAddon(sources, profile) {
+async function buildAddon(sources, profile, held) {
   requireCargo();
   const args = ["build", "--platform", "--target-dir", targetDir, "--output-dir", buildDir];
   args.push("--js", "binding.js", "--dts", "binding.d.ts", "--no-const-enum");
   if (profile === "release") args.push("--release");
-  await runTool("@napi-rs/cli", args, { command: "napi" });
+  await runTool("@napi-rs/cli", args, { command: "napi", held });
 
   const addon = readdirSync(buildDir).find((name) => name.endsWith(".node"));
   if (!addon)

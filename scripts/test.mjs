@@ -12,18 +12,26 @@ const cargo = (...args) => run("cargo", args);
 const clippy = (...features) =>
   cargo("clippy", "--workspace", "--all-targets", ...features, "--", "-D", "warnings");
 
+/** Steps that are `beside` need no addon: they run while it is built, which keeps one core busy. */
 const STEPS = [
-  { name: "rustfmt", about: "Rust formatting", run: () => cargo("fmt", "--all", "--check") },
-  { name: "clippy", about: "Rust lints", run: () => clippy() },
+  {
+    name: "rustfmt",
+    about: "Rust formatting",
+    beside: true,
+    run: () => cargo("fmt", "--all", "--check"),
+  },
+  { name: "clippy", about: "Rust lints", beside: true, run: () => clippy() },
   {
     name: "clippy-core",
     about: "Rust lints without the binding",
+    beside: true,
     run: () => clippy("--no-default-features"),
   },
   {
     // The binding has no Rust tests of its own: Node and Bun test it.
     name: "cargo",
     about: "Rust tests",
+    beside: true,
     run: () => cargo("test", "--no-fail-fast", "--no-default-features"),
   },
   {
@@ -113,11 +121,28 @@ async function main() {
     return console.log(STEPS.map(({ name, about }) => `${name.padEnd(12)} ${about}`).join("\n"));
 
   const steps = selected(options);
-  await setup({ profile: options.quick ? "any" : "release" });
-  if (options.quick) writeGenerated();
+  if (options.quick) {
+    await setup({ profile: "any" });
+    writeGenerated();
+    return summarize(await outcomes(steps, options));
+  }
+  const build = { name: "setup", about: "npm dependencies and the addon", run: setup };
+  const [built, beside] = await Promise.all([
+    outcome(build, { profile: "release", held: true }),
+    outcomes(
+      steps.filter((step) => step.beside),
+      options,
+    ),
+  ]);
+  const others = steps.filter((step) => !step.beside);
+  const after = built.error ? [] : await outcomes(others, options);
+  summarize([built, ...beside, ...after]);
+}
+
+async function outcomes(steps, options) {
   const results = [];
   for (const step of steps) results.push(await outcome(step, options));
-  summarize(results);
+  return results;
 }
 
 function selected({ only, skip, quick }) {

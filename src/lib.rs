@@ -14,11 +14,13 @@
 //! 8. [`hooks`] see the answer; it is bounded and goes back as one [`tool::ToolOutput`].
 //!
 //! Commands run in [`process`], where what they start is found and ended with them.
-//! [`session`] is what lasts between calls; [`provider`] knows the wire formats of model providers.
+//! [`session`] is what lasts between calls. [`definition`] is what models are told of the tools, and
+//! [`provider`] knows the wire formats of model providers.
 
 #[cfg(feature = "binding")]
 pub mod binding;
 pub mod confirm;
+pub mod definition;
 pub mod error;
 pub mod hooks;
 pub mod mcp;

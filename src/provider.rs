@@ -5,8 +5,9 @@ use std::str::FromStr;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    registry::{Entry, needs_gemini_prefix},
-    tool::{Content, ToolOutput, ToolSpec, image_in_words, strict_schema},
+    definition::Definition,
+    registry::needs_gemini_prefix,
+    tool::{Content, ToolOutput, image_in_words, strict_schema},
 };
 
 /// Whose format tool definitions take.
@@ -52,36 +53,41 @@ pub enum Strictness {
 
 /// The tools as one provider wants to be told of them.
 pub fn definitions<'a>(
-    tools: impl Iterator<Item = &'a Entry>,
+    tools: impl Iterator<Item = Definition<'a>>,
     format: DefinitionFormat,
     strictness: Strictness,
 ) -> Value {
-    let specs = tools.map(|entry| entry.tool.spec());
     match format {
-        DefinitionFormat::Mcp => specs.map(mcp_definition).collect(),
-        DefinitionFormat::Anthropic => specs
-            .map(|spec| json!({ "name": spec.name, "description": spec.description, "input_schema": spec.input_schema }))
+        DefinitionFormat::Mcp => tools.map(mcp_definition).collect(),
+        DefinitionFormat::Anthropic => tools
+            .map(|Definition { spec, description, .. }| {
+                json!({
+                    "name": spec.name,
+                    "description": description,
+                    "input_schema": spec.input_schema,
+                })
+            })
             .collect(),
-        DefinitionFormat::OpenAi => specs
-            .map(|spec| {
-                let function = openai_function(spec, strictness);
+        DefinitionFormat::OpenAi => tools
+            .map(|tool| {
+                let function = openai_function(&tool, strictness);
                 json!({ "type": "function", "function": function })
             })
             .collect(),
-        DefinitionFormat::OpenAiResponses => specs
-            .map(|spec| {
-                let mut function = openai_function(spec, strictness);
+        DefinitionFormat::OpenAiResponses => tools
+            .map(|tool| {
+                let mut function = openai_function(&tool, strictness);
                 function.insert("type".to_owned(), json!("function"));
                 Value::Object(function)
             })
             .collect(),
         DefinitionFormat::Gemini => {
-            let declarations: Vec<Value> = specs
-                .map(|spec| {
+            let declarations: Vec<Value> = tools
+                .map(|Definition { spec, description, .. }| {
                     let prefix = if needs_gemini_prefix(&spec.name) { "_" } else { "" };
                     json!({
                         "name": format!("{prefix}{}", spec.name),
-                        "description": spec.description,
+                        "description": description,
                         "parametersJsonSchema": spec.input_schema,
                     })
                 })
@@ -91,20 +97,26 @@ pub fn definitions<'a>(
     }
 }
 
-fn mcp_definition(spec: &ToolSpec) -> Value {
-    json!({
+fn mcp_definition(tool: Definition<'_>) -> Value {
+    let Definition { spec, description, output_schema } = tool;
+    let mut definition = json!({
         "name": spec.name,
         "title": spec.title,
-        "description": spec.description,
+        "description": description,
         "inputSchema": spec.input_schema,
         "annotations": spec.annotations,
-    })
+    });
+    if let (Some(schema), Value::Object(definition)) = (output_schema, &mut definition) {
+        definition.insert("outputSchema".to_owned(), Value::Object(schema));
+    }
+    definition
 }
 
-fn openai_function(spec: &ToolSpec, strictness: Strictness) -> Map<String, Value> {
+fn openai_function(tool: &Definition<'_>, strictness: Strictness) -> Map<String, Value> {
+    let Definition { spec, description, .. } = tool;
     let mut function = Map::new();
     function.insert("name".to_owned(), json!(spec.name));
-    function.insert("description".to_owned(), json!(spec.description));
+    function.insert("description".to_owned(), json!(description));
     let parameters = match strictness {
         Strictness::Guided => spec.input_schema.clone(),
         Strictness::Strict => strict_schema(&spec.input_schema),

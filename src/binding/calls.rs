@@ -20,22 +20,32 @@ use super::{
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    pipeline::{CallOptions, Order, ToolCall, TurnCall},
-    policy::Decision,
+    pipeline::{CallOptions, Description, Order, ToolCall, TurnCall},
     provider::{ResultFormat, result_json},
-    tool::{Backlog, Progress, ProgressSink, ToolOutput, shown_text},
+    tool::{Backlog, Progress, ProgressSink, ToolOutput},
 };
+
+/// How the answer of a call is given.
+#[napi]
+pub enum AnswerView {
+    /// MCP's result, with what we add to it.
+    Result,
+    /// `llmContent` and `returnDisplay`.
+    Invocation,
+    /// MCP's result, with data only where the host asked for them.
+    Handler,
+}
 
 #[napi]
 impl NativeRegistry {
-    /// Runs a call; promises MCP's result as JSON, or `llmContent` and `returnDisplay` for an invocation.
+    /// Runs a call; promises its answer as JSON.
     #[napi(catch_unwind, ts_return_type = "Promise<string>")]
     pub fn call<'env>(
         &self,
         env: &'env Env,
         name: String,
         input: String,
-        is_invocation: bool,
+        view: AnswerView,
         facts: Option<String>,
         cancel: Option<&CancelHandle>,
         #[napi(ts_arg_type = "((news: string) => void) | undefined | null")] progress: Option<
@@ -43,13 +53,14 @@ impl NativeRegistry {
         >,
     ) -> Result<PromiseRaw<'env, String>> {
         let pipeline = Arc::clone(&self.pipeline);
+        let structured_content = self.structured_content;
         let watcher = Watcher::new(progress);
         // Here and not in the future: this is the thread the calls come from, in their order. A call
         // made before the registry was closed has an answer.
         let options = pipeline
             .refuse_when_closed()
             .and_then(|()| call_options(facts.as_deref(), cancel, &watcher));
-        let place = pipeline.place(&name);
+        let arrival = pipeline.arrival(&name);
         env.spawn_future(async move {
             let _watcher = watcher;
             let options = match options {
@@ -60,20 +71,28 @@ impl NativeRegistry {
             // A pointer, because what is spawned is copied on its way, on the thread of JavaScript too.
             let call = Box::pin(async {
                 match parsed_input(&input) {
-                    Ok(input) => pipeline.call(ToolCall { name, input }, options).await,
+                    Ok(input) => {
+                        let call = ToolCall { name: name.clone(), input };
+                        pipeline.call_arrived(arrival, call, options).await
+                    }
                     Err(error) => ToolOutput::failure(error),
                 }
             });
-            let output = match place {
-                Some(place) => place.run(call).await,
-                None => call.await,
-            };
-            Ok(match &output.error {
-                Some(error) if error.kind == ErrorKind::Cancelled && cancel.is_cancelled() => {
-                    misuse(error)
+            let output = call.await;
+            if let Some(error) = &output.error
+                && error.kind == ErrorKind::Cancelled
+                && cancel.is_cancelled()
+            {
+                return Ok(misuse(error));
+            }
+            Ok(match view {
+                AnswerView::Result => result_wire(&output),
+                AnswerView::Invocation => invocation_wire(&output),
+                AnswerView::Handler => {
+                    let tools = pipeline.registry.snapshot();
+                    let spec = tools.find_called(&name).map(|it| it.tool.spec());
+                    result_wire(&structured_content.sent(output, spec))
                 }
-                _ if is_invocation => invocation_wire(&output),
-                _ => result_wire(&output),
             })
         })
     }
@@ -97,14 +116,15 @@ impl NativeRegistry {
         let prepared = (|| {
             pipeline.refuse_when_closed()?;
             let calls: Vec<BatchCall> = parsed(&calls, ErrorKind::Validation)?;
+            let first = pipeline.arrival(calls.first().map_or("", |it| it.name.as_str()));
             let format: ResultFormat = format
                 .parse()
                 .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
-            Ok((calls, format, call_options(options.as_deref(), cancel, &watcher)?))
+            Ok((first, calls, format, call_options(options.as_deref(), cancel, &watcher)?))
         })();
         env.spawn_future(async move {
             let _watcher = watcher;
-            let (calls, format, options) = match prepared {
+            let (first, calls, format, options) = match prepared {
                 Ok(prepared) => prepared,
                 Err(error) => return Ok(misuse(&error)),
             };
@@ -112,7 +132,7 @@ impl NativeRegistry {
                 calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
             let calls = calls.into_iter().map(BatchCall::read).collect();
             let order = if parallel_reads { Order::ReadsInParallel } else { Order::Serial };
-            let outputs = pipeline.call_all(calls, options, order).await;
+            let outputs = pipeline.call_all(first, calls, options, order).await;
             let results: Vec<String> = outputs
                 .iter()
                 .zip(&asked)
@@ -137,42 +157,40 @@ impl NativeRegistry {
         })
     }
 
-    /// What a call would do: `{ description, locations, decision, … }`, or the error it would end in.
+    /// What a call would do, whether or not it may: `{ description, locations }` as JSON.
     #[napi(catch_unwind)]
-    pub fn preview(&self, name: String, input: String, facts: Option<String>) -> String {
+    pub fn describe(&self, name: String, input: String, facts: Option<String>) -> String {
         sealed((|| {
-            self.pipeline.refuse_when_closed()?;
             let options = call_options(facts.as_deref(), None, &Watcher::new(None))?;
-            let tools = self.pipeline.registry.snapshot();
-            let judged = parsed_input(&input).and_then(|input| {
-                self.pipeline.preview(ToolCall { name: name.clone(), input }, options)
-            });
-            let Some(entry) = tools.find_called(&name) else {
-                // Only a tool that was unregistered this instant can be judged and not found.
-                return Err(judged.err().unwrap_or_else(ToolError::cancelled));
-            };
-            let spec = entry.tool.spec();
-            let risk = match &judged {
-                Ok(Some((_, Decision::Ask(asking)))) => asking.risk,
-                _ => spec.side_effect.risk(),
-            };
-            let (description, locations, decision, error) = match &judged {
-                Ok(Some((prepared, decision))) => {
-                    (prepared.shown_description(), prepared.locations(), decision.as_str(), None)
-                }
-                Ok(None) => (shown_text(&spec.title), Vec::new(), Decision::Allow.as_str(), None),
-                Err(error) => (shown_text(&spec.title), Vec::new(), "deny", Some(error)),
-            };
-            Ok(json!({
-                "name": spec.name,
-                "risk": risk.for_people(),
-                "description": description,
-                "locations": locations,
-                "decision": decision,
-                "error": error,
-            })
-            .to_string())
+            // What is wrong with an input is told when the call runs.
+            let input = parsed_input(&input).unwrap_or_default();
+            let Description { text, locations } =
+                self.pipeline.describe(&ToolCall { name, input }, options)?;
+            Ok(json!({ "description": text, "locations": locations }).to_string())
         })())
+    }
+
+    /// What a person would have to confirm first; promises `{ details }` as JSON, without details where
+    /// nobody would be asked, or the error of a call that is denied.
+    #[napi(catch_unwind, ts_return_type = "Promise<string>")]
+    pub fn question<'env>(
+        &self,
+        env: &'env Env,
+        name: String,
+        input: String,
+        facts: Option<String>,
+        cancel: Option<&CancelHandle>,
+    ) -> Result<PromiseRaw<'env, String>> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let options = call_options(facts.as_deref(), cancel, &Watcher::new(None));
+        env.spawn_future(async move {
+            let question = async {
+                let input = parsed_input(&input).unwrap_or_default();
+                pipeline.question(ToolCall { name, input }, options?).await
+            };
+            let question = Box::pin(question).await;
+            Ok(sealed(question.map(|it| json!({ "details": it }).to_string())))
+        })
     }
 }
 

@@ -104,7 +104,7 @@ impl HostFunction {
         context: &Value,
         progress: ProgressSink,
     ) -> Option<String> {
-        let key = self.calls.next_key.fetch_add(1, Ordering::Relaxed);
+        let key = self.new_key();
         let (answer, answered) = oneshot::channel();
         self.calls.lock().insert(key, Waiting { answer, progress });
         let _running = Running { calls: &self.calls, key };
@@ -112,6 +112,16 @@ impl HostFunction {
             return None;
         }
         answered.await.ok()
+    }
+
+    /// A number that no other call has, for what the facade keeps between several calls of a function.
+    pub(super) fn new_key(&self) -> u32 {
+        self.calls.next_key.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Has the facade let go of what it keeps under a key; a last word goes along.
+    pub(super) fn let_go(&self, key: u32, last_word: &str) {
+        self.calls.tell("letGo", key, self.number, last_word.to_owned(), String::new());
     }
 }
 

@@ -13,14 +13,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{envelope::plain_cause, host_calls::HostFunction};
+use super::{envelope::plain_cause, host_calls::HostFunction, own_invocation::OwnInvocation};
 use crate::{
     error::{ErrorKind, ToolError},
     mcp::mcp_tool_name,
     registry::ToolSource,
     tool::{
-        Access, Annotations, Content, DynTool, InputValidator, Prepared, SideEffect, ToolContext,
-        ToolKind, ToolOutput, ToolSpec, check_foreign_schema, kind_of,
+        Access, Annotations, Content, DynTool, InputValidator, Prepared, SideEffect, Statement,
+        ToolContext, ToolKind, ToolOutput, ToolSpec, check_foreign_schema, kind_of, shown_schema,
     },
 };
 
@@ -41,6 +41,9 @@ pub(super) struct HostToolSpec {
     #[serde(default)]
     #[schemars(range(min = 1, max = 2_147_483_647))]
     timeout_ms: Option<u32>,
+    /// True for a tool that makes an invocation of each call, which has its own word on it.
+    #[serde(default)]
+    declarative: bool,
     /// Set for tools of an MCP server that the host is connected to.
     #[serde(default)]
     mcp_server: Option<String>,
@@ -57,7 +60,8 @@ pub(super) struct HostTool {
     /// How many inputs are being validated, for schemas with references.
     validating: AtomicUsize,
     timeout: Option<Duration>,
-    handler: HostFunction,
+    is_declarative: bool,
+    handler: Arc<HostFunction>,
 }
 
 impl HostTool {
@@ -83,14 +87,16 @@ impl HostTool {
                 .unwrap_or_else(|| name.clone()),
             name,
             description: host.description,
-            input_schema: host.input_schema,
+            input_schema: shown_schema(&host.input_schema, &str::to_owned),
+            output: None,
             side_effect,
             kind: ToolKind::PLAIN,
             annotations: host.annotations,
         };
         let timeout = host.timeout_ms.map(|ms| Duration::from_millis(u64::from(ms)));
         let validating = AtomicUsize::new(0);
-        let tool = Self { spec, validator, refers, validating, timeout, handler };
+        let (is_declarative, handler) = (host.declarative, Arc::new(handler));
+        let tool = Self { spec, validator, refers, validating, timeout, is_declarative, handler };
         Ok((Arc::new(tool), source))
     }
 }
@@ -158,13 +164,16 @@ impl DynTool for HostTool {
         let accepted = self.validator.accept(input);
         self.validating.fetch_sub(1, Ordering::Relaxed);
         let input = accepted?;
-        Ok(Box::new(HostCall { tool: self, input }))
+        let own = self.is_declarative.then(|| OwnInvocation::new(&self.handler, &self.spec.name));
+        Ok(Box::new(HostCall { tool: self, input, own }))
     }
 }
 
 struct HostCall {
     tool: Arc<HostTool>,
     input: Value,
+    /// What the facade keeps of the call until it is over.
+    own: Option<OwnInvocation>,
 }
 
 #[async_trait]
@@ -179,18 +188,41 @@ impl Prepared for HostCall {
     }
 
     fn description(&self) -> String {
-        let input = self.input.to_string();
-        let shown: String = input.chars().take(120).collect();
-        let cut = if shown.len() < input.len() { "…" } else { "" };
-        format!("{} {shown}{cut}", self.tool.spec.title)
+        self.tool.spec.describe_input(&self.input)
+    }
+
+    fn speaks_for_itself(&self) -> bool {
+        self.own.is_some()
+    }
+
+    async fn statement(&self, cx: &ToolContext) -> Result<Statement, ToolError> {
+        match &self.own {
+            Some(own) => own.statement(&self.input, cx).await,
+            None => Ok(Statement::default()),
+        }
+    }
+
+    async fn agreed(&self) -> Result<(), ToolError> {
+        match &self.own {
+            Some(own) => own.agreed().await,
+            None => Ok(()),
+        }
+    }
+
+    fn given_up(&self, outcome: &'static str) {
+        if let Some(own) = &self.own {
+            own.given_up(outcome);
+        }
     }
 
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Self { tool, input } = *self;
+        // The facade keeps the invocation until it has run.
+        let Self { tool, input, own } = *self;
         let context = json!({
             "toolUseId": &*cx.tool_use_id,
             "sessionId": &cx.session.id,
             "watched": cx.progress.is_watched(),
+            "invocation": own.as_ref().map(OwnInvocation::key),
         });
         let answered = tool.handler.call(&input, &context, cx.progress.clone()).await;
         let answer = answered.ok_or_else(|| gone(&tool.spec.name))?;
@@ -199,7 +231,7 @@ impl Prepared for HostCall {
 }
 
 /// The facade's wrapper catches everything a handler throws, so what fails here is the environment.
-fn gone(name: &str) -> ToolError {
+pub(super) fn gone(name: &str) -> ToolError {
     ToolError::new(
         ErrorKind::ToolFailed,
         format!("tool `{name}` cannot be called: its JavaScript environment has ended"),
@@ -223,11 +255,37 @@ struct Answer {
     error: Option<AnswerError>,
 }
 
+/// What a tool of a host says of its failure.
 #[derive(Deserialize)]
-struct AnswerError {
+pub(super) struct AnswerError {
     #[serde(rename = "type")]
     kind: Option<String>,
     message: String,
+    /// Of a refusal that it met with itself, such as one of a built-in tool that it wraps.
+    #[serde(default)]
+    details: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnswerDetails {
+    reason: String,
+    how_to_allow: String,
+    #[serde(default)]
+    suggested_rules: Vec<String>,
+}
+
+impl From<AnswerError> for ToolError {
+    fn from(error: AnswerError) -> Self {
+        let kind = error.kind.as_deref();
+        let kind = ErrorKind::ALL.iter().find(|it| Some(it.as_str()) == kind);
+        let told = Self::new(kind.copied().unwrap_or(ErrorKind::ToolFailed), error.message);
+        // A host may mean something else by the name.
+        match serde_json::from_value::<AnswerDetails>(error.details) {
+            Ok(it) => told.with_details(&it.reason, &it.how_to_allow, it.suggested_rules),
+            Err(_) => told,
+        }
+    }
 }
 
 fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolError> {
@@ -239,8 +297,10 @@ fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolError> {
     })?;
     // The Model Context Protocol has objects alone here, and its clients refuse the whole answer otherwise.
     if let Some(other) = answer.structured_content.as_ref().filter(|it| !it.is_object()) {
-        let message =
-            format!("tool `{name}` must answer structuredContent as an object, got {}", kind_of(other));
+        let message = format!(
+            "tool `{name}` must answer structuredContent as an object, got {}",
+            kind_of(other)
+        );
         return Err(ToolError::new(ErrorKind::ToolFailed, message));
     }
     let content: Vec<Content> = answer.content.into_iter().map(content_of).collect();
@@ -252,12 +312,7 @@ fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolError> {
         ..ToolOutput::default()
     };
     output.error = match answer.error {
-        Some(AnswerError { kind, message }) => {
-            let kind = kind
-                .as_deref()
-                .and_then(|name| ErrorKind::ALL.iter().find(|it| it.as_str() == name));
-            Some(ToolError::new(kind.copied().unwrap_or(ErrorKind::ToolFailed), message))
-        }
+        Some(error) => Some(ToolError::from(error)),
         None if answer.is_error => {
             let text = output.joined_text();
             let message = if text.is_empty() { "the tool failed without a message" } else { &text };

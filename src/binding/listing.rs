@@ -3,18 +3,23 @@
 use serde_json::{Value, json};
 
 use crate::{
+    definition::{Definition, Definitions},
     pipeline::Pipeline,
     registry::{Entry, ToolSource},
     tools::ToolSet,
 };
 
 /// The seeds' `RegisteredToolInfo`, with what we know beyond it.
-pub(super) fn tool_info(entry: &Entry, pipeline: &Pipeline) -> Value {
-    let spec = entry.tool.spec();
+pub(super) fn tool_info<'a>(
+    entry: &'a Entry,
+    definitions: &Definitions<'a>,
+    pipeline: &Pipeline,
+) -> Value {
+    let Definition { spec, description, .. } = definitions.of(entry);
     let mut info = json!({
         "name": spec.name,
         "title": spec.title,
-        "description": spec.description,
+        "description": description,
         "source": entry.source.as_str(),
         "inputSchema": spec.input_schema,
         "annotations": spec.annotations,
@@ -52,6 +57,7 @@ pub(super) fn builtin_specs() -> Value {
                 "aliases": tool.aliases(),
                 "description": spec.description,
                 "inputSchema": spec.input_schema,
+                "outputSchema": spec.output.as_ref().and_then(|it| it.schema.as_ref()),
             })
         })
         .collect()

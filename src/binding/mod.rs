@@ -19,6 +19,7 @@ mod host_tool;
 mod listing;
 pub mod mcp;
 mod options;
+mod own_invocation;
 pub mod policy;
 pub mod registry;
 mod wire;

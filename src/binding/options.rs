@@ -14,13 +14,14 @@ use super::{
 };
 use crate::{
     confirm::SharedBus,
+    definition::StructuredContent,
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
     pipeline::{Limits, Pipeline},
     policy::PermissionMode,
     process::{OnTimeout, ProcessSettings, TaskManager, supervisor_beside_this_library},
     registry::ToolSource,
-    session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions},
+    session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions, home_directory},
     tool::{InputValidator, derived_schema, is_valid_name},
     tools::ToolSet,
     workspace::Roots,
@@ -39,6 +40,8 @@ pub(super) struct Options {
     version: String,
     #[serde(default)]
     instructions: Option<String>,
+    #[serde(default)]
+    structured_content: bool,
     #[serde(default)]
     policy: Option<Value>,
     #[serde(default)]
@@ -116,6 +119,7 @@ impl ShellOptions {
 pub(super) struct Built {
     pub(super) pipeline: Pipeline,
     pub(super) identity: ServerIdentity,
+    pub(super) structured_content: StructuredContent,
     pub(super) setup: PolicySetup,
 }
 
@@ -139,7 +143,8 @@ impl Options {
         bus: SharedBus,
         host_calls: &Arc<HostCalls>,
     ) -> Result<Built, ToolError> {
-        let roots = Roots::new(&self.project_path, &self.additional_directories)?;
+        let roots = Roots::new(&self.project_path, &self.additional_directories)?
+            .with_home(home_directory());
         let read_before_write = match self.read_before_write {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
@@ -177,6 +182,11 @@ impl Options {
             version: self.version,
             instructions: self.instructions,
         };
-        Ok(Built { pipeline, identity, setup })
+        let structured_content = if self.structured_content {
+            StructuredContent::Sent
+        } else {
+            StructuredContent::LeftOut
+        };
+        Ok(Built { pipeline, identity, structured_content, setup })
     }
 }

@@ -29,11 +29,13 @@ use super::{
     policy::PolicySetup,
 };
 use crate::{
+    definition::{Definitions, StructuredContent},
     error::{ErrorKind, ToolError},
     mcp::{Connection, ServedTools, ServerIdentity},
     pipeline::Pipeline,
     process::TaskInfo,
     provider::{DefinitionFormat, Strictness, definitions},
+    registry::Snapshot,
 };
 
 /// The registry and all that stands behind it.
@@ -41,6 +43,7 @@ use crate::{
 pub struct NativeRegistry {
     pub(super) pipeline: Arc<Pipeline>,
     identity: ServerIdentity,
+    pub(super) structured_content: StructuredContent,
     setup: Mutex<PolicySetup>,
     host_calls: Arc<HostCalls>,
     lines: AtomicU64,
@@ -55,13 +58,13 @@ impl NativeRegistry {
         env: Env,
         options: String,
         #[napi(
-            ts_arg_type = "(what: \"call\" | \"abort\" | \"forget\", key: number, fn: number, input: string, context: string) => void"
+            ts_arg_type = "(what: \"call\" | \"abort\" | \"letGo\" | \"forget\", key: number, fn: number, input: string, context: string) => void"
         )]
         host: HostListener,
         bus: &NativeMessageBus,
     ) -> Result<Self> {
         let host_calls = Arc::new(HostCalls::new(host));
-        let Built { pipeline, identity, setup } =
+        let Built { pipeline, identity, structured_content, setup } =
             read::<Options>(&options, "option", ErrorKind::InvalidOptions)
                 .and_then(|options| options.build(Arc::clone(&bus.bus), &host_calls))
                 .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
@@ -74,7 +77,7 @@ impl NativeRegistry {
             .ok()
             .map(|hook| (hook, ends));
         let lines = AtomicU64::new(1);
-        Ok(Self { pipeline, identity, setup, host_calls, lines, end_with_env })
+        Ok(Self { pipeline, identity, structured_content, setup, host_calls, lines, end_with_env })
     }
 
     /// Registers a host's tool, whose handler is the function of a number. Gives `{ id, name }`.
@@ -141,14 +144,17 @@ impl NativeRegistry {
     #[napi(catch_unwind)]
     pub fn info(&self, name: String) -> Option<String> {
         let tools = self.pipeline.registry.snapshot();
-        tools.find(&name).map(|entry| tool_info(entry, &self.pipeline).to_string())
+        let definitions = self.definitions_of(&tools);
+        tools.find(&name).map(|it| tool_info(it, &definitions, &self.pipeline).to_string())
     }
 
     /// Every tool's info as JSON.
     #[napi(catch_unwind)]
     pub fn infos(&self) -> String {
         let tools = self.pipeline.registry.snapshot();
-        tools.entries().map(|entry| tool_info(entry, &self.pipeline)).collect::<Value>().to_string()
+        let definitions = self.definitions_of(&tools);
+        let infos = tools.entries().map(|it| tool_info(it, &definitions, &self.pipeline));
+        infos.collect::<Value>().to_string()
     }
 
     /// The tools that are not disabled, in a provider's format.
@@ -160,7 +166,7 @@ impl NativeRegistry {
                 .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
             let strictness = if strict { Strictness::Strict } else { Strictness::Guided };
             let tools = self.pipeline.registry.snapshot();
-            Ok(definitions(tools.enabled(), format, strictness).to_string())
+            Ok(definitions(self.definitions_of(&tools).all(), format, strictness).to_string())
         })())
     }
 
@@ -183,13 +189,13 @@ impl NativeRegistry {
         #[napi(ts_arg_type = "(message: string) => void")] send: Listener,
     ) -> McpLine {
         let session = format!("mcp-{}", self.lines.fetch_add(1, Ordering::Relaxed));
-        let tools = ServedTools::new(Arc::clone(&self.pipeline), session);
+        let tools = ServedTools::new(Arc::clone(&self.pipeline), session, self.structured_content);
+        let identity = tools.introduced(self.identity.clone());
         let outgoing = move |message| {
             // A client whose environment has ended hears nothing more; there is nobody to tell.
             let _ = send.call(message, ThreadsafeFunctionCallMode::NonBlocking);
         };
-        let (line, serve) =
-            Connection::open(Arc::new(tools), self.identity.clone(), Arc::new(outgoing));
+        let (line, serve) = Connection::open(Arc::new(tools), identity, Arc::new(outgoing));
         napi::bindgen_prelude::spawn(serve);
         McpLine::new(line)
     }
@@ -221,18 +227,21 @@ impl NativeRegistry {
         });
     }
 
-    /// Ends every running call; later ones are refused. Kept when every command is gone; no function of
-    /// the host is called after that.
+    /// Ends every running call; later ones are refused. Kept when every command is gone.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, ()>> {
         self.pipeline.closed.cancel();
         let tasks = Arc::clone(self.pipeline.sessions.tasks());
-        let host_calls = Arc::clone(&self.host_calls);
         env.spawn_future(async move {
             tasks.shut_down().await;
-            host_calls.release();
             Ok(())
         })
+    }
+
+    /// Lets go of every function of the host, once every call has ended: none is called after that.
+    #[napi(catch_unwind)]
+    pub fn release(&self) {
+        self.host_calls.release();
     }
 }
 
@@ -265,6 +274,10 @@ fn end(ends: &Ends) {
 }
 
 impl NativeRegistry {
+    fn definitions_of<'a>(&self, tools: &'a Snapshot) -> Definitions<'a> {
+        Definitions::new(tools, self.pipeline.sessions.roots(), self.structured_content)
+    }
+
     pub(super) fn setup(&self) -> MutexGuard<'_, PolicySetup> {
         self.setup.lock().unwrap_or_else(PoisonError::into_inner)
     }

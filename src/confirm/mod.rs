@@ -6,12 +6,12 @@ pub use bus::{Answer, BusEvent, DEFAULT_TIMEOUT, MessageBus, Outcome, SharedBus,
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     error::{ErrorKind, ToolError},
     policy::{Asking, Decision},
-    tool::{Prepared, ShownFile, ToolContext, ToolSpec, for_display, shown_text},
+    tool::{Prepared, Risk, ShownFile, Statement, ToolContext, ToolSpec, for_display, shown_text},
 };
 
 /// A call that policy, and a person where one was asked, let through. Nothing else can run.
@@ -81,6 +81,7 @@ impl Confirmations {
         &self,
         decision: Decision,
         prepared: Box<dyn Prepared>,
+        statement: Option<&Statement>,
         spec: &ToolSpec,
         cx: &ToolContext,
         judge_again: JudgeAgain<'_>,
@@ -91,13 +92,23 @@ impl Confirmations {
             Decision::Ask(asking) => asking,
         };
         // Kept aside, like whatever few calls wait for: every call has room for what it may wait for.
-        let (prepared, shown_file, details) =
-            Box::pin(details(prepared, &asking, spec, cx)).await?;
-        let answer = match self.bus.request(details, self.timeout, &cx.cancel).await {
+        let Shown { prepared, file: shown_file, mut details } =
+            Box::pin(details(prepared, statement, &asking, spec, cx)).await?;
+        let identity = [prepared.input().clone(), json!(&*cx.tool_use_id), json!(cx.session.id)];
+        details.extend(IDENTITY.map(str::to_owned).into_iter().zip(identity));
+        // For as long as nobody has answered: the call may be dropped while it waits.
+        prepared.given_up(Outcome::Cancelled.as_str());
+        let answer = match self.bus.request(details.into(), self.timeout, &cx.cancel).await {
             Ok(answer) => answer,
-            Err(unanswered) => return Err(unanswered_error(&unanswered, &asking, spec).into()),
+            Err(unanswered) => {
+                if matches!(unanswered, Unanswered::Timeout(_)) {
+                    prepared.given_up(Outcome::Timeout.as_str());
+                }
+                return Err(unanswered_error(&unanswered, &asking, spec).into());
+            }
         };
         if !answer.approved {
+            prepared.given_up(Outcome::Denied.as_str());
             let why = answer.message.map(|it| format!(": {it}")).unwrap_or_default();
             let message = format!("the user said no to `{}`{why}", spec.name);
             let error = ToolError::new(ErrorKind::PolicyDenied, message);
@@ -110,49 +121,124 @@ impl Confirmations {
             // Nothing is granted of what the person did not want.
             Some(input) if input != *prepared.input() => Ok(Settled::Edited(input, yes)),
             _ => {
+                self.tell_agreed(prepared.as_ref(), spec, cx).await?;
                 judge_again(prepared.as_ref())?;
                 Ok(Settled::Permitted(Permitted(prepared), Some(yes)))
             }
         }
     }
+
+    /// Tells a tool that speaks for itself that a person agreed to its call. One that does not take notice
+    /// may not be ready for what was agreed to, so the call is refused.
+    pub(crate) async fn tell_agreed(
+        &self,
+        prepared: &dyn Prepared,
+        spec: &ToolSpec,
+        cx: &ToolContext,
+    ) -> Result<(), ToolError> {
+        if !prepared.speaks_for_itself() {
+            return Ok(());
+        }
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => Err(ToolError::cancelled()),
+            told = prepared.agreed() => told,
+            () = tokio::time::sleep(self.timeout) => {
+                let (name, within) = (&spec.name, self.timeout.as_millis());
+                let message = format!(
+                    "`{name}` took no notice within {within} ms that the user agreed, so it was not run; \
+                     go on without it, or ask the user"
+                );
+                Err(ToolError::new(ErrorKind::Timeout, message))
+            }
+        }
+    }
+}
+
+/// What tells a request which call it is about, beside what a person is shown.
+const IDENTITY: [&str; 3] = ["input", "toolUseId", "sessionId"];
+
+/// What a person is shown of a call.
+pub(crate) struct Shown {
+    /// The call.
+    pub(crate) prepared: Box<dyn Prepared>,
+    /// The file that a change of it is shown of.
+    pub(crate) file: Option<ShownFile>,
+    /// What a person is shown.
+    pub(crate) details: Map<String, Value>,
 }
 
 /// What a person is shown, and the file it was made from. A preview may read files, so it is made aside.
-async fn details(
+pub(crate) async fn details(
     prepared: Box<dyn Prepared>,
+    statement: Option<&Statement>,
     asking: &Asking,
     spec: &ToolSpec,
     cx: &ToolContext,
-) -> Result<(Box<dyn Prepared>, Option<ShownFile>, Value), ToolError> {
+) -> Result<Shown, ToolError> {
     let aside = cx.clone();
-    let (prepared, preview) = cx
-        .blocking(move |_| {
-            let preview = prepared.preview(&aside);
-            Ok((prepared, preview))
-        })
-        .await?;
-    let (diff, shown_file) = preview.map_or((None, None), |it| (it.diff, Some(it.file)));
-    let mut details = json!({
+    let made_aside = cx.blocking(move |_| {
+        let preview = prepared.preview(&aside);
+        Ok((prepared, preview))
+    });
+    let (prepared, preview) = tokio::select! {
+        biased;
+        () = cx.cancel.cancelled() => return Err(ToolError::cancelled()),
+        made = made_aside => made?,
+    };
+    let (diff, file) = preview.map_or((None, None), |it| (it.diff, Some(it.file)));
+    let own_description = statement.and_then(|it| it.description.as_deref());
+    let own_locations = statement.and_then(|it| it.locations.as_ref());
+    let shown = json!({
         "toolName": spec.name,
-        "description": prepared.shown_description(),
-        "risk": asking.risk.for_people(),
-        "locations": prepared.locations(),
+        "description": own_description.map_or_else(|| prepared.shown_description(), shown_text),
+        "risk": shown_risk(statement, asking, spec).for_people(),
+        "locations": own_locations.map_or_else(
+            || prepared.locations(),
+            |it| it.iter().map(|it| shown_text(it)).collect(),
+        ),
         "reason": shown_text(&asking.reason),
         "suggestedRules": asking.suggested_rules,
-        "input": prepared.input(),
-        "toolUseId": &*cx.tool_use_id,
-        "sessionId": cx.session.id,
     });
-    if let Value::Object(details) = &mut details {
-        let diff = diff.map(|it| for_display(&it));
-        let message = asking.message.as_deref().map(shown_text);
-        details.extend(
-            [("diff", diff), ("message", message)]
-                .into_iter()
-                .filter_map(|(key, it)| Some((key.to_owned(), Value::String(it?)))),
-        );
+    let mut details = match shown {
+        Value::Object(details) => details,
+        _ => Map::new(),
+    };
+    // The names above are ours: a tool cannot pass for another one, or for another input.
+    for (name, value) in statement.into_iter().flat_map(|it| &it.more) {
+        if !IDENTITY.contains(&name.as_str()) {
+            details.entry(name.as_str()).or_insert_with(|| for_people(value));
+        }
     }
-    Ok((prepared, shown_file, details))
+    let diff = diff.map(|it| for_display(&it));
+    let message = asking.message.as_deref().map(shown_text);
+    details.extend(
+        [("diff", diff), ("message", message)]
+            .into_iter()
+            .filter_map(|(key, it)| Some((key.to_owned(), Value::String(it?)))),
+    );
+    Ok(Shown { prepared, file, details })
+}
+
+/// What the tool says of the risk of its call, unless a rule says that it is higher.
+fn shown_risk(statement: Option<&Statement>, asking: &Asking, spec: &ToolSpec) -> Risk {
+    let own = statement.and_then(|it| it.risk);
+    let is_said_by_rule = asking.risk != spec.side_effect.risk();
+    own.map_or(asking.risk, |own| if is_said_by_rule { own.max(asking.risk) } else { own })
+}
+
+/// A value of a tool's own with every text in it to be seen.
+fn for_people(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(for_display(text)),
+        Value::Array(items) => items.iter().map(for_people).collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| (for_display(name), for_people(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
 }
 
 /// Why a call that asked does not run: what the model may do next, and what a person or the host can do.

@@ -3,11 +3,15 @@
 use std::{pin::Pin, sync::Arc};
 
 use serde_json::{Map, Value, json};
-use toolwright_mcp_server::{Answer, Block, Call, Definition, Step, Tools};
+use toolwright_mcp_server::{
+    Answer, Arrived, Block, Call, Definition as ToldTool, ServerIdentity, Step, Tools,
+};
 
 use crate::{
-    pipeline::{CallOptions, Pipeline, ToolCall},
-    tool::{Content, Progress, ProgressSink, ToolOutput, ToolSpec},
+    definition::{Definition, Definitions, StructuredContent},
+    pipeline::{Arrival, CallOptions, Pipeline, ToolCall},
+    registry::Snapshot,
+    tool::{Content, Progress, ProgressSink, ToolOutput},
 };
 
 /// Where Claude's hosts put the id of the call.
@@ -17,29 +21,40 @@ const CLAUDE_TOOL_USE_ID: &str = "claudecode/toolUseId";
 const CLAUDE_MAX_RESULT: &str = "anthropic/maxResultSizeChars";
 
 /// One client's view of the registry.
+#[derive(Clone)]
 pub struct ServedTools {
     pipeline: Arc<Pipeline>,
     session_id: String,
+    structured_content: StructuredContent,
 }
 
 impl ServedTools {
     /// For a client whose calls belong to one session.
-    pub fn new(pipeline: Arc<Pipeline>, session_id: String) -> Self {
-        Self { pipeline, session_id }
+    pub fn new(
+        pipeline: Arc<Pipeline>,
+        session_id: String,
+        structured_content: StructuredContent,
+    ) -> Self {
+        Self { pipeline, session_id, structured_content }
     }
-}
 
-impl Tools for ServedTools {
-    fn list(&self) -> Vec<Definition> {
+    /// What the server says of itself, with where the workspace is.
+    pub fn introduced(&self, identity: ServerIdentity) -> ServerIdentity {
         let tools = self.pipeline.registry.snapshot();
-        tools.enabled().map(|entry| definition(entry.tool.spec())).collect()
+        let definitions = self.definitions(&tools);
+        let words = identity.instructions.as_deref().filter(|it| !it.is_empty());
+        let instructions: Vec<&str> = words.into_iter().chain(definitions.workspace()).collect();
+        ServerIdentity {
+            instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
+            ..identity
+        }
     }
 
-    fn find(&self, name: &str) -> Option<Definition> {
-        self.pipeline.registry.snapshot().find(name).map(|entry| definition(entry.tool.spec()))
+    fn definitions<'a>(&self, tools: &'a Snapshot) -> Definitions<'a> {
+        Definitions::new(tools, self.pipeline.sessions.roots(), self.structured_content)
     }
 
-    fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = Answer> + Send + '_>> {
+    async fn call(self, arrival: Arrival, call: Call) -> Answer {
         let Call { name, arguments, meta, cancel, steps } = call;
         let progress = match steps {
             Some(steps) => ProgressSink::new(move |news| {
@@ -52,22 +67,56 @@ impl Tools for ServedTools {
         };
         let options = CallOptions {
             tool_use_id: meta.get(CLAUDE_TOOL_USE_ID).and_then(Value::as_str).map(str::to_owned),
-            session_id: Some(self.session_id.clone()),
+            session_id: Some(self.session_id),
             cancel,
             progress,
             ..CallOptions::default()
         };
-        let call = ToolCall { name, input: Value::Object(arguments) };
-        Box::pin(async move { answer(self.pipeline.call(call, options).await) })
+        let tools = self.pipeline.registry.snapshot();
+        let spec = tools.find_called(&name).map(|it| it.tool.spec());
+        let call = ToolCall { name: name.clone(), input: Value::Object(arguments) };
+        let output = self.pipeline.call_arrived(arrival, call, options).await;
+        answer(self.structured_content.sent(output, spec))
     }
 }
 
-fn definition(spec: &ToolSpec) -> Definition {
-    Definition {
+impl Tools for ServedTools {
+    fn list(&self) -> Vec<ToldTool> {
+        let tools = self.pipeline.registry.snapshot();
+        self.definitions(&tools).all().map(told).collect()
+    }
+
+    fn find(&self, name: &str) -> Option<ToldTool> {
+        let tools = self.pipeline.registry.snapshot();
+        tools.find(name).map(|entry| told(self.definitions(&tools).of(entry)))
+    }
+
+    fn arrive(&self, name: &str) -> Box<dyn Arrived> {
+        Box::new(ArrivedCall { arrival: self.pipeline.arrival(name), tools: self.clone() })
+    }
+}
+
+/// A call that has been read off a client's line.
+struct ArrivedCall {
+    arrival: Arrival,
+    tools: ServedTools,
+}
+
+impl Arrived for ArrivedCall {
+    fn call(self: Box<Self>, call: Call) -> Pin<Box<dyn Future<Output = Answer> + Send>> {
+        let Self { arrival, tools } = *self;
+        Box::pin(tools.call(arrival, call))
+    }
+}
+
+fn told(tool: Definition<'_>) -> ToldTool {
+    let Definition { spec, description, output_schema } = tool;
+    ToldTool {
         name: spec.name.clone(),
         title: spec.title.clone(),
-        description: spec.description.clone(),
+        description: description.into_owned(),
         input_schema: spec.input_schema.as_object().cloned().unwrap_or_default(),
+        output_schema,
         annotations: serde_json::to_value(&spec.annotations).unwrap_or_default(),
         meta: Map::from_iter([(CLAUDE_MAX_RESULT.to_owned(), json!(500_000))]),
     }

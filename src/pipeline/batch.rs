@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 
-use super::{CallOptions, Pipeline, ToolCall};
+use super::{Arrival, CallOptions, Pipeline, ToolCall};
 use crate::{
     error::{ErrorKind, ToolError},
     tool::ToolOutput,
@@ -26,15 +26,18 @@ const MAX_SIDE_BY_SIDE: usize = 16;
 
 impl Pipeline {
     /// Runs the calls of a turn; one that could not even be read fails alone. Once cancelled or
-    /// interrupted, those that remain are answered with errors, so that every call has an answer.
+    /// interrupted, those that remain are answered with errors, so that every call has an answer. The
+    /// turn comes in with its first call; the others come in when it is their turn.
     pub async fn call_all(
         &self,
+        first: Arrival,
         calls: Vec<TurnCall>,
         options: CallOptions,
         order: Order,
     ) -> Vec<ToolOutput> {
         let mut outputs: Vec<ToolOutput> = Vec::with_capacity(calls.len());
         let mut interrupted: Option<String> = None;
+        let mut arrival = Some(first);
         let mut calls = calls.into_iter().peekable();
         while let Some(first) = calls.next() {
             let mut group = vec![first];
@@ -45,8 +48,9 @@ impl Pipeline {
             {
                 group.push(next);
             }
-            let answers =
-                group.into_iter().map(|it| self.turn_call(it, &options, interrupted.as_deref()));
+            let answers = group
+                .into_iter()
+                .map(|it| self.turn_call(it, arrival.take(), &options, interrupted.as_deref()));
             let answers = join_all(answers).await;
             interrupted =
                 interrupted.or_else(|| answers.iter().find_map(|it| it.interrupt.clone()));
@@ -58,6 +62,7 @@ impl Pipeline {
     async fn turn_call(
         &self,
         (tool_use_id, call): TurnCall,
+        arrival: Option<Arrival>,
         options: &CallOptions,
         interrupted: Option<&str>,
     ) -> ToolOutput {
@@ -71,7 +76,11 @@ impl Pipeline {
         }
         match call {
             Err(error) => ToolOutput::failure(error),
-            Ok(call) => self.call(call, CallOptions { tool_use_id, ..options.clone() }).await,
+            Ok(call) => {
+                let arrival = arrival.unwrap_or_else(|| self.arrival(&call.name));
+                let options = CallOptions { tool_use_id, ..options.clone() };
+                self.call_arrived(arrival, call, options).await
+            }
         }
     }
 

@@ -10,7 +10,7 @@ const MAX_PICTURE_BYTES: usize = 20 * 1024 * 1024;
 /// Cuts what is beyond the limits, over all blocks, and says what was cut. What a person is shown cannot
 /// act on a terminal.
 pub(super) fn bounded(mut output: ToolOutput, max_bytes: usize) -> ToolOutput {
-    output.display = output.display.map(|it| for_display(&it));
+    output.display = output.shown_to_people().map(|it| for_display(&it));
     let mut notes = Vec::new();
     bound_text(&mut output.content, max_bytes, &mut notes);
     bound_pictures(&mut output.content, &mut notes);

@@ -1,6 +1,7 @@
 //! One call: find, prepare, decide, hooks, confirm, execute, hooks, bound.
 
 use std::{
+    future::Future,
     pin::pin,
     sync::{
         Arc,
@@ -13,7 +14,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Limits, Place,
+    Arrival, Limits,
     bound::bounded,
     execute::{Within, closed_while_running},
     permit::Permit,
@@ -103,16 +104,39 @@ impl Pipeline {
         }
     }
 
-    /// Takes a place for a call that is about to be made, where the order of such calls matters: whoever
-    /// makes calls on several threads asks before it leaves the thread they come from.
-    pub fn place(&self, name: &str) -> Option<Place> {
+    /// Takes note of a call that has come in. Calls that change files begin in the order of their
+    /// arrivals, so that changes of one file happen in the order they were asked for.
+    pub fn arrival(&self, name: &str) -> Arrival {
         let tools = self.registry.snapshot();
-        let entry = tools.find_called(name)?;
-        (entry.tool.spec().side_effect == SideEffect::Mutating).then(|| self.start_order.take())
+        let changes_files = |it: &Entry| it.tool.spec().side_effect == SideEffect::Mutating;
+        match tools.find_called(name) {
+            Some(entry) if changes_files(entry) => self.start_order.arrival(),
+            _ => Arrival::of_any_order(),
+        }
     }
 
-    /// Runs one call. Every failure is an answer; a cancelled call answers with `Cancelled`.
-    pub async fn call(&self, call: ToolCall, options: CallOptions) -> ToolOutput {
+    /// Runs one call, which comes in now and not when it is first awaited. Every failure is an answer; a
+    /// cancelled call answers with `Cancelled`.
+    pub fn call(
+        &self,
+        call: ToolCall,
+        options: CallOptions,
+    ) -> impl Future<Output = ToolOutput> + Send {
+        let arrival = self.arrival(&call.name);
+        self.call_arrived(arrival, call, options)
+    }
+
+    /// Runs one call that has come in before.
+    pub async fn call_arrived(
+        &self,
+        arrival: Arrival,
+        call: ToolCall,
+        options: CallOptions,
+    ) -> ToolOutput {
+        arrival.run(self.answered_call(call, options)).await
+    }
+
+    async fn answered_call(&self, call: ToolCall, options: CallOptions) -> ToolOutput {
         let output = match self.checked_call(call, options).await {
             Ok(output) => output,
             Err(Refusal { error, interrupt }) => {
@@ -132,7 +156,7 @@ impl Pipeline {
         let entry = self.find(&tools, &call.name, registration)?;
         let name = &entry.tool.spec().name;
         // Ending the call, however it ends, ends the work it started on other threads.
-        let mut cx = self.context(options);
+        let mut cx = self.context_of(entry, options);
         let _ended = cx.cancel.clone().drop_guard();
         if cx.cancel.is_cancelled() {
             return Err(ToolError::cancelled().into());
@@ -171,15 +195,21 @@ impl Pipeline {
         Ok(match watched_input {
             Some(input) => {
                 let mut watched = pin!(self.hooks.after(name, &input, &cx, output));
-                tokio::select! {
+                let output = tokio::select! {
                     biased;
                     output = &mut watched => output,
                     () = self.closed.cancelled() => {
                         // The work is done and its answer stands; the hooks that remain do not see it.
                         cx.cancel.cancel();
-                        watched.await
+                        return Ok(watched.await);
                     }
+                };
+                // Whoever ends the call while a hook looks at its answer does not get the answer, unless
+                // the call has changed files: that is always told.
+                if cx.cancel.is_cancelled() && cx.commitment.withdraw() {
+                    return Err(ToolError::cancelled().into());
                 }
+                output
             }
             None => output,
         })
@@ -188,18 +218,6 @@ impl Pipeline {
     /// The policy of the call's session.
     pub(super) fn engine(&self, cx: &ToolContext) -> Arc<PolicyEngine> {
         cx.session.grants.engine(self.policy.get())
-    }
-
-    /// What a tool that walks over files may know of them: what policy denies, or would ask for, is
-    /// neither opened nor listed.
-    fn visibility(&self, entry: &Entry, cx: &ToolContext) -> Visibility {
-        let engine = self.engine(cx);
-        if !engine.has_path_limits() {
-            return Visibility::everything();
-        }
-        let spec = entry.tool.spec();
-        let (tool, kind) = (spec.name.clone(), spec.kind);
-        Visibility::judged_by(move |path, _subject| !engine.hides(&tool, &kind, path))
     }
 
     pub(super) fn timeout(&self, entry: &Entry) -> Duration {
@@ -226,6 +244,12 @@ impl Pipeline {
             return Err(ToolError::new(ErrorKind::RegistryClosed, message));
         }
         Ok(())
+    }
+
+    /// The surroundings of a call that policy has not judged yet.
+    pub(super) fn context_of(&self, entry: &Entry, options: CallOptions) -> ToolContext {
+        let cx = self.context(options);
+        ToolContext { visibility: self.visibility_before_judgement(entry, &cx), ..cx }
     }
 
     pub(super) fn context(&self, options: CallOptions) -> ToolContext {

@@ -3,6 +3,7 @@
 mod batch;
 mod bound;
 mod call;
+mod describe;
 mod execute;
 mod heed;
 mod limits;
@@ -10,11 +11,12 @@ mod panic_fence;
 mod permit;
 mod start_order;
 mod undo;
+mod visibility;
 
 pub use batch::{Order, TurnCall};
 pub use call::{CallOptions, Pipeline, ToolCall};
+pub use describe::Description;
 pub use limits::Limits;
 pub use panic_fence::quiet_panic_hook;
-pub use permit::Judged;
-pub use start_order::Place;
+pub use start_order::Arrival;
 pub use undo::{UndoAction, Undone};

@@ -21,7 +21,9 @@ use crate::{
     policy,
     policy::{Action, Basis, Decision, Origin, PolicyEngine, Question},
     registry::{Entry, ToolSource},
-    tool::{Access, Annotations, Prepared, ShownFile, SideEffect, ToolContext, ToolKind},
+    tool::{
+        Access, Annotations, Prepared, ShownFile, SideEffect, Statement, ToolContext, ToolKind,
+    },
     workspace::real_place,
 };
 
@@ -32,7 +34,7 @@ const LONG_LINE: usize = 2_048;
 const MAX_EDITS: usize = 3;
 
 /// A prepared call and what policy says of it.
-pub type Judged = (Box<dyn Prepared>, Decision);
+pub(super) type Judged = (Box<dyn Prepared>, Decision);
 
 /// A call that may run, and what goes with it.
 pub(super) struct Permit {
@@ -68,19 +70,32 @@ impl Pipeline {
         let mut context = Vec::new();
         for _ in 0..MAX_EDITS {
             let (prepared, decision) = judged;
-            let Heard { prepared, decision, said } = if self.hooks.hearing(&spec.name).is_empty() {
+            let heard = if self.hooks.hearing(&spec.name).is_empty() {
                 Heard { prepared, decision, said: Verdict::Silent }
             } else {
                 // Kept aside, like whatever few calls wait for.
                 Box::pin(self.hear(called, prepared, cx, &mut context)).await?
             };
+            let Heard { prepared, mut decision, said } = heard;
             let agreed = written.take().filter(|it| it.0 == *prepared.input());
-            let decision = if agreed.is_some() { Decision::Allow } else { decision };
+            let mut statement = None;
+            if prepared.speaks_for_itself() {
+                statement = Some(Box::pin(self.statement(called, prepared.as_ref(), cx)).await?);
+                if agreed.is_some() {
+                    self.confirmations.tell_agreed(prepared.as_ref(), spec, cx).await?;
+                }
+                decision = self.decide(called, prepared.as_ref(), cx, &said)?;
+            }
+            if agreed.is_some() {
+                decision = Decision::Allow;
+            }
             let judge_again = |prepared: &dyn Prepared| {
                 self.decide(called, prepared, cx, &said).map(|_allowed_or_agreed_to| ())
             };
-            let settled =
-                self.confirmations.settle(decision, prepared, spec, cx, &judge_again).await?;
+            let settled = self
+                .confirmations
+                .settle(decision, prepared, statement.as_ref(), spec, cx, &judge_again)
+                .await?;
             match settled {
                 Settled::Permitted(permitted, answered) => {
                     let was_written = agreed.is_some();
@@ -126,6 +141,7 @@ impl Pipeline {
                 HearingStep::Rewritten(input) => {
                     (prepared, _) = self.judge(called, input, cx).await?;
                 }
+                HearingStep::Cancelled => return Err(ToolError::cancelled().into()),
                 HearingStep::Blocked { reason, stop } => {
                     let error = ToolError::new(ErrorKind::HookBlocked, reason).allowed_by(
                         "a host can allow it by another answer of its PreToolUse hooks",
@@ -154,6 +170,22 @@ impl Pipeline {
         cx.session.grants.add(&rules.unwrap_or_default());
     }
 
+    /// Asks a tool that speaks for itself what it says of its call.
+    ///
+    /// Policy stands above it, as in the seed: what is denied never gets here; what somebody allowed, by a
+    /// rule, a mode, a default or a hook, runs without a question (a host's tool is never allowed by
+    /// anything less); and where policy asks, the tool's words are what a person is shown, and a tool that
+    /// wants no question does not spare them one. What the tool can do by itself is refuse.
+    pub(super) async fn statement(
+        &self,
+        called: &Called<'_>,
+        prepared: &dyn Prepared,
+        cx: &ToolContext,
+    ) -> Result<Statement, ToolError> {
+        let within = Within::new(cx, &self.closed, self.timeout(called.entry));
+        within.run(prepared.statement(cx)).await
+    }
+
     /// Prepares and decides; a denied call ends here, before any hook sees it.
     async fn judge(
         &self,
@@ -161,20 +193,29 @@ impl Pipeline {
         input: Value,
         cx: &ToolContext,
     ) -> Result<Judged, ToolError> {
-        let tool = Arc::clone(&called.entry.tool);
-        let prepared = if tool.prepares_slowly() {
-            let within = Within::new(cx, &self.closed, self.timeout(called.entry));
-            let aside = cx.clone();
-            within.run(cx.blocking(move |_| tool.prepare(input, &aside))).await?
-        } else {
-            fenced(|| tool.prepare(input, cx))?
-        };
+        let prepared = self.prepare(called, input, cx).await?;
         self.decide_aside(called, prepared, cx, &Verdict::Silent).await
+    }
+
+    /// Prepares, off the async threads where that may take long.
+    pub(super) async fn prepare(
+        &self,
+        called: &Called<'_>,
+        input: Value,
+        cx: &ToolContext,
+    ) -> Result<Box<dyn Prepared>, ToolError> {
+        let tool = Arc::clone(&called.entry.tool);
+        if !tool.prepares_slowly() {
+            return fenced(|| tool.prepare(input, cx));
+        }
+        let within = Within::new(cx, &self.closed, self.timeout(called.entry));
+        let aside = cx.clone();
+        within.run(cx.blocking(move |_| tool.prepare(input, &aside))).await
     }
 
     /// As [`Self::decide`]. A line that takes more than a moment to judge is judged on another thread, so
     /// that other calls go on and whoever ends the call is not kept waiting.
-    async fn decide_aside(
+    pub(super) async fn decide_aside(
         &self,
         called: &Called<'_>,
         prepared: Box<dyn Prepared>,
@@ -206,7 +247,7 @@ impl Pipeline {
 
     /// What policy says of a call at this moment, with what hooks said of it. What is denied, switched off,
     /// removed or replaced by now is an error.
-    fn decide(
+    pub(super) fn decide(
         &self,
         called: &Called<'_>,
         prepared: &dyn Prepared,
@@ -238,25 +279,6 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Prepares a call without running it, for a host that wants to show it first. A tool that prepares
-    /// slowly is not asked: whoever wants to show it waits for this.
-    pub fn preview(
-        &self,
-        call: ToolCall,
-        options: CallOptions,
-    ) -> Result<Option<Judged>, ToolError> {
-        let tools = self.registry.snapshot();
-        let entry = self.find(&tools, &call.name, None)?;
-        if entry.tool.prepares_slowly() {
-            return Ok(None);
-        }
-        let cx = self.context(options);
-        let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
-        let called = Called { tools: &tools, name: &call.name, registration: None, entry };
-        let decision = self.decide(&called, prepared.as_ref(), &cx, &Verdict::Silent)?;
-        Ok(Some((prepared, decision)))
-    }
-
     /// What policy says of a call, with its reasons. Nothing runs.
     pub fn explain(
         &self,
@@ -265,7 +287,7 @@ impl Pipeline {
     ) -> Result<policy::Verdict, ToolError> {
         let tools = self.registry.snapshot();
         let entry = self.find(&tools, &call.name, None)?;
-        let cx = self.context(options);
+        let cx = self.context_of(entry, options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let engine = self.engine(&cx);
         let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question));

@@ -25,17 +25,44 @@ struct Line {
     waiting: BTreeMap<u64, Arc<Notify>>,
 }
 
+/// A call that has come in. Whoever hands calls over to other threads takes note of each before that, on
+/// the thread they come from, and lets the pipeline run it by this.
+#[derive(Debug)]
+#[must_use = "dropped, it gives up the call's place in the order"]
+pub struct Arrival(Option<Place>);
+
+impl Arrival {
+    /// Of a call that has to wait for no other.
+    pub(super) fn of_any_order() -> Self {
+        Self(None)
+    }
+
+    /// Runs the call: one that has a place takes its first step in its turn.
+    pub(super) async fn run<T>(self, call: impl Future<Output = T>) -> T {
+        match self.0 {
+            // A pointer, because a future is copied when it is handed on.
+            Some(place) => place.run(Box::pin(call)).await,
+            None => call.await,
+        }
+    }
+}
+
 /// A place in the order. A call that is dropped gives its place up, and the others keep theirs.
 #[derive(Debug)]
-pub struct Place {
+struct Place {
     order: StartOrder,
     number: u64,
     turn: Arc<Notify>,
 }
 
 impl StartOrder {
+    /// Takes note of a call that changes files.
+    pub(super) fn arrival(&self) -> Arrival {
+        Arrival(Some(self.take()))
+    }
+
     /// Takes the next place.
-    pub(super) fn take(&self) -> Place {
+    fn take(&self) -> Place {
         let turn = Arc::new(Notify::new());
         let mut line = self.lock();
         let number = line.next;
@@ -51,7 +78,7 @@ impl StartOrder {
 
 impl Place {
     /// Runs a call: its first step in its turn, the rest as it comes.
-    pub async fn run<T>(self, call: impl Future<Output = T>) -> T {
+    async fn run<T>(self, call: impl Future<Output = T>) -> T {
         while !self.is_first() {
             self.turn.notified().await;
         }

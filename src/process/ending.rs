@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Why a command was stopped from outside.
@@ -18,7 +19,7 @@ pub enum StopReason {
 }
 
 /// What a task is at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskState {
     /// It runs.

@@ -61,11 +61,11 @@ impl Session {
     pub fn resolve_for_reading(
         &self,
         asked: &str,
-        relative: RelativePaths,
+        relative: RelativePaths<'_>,
     ) -> Result<WorkspacePath, PathError> {
         self.roots.resolve(asked, relative).or_else(|refused| match refused {
             PathError::Outside { .. } => Roots::new(self.tasks.files(), &[])
-                .and_then(|files| files.resolve(asked, RelativePaths::Refused))
+                .and_then(|files| files.resolve(asked, RelativePaths::FromFirstRoot))
                 .ok()
                 .filter(|file| self.is_own_output(file))
                 .ok_or(refused),
@@ -137,6 +137,11 @@ impl Sessions {
     #[must_use]
     pub fn with_tasks(self, tasks: Arc<TaskManager>) -> Self {
         Self { tasks, ..self }
+    }
+
+    /// The directories that their file tools may touch.
+    pub fn roots(&self) -> &Roots {
+        &self.roots
     }
 
     /// The commands of all conversations.

@@ -4,16 +4,23 @@ use std::{future::Future, path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Access, Preview, SideEffect, ToolContext, ToolKind, ToolOutput, ToolSpec, shown_text};
+use super::{
+    Access, DataScope, Preview, SideEffect, Statement, ToolContext, ToolKind, ToolOutput, ToolSpec,
+    shown_text,
+};
 use crate::error::ToolError;
 
 /// What the author of a native tool writes: one type in one file.
 pub trait Tool: Send + Sync + 'static {
     /// The parsed input; its derived schema is what models see.
     type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+
+    /// The data of an answer; [`super::NoData`] where there are none. Its derived schema is what programs
+    /// go by.
+    type Output: Serialize + JsonSchema + Send + 'static;
 
     /// The input with every path resolved: what is judged is what runs.
     type Plan: Send + Sync + 'static;
@@ -28,6 +35,8 @@ pub trait Tool: Send + Sync + 'static {
     const SIDE_EFFECT: SideEffect;
     /// What kind of tool it is: all that policy goes by.
     const KIND: ToolKind = ToolKind::PLAIN;
+    /// How much of an answer its data say.
+    const DATA_SCOPE: DataScope = DataScope::WholeAnswer;
     /// Other names it answers to.
     const ALIASES: &'static [&'static str] = &[];
     /// The time limit of one call, where it differs from the registry's.
@@ -64,7 +73,7 @@ pub trait Tool: Send + Sync + 'static {
         &self,
         plan: Self::Plan,
         cx: &ToolContext,
-    ) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
+    ) -> impl Future<Output = Result<ToolOutput<Self::Output>, ToolError>> + Send;
 }
 
 /// What the registry holds. Native tools come through [`super::Typed`]; a host's, a plugin's and an
@@ -128,6 +137,25 @@ pub trait Prepared: Send + Sync {
     fn preview(&self, _cx: &ToolContext) -> Option<Preview> {
         None
     }
+
+    /// True when the tool has a word of its own on each call: it is then asked for its [`Statement`] before
+    /// anybody is asked about the call, and told how that ended.
+    fn speaks_for_itself(&self) -> bool {
+        false
+    }
+
+    /// What the tool itself says of the call. An error refuses it, whatever policy allows.
+    async fn statement(&self, _cx: &ToolContext) -> Result<Statement, ToolError> {
+        Ok(Statement::default())
+    }
+
+    /// Tells the tool that a person agreed to the call, and waits until it has heard. An error refuses it.
+    async fn agreed(&self) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    /// Notes how the question about the call ended, for a tool that is told once the call is given up.
+    fn given_up(&self, _outcome: &'static str) {}
 
     /// Does the work; reached through [`crate::confirm::Permitted`] only.
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError>;

@@ -4,8 +4,8 @@
 
 use std::fmt::Write as _;
 
+use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value};
-use toolwright_json_schema::{Problem, ProblemKind, Schema};
 
 use super::{SchemaError, coerce::coerce};
 use crate::error::{ErrorKind, ToolError};
@@ -14,20 +14,26 @@ use crate::error::{ErrorKind, ToolError};
 const MAX_REPORTED: usize = 5;
 /// How many problems are looked at: an array can have a million of them.
 const MAX_LOOKED_AT: usize = 100;
+/// Keeps a hostile pattern in a host's or server's schema from stalling a call.
+const MAX_PATTERN_STEPS: usize = 200_000;
 /// How much of a wrong value is shown.
 const MAX_SHOWN_CHARS: usize = 60;
 
 /// A compiled input schema.
 pub struct InputValidator {
     schema: Value,
-    compiled: Schema,
+    compiled: Validator,
     noun: &'static str,
 }
 
 impl InputValidator {
     /// Compiles a schema. References to other documents are refused, never fetched.
     pub fn new(schema: &Value) -> Result<Self, SchemaError> {
-        let compiled = Schema::new(schema).map_err(SchemaError::Invalid)?;
+        let patterns = PatternOptions::fancy_regex().backtrack_limit(MAX_PATTERN_STEPS);
+        let compiled = jsonschema::options()
+            .with_pattern_options(patterns)
+            .build(schema)
+            .map_err(|err| SchemaError::Invalid(err.to_string()))?;
         Ok(Self { schema: schema.clone(), compiled, noun: "parameter" })
     }
 
@@ -51,13 +57,13 @@ impl InputValidator {
             ));
         }
         coerce(&mut input, &self.schema);
-        if self.compiled.allows(&input) {
+        if self.compiled.is_valid(&input) {
             return Ok(input);
         }
         let mut problems: Vec<String> = Vec::new();
         let mut left_out = 0_usize;
-        for problem in self.compiled.problems(&input, MAX_LOOKED_AT) {
-            let problem = self.explain(problem);
+        for error in self.compiled.iter_errors(&input).take(MAX_LOOKED_AT) {
+            let problem = self.explain(&error);
             if problems.contains(&problem) {
                 continue;
             }
@@ -74,12 +80,14 @@ impl InputValidator {
         Err(ToolError::new(ErrorKind::Validation, message))
     }
 
-    fn explain(&self, problem: Problem<'_>) -> String {
-        let place = parameter_name(&problem.pointer);
-        let schema = self.schema_at(&problem.pointer);
+    fn explain(&self, error: &ValidationError<'_>) -> String {
+        let pointer = error.instance_path().as_str();
+        let place = parameter_name(pointer);
+        let schema = self.schema_at(pointer);
         let noun = self.noun;
-        let words = match problem.kind {
-            ProblemKind::UnknownProperties(unexpected) => {
+        let in_words = || lower_first(&error.masked_with("the value").to_string());
+        let words = match error.kind() {
+            ValidationErrorKind::AdditionalProperties { unexpected } => {
                 let unknown: Vec<_> =
                     unexpected.iter().take(MAX_REPORTED).map(|it| quoted(it)).collect();
                 let owner = if place.is_empty() {
@@ -94,25 +102,35 @@ impl InputValidator {
                     unknown.join(", "),
                 );
             }
-            ProblemKind::MissingProperty(name) => {
-                let full = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let full =
+                    if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
                 let expected = schema
-                    .and_then(|it| it.get("properties")?.get(&name))
+                    .and_then(|it| it.get("properties")?.get(name))
                     .map_or_else(String::new, |it| format!(", expected {}", expectation(it)));
                 return format!("missing required {noun} {}{expected}", quoted(&full));
             }
-            ProblemKind::Unexpected(words) => match schema.map(expectation) {
+            // The schema says in plain words what was expected.
+            ValidationErrorKind::Type { .. }
+            | ValidationErrorKind::Enum { .. }
+            | ValidationErrorKind::Minimum { .. }
+            | ValidationErrorKind::Maximum { .. }
+            | ValidationErrorKind::MinLength { .. }
+            | ValidationErrorKind::MaxLength { .. }
+            | ValidationErrorKind::MinItems { .. }
+            | ValidationErrorKind::MaxItems { .. } => match schema.map(expectation) {
                 Some(expected) if !expected.is_empty() => format!("expected {expected}"),
-                _ => lower_first(&words),
+                _ => in_words(),
             },
-            ProblemKind::Other(words) => lower_first(&words),
+            _ => in_words(),
         };
         let subject = if place.is_empty() {
             "input".to_owned()
         } else {
             format!("{noun} {}", quoted(&place))
         };
-        format!("{subject}: {words}, got {}", shown(&problem.value))
+        format!("{subject}: {words}, got {}", shown(error.instance()))
     }
 
     fn schema_at(&self, pointer: &str) -> Option<&Value> {

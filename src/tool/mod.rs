@@ -18,6 +18,7 @@ mod preview;
 mod progress;
 mod schema;
 mod spec;
+mod statement;
 mod typed;
 
 pub use access::{Access, shown_path, shown_text};
@@ -33,9 +34,15 @@ pub(crate) use input::kind_of;
 pub use input_size::{MAX_INPUT_BYTES, check_input_size};
 pub use kind::{ToolFamily, ToolKind};
 pub(crate) use output::image_in_words;
-pub use output::{Content, InvocationView, ResultView, ToolOutput};
+pub use output::{Content, InvocationView, NoData, ResultView, ToolOutput};
 pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};
-pub use schema::{SchemaError, check_foreign_schema, derived_schema, strict_schema};
-pub use spec::{Annotations, NAME_RULE, Risk, SideEffect, ToolSpec, is_valid_name};
+pub use schema::{
+    SchemaError, check_foreign_schema, derived_output_schema, derived_schema, shown_schema,
+    strict_schema,
+};
+pub use spec::{
+    Annotations, DataScope, NAME_RULE, OutputSpec, Risk, SideEffect, ToolSpec, is_valid_name,
+};
+pub use statement::Statement;
 pub use typed::Typed;

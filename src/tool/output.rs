@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -42,13 +43,16 @@ pub(crate) fn image_in_words(data: &str, mime_type: &str) -> String {
     format!("[{mime_type} image, {} bytes in base64]", data.len())
 }
 
-/// The answer of one call.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ToolOutput {
+/// What a person is shown of an answer that has nothing in it.
+const NO_OUTPUT: &str = "(no output)";
+
+/// The answer of one call. A tool gives its data as its own type; beyond it they are JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOutput<Data = Value> {
     /// What the model reads, in order.
     pub content: Vec<Content>,
-    /// The same facts as data, where that serves a program better than the text.
-    pub structured: Option<Value>,
+    /// The facts as data, for programs.
+    pub structured: Option<Data>,
     /// What a person is shown, where it is not the text itself.
     pub display: Option<String>,
     /// Facts about the answer for programs; never shown to the model.
@@ -61,7 +65,35 @@ pub struct ToolOutput {
     pub interrupt: Option<String>,
 }
 
-impl ToolOutput {
+/// Answers without data: nothing is of this type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum NoData {}
+
+impl JsonSchema for NoData {
+    fn schema_name() -> Cow<'static, str> {
+        "NoData".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        false.into()
+    }
+}
+
+impl<Data> Default for ToolOutput<Data> {
+    fn default() -> Self {
+        Self {
+            content: Vec::new(),
+            structured: None,
+            display: None,
+            meta: Map::new(),
+            error: None,
+            tells_failure: false,
+            interrupt: None,
+        }
+    }
+}
+
+impl<Data> ToolOutput<Data> {
     /// An answer of one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![Content::text(text)], ..Self::default() }
@@ -77,11 +109,33 @@ impl ToolOutput {
         }
     }
 
+    /// Sets the data.
+    #[must_use]
+    pub fn with_data(mut self, data: Data) -> Self {
+        self.structured = Some(data);
+        self
+    }
+
     /// Sets what a person is shown.
     #[must_use]
     pub fn with_display(mut self, display: impl Into<String>) -> Self {
         self.display = Some(display.into());
         self
+    }
+
+    /// What a person is shown where it is not the content, which then says something: nobody is to take an
+    /// answer for none.
+    pub(crate) fn shown_to_people(&self) -> Option<String> {
+        let is_said = |it: &&str| !it.trim().is_empty();
+        if let Some(own) = self.display.as_deref().filter(is_said) {
+            return Some(own.to_owned());
+        }
+        let content_says_something = self.content.iter().any(|block| match block {
+            Content::Text { text } => is_said(&text.as_str()),
+            Content::Image { .. } | Content::Other(_) => true,
+        });
+        let failure = self.error.as_ref().map(|it| it.message.as_str()).filter(is_said);
+        (!content_says_something).then(|| failure.unwrap_or(NO_OUTPUT).to_owned())
     }
 
     /// All text blocks in one, with a word where a picture stands.
@@ -105,6 +159,20 @@ impl ToolOutput {
         joined
     }
 
+    /// The answer as everybody but the tool has it. A failed call has no data: what there is of it may
+    /// not be what its type promises.
+    pub(super) fn erased(self) -> Result<ToolOutput, serde_json::Error>
+    where
+        Data: Serialize,
+    {
+        let Self { content, structured, display, meta, error, tells_failure, interrupt } = self;
+        let structured = structured.filter(|_| error.is_none());
+        let structured = structured.map(serde_json::to_value).transpose()?;
+        Ok(ToolOutput { content, structured, display, meta, error, tells_failure, interrupt })
+    }
+}
+
+impl ToolOutput {
     /// The view of `call`: MCP's result with our additions.
     pub fn result_view(&self) -> ResultView<'_> {
         ResultView {

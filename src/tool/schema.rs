@@ -1,4 +1,4 @@
-//! Input schemas: derived from our types, or checked when they come from outside.
+//! Schemas: derived from our types, or checked when they come from outside.
 
 use std::mem;
 
@@ -34,18 +34,84 @@ pub fn derived_schema<T: JsonSchema>() -> Value {
         settings.meta_schema = None;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-    simplify(&mut schema);
+    simplify(&mut schema, Nulls::MeanAbsent);
     if let Some(root) = schema.as_object_mut() {
         root.entry("properties").or_insert_with(|| json!({}));
     }
     schema
 }
 
-/// Takes out what Rust types add and models do not need: titles, number formats, `null` for optional.
-fn simplify(schema: &mut Value) {
+/// The schema of the data of one of our tools, as programs are given them; nothing for a type that no
+/// value has.
+pub fn derived_output_schema<T: JsonSchema>() -> Option<Value> {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    simplify(&mut schema, Nulls::AreValues);
+    // What stands in the doc comment of our type is no word about a tool.
+    let root = schema.as_object_mut().filter(|it| !it.contains_key("not"))?;
+    root.remove("description");
+    root.insert("type".to_owned(), json!("object"));
+    Some(schema)
+}
+
+/// What `null` is to the reader of a schema.
+#[derive(Clone, Copy)]
+enum Nulls {
+    /// Whoever gives it could as well give nothing, so nobody has to know of it.
+    MeanAbsent,
+    /// It says something where a property has to be there. One that may be left out is left out instead.
+    AreValues,
+}
+
+/// Takes out what Rust types add and nobody needs: titles, number formats, `null` for optional,
+/// the line breaks of comments, the default of switches.
+fn simplify(schema: &mut Value, nulls: Nulls) {
     let Some(node) = schema.as_object_mut() else { return };
     node.remove("title");
     node.remove("format");
+    if let Some(Value::String(text)) = node.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
+    match nulls {
+        Nulls::MeanAbsent => forget_null(node),
+        Nulls::AreValues => forget_null_of_optional(node),
+    }
+    flatten_choices(node);
+    // A switch that nobody sets is off.
+    if matches!(node.get("default"), Some(Value::Null | Value::Bool(false))) {
+        node.remove("default");
+    }
+    for key in ["properties", "$defs"] {
+        if let Some(Value::Object(children)) = node.get_mut(key) {
+            children.values_mut().for_each(|it| simplify(it, nulls));
+        }
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(child) = node.get_mut(key) {
+            simplify(child, nulls);
+        }
+    }
+    for key in ["anyOf", "oneOf", "allOf"] {
+        if let Some(Value::Array(children)) = node.get_mut(key) {
+            children.iter_mut().for_each(|it| simplify(it, nulls));
+        }
+    }
+}
+
+fn forget_null_of_optional(node: &mut Map<String, Value>) {
+    let required = node.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(Value::Object(properties)) = node.get_mut("properties") else { return };
+    for (name, property) in properties {
+        if let (false, Value::Object(property)) = (required.iter().any(|it| it == name), property) {
+            forget_null(property);
+        }
+    }
+}
+
+fn forget_null(node: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = node.get_mut("type") {
         types.retain(|it| it != "null");
         if let [only] = types.as_slice() {
@@ -63,25 +129,6 @@ fn simplify(schema: &mut Value) {
             for (key, value) in only {
                 node.entry(key).or_insert(value);
             }
-        }
-    }
-    flatten_choices(node);
-    if node.get("default") == Some(&Value::Null) {
-        node.remove("default");
-    }
-    for key in ["properties", "$defs"] {
-        if let Some(Value::Object(children)) = node.get_mut(key) {
-            children.values_mut().for_each(simplify);
-        }
-    }
-    for key in ["items", "additionalProperties"] {
-        if let Some(child) = node.get_mut(key) {
-            simplify(child);
-        }
-    }
-    for key in ["anyOf", "oneOf", "allOf"] {
-        if let Some(Value::Array(children)) = node.get_mut(key) {
-            children.iter_mut().for_each(simplify);
         }
     }
 }
@@ -106,6 +153,40 @@ fn flatten_choices(node: &mut Map<String, Value>) {
     node.insert("type".to_owned(), json!("string"));
     node.insert("enum".to_owned(), Value::Array(constants));
     node.insert("description".to_owned(), json!(sentences.join(" ")));
+}
+
+/// The largest integer that JavaScript counts to. As a bound it says that a number is whole, which its
+/// type says already.
+const LARGEST_SAFE_INTEGER: i64 = 9_007_199_254_740_991;
+
+/// The schema as models are shown it, with what is said in words put by `words`. Inputs are held to
+/// bounds that only say how numbers are stored, and nobody is told of them.
+pub fn shown_schema(schema: &Value, words: &dyn Fn(&str) -> String) -> Value {
+    let mut shown = schema.clone();
+    show(&mut shown, words);
+    shown
+}
+
+fn show(schema: &mut Value, words: &dyn Fn(&str) -> String) {
+    match schema {
+        Value::Object(node) => {
+            node.retain(|key, value| {
+                let is_bound = key.ends_with("imum") || key.ends_with("Maximum");
+                let bound = value.as_i64().filter(|_| is_bound);
+                bound.is_none_or(|it| it.unsigned_abs() < LARGEST_SAFE_INTEGER.unsigned_abs())
+            });
+            if let Some(Value::String(text)) = node.get_mut("description") {
+                *text = words(text);
+            }
+            // What is below these is data, and means what it says.
+            let data = ["default", "const", "enum", "examples"];
+            for (_, part) in node.iter_mut().filter(|(key, _)| !data.contains(&key.as_str())) {
+                show(part, words);
+            }
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(|it| show(it, words)),
+        _ => {}
+    }
 }
 
 /// Refuses a schema that could not be shown to a model or would endanger the host.

@@ -6,6 +6,12 @@ use serde_json::Value;
 
 use super::ToolKind;
 
+/// How much of a raw input is shown to a person.
+const MAX_SHOWN_INPUT: usize = 120;
+
+/// How much of a path, a command or a URL in one is.
+const MAX_SHOWN_TARGET: usize = 1_000;
+
 /// The kind of trace a tool leaves in the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -101,12 +107,61 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of the input, always of `type: "object"`.
     pub input_schema: Value,
+    /// What is known of the data of its answers; nothing of a host's tool.
+    pub output: Option<OutputSpec>,
     /// What it leaves behind.
     pub side_effect: SideEffect,
     /// What kind of tool it is.
     pub kind: ToolKind,
     /// MCP's hints.
     pub annotations: Annotations,
+}
+
+/// What programs learn about the data of a tool's answers.
+#[derive(Clone, Debug)]
+pub struct OutputSpec {
+    /// JSON Schema of the data, always of `type: "object"`; nothing where answers have none.
+    pub schema: Option<Value>,
+    /// How much of an answer they say.
+    pub scope: DataScope,
+}
+
+/// How much of an answer its data say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataScope {
+    /// All that the text says.
+    WholeAnswer,
+    /// Facts about the text, which is the answer itself: repeated, it would be twice as long.
+    FactsAboutText,
+}
+
+impl ToolSpec {
+    /// One line for a person on a call of which nothing is known but the raw input: what it is to touch,
+    /// where the tool says which parameters name that, and else the input itself.
+    pub fn describe_input(&self, input: &Value) -> String {
+        let title = &self.title;
+        let Some(parameters) = input.as_object() else { return title.clone() };
+        if self.kind.inputs.is_empty() {
+            return format!("{title} {}", beginning(&input.to_string(), MAX_SHOWN_INPUT));
+        }
+        let named = self.kind.inputs.iter().filter_map(|it| parameters.get(*it));
+        let targets: Vec<&str> = named
+            .flat_map(|it| match it {
+                Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+                other => Vec::from_iter(other.as_str()),
+            })
+            .collect();
+        match targets.as_slice() {
+            [] => title.clone(),
+            targets => format!("{title}: {}", beginning(&targets.join(", "), MAX_SHOWN_TARGET)),
+        }
+    }
+}
+
+fn beginning(text: &str, characters: usize) -> String {
+    let shown: String = text.chars().take(characters).collect();
+    let cut = if shown.len() < text.len() { "…" } else { "" };
+    shown + cut
 }
 
 /// The rule of [`is_valid_name`], as errors tell it.

@@ -7,8 +7,8 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::{
-    Access, Annotations, DynTool, InputValidator, Prepared, Preview, Tool, ToolContext, ToolOutput,
-    ToolSpec, derived_schema,
+    Access, Annotations, DynTool, InputValidator, OutputSpec, Prepared, Preview, Tool, ToolContext,
+    ToolOutput, ToolSpec, derived_output_schema, derived_schema, shown_schema,
 };
 use crate::error::{ErrorKind, ToolError};
 
@@ -21,20 +21,30 @@ pub struct Typed<T> {
 
 impl<T: Tool> Typed<T> {
     /// Wraps a tool for the registry.
+    pub fn erased(tool: T) -> Arc<dyn DynTool> {
+        Self::worded(tool, &str::to_owned)
+    }
+
+    /// The same for a tool whose texts are put by `words`: they may name other tools, which have different
+    /// names in different sets.
     #[expect(
         clippy::expect_used,
         clippy::missing_panics_doc,
         reason = "the schema derives from a type of ours, and a test compiles each"
     )]
-    pub fn erased(tool: T) -> Arc<dyn DynTool> {
-        let input_schema = derived_schema::<T::Input>();
-        let validator = InputValidator::new(&input_schema).expect("derived schemas compile");
+    pub fn worded(tool: T, words: &dyn Fn(&str) -> String) -> Arc<dyn DynTool> {
+        let schema = derived_schema::<T::Input>();
+        let validator = InputValidator::new(&schema).expect("derived schemas compile");
         let read_only = T::SIDE_EFFECT.is_read_only();
         let spec = ToolSpec {
             name: T::NAME.to_owned(),
             title: T::TITLE.to_owned(),
-            description: T::DESCRIPTION.trim().to_owned(),
-            input_schema,
+            description: words(T::DESCRIPTION.trim()),
+            input_schema: shown_schema(&schema, words),
+            output: Some(OutputSpec {
+                schema: derived_output_schema::<T::Output>(),
+                scope: T::DATA_SCOPE,
+            }),
             side_effect: T::SIDE_EFFECT,
             kind: T::KIND,
             annotations: Annotations {
@@ -109,6 +119,7 @@ impl<T: Tool> Prepared for TypedCall<T> {
 
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Self { tool, plan, .. } = *self;
-        tool.tool.run(plan, cx).await
+        let output = tool.tool.run(plan, cx).await?;
+        output.erased().map_err(|err| ToolError::new(ErrorKind::Internal, err.to_string()))
     }
 }

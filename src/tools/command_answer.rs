@@ -2,7 +2,9 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
 use super::{
     command_text::{Shown, file_note, shown_output},
@@ -11,29 +13,104 @@ use super::{
 use crate::{
     error::{ErrorKind, ToolError},
     process::{
-        Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, exit_meaning, signal_name,
+        Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, TaskState, exit_meaning,
+        signal_name,
     },
     session::Session,
     tool::{Content, ToolContext, ToolOutput, shown_path, shown_text},
 };
 
+/// What is known of a command beside what it said.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CommandFacts {
+    /// The id of its task, where it runs in the background.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<String>,
+    /// Whether everything it starts ends with it.
+    contained: bool,
+    /// How many bytes it has written.
+    output_bytes: u64,
+    /// The file that holds what it has written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_file: Option<String>,
+    /// How many bytes that file has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_file_bytes: Option<u64>,
+    #[serde(flatten)]
+    ending: Option<EndingFacts>,
+    /// Where the next command starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
+}
+
+/// What is known of a command that has ended.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct EndingFacts {
+    /// Its exit code, unless a signal ended it or nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<String>,
+    /// Why it was stopped, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped_for: Option<StoppedFor>,
+    /// How many processes outlived the shell and were stopped.
+    stopped_processes: u32,
+    /// How many could not be stopped.
+    surviving_processes: u32,
+    /// How long it ran.
+    duration_ms: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum StoppedFor {
+    Asked,
+    Timeout,
+    Idle,
+    Abort,
+}
+
+impl From<StopReason> for StoppedFor {
+    fn from(reason: StopReason) -> Self {
+        match reason {
+            StopReason::Asked => Self::Asked,
+            StopReason::Timeout => Self::Timeout,
+            StopReason::Idle => Self::Idle,
+            StopReason::Abandoned => Self::Abort,
+        }
+    }
+}
+
+/// What is known of a task.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TaskFacts {
+    #[serde(flatten)]
+    command: CommandFacts,
+    /// What it is at.
+    state: TaskState,
+}
+
 /// The answer for a task that runs.
-pub(super) fn started(task: &Task, wording: Wording, mut notes: Vec<String>) -> ToolOutput {
+pub(super) fn started(
+    task: &Task,
+    wording: Wording,
+    mut notes: Vec<String>,
+) -> ToolOutput<CommandFacts> {
     let mut text = format!("task `{}` runs in the background", task.id);
     if let SpillState::File { path, .. } = task.spill_state() {
         text.push_str(&format!("; its output goes to `{}`", shown_path(&path)));
     }
-    text.push_str(&match wording {
-        Wording::OutputFirst => format!(
-            "\nTaskOutput with task_id `{0}` reads its output and tells when it has ended; TaskStop ends it",
-            task.id
-        ),
-        Wording::CodeFirst => "\nread that file for what it says".to_owned(),
-    });
+    let (read, parameter, stop) = wording.task_tools();
+    text.push_str(&format!(
+        "\n{read} with {parameter} `{}` reads its output and tells when it has ended; {stop} ends it",
+        task.id
+    ));
     notes.insert(0, text);
-    let mut output = ToolOutput::text(notes.join("\n"));
-    output.meta.insert("toolwright/command".to_owned(), facts(task, None, None));
-    output
+    with_facts(ToolOutput::text(notes.join("\n")), CommandFacts::of(task, None, None))
 }
 
 pub(super) fn stuck(task: &Task, reason: StopReason) -> Ending {
@@ -58,7 +135,7 @@ pub(super) fn ended(
     ending: &Ending,
     mut notes: Vec<String>,
     cx: &ToolContext,
-) -> ToolOutput {
+) -> ToolOutput<CommandFacts> {
     if let Some(leftovers) = leftovers(ending) {
         notes.push(format!("{leftovers}; run in the background what should go on"));
     }
@@ -104,15 +181,22 @@ pub(super) fn ended(
     let (answer, text) = (answer(&shown), shown.text);
     let mut output = ToolOutput { content: vec![Content::text(answer)], ..ToolOutput::default() };
     if plan.wording == Wording::CodeFirst {
-        output.display = Some(text);
+        // A person who is shown nothing does not know that it has ended.
+        let says_nothing = text.trim().is_empty();
+        output.display =
+            Some(if says_nothing { format!("no output; {}", verdict.words) } else { text });
         output.tells_failure = true;
     }
-    output.meta.insert(
-        "toolwright/command".to_owned(),
-        facts(task, Some(ending), Some(&cx.session.shell.cwd())),
-    );
     output.error = verdict.error;
-    output
+    with_facts(output, CommandFacts::of(task, Some(ending), Some(&cx.session.shell.cwd())))
+}
+
+fn with_facts(
+    mut output: ToolOutput<CommandFacts>,
+    facts: CommandFacts,
+) -> ToolOutput<CommandFacts> {
+    output.meta.insert("toolwright/command".to_owned(), json!(facts));
+    output.with_data(facts)
 }
 
 /// What became of those that the shell left behind, if there were any.
@@ -221,45 +305,36 @@ impl Verdict {
     }
 }
 
-/// The facts of a command, for programs.
-fn facts(task: &Task, ending: Option<&Ending>, cwd: Option<&Path>) -> Value {
-    let mut facts = Map::new();
-    let mut note = |name: &str, value: Value| {
-        facts.insert(name.to_owned(), value);
-    };
-    if task.ground() == Ground::Back {
-        note("taskId", json!(task.id));
-    }
-    note("contained", json!(task.contained));
-    note("outputBytes", json!(task.total()));
-    if let SpillState::File { path, bytes } = task.spill_state() {
-        note("outputFile", json!(path.to_string_lossy()));
-        note("outputFileBytes", json!(bytes));
-    }
-    if let Some(ending) = ending {
-        note("exitCode", json!(ending.exit_code));
-        if let Some(signal) = ending.signal {
-            note("signal", json!(signal_name(signal)));
+impl CommandFacts {
+    fn of(task: &Task, ending: Option<&Ending>, cwd: Option<&Path>) -> Self {
+        let (output_file, output_file_bytes) = match task.spill_state() {
+            SpillState::File { path, bytes } => {
+                (Some(path.to_string_lossy().into_owned()), Some(bytes))
+            }
+            SpillState::None | SpillState::Failed(_) => (None, None),
+        };
+        Self {
+            task_id: (task.ground() == Ground::Back).then(|| task.id.clone()),
+            contained: task.contained,
+            output_bytes: task.total(),
+            output_file,
+            output_file_bytes,
+            ending: ending.map(EndingFacts::of),
+            cwd: cwd.map(|it| it.to_string_lossy().into_owned()),
         }
-        if let Some(reason) = ending.stopped_for {
-            note("stoppedFor", json!(stop_word(reason)));
-        }
-        note("stoppedProcesses", json!(ending.leftovers));
-        note("survivingProcesses", json!(ending.survivors));
-        note("durationMs", json!((ending.duration.as_secs_f64() * 1_000.0).round()));
     }
-    if let Some(cwd) = cwd {
-        note("cwd", json!(cwd.to_string_lossy()));
-    }
-    Value::Object(facts)
 }
 
-const fn stop_word(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::Asked => "asked",
-        StopReason::Timeout => "timeout",
-        StopReason::Idle => "idle",
-        StopReason::Abandoned => "abort",
+impl EndingFacts {
+    fn of(ending: &Ending) -> Self {
+        Self {
+            exit_code: ending.exit_code,
+            signal: ending.signal.map(|it| signal_name(it).into()),
+            stopped_for: ending.stopped_for.map(StoppedFor::from),
+            stopped_processes: ending.leftovers,
+            surviving_processes: ending.survivors,
+            duration_ms: (ending.duration.as_secs_f64() * 1_000.0).round(),
+        }
     }
 }
 
@@ -304,15 +379,12 @@ pub(super) fn state_words(task: &Task) -> String {
     remarks.fold(words, |words, remark| format!("{words}; {remark}"))
 }
 
-/// Facts of a task, for programs.
-pub(super) fn task_facts(task: &Task) -> Value {
-    // The state first: whoever reads that a task has ended takes the byte count for its last.
-    let state = task.state();
-    let mut facts = facts(task, task.ending(), None);
-    if let Some(facts) = facts.as_object_mut() {
-        facts.insert("state".to_owned(), json!(state.as_str()));
+impl TaskFacts {
+    pub(super) fn of(task: &Task) -> Self {
+        // The state first: whoever reads that a task has ended takes the byte count for its last.
+        let state = task.state();
+        Self { command: CommandFacts::of(task, task.ending(), None), state }
     }
-    facts
 }
 
 /// Where all of a task's output is.

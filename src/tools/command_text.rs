@@ -17,7 +17,6 @@ pub(super) struct Shown {
 }
 
 /// A command's whole output, within bounds. What does not fit is in a file.
-#[inline(never)]
 pub(super) fn shown_output(task: &Task, max_bytes: usize) -> Shown {
     let total = task.total();
     let whole = task.whole();
@@ -113,7 +112,6 @@ pub(super) fn file_note(path: &Path, bytes: u64, total: u64) -> String {
 
 /// The characters that bytes make. Bytes that are no text have no first bytes to count: four are taken
 /// for one, which is as many as a character has.
-#[inline(never)]
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|it| is_first_byte(**it)).count().max(bytes.len().div_ceil(4))
 }
@@ -137,7 +135,6 @@ fn incomplete(bytes: &[u8]) -> usize {
 }
 
 /// The longest beginning of so many characters, of whole lines where there is more than one.
-#[inline(never)]
 fn beginning(bytes: &[u8], max: usize) -> &[u8] {
     let cut = bytes
         .iter()

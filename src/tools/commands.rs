@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::command_answer::{ended, started, stuck};
+use super::command_answer::{CommandFacts, ended, started, stuck};
 use crate::{
     error::{ErrorKind, ToolError},
     process::{CommandRole, CommandSpec, Ending, Foreground, Ground, MAX_COMMAND_BYTES, Outcome},
@@ -65,6 +65,17 @@ pub(super) enum Wording {
     CodeFirst,
 }
 
+impl Wording {
+    /// The tools of the set for what runs in the background: the one that reads, its parameter for the
+    /// id, the one that stops.
+    pub(super) const fn task_tools(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::OutputFirst => ("TaskOutput", "task_id", "TaskStop"),
+            Self::CodeFirst => ("task_output", "taskId", "task_stop"),
+        }
+    }
+}
+
 /// The longest a command may be given.
 pub(super) const MAX_TIMEOUT_MS: u32 = 600_000;
 /// How long a call may take: the longest command, a host's longest grace, and some air.
@@ -100,7 +111,10 @@ pub(super) fn describe(plan: &CommandToRun) -> String {
 }
 
 /// Runs a command, or starts it as a task.
-pub(super) async fn run(plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+pub(super) async fn run(
+    plan: CommandToRun,
+    cx: &ToolContext,
+) -> Result<ToolOutput<CommandFacts>, ToolError> {
     let manager = &cx.session.tasks;
     let mut notes: Vec<String> = plan.start.note.clone().into_iter().collect();
     let task = manager

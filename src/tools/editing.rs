@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -113,7 +114,7 @@ pub(super) enum Seen {
 }
 
 /// What a file is to hold after a change.
-pub(super) struct Next {
+pub(super) struct Next<Facts> {
     pub(super) bytes: Vec<u8>,
     /// What the model is told.
     pub(super) summary: String,
@@ -122,11 +123,27 @@ pub(super) struct Next {
     /// The change as a person sees it: the text before and after; nothing where the bytes are that text.
     pub(super) before: Option<String>,
     pub(super) after: Option<String>,
-    /// Facts for programs.
-    pub(super) facts: Map<String, Value>,
+    /// What the tool tells programs besides.
+    pub(super) facts: Facts,
 }
 
-impl Next {
+/// What a change was, with what each tool knows besides.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Changed<Facts> {
+    /// The text of the answer.
+    message: String,
+    /// The file.
+    path: String,
+    /// Whether it is new.
+    created: bool,
+    #[serde(flatten)]
+    facts: Facts,
+    lines_added: usize,
+    lines_removed: usize,
+}
+
+impl<Facts> Next<Facts> {
     fn before<'a>(&'a self, current: &'a Current) -> &'a str {
         text_or_bytes(self.before.as_deref(), current.bytes.as_deref().unwrap_or_default())
     }
@@ -143,7 +160,7 @@ fn text_or_bytes<'a>(text: Option<&'a str>, bytes: &'a [u8]) -> &'a str {
 /// The place of a file that is to be changed.
 pub(super) fn resolve(
     asked: &str,
-    relative: RelativePaths,
+    relative: RelativePaths<'_>,
     cx: &ToolContext,
 ) -> Result<WorkspacePath, ToolError> {
     let refused =
@@ -159,9 +176,9 @@ pub(super) fn resolve(
 }
 
 /// The diff that a change would make, from what the file holds now; no diff where it would fail.
-pub(super) fn preview<F>(place: &WorkspacePath, cx: &ToolContext, compute: F) -> Preview
+pub(super) fn preview<F, Facts>(place: &WorkspacePath, cx: &ToolContext, compute: F) -> Preview
 where
-    F: FnOnce(&Current) -> Result<Next, ToolError>,
+    F: FnOnce(&Current) -> Result<Next<Facts>, ToolError>,
 {
     let path = place.absolute().to_owned();
     let Ok(found) = read_current(place) else {
@@ -202,13 +219,14 @@ fn refuse_unless_shown(
 }
 
 /// Changes one file: in its turn, from what it holds now, all or nothing.
-pub(super) async fn change<F>(
+pub(super) async fn change<F, Facts>(
     place: WorkspacePath,
     cx: &ToolContext,
     compute: F,
-) -> Result<ToolOutput, ToolError>
+) -> Result<ToolOutput<Changed<Facts>>, ToolError>
 where
-    F: Fn(&Current) -> Result<Next, ToolError> + Send + 'static,
+    F: Fn(&Current) -> Result<Next<Facts>, ToolError> + Send + 'static,
+    Facts: Send + 'static,
 {
     // Queued here and not on the blocking thread: calls take effect in the order they were made.
     let turn = cx.session.locks.queue_up(&place);
@@ -269,7 +287,11 @@ fn read_current(place: &WorkspacePath) -> Result<Option<ForEdit>, ToolError> {
 }
 
 /// The answer; nothing was written where the file held that already.
-fn present(next: Next, current: &Current, written: Option<&Written>) -> ToolOutput {
+fn present<Facts>(
+    next: Next<Facts>,
+    current: &Current,
+    written: Option<&Written>,
+) -> ToolOutput<Changed<Facts>> {
     let path = &current.path;
     let Diff { text, added, removed, .. } =
         unified_diff(next.before(current), next.after(), path, &DiffLimits::default());
@@ -290,18 +312,19 @@ fn present(next: Next, current: &Current, written: Option<&Written>) -> ToolOutp
     notes.extend(written.into_iter().flat_map(|it| told_of_others(&it.foreign)));
     notes.extend(next.remark);
     let message = notes.join("; ");
-    // Hosts that show a model the data instead of the text must show it the message too.
-    let mut facts = Map::new();
-    facts.insert("message".to_owned(), json!(message));
-    facts.insert("path".to_owned(), json!(path));
-    facts.insert("created".to_owned(), json!(written.is_some_and(|it| it.created)));
-    facts.extend(next.facts);
-    facts.insert("linesAdded".to_owned(), json!(added));
-    facts.insert("linesRemoved".to_owned(), json!(removed));
+    let data = Changed {
+        // Hosts that show a model the data instead of the text must show it the message too.
+        message: message.clone(),
+        path: path.clone(),
+        created: written.is_some_and(|it| it.created),
+        facts: next.facts,
+        lines_added: added,
+        lines_removed: removed,
+    };
     ToolOutput {
         display: Some(if text.is_empty() { message.clone() } else { text }),
         content: vec![Content::text(message)],
-        structured: Some(Value::Object(facts)),
+        structured: Some(data),
         ..ToolOutput::default()
     }
 }

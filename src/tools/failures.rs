@@ -13,7 +13,7 @@ use crate::{
 impl From<PathError> for ToolError {
     fn from(error: PathError) -> Self {
         let kind = match &error {
-            PathError::Relative { .. } | PathError::Malformed(..) => ErrorKind::Validation,
+            PathError::NotAbsolute { .. } | PathError::Malformed(..) => ErrorKind::Validation,
             PathError::Outside { .. }
             | PathError::Dangling(_)
             | PathError::Nul(_)

@@ -14,21 +14,26 @@ mod planned;
 mod reading;
 mod replacing;
 mod searching;
+mod set_names;
+mod task_reading;
+mod task_stopping;
 mod writing;
 
 use std::{str::FromStr, sync::Arc};
+
+use set_names::SetNames;
 
 use crate::tool::{DynTool, KnownTool, Tool, ToolCatalogue, Typed};
 
 /// A line in the table of a set.
 struct BuiltinTool {
     known: KnownTool,
-    make: fn() -> Arc<dyn DynTool>,
+    make: fn(&dyn Fn(&str) -> String) -> Arc<dyn DynTool>,
 }
 
 impl BuiltinTool {
     const fn of<T: Tool + Default>() -> Self {
-        Self { known: KnownTool::of::<T>(), make: || Typed::erased(T::default()) }
+        Self { known: KnownTool::of::<T>(), make: |words| Typed::worded(T::default(), words) }
     }
 }
 
@@ -66,7 +71,8 @@ impl ToolSet {
 
     /// The tools of the set.
     pub fn tools(self) -> Vec<Arc<dyn DynTool>> {
-        self.table().iter().map(|it| (it.make)()).collect()
+        let names = SetNames::of(self.table());
+        self.table().iter().map(|it| (it.make)(&|text| names.in_words(text))).collect()
     }
 }
 

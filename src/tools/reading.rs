@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     error::ToolError,
@@ -21,6 +23,47 @@ pub(super) const MAX_BYTES: usize = 256 * 1024;
 /// How many characters of a line are shown with numbers.
 const MAX_LINE_CHARS: usize = 2_000;
 
+/// What is known of a file that was read, and of the part that is shown.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FileFacts {
+    path: String,
+    /// The size of the file.
+    bytes: u64,
+    #[serde(flatten)]
+    content: ContentFacts,
+}
+
+/// What is known of the content, which depends on what it is.
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ContentFacts {
+    /// Of a text: how it is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<String>,
+    /// Of a text: how many lines it has, where all were looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_lines: Option<u64>,
+    /// Of a text: the first line shown, or 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_line: Option<u64>,
+    /// Of a text: the last line shown, or 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_line: Option<u64>,
+    /// Of a text: whether all of it is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complete: Option<bool>,
+    /// Of a picture: its type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
+    /// Of a PDF: how many pages it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_pages: Option<u32>,
+    /// Of a notebook: how many cells it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cells: Option<usize>,
+}
+
 /// One file to read.
 #[derive(Debug)]
 pub(super) struct FileToRead {
@@ -36,17 +79,30 @@ pub(super) struct FileToRead {
 pub(super) struct Wording {
     pub(super) style: WindowStyle,
     pub(super) next: &'static str,
+    /// How the rest of a line is seen that is too long to be shown.
+    pub(super) see_rest: &'static str,
     /// Whether an answer that ends where the caller asked mentions how much more there is.
     pub(super) tells_rest: bool,
 }
 
-pub(super) const NUMBERED: Wording =
-    Wording { style: WindowStyle::Numbered, next: "offset", tells_rest: true };
-pub(super) const RAW: Wording =
-    Wording { style: WindowStyle::Raw, next: "startLine", tells_rest: false };
+pub(super) const NUMBERED: Wording = Wording {
+    style: WindowStyle::Numbered,
+    next: "offset",
+    see_rest: "Grep (`-o`) or Bash (`cut -c`)",
+    tells_rest: true,
+};
+pub(super) const RAW: Wording = Wording {
+    style: WindowStyle::Raw,
+    next: "startLine",
+    see_rest: "shell (`cut -c`)",
+    tells_rest: false,
+};
 
 /// Reads a file and notes in the ledger what the model has seen.
-pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+pub(super) async fn read(
+    file: FileToRead,
+    cx: &ToolContext,
+) -> Result<ToolOutput<FileFacts>, ToolError> {
     let ledger_path = file.path.absolute().to_owned();
     let wording = file.wording;
     let (first, last) = (file.first, file.last);
@@ -84,43 +140,39 @@ pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutpu
     Ok(present(reading, &shown, wording, first.unwrap_or(1).max(1)))
 }
 
-fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOutput {
-    let mut facts = Map::new();
-    let mut note = |key: &str, value: Value| drop(facts.insert(key.to_owned(), value));
-    note("path", json!(path));
-    note("bytes", json!(reading.bytes));
-    let mut output = match reading.document {
+fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOutput<FileFacts> {
+    let (output, content) = match reading.document {
         Document::Text(window, encoding) => {
-            note("encoding", json!(encoding.label()));
-            // What was not looked at is not counted.
-            note("totalLines", json!((!window.has_more).then_some(window.total_lines)));
-            note("firstLine", json!(window.first));
-            note("lastLine", json!(window.last));
-            note(
-                "complete",
-                json!(
-                    window.first <= 1
-                        && !window.has_more
-                        && window.last == window.total_lines
-                        && !window.capped
-                        && window.long_lines == 0
-                ),
-            );
-            present_text(window, encoding, (path, reading.bytes), wording, first)
+            let complete = window.first <= 1
+                && !window.has_more
+                && window.last == window.total_lines
+                && !window.capped
+                && window.long_lines == 0;
+            let facts = ContentFacts {
+                encoding: Some(encoding.label().to_owned()),
+                // What was not looked at is not counted.
+                total_lines: (!window.has_more).then_some(window.total_lines),
+                first_line: Some(window.first),
+                last_line: Some(window.last),
+                complete: Some(complete),
+                ..ContentFacts::default()
+            };
+            (present_text(window, encoding, (path, reading.bytes), wording, first), facts)
         }
         Document::Image(image) => {
-            note("mimeType", json!(image.mime));
+            let mime_type = Some(image.mime.to_owned());
+            let facts = ContentFacts { mime_type, ..ContentFacts::default() };
             let display = format!("Read image {path} ({}×{})", image.width, image.height);
             let content =
                 vec![Content::Image { data: image.base64, mime_type: image.mime.to_owned() }];
-            ToolOutput { content, ..ToolOutput::default() }.with_display(display)
+            (ToolOutput { content, ..ToolOutput::default() }.with_display(display), facts)
         }
         Document::Pdf(pdf) => {
-            note("totalPages", json!(pdf.total_pages));
-            present_pdf(&pdf, path)
+            let total_pages = Some(pdf.total_pages);
+            (present_pdf(&pdf, path), ContentFacts { total_pages, ..ContentFacts::default() })
         }
         Document::Notebook(notebook) => {
-            note("cells", json!(notebook.total_cells));
+            let cells = Some(notebook.total_cells);
             let content = render_cells(&notebook).into_iter().map(|piece| match piece {
                 Piece::Text(text) => Content::text(text),
                 Piece::Image { mime, base64 } => {
@@ -128,11 +180,15 @@ fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOu
                 }
             });
             let display = format!("Read notebook {path} ({} cells)", notebook.total_cells);
-            ToolOutput { content: content.collect(), ..ToolOutput::default() }.with_display(display)
+            let content = content.collect();
+            let output = ToolOutput { content, ..ToolOutput::default() }.with_display(display);
+            (output, ContentFacts { cells, ..ContentFacts::default() })
         }
     };
-    output.meta.insert("toolwright/file".to_owned(), Value::Object(facts));
-    output
+    let facts = FileFacts { path: path.to_owned(), bytes: reading.bytes, content };
+    let mut output: ToolOutput<FileFacts> = output;
+    output.meta.insert("toolwright/file".to_owned(), json!(facts));
+    output.with_data(facts)
 }
 
 fn present_text(
@@ -141,7 +197,7 @@ fn present_text(
     (path, bytes): (&str, u64),
     wording: Wording,
     first: u64,
-) -> ToolOutput {
+) -> ToolOutput<FileFacts> {
     let total = window.total_lines;
     let mut notes: Vec<String> = Vec::new();
     if total == 0 {
@@ -179,7 +235,8 @@ fn present_text(
             (lines(window.long_lines), "are")
         };
         notes.push(format!(
-            "{what} longer than {MAX_LINE_CHARS} characters {are} cut; see the rest with Grep (`-o`) or Bash (`cut -c`)"
+            "{what} longer than {MAX_LINE_CHARS} characters {are} cut; see the rest with {}",
+            wording.see_rest
         ));
     }
     if !encoding.is_plain_utf8() {
@@ -203,7 +260,7 @@ fn present_text(
     ToolOutput { content, ..ToolOutput::default() }.with_display(display)
 }
 
-fn present_pdf(pdf: &PdfText, path: &str) -> ToolOutput {
+fn present_pdf(pdf: &PdfText, path: &str) -> ToolOutput<FileFacts> {
     let mut text = String::new();
     let mut left_out = None;
     for page in &pdf.pages {

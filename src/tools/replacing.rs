@@ -1,6 +1,7 @@
 //! One replacement in a text, with the reasons why there is none.
 
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
@@ -45,6 +46,24 @@ pub(super) struct Replaced {
     growth: isize,
 }
 
+/// What was replaced.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Replacements {
+    /// How the text was found: `exact` if as given, otherwise what was not taken into account.
+    strategy: String,
+    /// How often it was replaced.
+    occurrences: usize,
+    /// Where it was; of many occurrences the first 100.
+    lines: Vec<ReplacedLines>,
+}
+
+/// Lines of the file as it was, counted from 1.
+#[derive(Serialize, JsonSchema)]
+struct ReplacedLines {
+    first: usize,
+    last: usize,
+}
+
 impl Replaced {
     pub(super) fn is_lenient(&self) -> bool {
         self.strategy != MatchStrategy::Exact.name()
@@ -55,18 +74,13 @@ impl Replaced {
     }
 
     /// The certificate: how the text was found, where, how often.
-    pub(super) fn facts(&self) -> Map<String, Value> {
-        let lines: Vec<Value> = self
-            .lines
-            .iter()
-            .take(100)
-            .map(|(first, last)| json!({ "first": first, "last": last }))
-            .collect();
-        let mut facts = Map::new();
-        facts.insert("strategy".to_owned(), json!(self.strategy));
-        facts.insert("occurrences".to_owned(), json!(self.lines.len()));
-        facts.insert("lines".to_owned(), Value::Array(lines));
-        facts
+    pub(super) fn facts(&self) -> Replacements {
+        let lines = self.lines.iter().take(100);
+        Replacements {
+            strategy: self.strategy.to_owned(),
+            occurrences: self.lines.len(),
+            lines: lines.map(|&(first, last)| ReplacedLines { first, last }).collect(),
+        }
     }
 
     pub(super) fn summary(&self) -> String {
@@ -260,13 +274,13 @@ pub(super) fn explain_drift(error: ToolError, current: &Current, now: &TextFile)
     error.reworded(message)
 }
 
-/// A notebook edited as text soon is none.
-pub(super) fn refuse_notebook(place: &WorkspacePath) -> Result<(), ToolError> {
+/// A notebook edited as text soon is none. `instead` says what the model can do about it.
+pub(super) fn refuse_notebook(place: &WorkspacePath, instead: &str) -> Result<(), ToolError> {
     if !place.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("ipynb")) {
         return Ok(());
     }
     let path = shown_path(place.absolute());
-    let message = format!("`{path}` is a notebook; change its cells with NotebookEdit");
+    let message = format!("`{path}` is a notebook; {instead}");
     let how = "NotebookEdit is in the toolset `claude` (`toolsets`)";
     Err(ToolError::new(ErrorKind::FileEdit, message).allowed_by(how))
 }

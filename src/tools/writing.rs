@@ -1,6 +1,7 @@
 //! What `Write` and `write_file` share: a file's whole content.
 
-use serde_json::{Map, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
@@ -11,13 +12,18 @@ use crate::{
     workspace::{TextFile, encode_new_file},
 };
 
+/// What was written.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct WrittenFacts {
+    /// How many lines the file has.
+    lines: usize,
+}
+
 /// The content of a file that is created or replaced: one that is there has to be as it was read.
-pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolError> {
+pub(super) fn written(current: &Current, content: &str) -> Result<Next<WrittenFacts>, ToolError> {
     let path = &current.path;
     let lines = content.lines().count();
     let count = format!("{lines} {}", if lines == 1 { "line" } else { "lines" });
-    let mut facts = Map::new();
-    facts.insert("lines".to_owned(), json!(lines));
     let next = |bytes: Vec<u8>, summary, remark, before| Next {
         // Where the bytes are the text, it need not be there twice.
         after: (bytes != content.as_bytes()).then(|| content.to_owned()),
@@ -25,7 +31,7 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next, ToolErro
         summary,
         remark,
         before,
-        facts,
+        facts: WrittenFacts { lines },
     };
     let Some(old_bytes) = &current.bytes else {
         let summary = format!("created `{path}` ({count})");

@@ -6,6 +6,7 @@ mod file_lock;
 pub mod image;
 mod line_ending;
 mod lines;
+mod not_absolute;
 pub mod notebook;
 mod path;
 pub mod pdf;

@@ -10,6 +10,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use super::{not_absolute::refusal_of, walk::Visibility};
 use crate::path_text::{path_from_text, path_to_text};
 
 #[cfg(target_os = "linux")]
@@ -31,13 +32,15 @@ const NO_LINKS: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_
 /// Why a path was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
-    /// A relative path where an absolute one is asked for.
-    #[error("`{asked}` is relative; give the absolute path, for example `{example}`")]
-    Relative {
+    /// Anything else where an absolute path is asked for.
+    #[error("`{asked}` {what}; give the absolute path{meant}")]
+    NotAbsolute {
         /// The path as it came.
         asked: String,
-        /// Where it would be in the workspace.
-        example: String,
+        /// What it is instead.
+        what: &'static str,
+        /// The places it may mean, in words.
+        meant: String,
     },
     /// The path is empty or too long.
     #[error("`{0}` is not a path: {1}")]
@@ -70,10 +73,10 @@ pub enum PathError {
 }
 
 /// Whether a tool takes relative paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RelativePaths {
-    /// Refused, with the absolute path they would mean.
-    Refused,
+#[derive(Clone, Copy, Debug)]
+pub enum RelativePaths<'v> {
+    /// Refused, with the absolute paths they may mean and whether those exist, as far as that may be seen.
+    Refused(&'v Visibility),
     /// Taken as relative to the first root.
     FromFirstRoot,
 }
@@ -83,7 +86,10 @@ const MAX_PATH_BYTES: usize = 4_096;
 
 /// The directories that file tools may touch.
 #[derive(Debug)]
-pub struct Roots(Vec<PathBuf>);
+pub struct Roots {
+    all: Vec<PathBuf>,
+    home: Option<PathBuf>,
+}
 
 /// A place inside a root, without links, that may not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,24 +110,37 @@ impl Roots {
                 if root.is_dir() { Ok(root) } else { Err(bad(io::ErrorKind::NotADirectory.into())) }
             })
             .collect::<Result<_, _>>()
-            .map(Self)
+            .map(|all| Self { all, home: None })
+    }
+
+    /// The same for a user whose `~` is known. Nothing is resolved by it: whoever writes `~` where an
+    /// absolute path is wanted is told what it means.
+    #[must_use]
+    pub fn with_home(mut self, home: Option<PathBuf>) -> Self {
+        self.home = home;
+        self
+    }
+
+    /// The directory that `~` means.
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
     }
 
     /// The project's directory, where relative paths start.
     pub fn first(&self) -> &Path {
-        self.0.first().map_or(Path::new("/"), PathBuf::as_path)
+        self.all.first().map_or(Path::new("/"), PathBuf::as_path)
     }
 
     /// Every root, the project's directory first.
     pub fn all(&self) -> &[PathBuf] {
-        &self.0
+        &self.all
     }
 
     /// Finds the place a path means, following links as the system would.
     pub fn resolve(
         &self,
         asked: &str,
-        relative: RelativePaths,
+        relative: RelativePaths<'_>,
     ) -> Result<WorkspacePath, PathError> {
         if asked.is_empty() {
             return Err(PathError::Malformed(asked.to_owned(), "it is empty"));
@@ -137,34 +156,41 @@ impl Roots {
         let names_directory = asked.ends_with('/');
         let trimmed = asked.trim_end_matches('/');
         let path = path_from_text(if trimmed.is_empty() { "/" } else { trimmed });
-        if path.is_relative() && relative == RelativePaths::Refused {
-            return Err(PathError::Relative {
-                asked: asked.to_owned(),
-                example: path_to_text(&self.first().join(path)).into_owned(),
-            });
+        if path.is_relative()
+            && let RelativePaths::Refused(visibility) = relative
+        {
+            return Err(refusal_of(asked, &path, self, visibility));
         }
-        let absolute = resolve_links(&self.first().join(&path), asked)?;
+        self.place_of(&self.first().join(&path), asked, names_directory)
+    }
+
+    /// The place of an absolute path, which was asked for as it came.
+    pub(super) fn place_of(
+        &self,
+        path: &Path,
+        asked: &str,
+        names_directory: bool,
+    ) -> Result<WorkspacePath, PathError> {
+        let absolute = resolve_links(path, asked)?;
         if names_directory && absolute.is_file() {
             let cause = io::ErrorKind::NotADirectory.into();
             return Err(PathError::Unresolvable(asked.to_owned(), cause));
         }
         // `strip_prefix` compares whole components, so `/repo-evil` is not below `/repo`.
-        let found = self.0.iter().find_map(|root| {
+        let found = self.all.iter().find_map(|root| {
             let below = absolute.strip_prefix(root).ok()?.to_owned();
             Some((root.clone(), below))
         });
         match found {
             Some((root, below)) => Ok(WorkspacePath { root, below, absolute }),
-            None => Err(PathError::Outside {
-                asked: asked.to_owned(),
-                roots: self
-                    .0
-                    .iter()
-                    .map(|it| format!("`{}`", path_to_text(it)))
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            }),
+            None => Err(PathError::Outside { asked: asked.to_owned(), roots: self.in_words() }),
         }
+    }
+
+    /// Every root, in backticks.
+    pub(super) fn in_words(&self) -> String {
+        let roots: Vec<_> = self.all.iter().map(|it| format!("`{}`", path_to_text(it))).collect();
+        roots.join(", ")
     }
 }
 
@@ -394,8 +420,8 @@ mod tests {
         }
         let refused = roots.resolve("a\0b", RelativePaths::FromFirstRoot);
         assert!(matches!(refused, Err(PathError::Nul(..))), "{refused:?}");
-        let refused = roots.resolve("src/a.txt", RelativePaths::Refused);
-        assert!(matches!(refused, Err(PathError::Relative { .. })), "{refused:?}");
+        let refused = roots.resolve("src/a.txt", RelativePaths::Refused(&Visibility::everything()));
+        assert!(matches!(refused, Err(PathError::NotAbsolute { .. })), "{refused:?}");
     }
 
     #[test]

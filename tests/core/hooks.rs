@@ -299,7 +299,15 @@ async fn a_hook_that_ends_the_turn_leaves_errors_for_the_rest() {
         (None, Ok(ToolCall { name: name.to_owned(), input }))
     };
     let calls = ["diagnostic_echo", "diagnostic_sleep", "diagnostic_echo"].map(call).into();
-    let outputs = bed.pipeline.call_all(calls, CallOptions::default(), Order::Serial).await;
+    let outputs = bed
+        .pipeline
+        .call_all(
+            bed.pipeline.arrival("diagnostic_echo"),
+            calls,
+            CallOptions::default(),
+            Order::Serial,
+        )
+        .await;
     let kinds: Vec<_> = outputs.iter().map(|it| error_of(it).map(|(kind, _)| kind)).collect();
     assert_eq!(kinds, [None, Some(ErrorKind::HookBlocked), Some(ErrorKind::Cancelled)]);
     let last = outputs.last().unwrap().joined_text();

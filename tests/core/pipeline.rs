@@ -130,7 +130,12 @@ async fn once_cancelled_the_rest_of_a_turn_gets_errors() {
     });
     let outputs = bed
         .pipeline
-        .call_all(calls, CallOptions { cancel, progress, ..CallOptions::default() }, Order::Serial)
+        .call_all(
+            bed.pipeline.arrival("diagnostic_echo"),
+            calls,
+            CallOptions { cancel, progress, ..CallOptions::default() },
+            Order::Serial,
+        )
         .await;
     let kinds: Vec<_> = outputs.iter().map(error_kind).collect();
     assert_eq!(kinds, [None, None, Some(ErrorKind::Cancelled)]);

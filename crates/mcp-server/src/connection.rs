@@ -4,7 +4,7 @@ use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc};
 
 use rmcp::{
     RoleServer,
-    model::JsonRpcMessage,
+    model::{ClientRequest, JsonRpcMessage},
     serve_server,
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    server::{Server, ServerIdentity},
+    server::{KeptArrival, Server, ServerIdentity},
     tools::Tools,
 };
 
@@ -36,9 +36,11 @@ impl Connection {
         outgoing: Arc<dyn Fn(String) + Send + Sync>,
     ) -> (Self, Pin<Box<dyn Future<Output = ()> + Send>>) {
         let gone = CancellationToken::new();
-        let server = Server { tools, identity, gone: gone.clone() };
         let (sender, incoming) = mpsc::unbounded_channel();
-        let line = Line { incoming, outgoing: Arc::clone(&outgoing), begun: false };
+        let outgoing_of_line = Arc::clone(&outgoing);
+        let arriving = Arc::clone(&tools);
+        let line = Line { incoming, outgoing: outgoing_of_line, tools: arriving, begun: false };
+        let server = Server { tools, identity, gone: gone.clone() };
         let closing = gone.clone();
         let serve = async move {
             let until_closed = async {
@@ -101,6 +103,7 @@ impl Drop for Connection {
 struct Line {
     incoming: mpsc::UnboundedReceiver<RxJsonRpcMessage<RoleServer>>,
     outgoing: Outgoing,
+    tools: Arc<dyn Tools>,
     /// Whether a request has come; rmcp gives up a line whose first message asks nothing.
     begun: bool,
 }
@@ -120,11 +123,19 @@ impl Transport<RoleServer> for Line {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let message = self.incoming.recv().await?;
+            let mut message = self.incoming.recv().await?;
             self.begun |= matches!(message, JsonRpcMessage::Request(_));
-            if self.begun {
-                return Some(message);
+            if !self.begun {
+                continue;
             }
+            // rmcp makes a task of every request, and tasks begin in any order.
+            if let JsonRpcMessage::Request(request) = &mut message
+                && let ClientRequest::CallToolRequest(call) = &mut request.request
+            {
+                let arrived = self.tools.arrive(&call.params.name);
+                call.extensions.insert(KeptArrival::new(arrived));
+            }
+            return Some(message);
         }
     }
 

@@ -9,4 +9,4 @@ mod tools;
 
 pub use connection::Connection;
 pub use server::ServerIdentity;
-pub use tools::{Answer, Block, Call, Definition, Step, Tools};
+pub use tools::{Answer, Arrived, Block, Call, Definition, Step, Tools};

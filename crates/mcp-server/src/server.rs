@@ -1,6 +1,9 @@
 //! Answers the requests of one client.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -18,7 +21,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::tools::{Answer, Block, Call, Definition, Step, Tools};
+use crate::tools::{Answer, Arrived, Block, Call, Definition, Step, Tools};
 
 /// The methods we answer.
 const KNOWN_METHODS: [&str; 5] =
@@ -75,7 +78,9 @@ impl ServerHandler for Server {
         }
         let cancel = self.gone.child_token();
         let (steps, forwarding) = forward_steps(&context).unzip();
-        let run = self.tools.call(Call {
+        let arrived = context.extensions.get::<KeptArrival>().and_then(KeptArrival::take);
+        let arrived = arrived.unwrap_or_else(|| self.tools.arrive(&request.name));
+        let run = arrived.call(Call {
             name: request.name.into_owned(),
             arguments: request.arguments.unwrap_or_default(),
             meta: (*context.meta.0).clone(),
@@ -120,6 +125,20 @@ impl ServerHandler for Server {
     }
 }
 
+/// What was noted when a call was read off the line, on its way to the task that answers it.
+#[derive(Clone)]
+pub(crate) struct KeptArrival(Arc<Mutex<Option<Box<dyn Arrived>>>>);
+
+impl KeptArrival {
+    pub(crate) fn new(arrived: Box<dyn Arrived>) -> Self {
+        Self(Arc::new(Mutex::new(Some(arrived))))
+    }
+
+    fn take(&self) -> Option<Box<dyn Arrived>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 /// Where steps go for a client that wants them, and the task that sends them until nobody makes more.
 fn forward_steps(
     context: &RequestContext<RoleServer>,
@@ -141,9 +160,11 @@ fn forward_steps(
 }
 
 fn told(tool: Definition) -> Tool {
-    let Definition { name, title, description, input_schema, annotations, meta } = tool;
+    let Definition { name, title, description, input_schema, output_schema, annotations, meta } =
+        tool;
     let mut told = Tool::new(Cow::Owned(name), Cow::Owned(description), Arc::new(input_schema));
     told.title = Some(title);
+    told.output_schema = output_schema.map(Arc::new);
     told.annotations = serde_json::from_value(annotations).ok();
     told.meta = Some(MetaObject::from(meta));
     told

@@ -14,8 +14,15 @@ pub trait Tools: Send + Sync + 'static {
     /// One tool.
     fn find(&self, name: &str) -> Option<Definition>;
 
-    /// Runs a call to its end, however it ends.
-    fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = Answer> + Send + '_>>;
+    /// Takes note of a call, in the order in which the client made its calls. They run side by side, and
+    /// whatever depends on their order is settled here.
+    fn arrive(&self, name: &str) -> Box<dyn Arrived>;
+}
+
+/// A call that has come in and does not run yet.
+pub trait Arrived: Send + Sync {
+    /// Runs it to its end, however it ends.
+    fn call(self: Box<Self>, call: Call) -> Pin<Box<dyn Future<Output = Answer> + Send>>;
 }
 
 /// A tool as clients are told of it.
@@ -29,6 +36,8 @@ pub struct Definition {
     pub description: String,
     /// The JSON Schema of its input.
     pub input_schema: Map<String, Value>,
+    /// The JSON Schema of the data in its answers, if they have to fit one.
+    pub output_schema: Option<Map<String, Value>>,
     /// Hints of the protocol on what it does.
     pub annotations: Value,
     /// What else a client may know.

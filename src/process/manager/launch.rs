@@ -43,9 +43,7 @@ const MAX_LAUNCHES: usize = 3;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Too many tasks run.
-    #[error(
-        "{MAX_RUNNING} tasks are running already; stop one with TaskStop, or wait for one to end"
-    )]
+    #[error("{MAX_RUNNING} tasks are running already; stop one, or wait for one to end")]
     TooMany,
     /// The system takes no command of that many bytes.
     #[error("the command has {0} bytes, and at most {MAX_COMMAND_BYTES} can be run")]

@@ -1,17 +1,16 @@
 //! `edit_file`: several replacements in one file, all or none.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Current, Next},
+        editing::{self, Changed, Current, Next},
         replacing::{
-            LineMoves, Occurrences, Wanted, explain_drift, refuse_notebook, remark, replace,
-            text_to_edit,
+            LineMoves, Occurrences, Replacements, Wanted, explain_drift, refuse_notebook, remark,
+            replace, text_to_edit,
         },
     },
     workspace::{RelativePaths, TextFile, WorkspacePath},
@@ -41,10 +40,17 @@ struct OneEdit {
     target: String,
     /// The text that takes its place.
     replacement: String,
-    /// Chooses the occurrence nearest to this line.
+    /// Chooses the occurrence nearest to this line of the file.
     #[serde(default)]
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     line_hint: Option<u64>,
+}
+
+/// What was replaced.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct AllReplacements {
+    /// By each edit, in their order.
+    edits: Vec<Replacements>,
 }
 
 pub(super) struct Plan {
@@ -54,17 +60,18 @@ pub(super) struct Plan {
 
 impl Tool for EditFile {
     type Input = Input;
+    type Output = Changed<AllReplacements>;
     type Plan = Plan;
 
     const NAME: &'static str = "edit_file";
-    const TITLE: &'static str = "Edit a file";
+    const TITLE: &'static str = "Edit File";
     const DESCRIPTION: &'static str = include_str!("../description/edit_file.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["path"]).twin_of("Edit");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let place = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
-        refuse_notebook(&place)?;
+        refuse_notebook(&place, "write it whole with write_file")?;
         for (index, edit) in input.edits.iter().enumerate() {
             if edit.target == edit.replacement {
                 let message = format!(
@@ -88,13 +95,17 @@ impl Tool for EditFile {
         Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edits)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<AllReplacements>>, ToolError> {
         let Plan { place, edits } = plan;
         editing::change(place, cx, move |current| edited(current, &edits)).await
     }
 }
 
-fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
+fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next<AllReplacements>, ToolError> {
     let original = text_to_edit(current)?;
     // The file after the edits so far, once there are any.
     let mut edited: Option<TextFile> = None;
@@ -120,7 +131,7 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
         if replaced.is_lenient() {
             leniently.push_str(&format!("; {name}: {}", replaced.places()));
         }
-        certificates.push(Value::Object(replaced.facts()));
+        certificates.push(replaced.facts());
         moves.push(replaced.moves());
         bytes = replaced.bytes;
     }
@@ -130,15 +141,13 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next, ToolError> {
         if count == 1 { "edit" } else { "edits" },
         current.path
     );
-    let mut facts = Map::new();
-    facts.insert("edits".to_owned(), Value::Array(certificates));
     Ok(Next {
         remark: remark(current, &original, &bytes),
         after: original.says_after(&bytes),
         bytes,
         summary,
         before: original.into_text_unlike_bytes(),
-        facts,
+        facts: AllReplacements { edits: certificates },
     })
 }
 

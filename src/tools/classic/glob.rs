@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, NameStyle, bad_selection},
+    tools::searching::{self, NameStyle, NamesData, RelativeTo, bad_selection},
     workspace::{
         WorkspacePath,
         walk::{Depth, HiddenFiles, PathPattern, Selection},
@@ -22,8 +22,7 @@ pub(super) struct ClassicGlob;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The glob that paths below the directory have to fit, for example `**/*.ts`. Without a slash it
-    /// fits at the top only.
+    /// The glob that paths below the directory have to fit.
     pattern: String,
     /// The directory to look in. Default: the workspace.
     #[serde(default)]
@@ -46,10 +45,11 @@ pub(super) struct Plan {
 
 impl Tool for ClassicGlob {
     type Input = Input;
+    type Output = NamesData;
     type Plan = Plan;
 
     const NAME: &'static str = "glob";
-    const TITLE: &'static str = "Find files by pattern";
+    const TITLE: &'static str = "Find Files by Pattern";
     const DESCRIPTION: &'static str = include_str!("../description/classic_glob.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["directory"]).twin_of("Glob");
@@ -63,7 +63,7 @@ impl Tool for ClassicGlob {
             start,
             selection: Selection::new(hidden(input.include_hidden)).with_pattern(pattern),
             style: NameStyle {
-                absolute: false,
+                relative_to: RelativeTo::Workspace,
                 limit: usize::try_from(limit).unwrap_or(usize::MAX),
                 narrow: "raise maxResults or give a longer pattern to see others",
                 widen: "give such a path as the pattern, without directory, to see it",
@@ -81,7 +81,7 @@ impl Tool for ClassicGlob {
         format!("Find files matching {pattern} in {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<NamesData>, ToolError> {
         searching::find(plan.start, plan.selection, plan.style, cx).await
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, LineStyle, Next, PlannedSearch, bad_selection},
+    tools::searching::{self, Headings, LineStyle, Next, PlannedSearch, SearchData, bad_selection},
     workspace::{
         search::{Case, Shape, Span},
         walk::{Depth, HiddenFiles, PathPattern, Selection},
@@ -27,11 +27,11 @@ pub(super) struct Input {
     /// The directory, or the file, to search. Default: the workspace.
     #[serde(default)]
     directory: Option<String>,
-    /// Only search files whose path below the directory fits this glob, for example `**/*.ts`. Without
-    /// a slash it fits at the top only.
+    /// Only search files whose path below the directory fits this glob: `**/*.ts` at any depth, `*.ts`
+    /// at the top.
     #[serde(default)]
     file_pattern: Option<String>,
-    /// Tell upper from lower case. Default: false.
+    /// Tell upper from lower case.
     #[serde(default)]
     case_sensitive: bool,
     /// How many lines to show. Default: 1,000.
@@ -42,10 +42,11 @@ pub(super) struct Input {
 
 impl Tool for ClassicGrep {
     type Input = Input;
+    type Output = SearchData;
     type Plan = PlannedSearch;
 
     const NAME: &'static str = "grep";
-    const TITLE: &'static str = "Search file contents";
+    const TITLE: &'static str = "Search File Contents";
     const DESCRIPTION: &'static str = include_str!("../description/classic_grep.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["directory"]).twin_of("Grep");
@@ -71,6 +72,8 @@ impl Tool for ClassicGrep {
             style: LineStyle {
                 numbers: true,
                 before_text: " ",
+                // As the set's grep has always answered: each line with its path.
+                headings: Headings::Never,
                 next: Next::Limit("maxResults"),
                 widen: "give such a path as directory to search it",
                 shorten: "",
@@ -88,7 +91,11 @@ impl Tool for ClassicGrep {
         format!("Search for \"{pattern}\" in {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: PlannedSearch, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: PlannedSearch,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<SearchData>, ToolError> {
         searching::run(plan, cx).await
     }
 }

@@ -1,8 +1,7 @@
 //! `ls`: what is in a directory.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::glob::hidden;
 use crate::{
@@ -10,7 +9,7 @@ use crate::{
     tool::{Access, Content, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
         failures::search_failure,
-        searching::{self, Surroundings, rules_in_words},
+        searching::{self, Paths, Surroundings, rules_in_words},
     },
     workspace::{
         WorkspacePath,
@@ -30,18 +29,52 @@ pub(super) struct Ls;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The directory to list, absolute or relative to the workspace.
+    /// The directory to list.
     path: String,
-    /// List the directories in it too, three levels deep unless `maxDepth` says otherwise.
+    /// List what is in the directories too, indented.
     #[serde(default)]
     recursive: bool,
     /// Also list names that begin with a dot.
     #[serde(default)]
     include_hidden: bool,
-    /// How many levels to list below the first.
+    /// How many levels to list below the first. Default: 3 with `recursive`.
     #[serde(default)]
     #[schemars(range(max = 1_000))]
     max_depth: Option<u32>,
+}
+
+/// What is in a directory.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Listed {
+    /// The directory that paths are relative to.
+    root: String,
+    /// The entries, each directory followed by what is in it.
+    entries: Vec<ListedEntry>,
+    /// How many there are.
+    total: usize,
+    /// Whether these are all, and every directory could be read.
+    complete: bool,
+    /// How many were left out because they are ignored or hidden.
+    ignored_or_hidden: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ListedEntry {
+    name: String,
+    #[serde(rename = "type")]
+    kind: ListedKind,
+    /// How many directories below the one that was asked for.
+    depth: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ListedKind {
+    File,
+    Directory,
+    Link,
+    Other,
 }
 
 pub(super) struct Plan {
@@ -52,10 +85,11 @@ pub(super) struct Plan {
 
 impl Tool for Ls {
     type Input = Input;
+    type Output = Listed;
     type Plan = Plan;
 
     const NAME: &'static str = "ls";
-    const TITLE: &'static str = "List a directory";
+    const TITLE: &'static str = "List Directory";
     const DESCRIPTION: &'static str = include_str!("../description/ls.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["path"]);
@@ -77,7 +111,7 @@ impl Tool for Ls {
         format!("List {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<Listed>, ToolError> {
         let around = Surroundings::of(cx);
         let turn = around.turn().await;
         cx.blocking(move |cancel| {
@@ -92,13 +126,13 @@ impl Tool for Ls {
             };
             let listing = list(&request, &|| cancel.is_cancelled())
                 .map_err(|error| search_failure(&error, ErrorKind::Ls))?;
-            Ok(present(&listing, &around))
+            Ok(present(&listing, &Paths::below(plan.start.absolute())))
         })
         .await
     }
 }
 
-fn present(listing: &Listing, around: &Surroundings) -> ToolOutput {
+fn present(listing: &Listing, paths: &Paths) -> ToolOutput<Listed> {
     let name = |name: &std::ffi::OsStr| shown_path(name.as_ref());
     let rows: Vec<String> = listing
         .entries
@@ -123,28 +157,30 @@ fn present(listing: &Listing, around: &Surroundings) -> ToolOutput {
         });
     }
     if let Some((path, cause)) = listing.unreadable.first() {
-        notes.push(format!("not listed: `{}` ({cause})", around.paths.shown(path)));
+        notes.push(format!("not listed: `{}` ({cause})", paths.shown(path)));
     }
-    notes.extend(rules_in_words(&listing.unheld, &around.paths));
-    let entries: Vec<Value> = listing
-        .entries
-        .iter()
-        .map(|entry| {
-            let kind = match entry.kind {
-                EntryKind::File => "file",
-                EntryKind::Folder => "directory",
-                EntryKind::Link => "link",
-                EntryKind::Other => "other",
-            };
-            json!({ "name": name(&entry.name), "type": kind, "depth": entry.depth })
-        })
-        .collect();
-    let data = json!({
-        "entries": entries,
-        "total": listing.total,
-        "complete": shown == listing.total && listing.unreadable.is_empty(),
-        "ignoredOrHidden": listing.left_out,
+    notes.extend(rules_in_words(&listing.unheld, paths));
+    if shown > 0 {
+        paths.owe_the_root();
+    }
+    notes.extend(paths.root_note());
+    let entries = listing.entries.iter().map(|entry| ListedEntry {
+        name: name(&entry.name),
+        kind: match entry.kind {
+            EntryKind::File => ListedKind::File,
+            EntryKind::Folder => ListedKind::Directory,
+            EntryKind::Link => ListedKind::Link,
+            EntryKind::Other => ListedKind::Other,
+        },
+        depth: entry.depth,
     });
+    let data = Listed {
+        root: paths.root_in_data(),
+        entries: entries.collect(),
+        total: listing.total,
+        complete: shown == listing.total && listing.unreadable.is_empty(),
+        ignored_or_hidden: listing.left_out,
+    };
     let mut content = Vec::new();
     if !rows.is_empty() {
         content.push(Content::text(rows.join("\n")));

@@ -7,11 +7,13 @@ mod ls;
 mod read_file;
 mod read_many_files;
 mod shell;
+mod task_output;
+mod task_stop;
 mod write_file;
 
 use super::BuiltinTool;
 
-pub(super) const TOOLS: [BuiltinTool; 8] = [
+pub(super) const TOOLS: [BuiltinTool; 10] = [
     BuiltinTool::of::<edit_file::EditFile>(),
     BuiltinTool::of::<glob::ClassicGlob>(),
     BuiltinTool::of::<grep::ClassicGrep>(),
@@ -19,5 +21,7 @@ pub(super) const TOOLS: [BuiltinTool; 8] = [
     BuiltinTool::of::<read_file::ReadFile>(),
     BuiltinTool::of::<read_many_files::ReadManyFiles>(),
     BuiltinTool::of::<shell::Shell>(),
+    BuiltinTool::of::<task_output::ClassicTaskOutput>(),
+    BuiltinTool::of::<task_stop::ClassicTaskStop>(),
     BuiltinTool::of::<write_file::WriteFile>(),
 ];

@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
-    tools::reading::{self, FileToRead},
+    tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
+    tools::reading::{self, FileFacts, FileToRead},
     workspace::RelativePaths,
 };
 
@@ -22,7 +22,7 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     start_line: Option<u64>,
-    /// The last line to read, itself included.
+    /// The last line to read.
     #[serde(default)]
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     end_line: Option<u64>,
@@ -30,12 +30,14 @@ pub(super) struct Input {
 
 impl Tool for ReadFile {
     type Input = Input;
+    type Output = FileFacts;
     type Plan = FileToRead;
 
     const NAME: &'static str = "read_file";
-    const TITLE: &'static str = "Read a file";
+    const TITLE: &'static str = "Read File";
     const DESCRIPTION: &'static str = include_str!("../description/read_file.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::reads_files(&["path"]).twin_of("Read");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {
@@ -66,7 +68,11 @@ impl Tool for ReadFile {
         reading::describe(plan)
     }
 
-    async fn run(&self, plan: FileToRead, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: FileToRead,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<FileFacts>, ToolError> {
         reading::read(plan, cx).await
     }
 }

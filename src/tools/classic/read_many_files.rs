@@ -1,14 +1,19 @@
 //! `read_many_files`: several files in one answer; one that fails does not spoil the others.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{ErrorKind, ToolError},
+    path_text::path_from_text,
     tool::{
-        Access, Content, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, whole_lines_within,
+        Access, Content, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput,
+        whole_lines_within,
     },
-    tools::reading::{self, FileToRead},
+    tools::{
+        reading::{self, FileFacts, FileToRead},
+        searching::Paths,
+    },
     workspace::{RelativePaths, WorkspacePath},
 };
 
@@ -23,17 +28,41 @@ pub(super) struct Input {
     paths: Vec<String>,
 }
 
+/// What became of each file that was asked for.
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReadFiles {
+    /// The files that the answer is about, in the order they were asked for.
+    files: Vec<ReadFile>,
+    /// The paths of those that did not fit and were not read.
+    left_out: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ReadFile {
+    /// The path as it was asked for.
+    asked: String,
+    /// What was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<FileFacts>,
+    /// Why it could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
 /// Each path as it was asked for, with the place it means or why it was refused.
 pub(super) struct Plan(Vec<(String, Result<WorkspacePath, ToolError>)>);
 
 impl Tool for ReadManyFiles {
     type Input = Input;
+    type Output = ReadFiles;
     type Plan = Plan;
 
     const NAME: &'static str = "read_many_files";
-    const TITLE: &'static str = "Read several files";
+    const TITLE: &'static str = "Read Multiple Files";
     const DESCRIPTION: &'static str = include_str!("../description/read_many_files.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::reads_files(&["paths"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
@@ -58,16 +87,20 @@ impl Tool for ReadManyFiles {
         }
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<ReadFiles>, ToolError> {
         let count = plan.0.len();
         let mut answer = Answer::default();
+        let paths = Paths::below(cx.session.roots.first());
+        if plan.0.iter().any(|(asked, _)| path_from_text(asked).is_relative()) {
+            paths.owe_the_root();
+        }
         let mut failed = 0;
         for (asked, place) in plan.0 {
             if cx.cancel.is_cancelled() {
                 return Err(ToolError::cancelled());
             }
             if answer.full {
-                answer.left_out.push(asked);
+                answer.data.left_out.push(asked);
                 continue;
             }
             let read = match place {
@@ -84,21 +117,30 @@ impl Tool for ReadManyFiles {
                 Err(error) => Err(error),
             };
             match read {
-                Ok(output) => answer.add(&asked, output.content),
+                Ok(output) => {
+                    answer.add(&asked, output.content);
+                    answer.data.files.push(ReadFile {
+                        asked,
+                        file: output.structured,
+                        error: None,
+                    });
+                }
                 Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
                 Err(error) => {
                     failed += 1;
                     answer.add(&asked, vec![Content::text(format!("Error: {error}"))]);
+                    let error = Some(error.message);
+                    answer.data.files.push(ReadFile { asked, file: None, error });
                 }
             }
         }
-        let read = count - failed - answer.left_out.len();
+        let read = count - failed - answer.data.left_out.len();
         let display = if read == count {
             format!("Read {count} files")
         } else {
             format!("Read {read} of {count} files")
         };
-        Ok(answer.into_output().with_display(display))
+        Ok(answer.into_output(&paths).with_display(display))
     }
 }
 
@@ -109,7 +151,7 @@ struct Answer {
     text_bytes: usize,
     /// Set once something did not fit: what follows would not be what was asked for.
     full: bool,
-    left_out: Vec<String>,
+    data: ReadFiles,
 }
 
 impl Answer {
@@ -145,21 +187,24 @@ impl Answer {
         }
     }
 
-    fn into_output(mut self) -> ToolOutput {
-        if !self.left_out.is_empty() {
-            let names: Vec<_> = self.left_out.iter().take(50).map(|it| format!("`{it}`")).collect();
-            let more = self.left_out.len().saturating_sub(50);
+    fn into_output(mut self, paths: &Paths) -> ToolOutput<ReadFiles> {
+        let left_out = &self.data.left_out;
+        if !left_out.is_empty() {
+            let names: Vec<_> = left_out.iter().take(50).map(|it| format!("`{it}`")).collect();
+            let more = left_out.len().saturating_sub(50);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             self.content.push(Content::text(format!(
                 "[{} did not fit and were not read: {}{more}; ask for them in another call]",
-                if self.left_out.len() == 1 {
+                if left_out.len() == 1 {
                     "1 file".to_owned()
                 } else {
-                    format!("{} files", self.left_out.len())
+                    format!("{} files", left_out.len())
                 },
                 names.join(", ")
             )));
         }
-        ToolOutput { content: self.content, ..ToolOutput::default() }
+        let root = paths.root_note().map(|it| Content::text(format!("[{it}]")));
+        self.content.extend(root);
+        ToolOutput { content: self.content, structured: Some(self.data), ..ToolOutput::default() }
     }
 }

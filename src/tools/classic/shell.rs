@@ -8,10 +8,13 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     process::Ground,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::commands::{
-        self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording, checked_command,
-        describe,
+    tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
+    tools::{
+        command_answer::CommandFacts,
+        commands::{
+            self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording,
+            checked_command, describe,
+        },
     },
     workspace::{PathError, RelativePaths},
 };
@@ -25,30 +28,34 @@ const DEFAULT_TIMEOUT_MS: u32 = 30_000;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The command to run, in bash.
+    /// The command to run.
     command: String,
-    /// The directory to run it in, absolute or relative to the workspace. Without it, the one in which
-    /// the last command without it ended up; at first, the workspace.
+    /// The directory to run it in. Default: where the last command without it ended up; at first, the
+    /// workspace.
     #[serde(default)]
     cwd: Option<String>,
-    /// How long it may run, in milliseconds: at most 600000, by default 30000. Does not apply in the
-    /// background.
+    /// How long it may run, in milliseconds. Default: 30000; in the background, for ever.
     #[serde(default)]
     #[schemars(range(min = 1, max = MAX_TIMEOUT_MS))]
     timeout: Option<u32>,
-    /// True to go on at once and let the command run; the answer says where its output goes.
+    /// Answer at once with a task id, and let the command run.
     #[serde(default)]
     background: Option<bool>,
 }
 
 impl Tool for Shell {
     type Input = Input;
+    type Output = CommandFacts;
     type Plan = CommandToRun;
 
     const NAME: &'static str = "shell";
     const TITLE: &'static str = "Execute Shell Command";
-    const DESCRIPTION: &'static str = include_str!("../description/shell.md");
+    const DESCRIPTION: &'static str = concat!(
+        include_str!("../description/shell.md"),
+        include_str!("../description/command_line.md")
+    );
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::runs_commands(&["command"]).twin_of("Bash");
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
@@ -95,7 +102,11 @@ impl Tool for Shell {
         describe(plan)
     }
 
-    async fn run(&self, plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: CommandToRun,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<CommandFacts>, ToolError> {
         commands::run(plan, cx).await
     }
 }

@@ -7,8 +7,8 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Current, Next},
-        writing::written,
+        editing::{self, Changed, Current, Next},
+        writing::{WrittenFacts, written},
     },
     workspace::{RelativePaths, WorkspacePath},
 };
@@ -21,7 +21,7 @@ pub(super) struct WriteFile;
 pub(super) struct Input {
     /// The file to write, absolute or relative to the workspace.
     path: String,
-    /// The whole content the file is to have.
+    /// The whole content.
     content: String,
     /// Replace a file that exists.
     #[serde(default)]
@@ -36,10 +36,11 @@ pub(super) struct Plan {
 
 impl Tool for WriteFile {
     type Input = Input;
+    type Output = Changed<WrittenFacts>;
     type Plan = Plan;
 
     const NAME: &'static str = "write_file";
-    const TITLE: &'static str = "Write a file";
+    const TITLE: &'static str = "Write File";
     const DESCRIPTION: &'static str = include_str!("../description/write_file.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["path"]).twin_of("Write");
@@ -62,13 +63,21 @@ impl Tool for WriteFile {
         Some(editing::preview(place, cx, |current| checked(current, content, *overwrite)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
         let Plan { place, content, overwrite } = plan;
         editing::change(place, cx, move |current| checked(current, &content, overwrite)).await
     }
 }
 
-fn checked(current: &Current, content: &str, overwrite: bool) -> Result<Next, ToolError> {
+fn checked(
+    current: &Current,
+    content: &str,
+    overwrite: bool,
+) -> Result<Next<WrittenFacts>, ToolError> {
     if current.bytes.is_some() && !overwrite {
         return Err(ToolError::new(
             ErrorKind::FileExists,

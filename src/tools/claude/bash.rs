@@ -8,10 +8,13 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     process::Ground,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
-    tools::commands::{
-        self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording, checked_command,
-        describe,
+    tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
+    tools::{
+        command_answer::CommandFacts,
+        commands::{
+            self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording,
+            checked_command, describe,
+        },
     },
 };
 
@@ -24,29 +27,33 @@ const DEFAULT_TIMEOUT_MS: u32 = 120_000;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The command to run, in bash.
+    /// The command to run.
     command: String,
-    /// How long it may run, in milliseconds: at most 600000, by default 120000. Does not apply in the
-    /// background.
+    /// How long it may run, in milliseconds. Default: 120000; in the background, for ever.
     #[serde(default)]
     #[schemars(range(min = 1, max = MAX_TIMEOUT_MS))]
     timeout: Option<u32>,
-    /// What the command does, in five to ten words, for the person who watches.
+    /// What it does, in five to ten words, for the person who watches.
     #[serde(default)]
     description: Option<String>,
-    /// True to go on at once and let the command run; `TaskOutput` reads what it says.
+    /// Answer at once with a task id, and let the command run.
     #[serde(default)]
     run_in_background: Option<bool>,
 }
 
 impl Tool for Bash {
     type Input = Input;
+    type Output = CommandFacts;
     type Plan = CommandToRun;
 
     const NAME: &'static str = "Bash";
-    const TITLE: &'static str = "Run a command";
-    const DESCRIPTION: &'static str = include_str!("../description/bash.md");
+    const TITLE: &'static str = "Execute Shell Command";
+    const DESCRIPTION: &'static str = concat!(
+        include_str!("../description/bash.md"),
+        include_str!("../description/command_line.md")
+    );
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::runs_commands(&["command"]).naming_its_family();
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
@@ -74,7 +81,11 @@ impl Tool for Bash {
         describe(plan)
     }
 
-    async fn run(&self, plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: CommandToRun,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<CommandFacts>, ToolError> {
         commands::run(plan, cx).await
     }
 }

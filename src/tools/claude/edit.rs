@@ -7,9 +7,10 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Current, Next},
+        editing::{self, Changed, Current, Next},
         replacing::{
-            Occurrences, Wanted, explain_drift, refuse_notebook, remark, replace, text_to_edit,
+            Occurrences, Replacements, Wanted, explain_drift, refuse_notebook, remark, replace,
+            text_to_edit,
         },
     },
     workspace::{RelativePaths, TextFile, WorkspacePath, encode_new_file},
@@ -39,22 +40,23 @@ pub(super) struct Plan {
 
 impl Tool for Edit {
     type Input = Input;
+    type Output = Changed<Option<Replacements>>;
     type Plan = Plan;
 
     const NAME: &'static str = "Edit";
-    const TITLE: &'static str = "Edit a file";
+    const TITLE: &'static str = "Edit File";
     const DESCRIPTION: &'static str = include_str!("../description/edit.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["file_path"]).naming_its_family();
     const ALIASES: &'static [&'static str] = &["FileEdit"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.file_path, RelativePaths::Refused, cx)?;
+        let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
         if input.old_string == input.new_string {
             let message = "parameter `new_string`: expected another text than old_string; there is nothing to change";
             return Err(ToolError::new(ErrorKind::Validation, message));
         }
-        refuse_notebook(&place)?;
+        refuse_notebook(&place, "change its cells with NotebookEdit")?;
         Ok(Plan { place, input })
     }
 
@@ -70,13 +72,17 @@ impl Tool for Edit {
         Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.input)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<Option<Replacements>>>, ToolError> {
         let Plan { place, input } = plan;
         editing::change(place, cx, move |current| edited(current, &input)).await
     }
 }
 
-fn edited(current: &Current, input: &Input) -> Result<Next, ToolError> {
+fn edited(current: &Current, input: &Input) -> Result<Next<Option<Replacements>>, ToolError> {
     if input.old_string.is_empty() {
         return created(current, &input.new_string);
     }
@@ -88,7 +94,7 @@ fn edited(current: &Current, input: &Input) -> Result<Next, ToolError> {
     Ok(Next {
         summary: format!("edited `{}`: {}", current.path, replaced.summary()),
         remark: remark(current, &file, &replaced.bytes),
-        facts: replaced.facts(),
+        facts: Some(replaced.facts()),
         after: file.says_after(&replaced.bytes),
         bytes: replaced.bytes,
         before: file.into_text_unlike_bytes(),
@@ -96,7 +102,7 @@ fn edited(current: &Current, input: &Input) -> Result<Next, ToolError> {
 }
 
 /// An empty text to replace asks for a new file.
-fn created(current: &Current, content: &str) -> Result<Next, ToolError> {
+fn created(current: &Current, content: &str) -> Result<Next<Option<Replacements>>, ToolError> {
     let bytes = match current.bytes.as_deref().map(TextFile::from_bytes) {
         None => encode_new_file(content),
         // Not a byte of text, but maybe a byte order mark.
@@ -118,6 +124,6 @@ fn created(current: &Current, content: &str) -> Result<Next, ToolError> {
         remark: None,
         before: Some(String::new()),
         after: Some(content.to_owned()),
-        facts: serde_json::Map::new(),
+        facts: None,
     })
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, NameStyle, bad_selection},
+    tools::searching::{self, NameStyle, NamesData, RelativeTo, bad_selection},
     workspace::{
         WorkspacePath,
         walk::{Depth, HiddenFiles, PathPattern, Selection, split_absolute},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 const STYLE: NameStyle = NameStyle {
-    absolute: true,
+    relative_to: RelativeTo::RootOfSearch,
     limit: 100,
     narrow: "give a longer pattern or a path to see others",
     widen: "give such a path as the pattern, without path, to see it",
@@ -26,7 +26,7 @@ pub(super) struct Glob;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The glob that paths have to fit, for example `*.ts`, `src/**/*.{c,h}` or `**/test_*.py`.
+    /// The glob that paths have to fit, for example `src/**/*.{c,h}`.
     pattern: String,
     /// The directory to look in, absolute or relative to the workspace. Default: the workspace.
     #[serde(default)]
@@ -41,10 +41,11 @@ pub(super) struct Plan {
 
 impl Tool for Glob {
     type Input = Input;
+    type Output = NamesData;
     type Plan = Plan;
 
     const NAME: &'static str = "Glob";
-    const TITLE: &'static str = "Find files by name";
+    const TITLE: &'static str = "Find Files by Pattern";
     const DESCRIPTION: &'static str = include_str!("../description/glob.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["path"]);
@@ -72,7 +73,7 @@ impl Tool for Glob {
         format!("Find files matching `{pattern}` in {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<NamesData>, ToolError> {
         searching::find(plan.start, plan.selection, STYLE, cx).await
     }
 }

@@ -6,7 +6,9 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, LineStyle, Next, PlannedSearch, bad_selection, split_globs},
+    tools::searching::{
+        self, Headings, LineStyle, Next, PlannedSearch, SearchData, bad_selection, split_globs,
+    },
     workspace::{
         search::{Case, Shape, Span},
         walk::{HiddenFiles, Selection},
@@ -19,45 +21,42 @@ const DEFAULT_ROWS: u64 = 250;
 #[derive(Default)]
 pub(super) struct Grep;
 
-/// What an answer shows.
+// Not as doc comments: the tool's description says what each shows.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum OutputMode {
-    /// The matching lines.
     Content,
-    /// The paths of matching files, newest first.
     FilesWithMatches,
-    /// How many lines of each file match.
     Count,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The regular expression to search for, in ripgrep's (Rust's) syntax.
+    /// The regular expression to search for.
     pattern: String,
     /// The file or directory to search, absolute or relative to the workspace. Default: the workspace.
     #[serde(default)]
     path: Option<String>,
-    /// Only search files that fit this glob, for example `*.ts` or `src/**/*.{c,h}`. Several are
-    /// separated by spaces or commas; `!` leaves files out. Relative to the workspace.
+    /// Only search files that fit this glob, relative to the workspace: `*.ts`, `src/**/*.{c,h}`. Several
+    /// are separated by spaces or commas; `!` leaves files out.
     #[serde(default)]
     glob: Option<String>,
-    /// Only search files of this type, as `rg --type` knows it: js, py, rust, go, java…
+    /// Only search files of this type of `rg --type`: js, py, rust, go, java…
     #[serde(default, rename = "type")]
     file_type: Option<String>,
     /// What to show. Default: `files_with_matches`.
     #[serde(default)]
     output_mode: Option<OutputMode>,
-    /// Lines to show before each match. Only with `content`.
+    /// Lines to show before each match, with `content`.
     #[serde(default, rename = "-B")]
     #[schemars(range(max = 1_000))]
     before: Option<u32>,
-    /// Lines to show after each match. Only with `content`.
+    /// Lines to show after each match, with `content`.
     #[serde(default, rename = "-A")]
     #[schemars(range(max = 1_000))]
     after: Option<u32>,
-    /// Lines to show before and after each match; goes before `-A` and `-B`. Only with `content`.
+    /// Lines to show before and after each match; goes before `-A` and `-B`.
     #[serde(default, rename = "-C")]
     #[schemars(range(max = 1_000))]
     around: Option<u32>,
@@ -65,19 +64,23 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(range(max = 1_000))]
     context: Option<u32>,
-    /// Show line numbers. Default: true. Only with `content`.
+    /// Show line numbers. Default: true.
     #[serde(default, rename = "-n")]
     line_numbers: Option<bool>,
+    /// Show paths above their lines (true) or on each line (false). Default: above in answers of more
+    /// than 20 lines that get shorter by it.
+    #[serde(default)]
+    heading: Option<bool>,
     /// Take upper and lower case as the same.
     #[serde(default, rename = "-i")]
     ignore_case: bool,
-    /// Show only the part of a line that matches. Only with `content`.
+    /// Show only the part of a line that matches.
     #[serde(default, rename = "-o")]
     only_matching: bool,
     /// Let a match span lines; `.` then matches line ends too.
     #[serde(default)]
     multiline: bool,
-    /// How many rows (lines, files or counts) to show. Default: 250. 0 shows all that fit.
+    /// How many rows (lines, files or counts) to show. Default: 250; 0 for all that fit.
     #[serde(default)]
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
     head_limit: Option<u64>,
@@ -89,10 +92,11 @@ pub(super) struct Input {
 
 impl Tool for Grep {
     type Input = Input;
+    type Output = SearchData;
     type Plan = PlannedSearch;
 
     const NAME: &'static str = "Grep";
-    const TITLE: &'static str = "Search file contents";
+    const TITLE: &'static str = "Search File Contents";
     const DESCRIPTION: &'static str = include_str!("../description/grep.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["path"]);
@@ -132,6 +136,11 @@ impl Tool for Grep {
             style: LineStyle {
                 numbers: input.line_numbers.unwrap_or(true),
                 before_text: "",
+                headings: match input.heading {
+                    None => Headings::WhenShorter,
+                    Some(true) => Headings::Always,
+                    Some(false) => Headings::Never,
+                },
                 next: Next::Offset("offset"),
                 widen: "name such a path to search it",
                 shorten: if input.only_matching {
@@ -153,7 +162,11 @@ impl Tool for Grep {
         format!("Search for `{pattern}` in {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: PlannedSearch, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: PlannedSearch,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<SearchData>, ToolError> {
         searching::run(plan, cx).await
     }
 }

@@ -1,14 +1,13 @@
 //! `NotebookEdit`: changes one cell of a notebook.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Map, json};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Current, Next},
+        editing::{self, Changed, Current, Next},
         replacing::{explain_drift, remark, text_to_edit},
     },
     workspace::{
@@ -25,16 +24,15 @@ pub(super) struct NotebookEdit;
 pub(super) struct Input {
     /// The absolute path of the notebook.
     notebook_path: String,
-    /// The new text of the cell; needed unless one is deleted.
+    /// The new text of the cell.
     #[serde(default)]
     new_source: Option<String>,
-    /// The id of the cell, or `cell-N` counted from 0. To insert: the cell to insert after.
+    /// The id of the cell; without ids, `cell-N` counted from 0.
     #[serde(default)]
     cell_id: Option<String>,
-    /// The kind of the cell; needed to insert one.
+    /// The kind of the cell.
     #[serde(default)]
     cell_type: Option<Kind>,
-    /// What to do.
     #[serde(default)]
     edit_mode: Mode,
 }
@@ -64,6 +62,15 @@ impl From<Kind> for CellKind {
     }
 }
 
+/// The cell that was changed.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EditedCell {
+    cell_id: String,
+    /// Its place, counted from 0.
+    cell_index: usize,
+}
+
 pub(super) struct Plan {
     place: WorkspacePath,
     edit: CellEdit,
@@ -71,16 +78,18 @@ pub(super) struct Plan {
 
 impl Tool for NotebookEdit {
     type Input = Input;
+    type Output = Changed<EditedCell>;
     type Plan = Plan;
 
     const NAME: &'static str = "NotebookEdit";
-    const TITLE: &'static str = "Edit a notebook";
+    const TITLE: &'static str = "Edit Notebook";
     const DESCRIPTION: &'static str = include_str!("../description/notebook_edit.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["notebook_path"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.notebook_path, RelativePaths::Refused, cx)?;
+        let place =
+            editing::resolve(&input.notebook_path, RelativePaths::Refused(&cx.visibility), cx)?;
         let missing = |what: &str| {
             ToolError::new(ErrorKind::Validation, format!("missing required parameter {what}"))
         };
@@ -120,13 +129,17 @@ impl Tool for NotebookEdit {
         Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edit)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<EditedCell>>, ToolError> {
         let Plan { place, edit } = plan;
         editing::change(place, cx, move |current| edited(current, &edit)).await
     }
 }
 
-fn edited(current: &Current, edit: &CellEdit) -> Result<Next, ToolError> {
+fn edited(current: &Current, edit: &CellEdit) -> Result<Next<EditedCell>, ToolError> {
     let file = text_to_edit(current)?;
     let notebook = edit_notebook(file.text(), edit)
         .map_err(|error| explain_drift(error.into(), current, &file))?;
@@ -135,9 +148,6 @@ fn edited(current: &Current, edit: &CellEdit) -> Result<Next, ToolError> {
         CellEdit::Insert { .. } => "inserted",
         CellEdit::Delete { .. } => "deleted",
     };
-    let mut facts = Map::new();
-    facts.insert("cellId".to_owned(), json!(notebook.cell_id));
-    facts.insert("cellIndex".to_owned(), json!(notebook.index));
     let bytes = file.splice(&notebook.splices)?;
     let summary = if current.bytes.as_ref() == Some(&bytes) {
         format!(
@@ -149,5 +159,12 @@ fn edited(current: &Current, edit: &CellEdit) -> Result<Next, ToolError> {
     };
     let remark = remark(current, &file, &bytes);
     let after = file.says_after(&bytes);
-    Ok(Next { bytes, summary, remark, before: file.into_text_unlike_bytes(), after, facts })
+    Ok(Next {
+        bytes,
+        summary,
+        remark,
+        before: file.into_text_unlike_bytes(),
+        after,
+        facts: EditedCell { cell_id: notebook.cell_id, cell_index: notebook.index },
+    })
 }

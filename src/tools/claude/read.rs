@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
-    tools::reading::{self, FileToRead},
+    tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
+    tools::reading::{self, FileFacts, FileToRead},
     workspace::{PageRange, RelativePaths},
 };
 
@@ -18,32 +18,36 @@ pub(super) struct Read;
 pub(super) struct Input {
     /// The absolute path of the file to read.
     file_path: String,
-    /// The first line to read, counted from 1. Without it, reading starts at the beginning.
+    /// The first line to read, counted from 1.
     #[serde(default)]
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
     offset: Option<u64>,
-    /// How many lines to read. Without it, up to 2,000 lines are read.
+    /// How many lines to read. Default: 2,000.
     #[serde(default)]
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     limit: Option<u64>,
-    /// For PDF files: the pages to read, for example "3" or "1-5". At most 20 pages per call.
+    /// The pages of a PDF file, such as `3` or `1-5`: at most 20, needed if it has more than 10.
     #[serde(default)]
     pages: Option<String>,
 }
 
 impl Tool for Read {
     type Input = Input;
+    type Output = FileFacts;
     type Plan = FileToRead;
 
     const NAME: &'static str = "Read";
-    const TITLE: &'static str = "Read a file";
+    const TITLE: &'static str = "Read File";
     const DESCRIPTION: &'static str = include_str!("../description/read.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::reads_files(&["file_path"]).naming_its_family();
     const ALIASES: &'static [&'static str] = &["FileRead"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {
-        let path = cx.session.resolve_for_reading(&input.file_path, RelativePaths::Refused)?;
+        let path = cx
+            .session
+            .resolve_for_reading(&input.file_path, RelativePaths::Refused(&cx.visibility))?;
         let is_pdf = path.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("pdf"));
         let pages = match input.pages.as_deref().map(PageRange::parse) {
             Some(Ok(range)) => Some(range),
@@ -69,7 +73,11 @@ impl Tool for Read {
         reading::describe(plan)
     }
 
-    async fn run(&self, plan: FileToRead, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: FileToRead,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<FileFacts>, ToolError> {
         reading::read(plan, cx).await
     }
 }

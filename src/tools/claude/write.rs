@@ -6,7 +6,10 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::{editing, writing::written},
+    tools::{
+        editing::{self, Changed},
+        writing::{WrittenFacts, written},
+    },
     workspace::{RelativePaths, WorkspacePath},
 };
 
@@ -18,7 +21,7 @@ pub(super) struct Write;
 pub(super) struct Input {
     /// The absolute path of the file to write.
     file_path: String,
-    /// The whole content the file is to have.
+    /// The whole content.
     content: String,
 }
 
@@ -29,17 +32,18 @@ pub(super) struct Plan {
 
 impl Tool for Write {
     type Input = Input;
+    type Output = Changed<WrittenFacts>;
     type Plan = Plan;
 
     const NAME: &'static str = "Write";
-    const TITLE: &'static str = "Write a file";
+    const TITLE: &'static str = "Write File";
     const DESCRIPTION: &'static str = include_str!("../description/write.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["file_path"]);
     const ALIASES: &'static [&'static str] = &["FileWrite"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.file_path, RelativePaths::Refused, cx)?;
+        let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
         Ok(Plan { place, content: input.content })
     }
 
@@ -55,7 +59,11 @@ impl Tool for Write {
         Some(editing::preview(&plan.place, cx, |current| written(current, &plan.content)))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
         let Plan { place, content } = plan;
         editing::change(place, cx, move |current| written(current, &content)).await
     }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, DataScope, NoData, SideEffect, Tool, ToolContext, ToolOutput},
 };
 
 #[derive(Default)]
@@ -25,12 +25,14 @@ pub(super) struct Input {
 
 impl Tool for Echo {
     type Input = Input;
+    type Output = NoData;
     type Plan = Input;
 
     const NAME: &'static str = "diagnostic_echo";
     const TITLE: &'static str = "Echo";
     const DESCRIPTION: &'static str = "Gives its text back. For checking that calls arrive.";
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
         Ok(input)
@@ -44,7 +46,7 @@ impl Tool for Echo {
         "Give a text back".to_owned()
     }
 
-    async fn run(&self, plan: Input, _cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: Input, _cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
         Ok(ToolOutput::text(match plan.repeat {
             // One byte beyond the widest result a registry can be set to hand on would only waste memory.
             Some(times) => {

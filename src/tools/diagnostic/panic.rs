@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, DataScope, NoData, SideEffect, Tool, ToolContext, ToolOutput},
 };
 
 #[derive(Default)]
@@ -40,6 +40,7 @@ fn fail(message: &str) -> ! {
 
 impl Tool for Panic {
     type Input = Input;
+    type Output = NoData;
     type Plan = Input;
 
     const NAME: &'static str = "diagnostic_panic";
@@ -47,6 +48,7 @@ impl Tool for Panic {
     const DESCRIPTION: &'static str =
         "Panics. For checking that a bug in one tool harms no other call.";
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
         match input.stage {
@@ -63,7 +65,7 @@ impl Tool for Panic {
         "Panic".to_owned()
     }
 
-    async fn run(&self, plan: Input, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: Input, cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
         match plan.stage {
             Stage::Prepare | Stage::Run => fail(&plan.message),
             Stage::Blocking => cx.blocking(move |_| fail(&plan.message)).await,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    tool::{Access, Progress, SideEffect, Tool, ToolContext, ToolOutput},
+    tool::{Access, DataScope, NoData, Progress, SideEffect, Tool, ToolContext, ToolOutput},
 };
 
 #[derive(Default)]
@@ -27,6 +27,7 @@ pub(super) struct Input {
 
 impl Tool for Sleep {
     type Input = Input;
+    type Output = NoData;
     type Plan = Input;
 
     const NAME: &'static str = "diagnostic_sleep";
@@ -34,6 +35,7 @@ impl Tool for Sleep {
     const DESCRIPTION: &'static str =
         "Waits, and tells how far it has come. For checking cancellation and progress.";
     const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
         Ok(input)
@@ -47,7 +49,7 @@ impl Tool for Sleep {
         format!("Wait {} ms", plan.ms)
     }
 
-    async fn run(&self, plan: Input, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, plan: Input, cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
         let steps = plan.steps.unwrap_or(1);
         let step = Duration::from_millis(u64::from(plan.ms)) / steps;
         for done in 1..=steps {

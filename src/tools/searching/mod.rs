@@ -1,13 +1,14 @@
 //! What the tools that search share: where they look, and how they show what they found.
 
+mod data;
 mod lines;
 mod names;
 mod shown;
 
-pub(super) use lines::{LineStyle, Next};
-pub(super) use names::{NameStyle, find};
-use shown::Paths;
-pub(super) use shown::rules_in_words;
+pub(super) use data::{NamesData, SearchData};
+pub(super) use lines::{Headings, LineStyle, Next};
+pub(super) use names::{NameStyle, RelativeTo, find};
+pub(super) use shown::{Paths, rules_in_words};
 
 use std::{
     path::{Path, PathBuf},
@@ -59,7 +60,10 @@ pub(super) struct PlannedSearch {
 }
 
 /// Runs a search and shows what it found.
-pub(super) async fn run(plan: PlannedSearch, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
+pub(super) async fn run(
+    plan: PlannedSearch,
+    cx: &ToolContext,
+) -> Result<ToolOutput<SearchData>, ToolError> {
     let around = Surroundings::of(cx);
     let turn = around.turn().await;
     cx.blocking(move |cancel| {
@@ -102,6 +106,7 @@ pub(super) struct Surroundings {
     visibility: Visibility,
     threads: SearchThreads,
     global_excludes: Option<Arc<PathBuf>>,
+    workspace: PathBuf,
 }
 
 impl Surroundings {
@@ -111,12 +116,13 @@ impl Surroundings {
             visibility: cx.visibility.clone(),
             threads: cx.session.search_threads.clone(),
             global_excludes: cx.session.global_excludes.clone(),
+            workspace: cx.session.roots.first().to_owned(),
         }
     }
 
     pub(super) fn global_excludes(&self) -> Option<(&Path, &Path)> {
         let file = self.global_excludes.as_deref()?;
-        Some((file.as_path(), self.paths.root()))
+        Some((file.as_path(), self.workspace.as_path()))
     }
 
     /// Waits until not too many searches run.

@@ -1,10 +1,9 @@
 //! Finds files by name, and shows them as text and as data.
 
-use serde_json::{Value, json};
-
 use super::{
     MAX_BYTES, Surroundings,
-    shown::{Paths, ShownFiles, amount, notices_data, notices_in_words},
+    data::{HiddenNames, NamesData, NoticesData},
+    shown::{Paths, ShownFiles, amount, notices_in_words},
 };
 use crate::{
     error::{ErrorKind, ToolError},
@@ -20,8 +19,8 @@ use crate::{
 /// How a tool shows files.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tools) struct NameStyle {
-    /// Whether paths are absolute, as the tools of the set take them.
-    pub(in crate::tools) absolute: bool,
+    /// What paths are shown relative to.
+    pub(in crate::tools) relative_to: RelativeTo,
     /// How many are shown.
     pub(in crate::tools) limit: usize,
     /// What to do about the rest.
@@ -30,14 +29,27 @@ pub(in crate::tools) struct NameStyle {
     pub(in crate::tools) widen: &'static str,
 }
 
+/// What the paths of an answer are relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tools) enum RelativeTo {
+    /// The workspace, where relative paths in calls start. Paths outside it are absolute.
+    Workspace,
+    /// The directory of the workspace's that the search is in, which need not be the first. For a set whose
+    /// tools take no relative path, so that none can be taken for one of the first.
+    RootOfSearch,
+}
+
 /// Finds the files of a selection and shows them.
 pub(in crate::tools) async fn find(
     start: WorkspacePath,
     selection: Selection,
     style: NameStyle,
     cx: &ToolContext,
-) -> Result<ToolOutput, ToolError> {
-    let around = Surroundings::of(cx);
+) -> Result<ToolOutput<NamesData>, ToolError> {
+    let mut around = Surroundings::of(cx);
+    if style.relative_to == RelativeTo::RootOfSearch {
+        around.paths = Paths::below(start.root());
+    }
     let turn = around.turn().await;
     cx.blocking(move |cancel| {
         let _turn = turn;
@@ -49,10 +61,10 @@ pub(in crate::tools) async fn find(
     .await
 }
 
-fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
+fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput<NamesData> {
     let mut files: Vec<String> = Vec::with_capacity(found.files.len());
     let mut bytes = 0;
-    let mut shown_files = ShownFiles::new(paths, style.absolute);
+    let mut shown_files = ShownFiles::new(paths);
     for file in &found.files {
         let shown = shown_files.shown(file);
         bytes += shown.len() + 1;
@@ -77,6 +89,7 @@ fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
         ));
     }
     notes.extend(notices_in_words(&found.notices, paths));
+    notes.extend(paths.root_note());
     let mut content = Vec::new();
     if !files.is_empty() {
         content.push(Content::text(files.join("\n")));
@@ -84,20 +97,15 @@ fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput {
     if !notes.is_empty() {
         content.push(Content::text(format!("[{}]", notes.join("; "))));
     }
-    let files: Vec<Value> = files.into_iter().map(Value::String).collect();
-    let complete = shown == found.total && found.notices.unreadable == 0;
-    let mut data = json!({ "total": found.total, "complete": complete });
-    let skipped = notices_data(&found.notices, paths);
-    if let Some(data) = data.as_object_mut() {
-        data.shift_insert(0, "files".to_owned(), Value::Array(files));
-        if !skipped.is_empty() {
-            data.insert("skipped".to_owned(), Value::Object(skipped));
-        }
-        if !found.left_out.is_empty() {
-            let files: Vec<String> = found.left_out.iter().map(|it| paths.shown(it)).collect();
-            data.insert("wouldMatch".to_owned(), json!({ "ignoredOrHidden": files }));
-        }
-    }
+    let data = NamesData {
+        root: paths.root_in_data(),
+        files,
+        total: found.total,
+        complete: shown == found.total && found.notices.unreadable == 0,
+        skipped: NoticesData::of(&found.notices, paths),
+        would_match: (!found.left_out.is_empty())
+            .then(|| HiddenNames { ignored_or_hidden: paths.all_in_data(&found.left_out) }),
+    };
     let rest = if shown < found.total { format!(" (showing {shown})") } else { String::new() };
     let display = format!("Found {}{rest}", amount(found.total, "file"));
     ToolOutput { content, structured: Some(data), ..ToolOutput::default() }.with_display(display)

@@ -2,10 +2,11 @@
 
 use std::{
     path::{MAIN_SEPARATOR, Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
-
-use serde_json::{Map, Value, json};
 
 use crate::{
     path_text::name_to_text,
@@ -16,35 +17,75 @@ use crate::{
     },
 };
 
-/// Shows paths as a model can use them: below the workspace relative to it, others absolute.
-pub(in crate::tools) struct Paths(PathBuf);
+/// Shows the paths of one answer: below a directory relative to it, others absolute. An answer that
+/// shows a relative path says once what it is relative to, because other tools want absolute ones.
+pub(in crate::tools) struct Paths {
+    root: PathBuf,
+    /// Whether a relative path has been shown.
+    is_owed: AtomicBool,
+}
 
 impl Paths {
-    pub(super) fn below(root: &Path) -> Self {
-        Self(root.to_owned())
+    pub(in crate::tools) fn below(root: &Path) -> Self {
+        Self { root: root.to_owned(), is_owed: AtomicBool::new(false) }
     }
 
     pub(super) fn root(&self) -> &Path {
-        &self.0
+        &self.root
     }
 
+    /// A path in the text of the answer.
     pub(in crate::tools) fn shown(&self, path: &Path) -> String {
+        let (shown, is_relative) = self.told(path);
+        if is_relative {
+            self.owe_the_root();
+        }
+        shown
+    }
+
+    /// The same path in the answer's data, where the directory has a place of its own.
+    pub(in crate::tools) fn in_data(&self, path: &Path) -> String {
+        self.told(path).0
+    }
+
+    /// The directory, for the answer's data.
+    pub(in crate::tools) fn root_in_data(&self) -> String {
+        shown_path(&self.root)
+    }
+
+    /// The path, and whether it is relative.
+    fn told(&self, path: &Path) -> (String, bool) {
         if let Some(below) = self.quickly_below(path) {
-            return shown_path(below);
+            return (shown_path(below), true);
         }
-        match path.strip_prefix(&self.0) {
-            Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
-            Ok(below) => shown_path(below),
-            Err(_) => shown_path(path),
+        match path.strip_prefix(&self.root) {
+            Ok(below) if below.as_os_str().is_empty() => (".".to_owned(), true),
+            Ok(below) => (shown_path(below), true),
+            Err(_) => (shown_path(path), false),
         }
+    }
+
+    /// The answer shows something relative, by whomever.
+    pub(in crate::tools) fn owe_the_root(&self) {
+        self.is_owed.store(true, Ordering::Relaxed);
+    }
+
+    /// What the paths in the text are relative to; nothing where none is relative.
+    pub(in crate::tools) fn root_note(&self) -> Option<String> {
+        let root = || format!("paths are relative to `{}`", shown_path(&self.root));
+        self.is_owed.load(Ordering::Relaxed).then(root)
     }
 
     /// The path below the workspace, for most paths: without taking both apart, which for a long list
     /// takes as long as to sort it. Paths from a walk have one separator between their parts.
     fn quickly_below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        let below = path.to_str()?.strip_prefix(self.0.to_str()?)?;
+        let below = path.to_str()?.strip_prefix(self.root.to_str()?)?;
         let below = below.strip_prefix(std::path::MAIN_SEPARATOR)?;
         (!below.is_empty()).then(|| Path::new(below))
+    }
+
+    pub(super) fn all_in_data(&self, paths: &[PathBuf]) -> Vec<String> {
+        paths.iter().map(|it| self.in_data(it)).collect()
     }
 
     /// Some paths in backticks.
@@ -57,14 +98,13 @@ impl Paths {
 /// Shows files one after the other. Their directories are shown once for all that follow each other.
 pub(super) struct ShownFiles<'p> {
     paths: &'p Paths,
-    absolute: bool,
     /// A directory, and what is shown before the names in it.
     folder: Option<(Arc<Path>, String)>,
 }
 
 impl<'p> ShownFiles<'p> {
-    pub(super) fn new(paths: &'p Paths, absolute: bool) -> Self {
-        Self { paths, absolute, folder: None }
+    pub(super) fn new(paths: &'p Paths) -> Self {
+        Self { paths, folder: None }
     }
 
     pub(super) fn shown(&mut self, file: &FoundFile) -> String {
@@ -80,13 +120,10 @@ impl<'p> ShownFiles<'p> {
     }
 
     fn begin(&self, folder: &Path) -> String {
-        let mut begin = if self.absolute {
-            shown_path(folder)
-        } else if folder == self.paths.root() {
+        let mut begin = self.paths.shown(folder);
+        if folder == self.paths.root() {
             return String::new();
-        } else {
-            self.paths.shown(folder)
-        };
+        }
         if !begin.ends_with(MAIN_SEPARATOR) {
             begin.push(MAIN_SEPARATOR);
         }
@@ -120,23 +157,6 @@ pub(in crate::tools) fn rules_in_words(unheld: &[UnheldRules], paths: &Paths) ->
     Some(format!("ignore rules that do not hold: `{}` ({cause})", paths.shown(file)))
 }
 
-/// The same as data.
-pub(super) fn notices_data(notices: &Notices, paths: &Paths) -> Map<String, Value> {
-    let named = |path: &Path, cause: &str| json!({ "path": paths.shown(path), "cause": cause });
-    let mut data = Map::new();
-    if notices.unreadable > 0 {
-        data.insert("unreadable".to_owned(), json!(notices.unreadable));
-        let examples = notices.examples.iter().map(|(path, cause)| named(path, cause));
-        data.insert("examples".to_owned(), examples.collect());
-    }
-    if notices.unheld > 0 {
-        let files = notices.unheld_examples.iter().map(|it| named(&it.file, &it.cause));
-        let files: Value = files.collect();
-        data.insert("rules".to_owned(), json!({ "count": notices.unheld, "files": files }));
-    }
-    data
-}
-
 /// Which file was searched in part, in words.
 pub(super) fn partly_note(skipped: &Skipped, paths: &Paths) -> Option<String> {
     let (path, from) = skipped.partly_examples.first()?;
@@ -146,13 +166,4 @@ pub(super) fn partly_note(skipped: &Skipped, paths: &Paths) -> Option<String> {
         "`{}` is binary from about byte {from} on and was searched up to there; name it as path to search all of it{more}",
         paths.shown(path)
     ))
-}
-
-/// The same as data.
-pub(super) fn partly_data(skipped: &Skipped, paths: &Paths) -> Value {
-    let files = skipped.partly_examples.iter();
-    let files: Vec<Value> = files
-        .map(|(path, from)| json!({ "file": paths.shown(path), "binaryFrom": from }))
-        .collect();
-    json!({ "count": skipped.partly, "files": files })
 }

@@ -38,6 +38,16 @@ const PAUSE: Duration = Duration::from_millis(1);
 const MAX_TRIES: u32 = 1_000;
 const MAX_VISIBLE_NAMES: u32 = 100;
 
+/// How much of what was appended to the old file is taken over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Take {
+    /// Up to the last line break. A write that is under way can be seen in part, and its rest would come
+    /// behind whatever is appended to the new file in between.
+    WholeLines,
+    /// All of it: nobody is writing any more, or has had the time to finish.
+    All,
+}
+
 /// What became of a replacement.
 pub(super) enum Exchanged {
     Done {
@@ -92,7 +102,9 @@ impl Target<'_> {
             compared: None,
         };
         // What was appended is not synced yet: whoever did has not waited for the disk either.
-        if !stamp.is_surely(&identity) && !exchange.merge(&old).map_err(|err| self.failed(err))? {
+        if !stamp.is_surely(&identity)
+            && !exchange.merge(&old, Take::WholeLines).map_err(|err| self.failed(err))?
+        {
             return Err(self.changed());
         }
         // The exchange itself counts as a change of the file's times.
@@ -167,7 +179,7 @@ impl Exchange<'_, '_> {
     /// Looks at the old file as it was when it lost its name, and lets it go or brings it back.
     fn finish(mut self, old: &File) -> Result<Exchanged, WriteError> {
         let target = self.target;
-        if !self.merge(old).unwrap_or(false) {
+        if !self.merge(old, Take::WholeLines).unwrap_or(false) {
             return Err(self.bring_back(old));
         }
         // Who opened the old file before it lost its name may not have written to it yet.
@@ -177,13 +189,13 @@ impl Exchange<'_, '_> {
             thread::sleep(PAUSE);
             has_replaced_open = is_open_for_writing(old) == Some(true);
         }
-        if !self.merge(old).unwrap_or(false) {
+        if !self.merge(old, Take::All).unwrap_or(false) {
             return Err(self.bring_back(old));
         }
         self.temporary.let_go();
         // The disk takes its time, in which a program that has the old file open may write to it.
         let durable = target.directory.sync();
-        let wrote_to_replaced = !self.merge(old).unwrap_or(false);
+        let wrote_to_replaced = !self.merge(old, Take::All).unwrap_or(false);
         if self.merged > 0 {
             self.temporary.file.sync_all().map_err(|err| target.failed(err))?;
         }
@@ -192,7 +204,7 @@ impl Exchange<'_, '_> {
     }
 
     /// Appends to the new file what was appended to the old one; false if that was changed otherwise.
-    fn merge(&mut self, old: &File) -> io::Result<bool> {
+    fn merge(&mut self, old: &File, take: Take) -> io::Result<bool> {
         let now = Identity::of_file(old)?;
         if self.compared.as_ref().is_some_and(|it| it.has_same_content_times(&now)) {
             return Ok(true);
@@ -203,11 +215,16 @@ impl Exchange<'_, '_> {
             Since::Otherwise => return Ok(false),
         };
         let Some(new) = behind.get(self.merged..) else { return Ok(false) };
+        let whole = match take {
+            Take::WholeLines => memchr::memrchr(b'\n', new).map_or(0, |at| at + 1),
+            Take::All => new.len(),
+        };
+        let (new, rest) = new.split_at(whole);
         self.written.update(new);
         self.length += new.len();
-        self.merged = behind.len();
+        self.merged += new.len();
         self.temporary.file.write_all(new)?;
-        self.compared = Some(now);
+        self.compared = rest.is_empty().then_some(now);
         Ok(true)
     }
 
