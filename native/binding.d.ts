@@ -55,8 +55,8 @@ export declare class NativePolicyEngine {
 
 /** The registry and all that stands behind it. */
 export declare class NativeRegistry {
-  /** Runs a call; promises MCP's result as JSON, or `llmContent` and `returnDisplay` for an invocation. */
-  call(name: string, input: string, isInvocation: boolean, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
+  /** Runs a call; promises its answer as JSON. */
+  call(name: string, input: string, view: AnswerView, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
   /** Runs the calls of one model turn; promises their results as a JSON array. */
   callAll(calls: string, format: string, parallelReads: boolean, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
   /** Takes back what a call did to files; promises `[{ path, action }]` as JSON. */
@@ -126,6 +126,16 @@ export declare class NativeRegistry {
   close(): Promise<void>
   /** Lets go of every function of the host, once every call has ended: none is called after that. */
   release(): void
+}
+
+/** How the answer of a call is given. */
+export declare enum AnswerView {
+  /** MCP's result, with what we add to it. */
+  Result = 0,
+  /** `llmContent` and `returnDisplay`. */
+  Invocation = 1,
+  /** MCP's result, with data only where the host asked for them. */
+  Handler = 2,
 }
 
 /** Every error type there is. */

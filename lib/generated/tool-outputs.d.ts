@@ -3,19 +3,19 @@
 /** The `structuredContent` of `Bash`. */
 export interface BashOutput {
   /** The id of its task, where it runs in the background. */
-  taskId?: string | null;
+  taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
-  outputFile?: string | null;
+  outputFile?: string;
   /** How many bytes that file has. */
-  outputFileBytes?: number | null;
-  /** Its exit code; null where a signal ended it, or nobody knows. */
-  exitCode?: number | null;
+  outputFileBytes?: number;
+  /** Its exit code, unless a signal ended it or nobody knows. */
+  exitCode?: number;
   /** The signal that ended it. */
-  signal?: string | null;
+  signal?: string;
   /** Why it was stopped, if it was. */
   stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
   /** How many processes outlived the shell and were stopped. */
@@ -25,7 +25,7 @@ export interface BashOutput {
   /** How long it ran. */
   durationMs?: number;
   /** Where the next command starts. */
-  cwd?: string | null;
+  cwd?: string;
 }
 
 /** The `structuredContent` of `Edit`. */
@@ -51,6 +51,8 @@ export interface EditOutput {
 
 /** The `structuredContent` of `Glob`. */
 export interface GlobOutput {
+  /** The directory that paths are relative to. */
+  root: string;
   /** The files, newest first. */
   files: string[];
   /** How many there are. */
@@ -60,12 +62,12 @@ export interface GlobOutput {
   /** What could not be looked at. */
   skipped?: {
     /** How many files and directories could not be read. */
-    unreadable?: number | null;
+    unreadable?: number;
     /** The first of them. */
     examples?: Array<{
       path: string;
       cause: string;
-    }> | null;
+    }>;
     /** The files of ignore rules that do not hold. */
     rules?: {
       count: number;
@@ -74,34 +76,36 @@ export interface GlobOutput {
         path: string;
         cause: string;
       }>;
-    } | null;
-  } | null;
+    };
+  };
   /** What an empty answer left out. */
   wouldMatch?: {
     /** Files that are ignored or hidden. */
     ignoredOrHidden: string[];
-  } | null;
+  };
 }
 
 /** The `structuredContent` of `Grep`. */
 export type GrepOutput = {
+  /** The directory that paths are relative to. */
+  root?: string;
   /** How many files match, where all were searched. */
-  totalFiles?: number | null;
+  totalFiles?: number;
   /** How many matches there are, where all were counted. */
-  totalMatches?: number | null;
+  totalMatches?: number;
   /** The offset that continues behind what is shown. */
-  nextOffset?: number | null;
+  nextOffset?: number;
   /** Whether this is all there is, and everything could be read. */
   complete: boolean;
   /** What was not searched, or not to its end. */
   skipped?: {
     /** How many files and directories could not be read. */
-    unreadable?: number | null;
+    unreadable?: number;
     /** The first of them. */
     examples?: Array<{
       path: string;
       cause: string;
-    }> | null;
+    }>;
     /** The files of ignore rules that do not hold. */
     rules?: {
       count: number;
@@ -110,9 +114,9 @@ export type GrepOutput = {
         path: string;
         cause: string;
       }>;
-    } | null;
+    };
     /** How many binary files there were. */
-    binary?: number | null;
+    binary?: number;
     /** The files that are text at their beginning only, and were searched up to there. */
     partly?: {
       count: number;
@@ -122,8 +126,8 @@ export type GrepOutput = {
         /** About where it stops being text, in bytes. */
         binaryFrom: number;
       }>;
-    } | null;
-  } | null;
+    };
+  };
   /** What an empty answer left out. */
   wouldMatch?: {
     /** Files that are ignored or hidden. */
@@ -132,9 +136,9 @@ export type GrepOutput = {
     binary?: string[];
     /** Set when not all of them were looked at. */
     incomplete?: boolean;
-  } | null;
+  };
   /** Why nothing is shown. */
-  note?: string | null;
+  note?: string;
 } & ({
   mode: "files_with_matches";
   /** The files with a match. */
@@ -155,9 +159,9 @@ export type GrepOutput = {
       /** Its number, where it is known. */
       line: number | null;
       /** Its text. */
-      text?: string | null;
+      text?: string;
       /** How long it is, in place of a text that is too long to be shown. */
-      characters?: number | null;
+      characters?: number;
       /** Set for a line that only stands beside a match. */
       context?: boolean;
     }>;
@@ -185,39 +189,39 @@ export interface ReadOutput {
   /** The size of the file. */
   bytes: number;
   /** Of a text: how it is written. */
-  encoding?: string | null;
-  /** Of a text: how many lines it has; null where not all were looked at. */
-  totalLines?: number | null;
+  encoding?: string;
+  /** Of a text: how many lines it has, where all were looked at. */
+  totalLines?: number;
   /** Of a text: the first line shown, or 0. */
-  firstLine?: number | null;
+  firstLine?: number;
   /** Of a text: the last line shown, or 0. */
-  lastLine?: number | null;
+  lastLine?: number;
   /** Of a text: whether all of it is shown. */
-  complete?: boolean | null;
+  complete?: boolean;
   /** Of a picture: its type. */
-  mimeType?: string | null;
+  mimeType?: string;
   /** Of a PDF: how many pages it has. */
-  totalPages?: number | null;
+  totalPages?: number;
   /** Of a notebook: how many cells it has. */
-  cells?: number | null;
+  cells?: number;
 }
 
 /** The `structuredContent` of `TaskOutput`. */
 export interface TaskOutputOutput {
   /** The id of its task, where it runs in the background. */
-  taskId?: string | null;
+  taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
-  outputFile?: string | null;
+  outputFile?: string;
   /** How many bytes that file has. */
-  outputFileBytes?: number | null;
-  /** Its exit code; null where a signal ended it, or nobody knows. */
-  exitCode?: number | null;
+  outputFileBytes?: number;
+  /** Its exit code, unless a signal ended it or nobody knows. */
+  exitCode?: number;
   /** The signal that ended it. */
-  signal?: string | null;
+  signal?: string;
   /** Why it was stopped, if it was. */
   stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
   /** How many processes outlived the shell and were stopped. */
@@ -227,7 +231,7 @@ export interface TaskOutputOutput {
   /** How long it ran. */
   durationMs?: number;
   /** Where the next command starts. */
-  cwd?: string | null;
+  cwd?: string;
   /** What it is at. `running`: It runs. `completed`: It ended with exit code 0. `failed`: It ended in another way. `stopped`: It was stopped. */
   state: "running" | "completed" | "failed" | "stopped";
   /** The byte of the output at which the text begins. */
@@ -239,19 +243,19 @@ export interface TaskOutputOutput {
 /** The `structuredContent` of `TaskStop`. */
 export interface TaskStopOutput {
   /** The id of its task, where it runs in the background. */
-  taskId?: string | null;
+  taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
-  outputFile?: string | null;
+  outputFile?: string;
   /** How many bytes that file has. */
-  outputFileBytes?: number | null;
-  /** Its exit code; null where a signal ended it, or nobody knows. */
-  exitCode?: number | null;
+  outputFileBytes?: number;
+  /** Its exit code, unless a signal ended it or nobody knows. */
+  exitCode?: number;
   /** The signal that ended it. */
-  signal?: string | null;
+  signal?: string;
   /** Why it was stopped, if it was. */
   stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
   /** How many processes outlived the shell and were stopped. */
@@ -261,7 +265,7 @@ export interface TaskStopOutput {
   /** How long it ran. */
   durationMs?: number;
   /** Where the next command starts. */
-  cwd?: string | null;
+  cwd?: string;
   /** What it is at. `running`: It runs. `completed`: It ended with exit code 0. `failed`: It ended in another way. `stopped`: It was stopped. */
   state: "running" | "completed" | "failed" | "stopped";
 }
@@ -306,6 +310,8 @@ export interface EditFileOutput {
 
 /** The `structuredContent` of `glob`. */
 export interface ClassicGlobOutput {
+  /** The directory that paths are relative to. */
+  root: string;
   /** The files, newest first. */
   files: string[];
   /** How many there are. */
@@ -315,12 +321,12 @@ export interface ClassicGlobOutput {
   /** What could not be looked at. */
   skipped?: {
     /** How many files and directories could not be read. */
-    unreadable?: number | null;
+    unreadable?: number;
     /** The first of them. */
     examples?: Array<{
       path: string;
       cause: string;
-    }> | null;
+    }>;
     /** The files of ignore rules that do not hold. */
     rules?: {
       count: number;
@@ -329,34 +335,36 @@ export interface ClassicGlobOutput {
         path: string;
         cause: string;
       }>;
-    } | null;
-  } | null;
+    };
+  };
   /** What an empty answer left out. */
   wouldMatch?: {
     /** Files that are ignored or hidden. */
     ignoredOrHidden: string[];
-  } | null;
+  };
 }
 
 /** The `structuredContent` of `grep`. */
 export type ClassicGrepOutput = {
+  /** The directory that paths are relative to. */
+  root?: string;
   /** How many files match, where all were searched. */
-  totalFiles?: number | null;
+  totalFiles?: number;
   /** How many matches there are, where all were counted. */
-  totalMatches?: number | null;
+  totalMatches?: number;
   /** The offset that continues behind what is shown. */
-  nextOffset?: number | null;
+  nextOffset?: number;
   /** Whether this is all there is, and everything could be read. */
   complete: boolean;
   /** What was not searched, or not to its end. */
   skipped?: {
     /** How many files and directories could not be read. */
-    unreadable?: number | null;
+    unreadable?: number;
     /** The first of them. */
     examples?: Array<{
       path: string;
       cause: string;
-    }> | null;
+    }>;
     /** The files of ignore rules that do not hold. */
     rules?: {
       count: number;
@@ -365,9 +373,9 @@ export type ClassicGrepOutput = {
         path: string;
         cause: string;
       }>;
-    } | null;
+    };
     /** How many binary files there were. */
-    binary?: number | null;
+    binary?: number;
     /** The files that are text at their beginning only, and were searched up to there. */
     partly?: {
       count: number;
@@ -377,8 +385,8 @@ export type ClassicGrepOutput = {
         /** About where it stops being text, in bytes. */
         binaryFrom: number;
       }>;
-    } | null;
-  } | null;
+    };
+  };
   /** What an empty answer left out. */
   wouldMatch?: {
     /** Files that are ignored or hidden. */
@@ -387,9 +395,9 @@ export type ClassicGrepOutput = {
     binary?: string[];
     /** Set when not all of them were looked at. */
     incomplete?: boolean;
-  } | null;
+  };
   /** Why nothing is shown. */
-  note?: string | null;
+  note?: string;
 } & ({
   mode: "files_with_matches";
   /** The files with a match. */
@@ -410,9 +418,9 @@ export type ClassicGrepOutput = {
       /** Its number, where it is known. */
       line: number | null;
       /** Its text. */
-      text?: string | null;
+      text?: string;
       /** How long it is, in place of a text that is too long to be shown. */
-      characters?: number | null;
+      characters?: number;
       /** Set for a line that only stands beside a match. */
       context?: boolean;
     }>;
@@ -421,6 +429,8 @@ export type ClassicGrepOutput = {
 
 /** The `structuredContent` of `ls`. */
 export interface LsOutput {
+  /** The directory that paths are relative to. */
+  root: string;
   /** The entries, each directory followed by what is in it. */
   entries: Array<{
     name: string;
@@ -442,21 +452,21 @@ export interface ReadFileOutput {
   /** The size of the file. */
   bytes: number;
   /** Of a text: how it is written. */
-  encoding?: string | null;
-  /** Of a text: how many lines it has; null where not all were looked at. */
-  totalLines?: number | null;
+  encoding?: string;
+  /** Of a text: how many lines it has, where all were looked at. */
+  totalLines?: number;
   /** Of a text: the first line shown, or 0. */
-  firstLine?: number | null;
+  firstLine?: number;
   /** Of a text: the last line shown, or 0. */
-  lastLine?: number | null;
+  lastLine?: number;
   /** Of a text: whether all of it is shown. */
-  complete?: boolean | null;
+  complete?: boolean;
   /** Of a picture: its type. */
-  mimeType?: string | null;
+  mimeType?: string;
   /** Of a PDF: how many pages it has. */
-  totalPages?: number | null;
+  totalPages?: number;
   /** Of a notebook: how many cells it has. */
-  cells?: number | null;
+  cells?: number;
 }
 
 /** The `structuredContent` of `read_many_files`. */
@@ -471,24 +481,24 @@ export interface ReadManyFilesOutput {
       /** The size of the file. */
       bytes: number;
       /** Of a text: how it is written. */
-      encoding?: string | null;
-      /** Of a text: how many lines it has; null where not all were looked at. */
-      totalLines?: number | null;
+      encoding?: string;
+      /** Of a text: how many lines it has, where all were looked at. */
+      totalLines?: number;
       /** Of a text: the first line shown, or 0. */
-      firstLine?: number | null;
+      firstLine?: number;
       /** Of a text: the last line shown, or 0. */
-      lastLine?: number | null;
+      lastLine?: number;
       /** Of a text: whether all of it is shown. */
-      complete?: boolean | null;
+      complete?: boolean;
       /** Of a picture: its type. */
-      mimeType?: string | null;
+      mimeType?: string;
       /** Of a PDF: how many pages it has. */
-      totalPages?: number | null;
+      totalPages?: number;
       /** Of a notebook: how many cells it has. */
-      cells?: number | null;
-    } | null;
+      cells?: number;
+    };
     /** Why it could not be read. */
-    error?: string | null;
+    error?: string;
   }>;
   /** The paths of those that did not fit and were not read. */
   leftOut: string[];
@@ -497,19 +507,19 @@ export interface ReadManyFilesOutput {
 /** The `structuredContent` of `shell`. */
 export interface ShellOutput {
   /** The id of its task, where it runs in the background. */
-  taskId?: string | null;
+  taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
-  outputFile?: string | null;
+  outputFile?: string;
   /** How many bytes that file has. */
-  outputFileBytes?: number | null;
-  /** Its exit code; null where a signal ended it, or nobody knows. */
-  exitCode?: number | null;
+  outputFileBytes?: number;
+  /** Its exit code, unless a signal ended it or nobody knows. */
+  exitCode?: number;
   /** The signal that ended it. */
-  signal?: string | null;
+  signal?: string;
   /** Why it was stopped, if it was. */
   stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
   /** How many processes outlived the shell and were stopped. */
@@ -519,7 +529,71 @@ export interface ShellOutput {
   /** How long it ran. */
   durationMs?: number;
   /** Where the next command starts. */
-  cwd?: string | null;
+  cwd?: string;
+}
+
+/** The `structuredContent` of `task_output`. */
+export interface ClassicTaskOutputOutput {
+  /** The id of its task, where it runs in the background. */
+  taskId?: string;
+  /** Whether everything it starts ends with it. */
+  contained: boolean;
+  /** How many bytes it has written. */
+  outputBytes: number;
+  /** The file that holds what it has written. */
+  outputFile?: string;
+  /** How many bytes that file has. */
+  outputFileBytes?: number;
+  /** Its exit code, unless a signal ended it or nobody knows. */
+  exitCode?: number;
+  /** The signal that ended it. */
+  signal?: string;
+  /** Why it was stopped, if it was. */
+  stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
+  /** How many processes outlived the shell and were stopped. */
+  stoppedProcesses?: number;
+  /** How many could not be stopped. */
+  survivingProcesses?: number;
+  /** How long it ran. */
+  durationMs?: number;
+  /** Where the next command starts. */
+  cwd?: string;
+  /** What it is at. `running`: It runs. `completed`: It ended with exit code 0. `failed`: It ended in another way. `stopped`: It was stopped. */
+  state: "running" | "completed" | "failed" | "stopped";
+  /** The byte of the output at which the text begins. */
+  offset: number;
+  /** The byte behind it, where the next part begins. */
+  nextOffset: number;
+}
+
+/** The `structuredContent` of `task_stop`. */
+export interface ClassicTaskStopOutput {
+  /** The id of its task, where it runs in the background. */
+  taskId?: string;
+  /** Whether everything it starts ends with it. */
+  contained: boolean;
+  /** How many bytes it has written. */
+  outputBytes: number;
+  /** The file that holds what it has written. */
+  outputFile?: string;
+  /** How many bytes that file has. */
+  outputFileBytes?: number;
+  /** Its exit code, unless a signal ended it or nobody knows. */
+  exitCode?: number;
+  /** The signal that ended it. */
+  signal?: string;
+  /** Why it was stopped, if it was. */
+  stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
+  /** How many processes outlived the shell and were stopped. */
+  stoppedProcesses?: number;
+  /** How many could not be stopped. */
+  survivingProcesses?: number;
+  /** How long it ran. */
+  durationMs?: number;
+  /** Where the next command starts. */
+  cwd?: string;
+  /** What it is at. `running`: It runs. `completed`: It ended with exit code 0. `failed`: It ended in another way. `stopped`: It was stopped. */
+  state: "running" | "completed" | "failed" | "stopped";
 }
 
 /** The `structuredContent` of `write_file`. */
@@ -557,6 +631,8 @@ export interface ToolOutputs {
   "read_file": ReadFileOutput;
   "read_many_files": ReadManyFilesOutput;
   "shell": ShellOutput;
+  "task_output": ClassicTaskOutputOutput;
+  "task_stop": ClassicTaskStopOutput;
   "write_file": WriteFileOutput;
   "diagnostic_echo": undefined;
   "diagnostic_sleep": undefined;
