@@ -172,6 +172,12 @@ export interface ToolExtras {
   sideEffect?: SideEffect | undefined;
   /** How long one call may run; by default `limits.callTimeoutMs` of the registry. */
   timeoutMs?: number | undefined;
+  /**
+   * Whether an agent host that lets its model search for tools shows this one from the beginning
+   * (`_meta["anthropic/alwaysLoad"]` in MCP's list). Default: true; where there are hundreds, `false` for
+   * those that are seldom needed.
+   */
+  alwaysLoad?: boolean | undefined;
 }
 
 /** A tool as the agent hosts take it: what `tool` makes. */
@@ -510,6 +516,11 @@ export interface ToolRegistryOptions {
          */
         path?: string | undefined;
         /**
+         * The program `toolwright-supervisor`, by its absolute path. Default: beside the addon, or beside
+         * the executable of this process. Linux alone.
+         */
+        supervisorPath?: string | undefined;
+        /**
          * Names of variables that commands may see although they look like secrets. The environment is
          * that of the moment when the registry was made.
          */
@@ -556,6 +567,8 @@ export interface TaskInfo {
   readonly outputFile?: string;
   /** True when every process it starts ends with it, also when this process is killed. */
   readonly contained: boolean;
+  /** Why they may not: where the supervisor is missing, or what is wrong with it. */
+  readonly notContained?: string;
 }
 
 /** Something that happened to a task. */

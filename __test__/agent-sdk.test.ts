@@ -1,12 +1,12 @@
 // The real Claude Agent SDK with its own binary, which talks to a model on the loopback interface only.
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
 import { query } from "@anthropic-ai/claude-agent-sdk";
 import type { Options, SDKMessage, SpawnedProcess } from "@anthropic-ai/claude-agent-sdk";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSdkMcpServer, createToolRegistry, tool } from "./support/unasked";
 import type { McpSdkServerConfig, ToolContext } from "../index.js";
+import { agentEnvironment } from "./support/agent-environment.js";
 import { LoopbackMessagesApi } from "./support/loopback-messages-api.js";
 import type { Turn } from "./support/loopback-messages-api.js";
 import { aborted, deferred } from "./support/mcp-clients.js";
@@ -48,28 +48,12 @@ async function runAgent(
   servers: McpSdkServerConfig[],
   options: Options = {},
 ): Promise<SDKMessage[]> {
-  const [home, temporary] = [workspace.path(".agent/home"), workspace.path(".agent/tmp")];
-  for (const folder of [home, temporary]) mkdirSync(folder, { recursive: true });
   const messages: SDKMessage[] = [];
   const agent = query({
     prompt: "Use the tools.",
     options: {
       cwd: workspace.root,
-      env: {
-        PATH: process.env["PATH"],
-        HOME: home,
-        USERPROFILE: home,
-        TMPDIR: temporary,
-        TEMP: temporary,
-        ANTHROPIC_BASE_URL: model.url,
-        ANTHROPIC_API_KEY: "fake",
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-        DISABLE_TELEMETRY: "1",
-        DISABLE_AUTOUPDATER: "1",
-        DISABLE_ERROR_REPORTING: "1",
-        IS_SANDBOX: "1",
-        ENABLE_TOOL_SEARCH: "false",
-      },
+      env: agentEnvironment(model, workspace),
       spawnClaudeCodeProcess: spawnAgent,
       tools: [],
       settingSources: [],
@@ -80,6 +64,23 @@ async function runAgent(
   });
   for await (const message of agent) messages.push(message);
   return messages;
+}
+
+/** The tools of ours that the model is told of, without those that it would have to search for. */
+function shownTools(model: LoopbackMessagesApi): { name: string }[] {
+  const prefix = "mcp__toolwright__";
+  return (model.bodies.at(-1)?.tools ?? [])
+    .filter(({ name, defer_loading }) => name.startsWith(prefix) && !defer_loading)
+    .map(({ name, description, input_schema }) => ({
+      name: name.slice(prefix.length),
+      description,
+      input_schema,
+    }));
+}
+
+/** Definitions as the host passes them on: it writes some characters, such as `…`, in another way. */
+function asShown(definitions: object[]): unknown {
+  return JSON.parse(JSON.stringify(definitions).normalize("NFKC"));
 }
 
 describe("an agent of the Claude Agent SDK", () => {
@@ -104,11 +105,26 @@ describe("an agent of the Claude Agent SDK", () => {
     const registry = createToolRegistry({ projectPath: workspace.root });
 
     await runAgent(model, [registry.toMcpServerConfig()]);
-    const tools = model.bodies.at(-1)?.tools ?? [];
-    expect(tools.map(({ name }) => name)).toEqual(registry.getAllowedToolNames());
-    const [definition] = registry.definitions("anthropic");
-    expect(tools[0]?.description).toBe(definition?.description);
-    expect(tools[0]?.input_schema).toEqual(definition?.input_schema);
+    expect(shownTools(model)).toEqual(asShown(registry.definitions("anthropic")));
+    expect(shownTools(model).map(({ name }) => `mcp__toolwright__${name}`)).toEqual(
+      registry.getAllowedToolNames(),
+    );
+    await registry.close();
+  });
+
+  test("knows ours beside its own tools, though it lets its model search for others", async () => {
+    const model = await modelThatSays("Nothing to do.");
+    const registry = createToolRegistry({ projectPath: workspace.root });
+    const handler = () => "";
+    registry.register(tool({ name: "often", handler }));
+    const ours = registry.definitions("anthropic");
+    registry.register(tool({ name: "seldom", handler, alwaysLoad: false }));
+    registry.registerMcpTool({ serverName: "other", toolName: "one_of_hundreds", handler });
+
+    await runAgent(model, [registry.toMcpServerConfig()], { tools: ["Bash", "ToolSearch"] });
+    const all = model.bodies.at(-1)?.tools?.map(({ name }) => name);
+    expect(all).toEqual(expect.arrayContaining(["Bash", "ToolSearch"]));
+    expect(shownTools(model)).toEqual(asShown(ours));
     await registry.close();
   });
 

@@ -95,7 +95,7 @@ describe("the official client", () => {
     });
     const { client } = await connectClient(instance);
 
-    const meta = { "anthropic/maxResultSizeChars": 500_000 };
+    const meta = { "anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": 500_000 };
     expect((await client.listTools()).tools).toEqual([
       {
         name: "add",

@@ -39,6 +39,7 @@ function fromDeclarative(object, invocations) {
     annotations: object.annotations,
     sideEffect: object.sideEffect,
     timeoutMs: object.timeoutMs,
+    alwaysLoad: object.alwaysLoad,
     handler: (args, context) => invocations.take(args, context),
   };
 }

@@ -34,7 +34,7 @@ function tool(nameOrConfig, description, inputSchema, handler, extras) {
       `tool \`${name}\`: description must be a string, got ${shown(config.description)}`,
     );
   }
-  const { title, annotations, sideEffect, timeoutMs } = config;
+  const { title, annotations, sideEffect, timeoutMs, alwaysLoad } = config;
   // JSON would write NaN as null, which passes for "no limit of its own".
   if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs >= 0)) {
     throw new ToolError(
@@ -50,7 +50,7 @@ function tool(nameOrConfig, description, inputSchema, handler, extras) {
     // Always a promise, also when the handler is not async or throws before its first await.
     handler: async (args, context) =>
       config.handler(parse ? await parse(args ?? {}) : args, context),
-    ...definedOnly({ title: title || undefined, annotations, sideEffect, timeoutMs }),
+    ...definedOnly({ title: title || undefined, annotations, sideEffect, timeoutMs, alwaysLoad }),
   };
 }
 

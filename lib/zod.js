@@ -58,7 +58,19 @@ function fromZod4(field) {
   if (field._zod === undefined) return undefined;
   if (typeof field.toJSONSchema === "function") return field.toJSONSchema({ io: "input" });
   // Zod 4 before it could say it itself: the function beside it can.
-  return require("zod").toJSONSchema(field, { io: "input" });
+  return zod().toJSONSchema(field, { io: "input" });
+}
+
+/** Bundlers take a package that is not there for granted only where its absence is caught. */
+function zod() {
+  try {
+    return require("zod");
+  } catch (error) {
+    throw new Error(
+      "schemas of Zod before 4.1 need the package `zod`, which cannot be loaded; install it beside toolwright",
+      { cause: error },
+    );
+  }
 }
 
 /** Zod 3 cannot say its JSON Schema; these are the kinds that tool inputs are made of. */

@@ -138,6 +138,9 @@ export declare enum AnswerView {
   Handler = 2,
 }
 
+/** The version of this addon; it works with the facade of the very same version alone. */
+export declare function addonVersion(): string
+
 /** Every error type there is. */
 export declare function errorTypes(): Array<string>
 

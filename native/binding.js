@@ -841,6 +841,7 @@ module.exports.NativeMessageBus = nativeBinding.NativeMessageBus
 module.exports.NativePolicyEngine = nativeBinding.NativePolicyEngine
 module.exports.NativeRegistry = nativeBinding.NativeRegistry
 module.exports.AnswerView = nativeBinding.AnswerView
+module.exports.addonVersion = nativeBinding.addonVersion
 module.exports.errorTypes = nativeBinding.errorTypes
 module.exports.formatForDisplay = nativeBinding.formatForDisplay
 module.exports.formatForModel = nativeBinding.formatForModel

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./command.mjs";
+import { platformFiles } from "./platform-packages.mjs";
 import { toolInputs, toolOutputs } from "./schema-to-typescript.mjs";
 import { buildDir } from "./setup.mjs";
 
@@ -18,6 +19,7 @@ function expectedFiles() {
     "native/binding.d.ts": readFileSync(join(buildDir, "binding.d.ts"), "utf8"),
     "lib/generated/tool-inputs.d.ts": toolInputs(specs),
     "lib/generated/tool-outputs.d.ts": toolOutputs(specs),
+    ...platformFiles(),
   };
 }
 

@@ -60,7 +60,8 @@ pub fn definitions<'a>(
     match format {
         DefinitionFormat::Mcp => tools.map(mcp_definition).collect(),
         DefinitionFormat::Anthropic => tools
-            .map(|Definition { spec, description, .. }| {
+            .map(|Definition { entry, description, .. }| {
+                let spec = entry.tool.spec();
                 json!({
                     "name": spec.name,
                     "description": description,
@@ -83,7 +84,8 @@ pub fn definitions<'a>(
             .collect(),
         DefinitionFormat::Gemini => {
             let declarations: Vec<Value> = tools
-                .map(|Definition { spec, description, .. }| {
+                .map(|Definition { entry, description, .. }| {
+                    let spec = entry.tool.spec();
                     let prefix = if needs_gemini_prefix(&spec.name) { "_" } else { "" };
                     json!({
                         "name": format!("{prefix}{}", spec.name),
@@ -98,7 +100,8 @@ pub fn definitions<'a>(
 }
 
 fn mcp_definition(tool: Definition<'_>) -> Value {
-    let Definition { spec, description, output_schema } = tool;
+    let Definition { entry, description, output_schema } = tool;
+    let spec = entry.tool.spec();
     let mut definition = json!({
         "name": spec.name,
         "title": spec.title,
@@ -113,7 +116,8 @@ fn mcp_definition(tool: Definition<'_>) -> Value {
 }
 
 fn openai_function(tool: &Definition<'_>, strictness: Strictness) -> Map<String, Value> {
-    let Definition { spec, description, .. } = tool;
+    let Definition { entry, description, .. } = tool;
+    let spec = entry.tool.spec();
     let mut function = Map::new();
     function.insert("name".to_owned(), json!(spec.name));
     function.insert("description".to_owned(), json!(description));

@@ -322,6 +322,7 @@ mod tests {
             side_effect: SideEffect::None,
             kind: crate::tool::ToolKind::PLAIN,
             annotations: crate::tool::Annotations::default(),
+            always_load: None,
         };
         Arc::new(Named { spec, aliases })
     }

@@ -15,7 +15,8 @@ export interface ShownResult {
 
 interface Body {
   model: string;
-  tools?: { name: string; description: string; input_schema: unknown }[];
+  stream?: boolean;
+  tools?: { name: string; description: string; input_schema: unknown; defer_loading?: boolean }[];
   messages: { role: string; content: string | { type: string }[] }[];
 }
 
@@ -67,44 +68,61 @@ export class LoopbackMessagesApi {
     if (pathname === "/v1/messages/count_tokens") {
       response.setHeader("content-type", "application/json").end(`{"input_tokens":100}`);
     } else if (pathname === "/v1/messages" && request.method === "POST") {
-      this.#stream(JSON.parse(text) as Body, response);
+      this.#answerAsModel(JSON.parse(text) as Body, response);
     } else {
       response.writeHead(404).end();
     }
   }
 
-  #stream(body: Body, response: ServerResponse): void {
+  #answerAsModel(body: Body, response: ServerResponse): void {
     this.bodies.push(body);
     // Told by the conversation itself: requests may be repeated, and others may come between.
     const turn = this.#turns[body.messages.filter(({ role }) => role === "assistant").length] ?? "";
-    response.setHeader("content-type", "text/event-stream");
-    const send = (type: string, event: object) =>
-      response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...event })}\n\n`);
-    send("message_start", {
-      message: {
-        id: `msg_${this.bodies.length}`,
-        type: "message",
-        role: "assistant",
-        model: body.model,
-        content: [],
-        stop_reason: null,
-        stop_sequence: null,
-        usage: { input_tokens: 100, output_tokens: 1 },
-      },
-    });
-    for (const [index, { block, delta }] of blocksOf(turn).entries()) {
-      send("content_block_start", { index, content_block: block });
-      send("content_block_delta", { index, delta });
-      send("content_block_stop", { index });
+    const message = {
+      id: `msg_${this.bodies.length}`,
+      type: "message",
+      role: "assistant",
+      model: body.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 100, output_tokens: 1 },
+    };
+    if (body.stream) stream(turn, message, response);
+    else {
+      const answer = { ...message, content: contentOf(turn), stop_reason: stopReason(turn) };
+      response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
     }
-    const stop_reason = typeof turn === "string" ? "end_turn" : "tool_use";
-    send("message_delta", {
-      delta: { stop_reason, stop_sequence: null },
-      usage: { output_tokens: 10 },
-    });
-    send("message_stop", {});
-    response.end();
   }
+}
+
+/** The answer as events, as hosts with a person before them ask for it. */
+function stream(turn: Turn, message: object, response: ServerResponse): void {
+  response.setHeader("content-type", "text/event-stream");
+  const send = (type: string, event: object) =>
+    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...event })}\n\n`);
+  send("message_start", { message });
+  for (const [index, { block, delta }] of blocksOf(turn).entries()) {
+    send("content_block_start", { index, content_block: block });
+    send("content_block_delta", { index, delta });
+    send("content_block_stop", { index });
+  }
+  send("message_delta", {
+    delta: { stop_reason: stopReason(turn), stop_sequence: null },
+    usage: { output_tokens: 10 },
+  });
+  send("message_stop", {});
+  response.end();
+}
+
+function stopReason(turn: Turn): string {
+  return typeof turn === "string" ? "end_turn" : "tool_use";
+}
+
+/** The answer in one piece. */
+function contentOf(turn: Turn): object[] {
+  if (typeof turn === "string") return [{ type: "text", text: turn }];
+  return turn.map(({ name, id, input }) => ({ type: "tool_use", id, name, input }));
 }
 
 function blocksOf(turn: Turn): { block: object; delta: object }[] {

@@ -25,12 +25,20 @@ export function runScript(
   args: string[],
   cwd = root,
   patienceMs = 25_000,
+  { env, ...user }: { env?: Record<string, string>; uid?: number; gid?: number } = {},
 ): Promise<Ended> {
   return new Promise((resolve) => {
     const child = execFile(
       runtime,
       args,
-      { cwd, timeout: patienceMs, killSignal: "SIGKILL", maxBuffer: 16 * 1024 * 1024 },
+      {
+        ...user,
+        env: { ...process.env, ...env },
+        cwd,
+        timeout: patienceMs,
+        killSignal: "SIGKILL",
+        maxBuffer: 16 * 1024 * 1024,
+      },
       (_error, stdout, stderr) =>
         resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr }),
     );

@@ -44,6 +44,8 @@ pub(super) struct HostToolSpec {
     /// True for a tool that makes an invocation of each call, which has its own word on it.
     #[serde(default)]
     declarative: bool,
+    #[serde(default)]
+    always_load: Option<bool>,
     /// Set for tools of an MCP server that the host is connected to.
     #[serde(default)]
     mcp_server: Option<String>,
@@ -92,6 +94,7 @@ impl HostTool {
             side_effect,
             kind: ToolKind::PLAIN,
             annotations: host.annotations,
+            always_load: host.always_load,
         };
         let timeout = host.timeout_ms.map(|ms| Duration::from_millis(u64::from(ms)));
         let validating = AtomicUsize::new(0);

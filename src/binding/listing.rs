@@ -15,7 +15,8 @@ pub(super) fn tool_info<'a>(
     definitions: &Definitions<'a>,
     pipeline: &Pipeline,
 ) -> Value {
-    let Definition { spec, description, .. } = definitions.of(entry);
+    let Definition { description, .. } = definitions.of(entry);
+    let spec = entry.tool.spec();
     let mut info = json!({
         "name": spec.name,
         "title": spec.title,

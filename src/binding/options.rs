@@ -19,7 +19,7 @@ use crate::{
     mcp::ServerIdentity,
     pipeline::{Limits, Pipeline},
     policy::PermissionMode,
-    process::{OnTimeout, ProcessSettings, TaskManager, supervisor_beside_this_library},
+    process::{OnTimeout, ProcessSettings, TaskManager, find_supervisor, supervisor_at},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions, home_directory},
     tool::{InputValidator, derived_schema, is_valid_name},
@@ -74,6 +74,7 @@ pub(super) struct Options {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct ShellOptions {
     path: Option<PathBuf>,
+    supervisor_path: Option<PathBuf>,
     allow_env: Vec<String>,
     on_timeout: OnTimeout,
     #[schemars(range(max = 60_000))]
@@ -106,7 +107,14 @@ impl ShellOptions {
         settings.helper_shell = environment.system_shell();
         settings.helper_environment = environment.for_hooks();
         let milliseconds = |it: u32| Duration::from_millis(it.into());
-        settings.supervisor = supervisor_beside_this_library();
+        settings.supervisor = match self.supervisor_path {
+            None => find_supervisor(),
+            // A host that names it wants it, so that nothing else will do.
+            Some(program) => Ok(supervisor_at(&program).map_err(|cause| {
+                let message = format!("`shell.supervisorPath`: {cause}");
+                ToolError::new(ErrorKind::InvalidOptions, message)
+            })?),
+        };
         settings.on_timeout = self.on_timeout;
         settings.idle_timeout = self.idle_timeout_ms.map(milliseconds);
         settings.grace = self.grace_ms.map_or(settings.grace, milliseconds);

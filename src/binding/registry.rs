@@ -289,6 +289,12 @@ pub fn tool_specs() -> String {
     builtin_specs().to_string()
 }
 
+/// The version of this addon; it works with the facade of the very same version alone.
+#[napi(catch_unwind)]
+pub fn addon_version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}
+
 /// Every error type there is.
 #[napi(catch_unwind)]
 pub fn error_types() -> Vec<String> {

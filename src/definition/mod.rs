@@ -11,7 +11,7 @@ pub use structured::StructuredContent;
 
 use crate::{
     registry::{Entry, Snapshot},
-    tool::{ToolFamily, ToolSpec, shown_path},
+    tool::{ToolFamily, shown_path},
     workspace::Roots,
 };
 
@@ -20,8 +20,8 @@ const MAX_NAMED: usize = 8;
 
 /// What a model is told of one tool.
 pub struct Definition<'a> {
-    /// What the tool says of itself.
-    pub spec: &'a ToolSpec,
+    /// The tool, with what it says of itself.
+    pub entry: &'a Entry,
     /// What a model reads of it.
     pub description: Cow<'a, str>,
     /// What its data look like, where answers carry them.
@@ -57,7 +57,7 @@ impl<'a> Definitions<'a> {
             }
             _ => Cow::Borrowed(spec.description.as_str()),
         };
-        Definition { spec, description, output_schema: self.structured_content.schema(spec) }
+        Definition { entry, description, output_schema: self.structured_content.schema(spec) }
     }
 
     /// Where the workspace is, if one of the tools has to do with it.

@@ -10,7 +10,7 @@ use toolwright_mcp_server::{
 use crate::{
     definition::{Definition, Definitions, StructuredContent},
     pipeline::{Arrival, CallOptions, Pipeline, ToolCall},
-    registry::Snapshot,
+    registry::{Entry, Snapshot, ToolSource},
     tool::{Content, Progress, ProgressSink, ToolOutput},
 };
 
@@ -19,6 +19,9 @@ const CLAUDE_TOOL_USE_ID: &str = "claudecode/toolUseId";
 /// Tells Claude's hosts how large our answers may be; beyond 50,000 characters they would move them to
 /// a file, though ours say themselves what they left out.
 const CLAUDE_MAX_RESULT: &str = "anthropic/maxResultSizeChars";
+/// Tells Claude's hosts whether a tool is in every request to the model. Beside tools of their own they
+/// leave out all others, which the model then has to search for, and uses theirs instead.
+const CLAUDE_ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
 /// One client's view of the registry.
 #[derive(Clone)]
@@ -110,7 +113,12 @@ impl Arrived for ArrivedCall {
 }
 
 fn told(tool: Definition<'_>) -> ToldTool {
-    let Definition { spec, description, output_schema } = tool;
+    let Definition { entry, description, output_schema } = tool;
+    let spec = entry.tool.spec();
+    let mut meta = Map::from_iter([(CLAUDE_MAX_RESULT.to_owned(), json!(500_000))]);
+    if let Some(always) = always_load(entry) {
+        meta.insert(CLAUDE_ALWAYS_LOAD.to_owned(), json!(always));
+    }
     ToldTool {
         name: spec.name.clone(),
         title: spec.title.clone(),
@@ -118,8 +126,17 @@ fn told(tool: Definition<'_>) -> ToldTool {
         input_schema: spec.input_schema.as_object().cloned().unwrap_or_default(),
         output_schema,
         annotations: serde_json::to_value(&spec.annotations).unwrap_or_default(),
-        meta: Map::from_iter([(CLAUDE_MAX_RESULT.to_owned(), json!(500_000))]),
+        meta,
     }
+}
+
+/// Whether a tool is told to a model from the beginning; nothing for leaving that to the host. A host that
+/// took a registry wants its tools used, but other servers may bring hundreds.
+fn always_load(entry: &Entry) -> Option<bool> {
+    entry.tool.spec().always_load.or(match entry.source {
+        ToolSource::Builtin(_) | ToolSource::Host => Some(true),
+        ToolSource::Mcp { .. } => None,
+    })
 }
 
 fn answer(output: ToolOutput) -> Answer {

@@ -38,6 +38,9 @@ pub struct TaskInfo {
     pub output_file: Option<PathBuf>,
     /// True when whatever it starts ends with it.
     pub contained: bool,
+    /// Why it may not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_contained: Option<String>,
 }
 
 impl TaskInfo {
@@ -62,7 +65,8 @@ impl TaskInfo {
                 SpillState::File { path, .. } => Some(path),
                 SpillState::None | SpillState::Failed(_) => None,
             },
-            contained: task.contained,
+            contained: task.is_contained(),
+            not_contained: task.not_contained.as_ref().map(ToString::to_string),
         }
     }
 }

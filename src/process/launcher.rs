@@ -13,7 +13,9 @@ use tokio::sync::oneshot;
 
 #[cfg(target_os = "linux")]
 use super::supervisor::Supervisor;
-use super::{direct, manager::StartError, protocol::Request, settings::ProcessSettings};
+use super::{
+    direct, locate::NoSupervisor, manager::StartError, protocol::Request, settings::ProcessSettings,
+};
 
 /// What a command reads and writes.
 pub(super) struct CommandStreams {
@@ -33,7 +35,7 @@ enum Way {
     #[cfg(target_os = "linux")]
     Supervisor(Supervisor),
     /// As children of this process: there is no supervisor.
-    Direct,
+    Direct(NoSupervisor),
     /// Not any more.
     Closed,
 }
@@ -44,7 +46,8 @@ impl Launcher {
         Self(Mutex::new(Way::begin(settings, files)))
     }
 
-    /// Starts a command; true when everything it starts will be found and ended with it.
+    /// Starts a command. Where no supervisor runs it, so that not all it starts may be found and ended
+    /// with it, what comes back says why.
     pub(super) fn launch(
         &self,
         request: Request,
@@ -52,29 +55,34 @@ impl Launcher {
         line: UnixStream,
         settings: &ProcessSettings,
         files: &Path,
-    ) -> Result<bool, StartError> {
+    ) -> Result<Option<NoSupervisor>, StartError> {
         let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*way, Way::Closed) {
-            return Err(StartError::Closed);
-        }
         #[cfg(target_os = "linux")]
         if matches!(*way, Way::Supervisor(_)) {
             let is_taken_by = |way: &Way| match way {
                 Way::Supervisor(it) => it.ask(&request, &streams, &line).is_ok(),
-                Way::Direct | Way::Closed => false,
+                Way::Direct(_) | Way::Closed => false,
             };
             if is_taken_by(&way) {
-                return Ok(true);
+                return Ok(None);
             }
             // Somebody killed it. What it had started goes on; only new commands need another.
             *way = Way::begin(settings, files);
             if is_taken_by(&way) {
-                return Ok(true);
+                return Ok(None);
             }
         }
+        let reason = match &*way {
+            Way::Direct(reason) => reason.clone(),
+            #[cfg(target_os = "linux")]
+            Way::Supervisor(_) => {
+                settings.supervisor.clone().map_or_else(|it| it, NoSupervisor::Stuck)
+            }
+            Way::Closed => return Err(StartError::Closed),
+        };
         drop(way);
         direct::start(request, streams, line, settings, files)?;
-        Ok(false)
+        Ok(Some(reason))
     }
 
     /// Sets the supervisor going again where somebody stopped it; true when it was going. Whoever starts a
@@ -110,22 +118,29 @@ impl Launcher {
         match std::mem::replace(&mut *way, Way::Closed) {
             #[cfg(target_os = "linux")]
             Way::Supervisor(supervisor) => supervisor.let_go(),
-            Way::Direct | Way::Closed => None,
+            Way::Direct(_) | Way::Closed => None,
         }
     }
 }
 
 impl Way {
     fn begin(settings: &ProcessSettings, files: &Path) -> Self {
-        #[cfg(target_os = "linux")]
-        if let Some(program) = &settings.supervisor
-            && let Ok(supervisor) = Supervisor::start(program, settings, files)
-        {
-            return Self::Supervisor(supervisor);
+        match &settings.supervisor {
+            Err(reason) => Self::Direct(reason.clone()),
+            #[cfg(target_os = "linux")]
+            Ok(program) => match Supervisor::start(program, settings, files) {
+                Ok(supervisor) => Self::Supervisor(supervisor),
+                Err(cause) => Self::Direct(NoSupervisor::NotStarted {
+                    program: program.clone(),
+                    cause: cause.to_string(),
+                }),
+            },
+            #[cfg(not(target_os = "linux"))]
+            Ok(_) => {
+                let _ = files;
+                Self::Direct(NoSupervisor::OtherSystem)
+            }
         }
-        #[cfg(not(target_os = "linux"))]
-        let _ = (settings, files);
-        Self::Direct
     }
 }
 

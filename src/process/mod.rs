@@ -41,7 +41,7 @@ pub use exit_meaning::exit_meaning;
 pub use files::OutputFiles;
 pub use foreground::{Foreground, Outcome};
 pub use info::{TaskInfo, signal_name};
-pub use locate::supervisor_beside_this_library;
+pub use locate::{NoSupervisor, find_supervisor, supervisor_at};
 pub use manager::{
     CommandRole, CommandSpec, MAX_COMMAND_BYTES, MAX_RUNNING, StartError, TaskManager,
 };

@@ -5,6 +5,8 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::locate::NoSupervisor;
+
 /// What becomes of a command that reaches its time limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -27,8 +29,8 @@ pub struct ProcessSettings {
     pub helper_shell: PathBuf,
     /// All of the environment of helpers.
     pub helper_environment: Vec<(OsString, OsString)>,
-    /// The supervisor's program, where there is one.
-    pub supervisor: Option<PathBuf>,
+    /// The supervisor's program, or why there is none.
+    pub supervisor: Result<PathBuf, NoSupervisor>,
     /// Where the directory of output files is made.
     pub temporary: PathBuf,
     /// What becomes of a foreground command that takes too long.
@@ -55,7 +57,7 @@ impl ProcessSettings {
             helper_shell: PathBuf::from("/bin/sh"),
             helper_environment: environment.clone(),
             environment,
-            supervisor: None,
+            supervisor: Err(NoSupervisor::Missing { looked_at: Vec::new() }),
             temporary,
             on_timeout: OnTimeout::default(),
             grace: Self::GRACE,

@@ -73,7 +73,11 @@ impl Supervisor {
         set_socket_timeout(&supervisor.socket, Timeout::Recv, Some(PATIENCE))?;
         set_socket_timeout(&supervisor.socket, Timeout::Send, Some(SEND_PATIENCE))?;
         recv(&supervisor.socket, &mut hello, RecvFlags::empty())?;
-        if hello == HELLO { Ok(supervisor) } else { Err(io::ErrorKind::InvalidData.into()) }
+        if hello == HELLO {
+            Ok(supervisor)
+        } else {
+            Err(io::Error::other("it is of another version; take it from the package of the addon"))
+        }
     }
 
     /// Hands over a command.

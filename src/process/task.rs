@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use super::{
     ending::{Ending, KeeperTrouble, StopReason, TaskState},
+    locate::NoSupervisor,
     manager::TaskManager,
     output::{Output, Part, SpillState},
     protocol::{Ended, Process},
@@ -54,8 +55,9 @@ pub struct Task {
     pub session_id: Arc<str>,
     /// When it started.
     pub started_at: SystemTime,
-    /// True when whatever it starts is found and ended with it, also when the host is gone.
-    pub contained: bool,
+    /// Why not everything it starts may be found and ended with it; nothing where all is, also when the host
+    /// is gone.
+    pub not_contained: Option<NoSupervisor>,
     ground: Mutex<Ground>,
     started: Instant,
     output: Mutex<Output>,
@@ -81,7 +83,7 @@ pub(super) struct Parts {
     pub(super) command: Arc<str>,
     pub(super) description: Option<Arc<str>>,
     pub(super) session_id: Arc<str>,
-    pub(super) contained: bool,
+    pub(super) not_contained: Option<NoSupervisor>,
     pub(super) ground: Ground,
     pub(super) output: Output,
     pub(super) errors: Option<Output>,
@@ -99,7 +101,7 @@ impl Task {
             description: parts.description,
             session_id: parts.session_id,
             started_at: SystemTime::now(),
-            contained: parts.contained,
+            not_contained: parts.not_contained,
             ground: Mutex::new(parts.ground),
             started: now,
             output: Mutex::new(parts.output),
@@ -115,6 +117,11 @@ impl Task {
             line: Mutex::new(Some(parts.line)),
             manager: parts.manager,
         }
+    }
+
+    /// True when whatever it starts is found and ended with it, also when the host is gone.
+    pub const fn is_contained(&self) -> bool {
+        self.not_contained.is_none()
     }
 
     /// Who waits for it.

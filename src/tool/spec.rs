@@ -115,6 +115,9 @@ pub struct ToolSpec {
     pub kind: ToolKind,
     /// MCP's hints.
     pub annotations: Annotations,
+    /// Whether a model has to know of it from the beginning, where hosts let models search for tools. Nothing
+    /// where that is left to where it comes from.
+    pub always_load: Option<bool>,
 }
 
 /// What programs learn about the data of a tool's answers.

@@ -52,6 +52,7 @@ impl<T: Tool> Typed<T> {
                 read_only_hint: Some(read_only),
                 ..Annotations::default()
             },
+            always_load: None,
         };
         Arc::new(Self { tool, spec, validator })
     }

@@ -29,6 +29,9 @@ pub(super) struct CommandFacts {
     task_id: Option<String>,
     /// Whether everything it starts ends with it.
     contained: bool,
+    /// Why it may not: where the supervisor is missing, or what is wrong with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_contained: Option<String>,
     /// How many bytes it has written.
     output_bytes: u64,
     /// The file that holds what it has written.
@@ -315,7 +318,8 @@ impl CommandFacts {
         };
         Self {
             task_id: (task.ground() == Ground::Back).then(|| task.id.clone()),
-            contained: task.contained,
+            contained: task.is_contained(),
+            not_contained: task.not_contained.as_ref().map(ToString::to_string),
             output_bytes: task.total(),
             output_file,
             output_file_bytes,

@@ -38,7 +38,7 @@ pub(super) async fn stop(task: Arc<Task>, cx: &ToolContext) -> ToolOutput<TaskFa
         (TaskState::Running, true) if survivors > 0 => {
             format!("{}; {survivors} of its processes could not be stopped", state_words(&task))
         }
-        (TaskState::Running, true) if task.contained => {
+        (TaskState::Running, true) if task.is_contained() => {
             format!("{}; nothing of it is left", state_words(&task))
         }
         (TaskState::Running, true) => format!(

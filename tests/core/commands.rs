@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt,
     path::Path,
     pin::pin,
     time::{Duration, Instant},
@@ -13,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use toolwright::{
     error::ErrorKind,
     pipeline::CallOptions,
-    process::{OnTimeout, ProcessSettings, TaskState},
+    process::{NoSupervisor, OnTimeout, ProcessSettings, TaskState},
     tool::ToolOutput,
 };
 
@@ -391,13 +392,14 @@ async fn secrets_are_not_in_the_environment_and_what_is_allowed_is() {
 #[tokio::test]
 async fn without_a_supervisor_commands_run_and_say_that_they_are_not_contained() {
     let bed = TestBed::with_processes(|it| {
-        it.supervisor = None;
+        it.supervisor = Err(NoSupervisor::OtherSystem);
         it.grace = Duration::from_millis(300);
     });
     fs::create_dir(bed.root().join("a")).unwrap();
     let output = bash(&bed, "cd a; echo out; exit 4").await;
     assert_eq!(output.joined_text(), "out\n[exit code 4]");
     assert_eq!(facts(&output)["contained"], false);
+    assert_eq!(facts(&output)["notContained"], "the supervisor is a program for Linux alone");
     assert!(bash(&bed, "pwd").await.joined_text().contains("/a\n"));
     for escape in ["sleep M &", "setsid sleep M &", "(setsid bash -c 'sleep M & exit' & exit)"] {
         let marker = marker();
@@ -411,6 +413,26 @@ async fn without_a_supervisor_commands_run_and_say_that_they_are_not_contained()
     assert_eq!((kind(&output), alive(&marker)), (Some(ErrorKind::ShellTimeout), 0));
     assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(fs::read_dir(bed.temporary()).unwrap().count(), 0);
+}
+
+/// A supervisor that cannot be used is no reason to run nothing.
+#[tokio::test]
+async fn a_supervisor_that_does_not_work_is_named_in_the_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, cause) in [
+        ("no-program", "\0", "Exec format error"),
+        ("of-another-version", "#!/bin/sh\nprintf tw-sup-0 >&0\n", "it is of another version"),
+    ] {
+        let program = folder.path().join(name);
+        fs::write(&program, text).unwrap();
+        fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let bed = TestBed::with_processes(|it| it.supervisor = Ok(program.clone()));
+        let output = bash(&bed, "echo out").await;
+        assert_eq!(output.joined_text(), "out\n[exit code 0]");
+        let told = facts(&output)["notContained"].as_str().unwrap();
+        let start = format!("`{}` does not start: {cause}", program.display());
+        assert!(told.starts_with(&start), "{told}");
+    }
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use serde_json::json;
 use toolwright::{
     error::ErrorKind,
     pipeline::{CallOptions, Limits},
-    process::ProcessSettings,
+    process::{NoSupervisor, ProcessSettings},
     tool::{Backlog, Progress, ProgressSink, ToolOutput},
 };
 
@@ -23,7 +23,7 @@ fn kind(output: &ToolOutput) -> Option<ErrorKind> {
 
 /// The ways in which commands are run: beneath the supervisor, and without it.
 fn ways() -> [TestBed; 2] {
-    [TestBed::new(), TestBed::with_processes(|it| it.supervisor = None)]
+    [TestBed::new(), TestBed::with_processes(|it| it.supervisor = Err(NoSupervisor::OtherSystem))]
 }
 
 #[tokio::test]
@@ -32,7 +32,9 @@ async fn a_shell_can_wait_for_what_it_started() {
         for supervised in [true, false] {
             let bed = TestBed::with_processes(|it| {
                 it.shell = shell.into();
-                it.supervisor.take_if(|_| !supervised);
+                if !supervised {
+                    it.supervisor = Err(NoSupervisor::OtherSystem);
+                }
             });
             let waited = bash(&bed, "sleep 0.05 & wait; echo \"waited $?\"").await;
             assert_eq!(waited, "waited 0\n[exit code 0]", "{shell} {supervised}");

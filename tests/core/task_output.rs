@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use toolwright::{
     pipeline::{CallOptions, Limits},
-    process::TaskState,
+    process::{NoSupervisor, TaskState},
     tool::ToolOutput,
 };
 
@@ -124,7 +124,7 @@ async fn a_stop_says_what_it_found_and_what_is_left() {
     let ended = start(&bed, "true").await;
     read(&bed, &ended).await;
     assert!(stop(&bed, &ended).await.ends_with("with exit code 0, before it could be stopped"));
-    let bed = TestBed::with_processes(|it| it.supervisor = None);
+    let bed = TestBed::with_processes(|it| it.supervisor = Err(NoSupervisor::OtherSystem));
     let id = start(&bed, "sleep 100").await;
     let text = stop(&bed, &id).await;
     assert!(text.contains("may go on") && !text.contains("nothing of it"), "{text}");

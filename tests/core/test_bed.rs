@@ -51,7 +51,7 @@ impl TestBed {
         );
         settings.helper_shell = environment.system_shell();
         settings.helper_environment = environment.for_hooks();
-        settings.supervisor = Some(env!("CARGO_BIN_EXE_toolwright-supervisor").into());
+        settings.supervisor = Ok(env!("CARGO_BIN_EXE_toolwright-supervisor").into());
         change(&mut settings);
         let roots = Roots::new(dir.path(), &[]).unwrap();
         let bus = Arc::new(MessageBus::deaf());

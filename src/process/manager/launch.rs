@@ -254,7 +254,7 @@ impl TaskManager {
                 (kept(), Some(kept()), Some(errors_end), streams)
             }
         };
-        let contained =
+        let not_contained =
             engine.launcher.launch(request, streams, theirs, &self.settings, self.files())?;
         if spec.is_heard {
             kept.listen();
@@ -268,7 +268,7 @@ impl TaskManager {
             command: spec.command.into(),
             description: spec.description.map(Into::into),
             session_id: spec.session_id.into(),
-            contained,
+            not_contained,
             ground: spec.ground,
             output: kept,
             errors,
@@ -282,7 +282,7 @@ impl TaskManager {
         }
         let closed = tasks.closed;
         drop(tasks);
-        if !contained {
+        if !task.is_contained() {
             // A child of this process runs already.
             task.note_taken(None);
         }

@@ -1,0 +1,197 @@
+"use strict";
+
+// Says why the addon does not load: what stands in the way, and what to do about it. It looks for itself,
+// because the loader's errors say of every place it tried that something is missing there.
+
+const { accessSync, constants, existsSync, statSync } = require("node:fs");
+const { join } = require("node:path");
+const { engines } = require("../package.json");
+const {
+  BUILDS,
+  addonFile,
+  buildName,
+  folder,
+  glibcVersion,
+  isBundled,
+  packageFolder,
+  programFolders,
+} = require("./native-platform.js");
+
+const REINSTALL = "remove node_modules and install again";
+
+/** Why no addon loads. `loaderError` is what napi's loader threw. */
+function loadFailure(loaderError) {
+  const { words, cause } = wrongSystem() ?? wrongFile(loaderError) ?? nothingThere(buildName());
+  return new Error(`toolwright's native addon does not load on ${here()}: ${words}`, {
+    cause: cause ?? loaderError,
+  });
+}
+
+/** Why an addon that loads cannot be used. */
+function versionFailure(wanted, found) {
+  const build = buildName();
+  const path = placesOf(build).find(existsSync) ?? addonFile(build);
+  return new Error(
+    `toolwright ${wanted} needs an addon of the same version, but \`${path}\` is of version ${found ?? "unknown"}; ` +
+      (isBundled()
+        ? "copy the file from the package that was bundled"
+        : `${REINSTALL}; in a clone, run \`npm run build\``),
+  );
+}
+
+/** The system as the names of builds have it, and what else decides whether an addon loads. */
+function here() {
+  const glibc = glibcVersion();
+  const { bun } = process.versions;
+  const runtime = bun ? `Bun ${bun}` : `Node.js ${process.versions.node}`;
+  return `${buildName()} (${glibc ? `glibc ${glibc}, ` : ""}${runtime})`;
+}
+
+function wrongSystem() {
+  const build = buildName();
+  if (!BUILDS.includes(build)) {
+    return {
+      words: `there is no build for ${build}; there are builds for ${BUILDS.join(", ")}`,
+    };
+  }
+  const wanted = Number(/\d+/.exec(engines.node)[0]);
+  if (!process.versions.bun && Number.parseInt(process.versions.node, 10) < wanted) {
+    // npm leaves a platform's package out, without a word, where its `engines` do not fit.
+    return { words: `it needs Node.js ${wanted} or newer; update Node.js, then install again` };
+  }
+  return undefined;
+}
+
+/** The first file that is there, which does not load. */
+function wrongFile(loaderError) {
+  const override = process.env.NAPI_RS_NATIVE_LIBRARY_PATH;
+  if (override) {
+    const { words, cause } = existsSync(override)
+      ? whyNot(override, loaderError)
+      : { words: `there is no file \`${override}\`` };
+    const named = "named by the variable NAPI_RS_NATIVE_LIBRARY_PATH; unset it, or correct it";
+    return { words: `${words} (${named})`, cause };
+  }
+  const path = placesOf(buildName()).find(existsSync);
+  return path === undefined ? undefined : whyNot(path, loaderError);
+}
+
+/** Where the addon may be, in the order in which it is looked for. */
+function placesOf(build) {
+  const file = addonFile(build);
+  const folders = [
+    isBundled() ? undefined : join(folder, "..", "native"),
+    packageFolder(`toolwright-${build}`),
+    ...programFolders(),
+  ];
+  return folders.filter(Boolean).map((it) => join(it, file));
+}
+
+/** Why a file that is there does not load. */
+function whyNot(path, loaderError) {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    return {
+      words: `\`${path}\` cannot be read (${cause.code}); give this user the right to read it`,
+      cause,
+    };
+  }
+  if (!statSync(path).isFile()) {
+    return { words: `\`${path}\` is no file; ${REINSTALL}` };
+  }
+  try {
+    process.dlopen({ exports: {} }, path);
+    // The loader has reasons of its own: variables that napi knows of.
+    return { words: `the loader of \`${path}\` says: ${allWords(loaderError)}` };
+  } catch (cause) {
+    const said = `${cause.message}`.trim().split("\n", 1)[0].slice(0, 500);
+    const withoutPath = said.replaceAll(path, "");
+    const [, meaning] = MEANINGS.find(([pattern]) => pattern.test(withoutPath)) ?? [];
+    return {
+      words: [`\`${path}\` does not load: ${said}`, meaning?.(said)].filter(Boolean).join("; "),
+      cause,
+    };
+  }
+}
+
+/** What an error says, with what it came from. */
+function allWords(error) {
+  const words = new Set();
+  for (let cause = error; cause instanceof Error && words.size < 20; cause = cause.cause) {
+    words.add(`${cause.message}`.split("\n", 1)[0]);
+  }
+  return [...words].join(" | ");
+}
+
+/** What systems say when they do not load a library, and what that means here. */
+const MEANINGS = [
+  [
+    /version [`']GLIBC_/,
+    (said) =>
+      `the build needs glibc ${/GLIBC_([\d.]+)/.exec(said)?.[1]} or newer and this system has ` +
+      `${glibcVersion() ?? "an older one"}; use a newer system or image, or build from source`,
+  ],
+  [
+    /ld-musl|libc\.musl|libc\.so: cannot open/,
+    () =>
+      `the build is for musl, and this system has another C library; ${REINSTALL} on this system`,
+  ],
+  [
+    /ld-linux|libc\.so\.6|__\w+_chk|gnu_get_libc_version/,
+    () =>
+      `the build is for glibc, and this system has another C library; ${REINSTALL} on this system`,
+  ],
+  [/napi_|self-regist/, () => "this runtime lacks functions of Node-API 8; update it"],
+  [
+    /map segment|not permitted|executable stack|code signature/i,
+    () =>
+      "the system refuses to run code from there: the file system may be mounted with `noexec`, or a " +
+      "security policy forbids it; install elsewhere or allow it",
+  ],
+  [
+    // glibc does not see a file for another processor, and says that it is not there.
+    /^: cannot open shared object|ELF|mach-o|incompatible architecture|Win32 application|file too short|Exec format|wrong architecture/i,
+    () =>
+      `the file is damaged, or made for another system or processor; ${REINSTALL} on this system`,
+  ],
+];
+
+/** Nothing of this build is there, or only a part of it. */
+function nothingThere(build) {
+  const name = `toolwright-${build}`;
+  const file = addonFile(build);
+  if (isBundled()) {
+    const places = programFolders().map((it) => `\`${it}\``);
+    return {
+      words:
+        `the bundle has no \`${file}\`, and neither has ${places.join(" or ")}; put the files of the ` +
+        `package \`${name}\` there (README, "Bundle it")`,
+    };
+  }
+  const installed = packageFolder(name);
+  if (installed !== undefined) {
+    return {
+      words: `the package \`${name}\` has no \`${file}\` in \`${installed}\`; ${REINSTALL}`,
+    };
+  }
+  if (existsSync(join(folder, "..", "Cargo.toml"))) {
+    return { words: "it is not built yet in this clone; run `npm run build`" };
+  }
+  const others = BUILDS.filter((it) => packageFolder(`toolwright-${it}`) !== undefined);
+  if (others.length > 0) {
+    return {
+      words:
+        `the package \`${name}\` is not installed, but that of ${others.join(", ")} is: node_modules comes from ` +
+        `another system; ${REINSTALL} on this one`,
+    };
+  }
+  return {
+    words:
+      `the package \`${name}\` is not installed. It is an optional dependency: install again without ` +
+      "`--omit=optional` or `--no-optional`. If a lock file was written on another system, npm may leave it " +
+      "out: remove node_modules and package-lock.json first",
+  };
+}
+
+module.exports = { loadFailure, versionFailure };
