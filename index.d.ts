@@ -279,6 +279,8 @@ export declare function createSdkMcpServer(options: {
   version?: string | undefined;
   /** What the client's model is told about the tools as a whole. */
   instructions?: string | undefined;
+  /** As in `ToolRegistryOptions`. */
+  structuredContent?: boolean | undefined;
   tools?: readonly (HostTool | DeclarativeTool)[] | undefined;
 }): McpSdkServerConfig;
 
@@ -461,8 +463,15 @@ export interface ToolRegistryOptions {
   serverName?: string | undefined;
   /** The MCP server's version. */
   version?: string | undefined;
-  /** What an MCP client's model is told about the tools as a whole. */
+  /** What an MCP client's model is told about the tools as a whole; where the workspace is follows it. */
   instructions?: string | undefined;
+  /**
+   * Whether answers over MCP, and those of tools' `handler`, carry `structuredContent`, and `tools/list` an
+   * `outputSchema` that it fits. Default: false, because Claude's hosts show a model the data in place of
+   * the text. The data of tools that answer with a text, such as `Read`, then hold it as `text`; where data
+   * were too large or a hook keeps them back, the `text` is all they are. `call` always gives the data.
+   */
+  structuredContent?: boolean | undefined;
   /** Rules for what may run, what is asked and what is denied. */
   policy?: PolicyConfig | undefined;
   /**

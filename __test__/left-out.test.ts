@@ -22,6 +22,7 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   serverName: undefined,
   version: undefined,
   instructions: undefined,
+  structuredContent: undefined,
   policy: undefined,
   permissionMode: undefined,
   allowedTools: undefined,
@@ -41,6 +42,7 @@ const LIMITS: LeftOut<NonNullable<ToolRegistryOptions["limits"]>> = {
 };
 const SHELL: LeftOut<NonNullable<ToolRegistryOptions["shell"]>> = {
   path: undefined,
+  supervisorPath: undefined,
   allowEnv: undefined,
   onTimeout: undefined,
   graceMs: undefined,

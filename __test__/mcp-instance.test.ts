@@ -69,7 +69,7 @@ describe("the official client", () => {
     const { client, sent } = await connectClient(registry.toMcpServerConfig().instance);
 
     expect(client.getServerVersion()).toEqual({ name: "my-tools", version: "4.5.6" });
-    expect(client.getInstructions()).toBe("Look before you leap.");
+    expect(client.getInstructions()).toMatch(/^Look before you leap\.\n\nThe workspace is /);
     expect(client.getServerCapabilities()).toEqual({ tools: {} });
     expect(sent[0]?.result?.["protocolVersion"]).toBe("2025-11-25");
   });
@@ -189,7 +189,7 @@ describe("the official client", () => {
     expect(context.sessionId).not.toBe("");
   });
 
-  test("gets content of every kind and structured content as the host tool gave it", async () => {
+  test("gets content of every kind as the host tool gave it", async () => {
     const answer = {
       content: [
         { type: "text" as const, text: "é 😀 \u2028 \0" },
@@ -198,7 +198,6 @@ describe("the official client", () => {
         { type: "resource" as const, resource: { uri: "file:///a", text: "a" } },
         { type: "resource_link" as const, uri: "file:///b", name: "b" },
       ],
-      structuredContent: { temperature: 22.5, parts: [1, 2] },
     };
     const { client } = await connectClient(
       instanceOf(tool({ name: "all", handler: () => answer })),
@@ -448,7 +447,7 @@ describe("the protocol", () => {
       resultType: "complete",
       supportedVersions: expect.arrayContaining(["2025-11-25", "2026-07-28"]),
       capabilities: { tools: {} },
-      instructions: "No session needed.",
+      instructions: expect.stringMatching(/^No session needed\./),
       _meta: { "io.modelcontextprotocol/serverInfo": { name: "toolwright" } },
     });
     const listed = await client.request({

@@ -68,20 +68,20 @@ function manyLines(count: number, line: (number: number) => string): string[] {
 describe("text", () => {
   test("is shown as numbered lines with what there is to know about the file", async () => {
     const file = workspace.write("a.txt", "one\n\n\tthree\n");
+    const known = {
+      path: file,
+      bytes: 12,
+      encoding: "UTF-8",
+      totalLines: 3,
+      firstLine: 1,
+      lastLine: 3,
+      complete: true,
+    };
     expect(await read("a.txt")).toEqual({
       content: [{ type: "text", text: "1\tone\n2\t\n3\t\tthree" }],
+      structuredContent: known,
       display: `Read 3 lines of ${file}`,
-      _meta: {
-        "toolwright/file": {
-          path: file,
-          bytes: 12,
-          encoding: "UTF-8",
-          totalLines: 3,
-          firstLine: 1,
-          lastLine: 3,
-          complete: true,
-        },
-      },
+      _meta: { "toolwright/file": known },
     });
   });
 
@@ -464,10 +464,12 @@ describe("images", () => {
   ])("%s is shown as a picture whatever its name", async (mimeType, bytes, size) => {
     for (const name of ["picture.txt", "picture.jpg", "picture"]) {
       const file = workspace.write(name, bytes);
+      const known = { path: file, bytes: bytes.length, mimeType };
       const expected = {
         content: [{ type: "image", data: bytes.toString("base64"), mimeType }],
+        structuredContent: known,
         display: `Read image ${file} (${size})`,
-        _meta: { "toolwright/file": { path: file, bytes: bytes.length, mimeType } },
+        _meta: { "toolwright/file": known },
       };
       expect(await read(name)).toEqual(expected);
       expect(await readRaw(name)).toEqual(expected);
@@ -528,12 +530,12 @@ describe("PDFs", () => {
 
   test("of a few pages are read whole, as text by page", async () => {
     const file = workspace.write("p3.pdf", pdf(3));
+    const known = { path: file, bytes: pdf(3).length, totalPages: 3 };
     expect(await read("p3.pdf")).toEqual({
       content: [{ type: "text", text: pages([1, 2, 3], 3) }],
+      structuredContent: known,
       display: `Read 3 pages of ${file}`,
-      _meta: {
-        "toolwright/file": { path: file, bytes: pdf(3).length, totalPages: 3 },
-      },
+      _meta: { "toolwright/file": known },
     });
     expect(texts(await readRaw("p3.pdf"))).toEqual([pages([1, 2, 3], 3)]);
   });

@@ -19,9 +19,8 @@ const { withProgress } = require("./progress.js");
 const { TaskEvents } = require("./task-events.js");
 const { readTurn } = require("./tool-use-block.js");
 
-/** The two shapes of an answer, as the addon is asked for them. */
-const AS_RESULT = false;
-const AS_INVOCATION = true;
+/** The shapes of an answer, as the addon is asked for them. */
+const { AnswerView } = native;
 
 let isRegistry;
 
@@ -35,6 +34,8 @@ class ToolRegistry {
   #functions = new HostFunctions();
   /** name → { id, object }; the id tells whether the addon still means the same registration. */
   #objects = new Map();
+  /** The names of the built-in tools among them. */
+  #builtins = new Set();
   #instance;
   #taskEvents;
   #calls = new WorkUnderWay(this);
@@ -105,8 +106,11 @@ class ToolRegistry {
 
   unregister(name) {
     const removed = this.#native.unregister(checkedName(name)) ?? undefined;
-    if (removed !== undefined) this.#objects.delete(removed);
-    return removed !== undefined;
+    if (removed === undefined) return false;
+    this.#builtins.delete(removed);
+    this.#objects.delete(removed);
+    this.#forgetOutdated();
+    return true;
   }
 
   get(name) {
@@ -119,6 +123,7 @@ class ToolRegistry {
     const real = this.#objects.get(object.name);
     if (real?.id === id) return real.object;
     this.#objects.set(object.name, { id, object });
+    if (object.source === "builtin") this.#builtins.add(object.name);
     return object;
   }
 
@@ -172,11 +177,13 @@ class ToolRegistry {
 
   disable(...names) {
     unwrap(this.#native.disable(names.flat().map(checkedName)));
+    this.#forgetOutdated();
     return this;
   }
 
   enable(...names) {
     unwrap(this.#native.enable(names.flat().map(checkedName)));
+    this.#forgetOutdated();
     return this;
   }
 
@@ -285,17 +292,18 @@ class ToolRegistry {
 
   async call(name, input, options) {
     const { toolUseId, sessionId, signal, onProgress } = optionsOf(options, "call");
-    return this.#call(checkedName(name), input, { toolUseId, sessionId, signal, onProgress });
+    const given = { toolUseId, sessionId, signal, onProgress };
+    return this.#call(checkedName(name), input, AnswerView.Result, given);
   }
 
-  async #call(name, input, options) {
+  async #call(name, input, view, options) {
     let inputJson;
     try {
       inputJson = encodeInput(input);
     } catch (error) {
       return callFailure(error);
     }
-    return this.#run(name, inputJson, AS_RESULT, options);
+    return this.#run(name, inputJson, view, options);
   }
 
   async undo(toolUseId, options) {
@@ -392,13 +400,25 @@ class ToolRegistry {
     const specJson = encodeSpec(spec);
     const number = this.#functions.addHandler(handler, invocations);
     const { id, name } = unwrap(this.#native.register(specJson, number));
+    this.#builtins.delete(name);
     if (object === undefined) this.#objects.delete(name);
     else this.#objects.set(name, { id, object });
+    this.#forgetOutdated();
     return name;
   }
 
+  /** Which of the tools tells a model where the workspace is depends on the others. */
+  #forgetOutdated() {
+    for (const name of this.#builtins) {
+      const known = this.#objects.get(name)?.object.description;
+      if (this.getToolInfo(name)?.description === known) continue;
+      this.#builtins.delete(name);
+      this.#objects.delete(name);
+    }
+  }
+
   async #execute(name, inputJson, options) {
-    const result = await this.#run(name, inputJson, AS_INVOCATION, options);
+    const result = await this.#run(name, inputJson, AnswerView.Invocation, options);
     // The addon does not send the same text twice.
     result.returnDisplay ??= result.llmContent;
     return result;
@@ -434,7 +454,8 @@ class ToolRegistry {
       schema: { name, description, parameters: inputSchema },
       handler: guarded(async (args, context) => {
         const { toolUseId, sessionId, signal } = optionsOf(context, `${name}.handler`);
-        return this.#call(name, args, { toolUseId, sessionId, signal, registration });
+        const given = { toolUseId, sessionId, signal, registration };
+        return this.#call(name, args, AnswerView.Handler, given);
       }, `${name}.handler`),
       createInvocation: guarded(
         (params) => this.#invocation(name, params, { registration }),

@@ -15,14 +15,14 @@ function createSdkMcpServer(options) {
       `createSdkMcpServer() takes { name, version?, tools }, got ${shown(options)}`,
     );
   }
-  const { name, version = "1.0.0", instructions, tools = [] } = options;
+  const { name, version = "1.0.0", instructions, structuredContent, tools = [] } = options;
   if (typeof tools?.[Symbol.iterator] !== "function") {
     throw new ToolError("InvalidOptions", `\`tools\` must be an array, got ${shown(tools)}`);
   }
   // The tools are the host's own, and an agent host asks its user by itself.
   const permissionMode = "bypassPermissions";
-  const settings = { serverName: name, version, instructions, permissionMode };
-  const registry = new ToolRegistry({ ...settings, userPolicyFile: false });
+  const server = { serverName: name, version, instructions, structuredContent };
+  const registry = new ToolRegistry({ ...server, permissionMode, userPolicyFile: false });
   for (const tool of tools) registry.register(tool);
   return registry.toMcpServerConfig();
 }

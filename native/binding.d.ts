@@ -128,6 +128,9 @@ export declare class NativeRegistry {
   release(): void
 }
 
+/** The version of this addon; it works with the facade of the very same version alone. */
+export declare function addonVersion(): string
+
 /** How the answer of a call is given. */
 export declare enum AnswerView {
   /** MCP's result, with what we add to it. */
@@ -137,9 +140,6 @@ export declare enum AnswerView {
   /** MCP's result, with data only where the host asked for them. */
   Handler = 2,
 }
-
-/** The version of this addon; it works with the facade of the very same version alone. */
-export declare function addonVersion(): string
 
 /** Every error type there is. */
 export declare function errorTypes(): Array<string>

@@ -6,6 +6,8 @@ export interface BashOutput {
   taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
@@ -212,6 +214,8 @@ export interface TaskOutputOutput {
   taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
@@ -246,6 +250,8 @@ export interface TaskStopOutput {
   taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
@@ -510,6 +516,8 @@ export interface ShellOutput {
   taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
@@ -538,6 +546,8 @@ export interface ClassicTaskOutputOutput {
   taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
@@ -572,6 +582,8 @@ export interface ClassicTaskStopOutput {
   taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */

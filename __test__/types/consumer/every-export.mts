@@ -67,6 +67,7 @@ export const options: ToolRegistryOptions = {
   serverName: undefined,
   version: undefined,
   instructions: undefined,
+  structuredContent: undefined,
   policy,
   permissionMode: undefined,
   allowedTools: undefined,
@@ -80,6 +81,7 @@ export const options: ToolRegistryOptions = {
   env: { A: undefined, ...process.env },
   shell: {
     path: undefined,
+    supervisorPath: undefined,
     allowEnv: undefined,
     onTimeout: undefined,
     graceMs: undefined,
