@@ -108,6 +108,7 @@ test("options of registries and calls may be undefined, each and all", async () 
       projectPath: workspace.root,
       userPolicyFile: false,
       toolsets: ["diagnostic"],
+      allowedTools: ["diagnostic_echo"],
     });
     const input = { text: "fine", repeat: undefined };
     const result = await registry.call("diagnostic_echo", input, CALL);
