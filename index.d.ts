@@ -82,6 +82,7 @@ export type ErrorType =
  * exception but a result with `isError`.
  */
 export declare class ToolError extends Error {
+  /** An error of a cause that the package knows, such as a handler may throw. */
   constructor(type: ErrorType, message: string, options?: ErrorOptions);
   /** The cause; branch on it. */
   readonly type: ErrorType;
@@ -221,7 +222,7 @@ export type AnyTool = RegisteredTool | HostTool | DeclarativeTool;
 /** A tool that describes each call before it runs. */
 export interface DeclarativeTool<TParams = unknown> extends ToolExtras {
   readonly name: string;
-  readonly displayName?: string;
+  readonly displayName?: string | undefined;
   readonly schema: { name?: string; description?: string; parameters?: JsonSchema };
   createInvocation(params: TParams): {
     getDescription?(): string;
@@ -334,19 +335,19 @@ export interface ToolCallConfirmationDetails {
   toolName: string;
   description: string;
   risk: "low" | "medium" | "high";
-  locations?: string[];
+  locations?: string[] | undefined;
   /** Why somebody has to agree. Set, like what follows, when the request comes from a registry. */
-  reason?: string;
+  reason?: string | undefined;
   /** The words of the rule that asks. */
-  message?: string;
+  message?: string | undefined;
   /** What the call is about to be given, as data: show `description` and `diff`, which hide nothing. */
-  input?: Record<string, unknown>;
+  input?: Record<string, unknown> | undefined;
   /** What an edit would change. A yes is for this change: a file that holds something else by then is left. */
-  diff?: string;
+  diff?: string | undefined;
   /** What `alwaysAllow` would add for the session: the narrowest rules for this call. */
-  suggestedRules?: string[];
-  toolUseId?: string;
-  sessionId?: string;
+  suggestedRules?: string[] | undefined;
+  toolUseId?: string | undefined;
+  sessionId?: string | undefined;
 }
 
 /** A request that waits for an answer. */
@@ -366,17 +367,17 @@ export interface ConfirmationResponse {
   id: string;
   approved: boolean;
   /** Why not, in words for the model. */
-  message?: string;
+  message?: string | undefined;
   /** Run with this input instead; it is validated and judged like any other. */
-  updatedInput?: Record<string, unknown>;
+  updatedInput?: Record<string, unknown> | undefined;
   /**
    * Do not ask again for calls like this one in this session; with `updatedInput`, for calls like the one
    * that runs. Where a rule asks, it goes on asking; where no rule can be written visibly, nothing is
    * granted.
    */
-  alwaysAllow?: boolean;
+  alwaysAllow?: boolean | undefined;
   /** With a no: stop the whole turn, not this call alone. */
-  interrupt?: boolean;
+  interrupt?: boolean | undefined;
 }
 
 /** Tells that a request needs no answer any more. */
@@ -404,13 +405,18 @@ export declare class MessageBus {
   /** Ends a request as cancelled; `false` when there is none. */
   cancelRequest(id: string): boolean;
 
+  /** Has a function hear of every request, or of every one that is settled. */
   on(event: "request", listener: (request: ConfirmationRequest) => void): this;
   on(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
+  /** The same for the next one alone. */
   once(event: "request", listener: (request: ConfirmationRequest) => void): this;
   once(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
+  /** Takes a function off again. */
   off(event: "request", listener: (request: ConfirmationRequest) => void): this;
   off(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
+  /** How many functions listen. */
   listenerCount(event: "request" | "settled"): number;
+  /** Takes all functions off, of one event or of both. */
   removeAllListeners(event?: "request" | "settled"): this;
 }
 
@@ -702,9 +708,11 @@ export declare class PolicyEngine {
       permissionMode?: PermissionMode | undefined;
     },
   );
+  /** What is to be done with a call. */
   evaluate(toolName: string, params?: Record<string, unknown>): PolicyAction;
   /** The same with its reasons. */
   explain(toolName: string, params?: Record<string, unknown>): PolicyVerdict;
+  /** How much a call of the tool may do, from what the tool is. */
   getRiskLevel(toolName: string): "low" | "medium" | "high";
   /** Rules that are shadowed, redundant, without effect, too broad, or about no tool that is built in. */
   lint(): PolicyLint[];
@@ -735,6 +743,7 @@ export interface McpToolClient {
 
 /** A registry of tools: every call of every tool takes the same path. */
 export declare class ToolRegistry {
+  /** A registry without built-in tools, unless `toolsets` names some. */
   constructor(options?: ToolRegistryOptions);
 
   /** Where confirmation requests go: answer those it emits as `request`. */
@@ -761,16 +770,21 @@ export declare class ToolRegistry {
   list(): AnyTool[];
   /** Every name, in order. */
   names(): string[];
+  /** True when there is a tool of that name or alias. */
   hasTool(name: string): boolean;
+  /** How many tools there are. */
   getToolCount(): number;
+  /** What is known about every tool, by name. */
   listTools(): RegisteredToolInfo[];
+  /** What is known about a tool, by its name or alias. */
   getToolInfo(name: string): RegisteredToolInfo | undefined;
 
   /** `{ name, description, parameters }` of every tool that is not disabled. */
   getFunctionSchemas(): { name: string; description: string; parameters: InputSchema }[];
   /** The tools as a provider's API takes them. `strict` asks OpenAI to hold the model to the schema. */
-  definitions<Format extends DefinitionFormat = "mcp">(
-    format?: Format | undefined,
+  definitions(format?: undefined, options?: { strict?: boolean | undefined }): Definitions["mcp"];
+  definitions<Format extends DefinitionFormat>(
+    format: Format,
     options?: { strict?: boolean | undefined },
   ): Definitions[Format];
 
@@ -797,6 +811,7 @@ export declare class ToolRegistry {
   setPolicy(policy: PolicyConfig | null): this;
   /** Reads the policy files again. One that is wrong throws, and the old policy stays. */
   reloadPolicy(): this;
+  /** Changes what happens to calls that no rule decides. */
   setPermissionMode(mode: PermissionMode): this;
   /** Rules that are shadowed, redundant, without effect, too broad, or about no tool that is here. */
   lintPolicy(): PolicyLint[];
@@ -861,6 +876,7 @@ export declare class ToolRegistry {
   tasks(): TaskInfo[];
   /** Has a function hear of every event of tasks, each once. It keeps neither process nor registry alive. */
   on(event: "task", listener: (event: TaskEvent) => void, options?: TaskEventOptions): this;
+  /** Takes a function off again. */
   off(event: "task", listener: (event: TaskEvent) => void): this;
   /**
    * The events of tasks one after the other; ends when the registry is closed. One that is 16,384 events
@@ -878,6 +894,7 @@ export declare class ToolRegistry {
    * as long as its tasks are to run. Somebody who waits for a call or for `taskEvents()` has it.
    */
   close(): Promise<void>;
+  /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

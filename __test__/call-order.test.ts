@@ -24,7 +24,8 @@ const DOORS: Record<string, Door> = {
     const { llmContent, error } = await registry
       .createInvocation(name as "Edit", input as never)
       .execute();
-    return { content: [{ type: "text", text: llmContent }], isError: error !== undefined };
+    const content = [{ type: "text" as const, text: llmContent }];
+    return error === undefined ? { content } : { content, isError: true, error };
   },
   executeTools: async (registry) => async (name, input) => {
     const block = { type: "tool_use" as const, id: "x", name, input };

@@ -138,7 +138,7 @@ describe("over MCP", () => {
       workspace.write("long.txt", "needle in a haystack of lines\n".repeat(60));
       const { client } = await connectClient(registry.toMcpServerConfig().instance);
       await client.listTools();
-      const input = { pattern: "needle", output_mode: "content" };
+      const input = { pattern: "needle", output_mode: "content" as const };
       const result = (await client.callTool({ name: "Grep", arguments: input })) as CallResult;
       expect(result.structuredContent).toEqual({ text: expect.stringMatching(said) });
       expect((await registry.call("Grep", input)).structuredContent).toBeUndefined();

@@ -22,7 +22,7 @@ describe("where the workspace is", () => {
         ...FORMATS.map((format) => registry.definitions(format)),
         registry.getFunctionSchemas(),
         registry.listTools(),
-        registry.list().map(({ description }) => description),
+        registry.list().map((it) => ("description" in it ? it.description : undefined)),
         registry.toMcpServerConfig().tools.map(({ description }) => description),
       ];
       expect(told.map((it) => mentions(it, workspace.root))).toEqual(told.map(() => 1));

@@ -20,6 +20,7 @@ const SCALARS = {
 export function toolInputs(specs) {
   return toolTypes(specs, {
     suffix: "Input",
+    isGiven: true,
     schemaOf: (spec) => spec.inputSchema,
     docOf: (spec) => `Input of \`${spec.name}\`. ${spec.description ?? ""}`.trim(),
     map: "ToolInputs",
@@ -31,6 +32,7 @@ export function toolInputs(specs) {
 export function toolOutputs(specs) {
   return toolTypes(specs, {
     suffix: "Output",
+    isGiven: false,
     schemaOf: (spec) => spec.outputSchema ?? undefined,
     docOf: (spec) => `The \`structuredContent\` of \`${spec.name}\`.`,
     map: "ToolOutputs",
@@ -38,7 +40,7 @@ export function toolOutputs(specs) {
   });
 }
 
-function toolTypes(specs, { suffix, schemaOf, docOf, map, mapDoc }) {
+function toolTypes(specs, { suffix, isGiven, schemaOf, docOf, map, mapDoc }) {
   const types = [];
   const entries = [];
   const taken = new Set();
@@ -49,7 +51,8 @@ function toolTypes(specs, { suffix, schemaOf, docOf, map, mapDoc }) {
   for (const spec of ordered) {
     const schema = schemaOf(spec);
     const name = schema === undefined ? "undefined" : freeName(spec, suffix, taken);
-    if (schema !== undefined) types.push(declaration(name, spec.name, docOf(spec), schema));
+    if (schema !== undefined)
+      types.push(declaration(name, spec.name, docOf(spec), schema, isGiven));
     for (const key of [spec.name, ...(spec.aliases ?? [])])
       entries.push(`  ${JSON.stringify(key)}: ${name};`);
   }
@@ -80,8 +83,8 @@ function pascalCase(name) {
     .join("");
 }
 
-function declaration(name, tool, words, schema) {
-  const cx = { tool, definitions: schema.$defs ?? {}, open: [] };
+function declaration(name, tool, words, schema, isGiven) {
+  const cx = { tool, definitions: schema.$defs ?? {}, open: [], isGiven };
   if (schema.type !== "object") fail(cx, "a schema whose type is not object", schema);
   const doc = docComment(words, "");
   const body = typeOf(schema, cx, "");
@@ -155,9 +158,13 @@ function objectType({ properties = {}, required = [], additionalProperties }, cx
   const inner = `${indent}  `;
   const lines = names.map((name) => {
     const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
-    const mark = required.includes(name) ? "" : "?";
+    const isOptional = !required.includes(name);
     const doc = docComment(properties[name].description, inner, properties[name]);
-    return `${doc}${inner}${key}${mark}: ${typeOf(properties[name], cx, inner)};`;
+    const type = typeOf(properties[name], cx, inner);
+    // What a host gives crosses as JSON, where `undefined` is nothing; under `exactOptionalPropertyTypes`
+    // TypeScript wants to be told.
+    const given = isOptional && cx.isGiven ? union([type, "undefined"]) : type;
+    return `${doc}${inner}${key}${isOptional ? "?" : ""}: ${given};`;
   });
   if (additionalProperties === true) lines.push(`${inner}[key: string]: unknown;`);
   return `{\n${lines.join("\n")}\n${indent}}`;

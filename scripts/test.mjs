@@ -74,9 +74,19 @@ const QUICK = ["cargo", "node"];
 const SLOW = ["files-processes", "files-random", "hostile", "tasks"];
 const withoutSlow = SLOW.flatMap((name) => ["--exclude", `__test__/${name}.test.ts`]);
 
+/** Our own tests, the declarations on their own, and a strict user's project as each kind of module. */
 async function types() {
-  await runTool("typescript", ["-p", "tsconfig.json"], { command: "tsc" });
-  await runTool("typescript", ["-p", "tsconfig.types.json"], { command: "tsc" });
+  const consumer = join("__test__", "types", "consumer");
+  const ways = readdirSync(join(root, consumer)).filter((name) =>
+    /^tsconfig\..+\.json$/.test(name),
+  );
+  if (ways.length === 0) throw new Error(`no tsconfig.<way>.json in \`${consumer}\``);
+  const projects = [
+    "tsconfig.json",
+    "tsconfig.types.json",
+    ...ways.map((it) => join(consumer, it)),
+  ];
+  for (const project of projects) await runTool("typescript", ["-p", project], { command: "tsc" });
 }
 
 /** The timeout is a check of its own: a loaded addon must not keep the process alive. */

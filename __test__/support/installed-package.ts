@@ -3,7 +3,8 @@ import { cpSync, linkSync, mkdirSync, readFileSync, readdirSync, writeFileSync }
 import { basename, dirname, join } from "node:path";
 import { root } from "./runtimes.js";
 
-const readJson = (path: string) => JSON.parse(readFileSync(path, "utf8")) as Record<string, never>;
+const readJson = (path: string) =>
+  JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
 const main = readJson(join(root, "package.json")) as { version: string; files: string[] };
 
 /** The addon that these tests run with. */

@@ -246,8 +246,17 @@ export async function narrows(): Promise<void> {
   void [failure, success];
 }
 type Flat<T> = { [K in keyof T]: T[K] };
-// Every built-in tool whose input is known has an output that is an object.
-holds<ToolOutputs[keyof ToolOutputs] extends object ? true : false>();
+// Every built-in tool says what its data are, or that it has none.
+holds<Equal<keyof ToolOutputs, keyof ToolInputs>>();
+holds<ToolOutputs[keyof ToolOutputs] extends object | undefined ? true : false>();
+export async function dataOfTools(): Promise<void> {
+  const { structuredContent: none } = await registry.call("diagnostic_sleep", { ms: 0 });
+  holds<Equal<typeof none, undefined>>();
+  const { structuredContent: found } = await registry.call("Grep", { pattern: "x" });
+  if (found?.mode === "count") found.counts[0]?.count satisfies number | undefined;
+  // @ts-expect-error only some answers have counts
+  void found?.counts;
+}
 holds<Equal<NonNullable<CallError["details"]>["howToAllow"], string>>();
 // @ts-expect-error a signal is an AbortSignal
 void registry.call("Read", { file_path: "/a" }, { signal: "stop" });

@@ -6,6 +6,8 @@ export interface BashOutput {
   taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
@@ -51,6 +53,8 @@ export interface EditOutput {
 
 /** The `structuredContent` of `Glob`. */
 export interface GlobOutput {
+  /** The directory that paths are relative to. */
+  root: string;
   /** The files, newest first. */
   files: string[];
   /** How many there are. */
@@ -85,6 +89,8 @@ export interface GlobOutput {
 
 /** The `structuredContent` of `Grep`. */
 export type GrepOutput = {
+  /** The directory that paths are relative to. */
+  root?: string;
   /** How many files match, where all were searched. */
   totalFiles?: number;
   /** How many matches there are, where all were counted. */
@@ -208,6 +214,8 @@ export interface TaskOutputOutput {
   taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
@@ -242,6 +250,8 @@ export interface TaskStopOutput {
   taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
@@ -306,6 +316,8 @@ export interface EditFileOutput {
 
 /** The `structuredContent` of `glob`. */
 export interface ClassicGlobOutput {
+  /** The directory that paths are relative to. */
+  root: string;
   /** The files, newest first. */
   files: string[];
   /** How many there are. */
@@ -340,6 +352,8 @@ export interface ClassicGlobOutput {
 
 /** The `structuredContent` of `grep`. */
 export type ClassicGrepOutput = {
+  /** The directory that paths are relative to. */
+  root?: string;
   /** How many files match, where all were searched. */
   totalFiles?: number;
   /** How many matches there are, where all were counted. */
@@ -421,6 +435,8 @@ export type ClassicGrepOutput = {
 
 /** The `structuredContent` of `ls`. */
 export interface LsOutput {
+  /** The directory that paths are relative to. */
+  root: string;
   /** The entries, each directory followed by what is in it. */
   entries: Array<{
     name: string;
@@ -500,6 +516,8 @@ export interface ShellOutput {
   taskId?: string;
   /** Whether everything it starts ends with it. */
   contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
   /** How many bytes it has written. */
   outputBytes: number;
   /** The file that holds what it has written. */
@@ -520,6 +538,74 @@ export interface ShellOutput {
   durationMs?: number;
   /** Where the next command starts. */
   cwd?: string;
+}
+
+/** The `structuredContent` of `task_output`. */
+export interface ClassicTaskOutputOutput {
+  /** The id of its task, where it runs in the background. */
+  taskId?: string;
+  /** Whether everything it starts ends with it. */
+  contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
+  /** How many bytes it has written. */
+  outputBytes: number;
+  /** The file that holds what it has written. */
+  outputFile?: string;
+  /** How many bytes that file has. */
+  outputFileBytes?: number;
+  /** Its exit code, unless a signal ended it or nobody knows. */
+  exitCode?: number;
+  /** The signal that ended it. */
+  signal?: string;
+  /** Why it was stopped, if it was. */
+  stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
+  /** How many processes outlived the shell and were stopped. */
+  stoppedProcesses?: number;
+  /** How many could not be stopped. */
+  survivingProcesses?: number;
+  /** How long it ran. */
+  durationMs?: number;
+  /** Where the next command starts. */
+  cwd?: string;
+  /** What it is at. `running`: It runs. `completed`: It ended with exit code 0. `failed`: It ended in another way. `stopped`: It was stopped. */
+  state: "running" | "completed" | "failed" | "stopped";
+  /** The byte of the output at which the text begins. */
+  offset: number;
+  /** The byte behind it, where the next part begins. */
+  nextOffset: number;
+}
+
+/** The `structuredContent` of `task_stop`. */
+export interface ClassicTaskStopOutput {
+  /** The id of its task, where it runs in the background. */
+  taskId?: string;
+  /** Whether everything it starts ends with it. */
+  contained: boolean;
+  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  notContained?: string;
+  /** How many bytes it has written. */
+  outputBytes: number;
+  /** The file that holds what it has written. */
+  outputFile?: string;
+  /** How many bytes that file has. */
+  outputFileBytes?: number;
+  /** Its exit code, unless a signal ended it or nobody knows. */
+  exitCode?: number;
+  /** The signal that ended it. */
+  signal?: string;
+  /** Why it was stopped, if it was. */
+  stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
+  /** How many processes outlived the shell and were stopped. */
+  stoppedProcesses?: number;
+  /** How many could not be stopped. */
+  survivingProcesses?: number;
+  /** How long it ran. */
+  durationMs?: number;
+  /** Where the next command starts. */
+  cwd?: string;
+  /** What it is at. `running`: It runs. `completed`: It ended with exit code 0. `failed`: It ended in another way. `stopped`: It was stopped. */
+  state: "running" | "completed" | "failed" | "stopped";
 }
 
 /** The `structuredContent` of `write_file`. */
@@ -557,6 +643,8 @@ export interface ToolOutputs {
   "read_file": ReadFileOutput;
   "read_many_files": ReadManyFilesOutput;
   "shell": ShellOutput;
+  "task_output": ClassicTaskOutputOutput;
+  "task_stop": ClassicTaskStopOutput;
   "write_file": WriteFileOutput;
   "diagnostic_echo": undefined;
   "diagnostic_sleep": undefined;

@@ -14,6 +14,8 @@ export interface McpDefinition {
   title: string;
   description: string;
   inputSchema: InputSchema;
+  /** What `structuredContent` fits, where the registry was made to tell it. */
+  outputSchema?: InputSchema;
   annotations: ToolAnnotations;
 }
 

@@ -71,5 +71,6 @@ export type StructuredContentOf<Name extends string> = Name extends keyof ToolOu
   ? ToolOutputs[Name]
   : Record<string, unknown>;
 
-// An interface is not assignable to `Record<string, unknown>`, which the MCP SDK asks for; this is.
-type AsObject<T> = { [K in keyof T]: T[K] };
+// An interface is not assignable to `Record<string, unknown>`, which the MCP SDK asks for; this is. A tool
+// without data has `undefined` for its output.
+type AsObject<T> = [T] extends [undefined] ? never : { [K in keyof T]: T[K] };

@@ -3,7 +3,7 @@
 /** JSON Schema of a tool's input as a host writes it; it has to be of `type: "object"`. */
 export type JsonSchema = Record<string, unknown>;
 
-/** JSON Schema of a tool's input as the registry tells it. */
+/** JSON Schema of an object, a tool's input above all, as the registry tells it. */
 export interface InputSchema {
   type: "object";
   /** The schema of each parameter. */
