@@ -78,7 +78,8 @@ function library(destination: string, needed: { soname: string; symbolVersion: s
     "needed.c",
     `-Wl,-soname,${needed.soname}`,
     "-Wl,--version-script=needed.map",
-    ...["-o", "libneeded.so"],
+    "-o",
+    "libneeded.so",
   );
   compile("addon.c", "libneeded.so", "-o", destination);
 }
