@@ -217,6 +217,17 @@ describe("a program in one file, by bun build --compile", () => {
     });
   });
 
+  test("says where an addon is missing that it was made without", async () => {
+    const entry = project();
+    const program = compile(entry, "--external", "toolwright-*");
+    // Where the program was made, the package is still there: it is none of its business.
+    installToolwright(workspace.path("project"));
+    const { stderr } = await runIn(program);
+    expect(stderr).toContain(
+      `the bundle has no \`${addon}\`, and neither has \`${workspace.path("deployed")}\`; put the files`,
+    );
+  });
+
   test("takes an addon that lies beside it", async () => {
     const program = compile(project(), "--external", "toolwright-*");
     place(addonPath, join(workspace.path("deployed"), addon));
