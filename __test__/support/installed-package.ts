@@ -3,9 +3,9 @@ import { cpSync, linkSync, mkdirSync, readFileSync, readdirSync, writeFileSync }
 import { basename, dirname, join } from "node:path";
 import { root } from "./runtimes.js";
 
-const main: { version: string; files: string[] } = JSON.parse(
-  readFileSync(join(root, "package.json"), "utf8"),
-);
+const readJson = (path: string) =>
+  JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
+const main = readJson(join(root, "package.json")) as { version: string; files: string[] };
 
 /** The addon that these tests run with. */
 export const addonPath = join(
