@@ -1,8 +1,15 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+/** Tests that start Node and Bun themselves, or none of them: nothing new is learnt by running them in Bun. */
+const BOTH_RUNTIMES = ["bundling", "load-errors", "packages", "readme"];
 
 export default defineConfig({
   test: {
     include: ["__test__/**/*.test.ts"],
+    exclude: [
+      ...configDefaults.exclude,
+      ...(process.versions.bun ? BOTH_RUNTIMES.map((name) => `__test__/${name}.test.ts`) : []),
+    ],
     // A crash of the addon must end one worker, not the whole run.
     pool: "forks",
     maxWorkers: 2,

@@ -78,7 +78,8 @@ function library(destination: string, needed: { soname: string; symbolVersion: s
     "needed.c",
     `-Wl,-soname,${needed.soname}`,
     "-Wl,--version-script=needed.map",
-    ...["-o", "libneeded.so"],
+    "-o",
+    "libneeded.so",
   );
   compile("addon.c", "libneeded.so", "-o", destination);
 }
@@ -220,7 +221,7 @@ describe("an addon that does not load", () => {
     expect(message).toBe(
       "toolwright's native addon does not load on sunos-sparc (…): there is no build for sunos-sparc; " +
         "there are builds for linux-x64-gnu, linux-arm64-gnu, linux-x64-musl, linux-arm64-musl, " +
-        "darwin-x64, darwin-arm64, win32-x64-msvc, win32-arm64-msvc",
+        "darwin-x64, darwin-arm64, win32-x64-msvc, win32-arm64-msvc; run it on one of these, or build it from source",
     );
   });
 

@@ -10,7 +10,6 @@ const {
   BUILDS,
   addonFile,
   buildName,
-  folder,
   glibcVersion,
   isBundled,
   packageFolder,
@@ -23,7 +22,7 @@ const REINSTALL = "remove node_modules and install again";
 function loadFailure(loaderError) {
   const { words, cause } = wrongSystem() ?? wrongFile(loaderError) ?? nothingThere(buildName());
   return new Error(`toolwright's native addon does not load on ${here()}: ${words}`, {
-    cause: cause ?? loaderError,
+    cause: cause ?? new Error(allWords(loaderError)),
   });
 }
 
@@ -51,7 +50,7 @@ function wrongSystem() {
   const build = buildName();
   if (!BUILDS.includes(build)) {
     return {
-      words: `there is no build for ${build}; there are builds for ${BUILDS.join(", ")}`,
+      words: `there is no build for ${build}; there are builds for ${BUILDS.join(", ")}; run it on one of these, or build it from source`,
     };
   }
   const wanted = Number(/\d+/.exec(engines.node)[0]);
@@ -80,7 +79,7 @@ function wrongFile(loaderError) {
 function placesOf(build) {
   const file = addonFile(build);
   const folders = [
-    isBundled() ? undefined : join(folder, "..", "native"),
+    isBundled() ? undefined : join(__dirname, "..", "native"),
     packageFolder(`toolwright-${build}`),
     ...programFolders(),
   ];
@@ -108,8 +107,9 @@ function whyNot(path, loaderError) {
     const said = `${cause.message}`.trim().split("\n", 1)[0].slice(0, 500);
     const withoutPath = said.replaceAll(path, "");
     const [, meaning] = MEANINGS.find(([pattern]) => pattern.test(withoutPath)) ?? [];
+    const advice = meaning?.(said) ?? REINSTALL;
     return {
-      words: [`\`${path}\` does not load: ${said}`, meaning?.(said)].filter(Boolean).join("; "),
+      words: `\`${path}\` does not load: ${said}; ${advice}`,
       cause,
     };
   }
@@ -175,7 +175,7 @@ function nothingThere(build) {
       words: `the package \`${name}\` has no \`${file}\` in \`${installed}\`; ${REINSTALL}`,
     };
   }
-  if (existsSync(join(folder, "..", "Cargo.toml"))) {
+  if (existsSync(join(__dirname, "..", "Cargo.toml"))) {
     return { words: "it is not built yet in this clone; run `npm run build`" };
   }
   const others = BUILDS.filter((it) => packageFolder(`toolwright-${it}`) !== undefined);

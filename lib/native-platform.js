@@ -2,8 +2,8 @@
 
 // Which build of the addon this system needs, and where it may be.
 
-const { existsSync, readFileSync } = require("node:fs");
-const { dirname, join } = require("node:path");
+const { readFileSync } = require("node:fs");
+const { dirname, isAbsolute } = require("node:path");
 
 /** The systems that there are builds for, as their packages call them; a test compares with package.json. */
 const BUILDS = [
@@ -49,20 +49,22 @@ function addonFile(build) {
   return `toolwright.${build}.node`;
 }
 
-/** The directory of this file, or of the bundle that it became a part of; ES modules have none. */
-const folder = typeof __dirname === "string" ? __dirname : undefined;
-
-/** True in a bundle: the files of this package are not around this one. */
+/**
+ * True where this file has become a part of a bundle, so that nothing of this package is around it. Bundlers
+ * make `module` up, without a whole path; `__dirname` may still be that of the machine where they ran.
+ */
 function isBundled() {
-  return folder === undefined || !existsSync(join(folder, "native-platform.js"));
+  return !isAbsolute(module.filename ?? "");
 }
 
-/** Directories that a bundle or a program in one file may have the addon in. */
+/** Directories that a bundle, or a program in one file, may have the addon in. */
 function programFolders() {
-  const script = process.argv[1];
-  const folders = [isBundled() ? folder : undefined, script && dirname(script)];
-  return [...new Set([...folders, dirname(process.execPath)])].filter(Boolean);
+  const folders = [process.argv[1], process.execPath].filter(Boolean).map((it) => dirname(it));
+  return [...new Set(folders)].filter((it) => !INSIDE_BUN.test(it));
 }
+
+/** What a program made by Bun sees as the directory of its own files. */
+const INSIDE_BUN = /^(?:\/\$bunfs|B:\\~BUN)/;
 
 /** The directory of an installed package, found as Node finds it. */
 function packageFolder(name) {
@@ -77,7 +79,6 @@ module.exports = {
   BUILDS,
   addonFile,
   buildName,
-  folder,
   glibcVersion,
   isBundled,
   packageFolder,

@@ -175,6 +175,7 @@ fn this_library() -> Option<PathBuf> {
 }
 
 #[cfg(all(test, target_os = "linux"))]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use std::{fs, os::unix::fs::PermissionsExt as _};
 
