@@ -174,6 +174,10 @@ const phases: Record<string, Phase> = {
   },
 };
 
+async function until(holds: () => boolean): Promise<undefined> {
+  if (!(await eventually(holds, 20_000))) throw new Error("the call never came there");
+}
+
 /** A call on its way, and when it has come to the place. */
 function started(
   { options, prepare, call, arrives }: Phase,
@@ -213,27 +217,25 @@ function started(
   };
   const result = doors[door]?.() as Promise<CallResult>;
   result.catch(() => {});
-  const there =
-    arrives === undefined
-      ? arrived.promise
-      : eventually(arrives, 20_000).then((has) => {
-          expect(has).toBe(true);
-          return undefined;
-        });
+  const there = arrives === undefined ? arrived.promise : until(arrives);
   return { registry, there, result };
 }
 
-function expectAbort(error: unknown, reason: unknown) {
-  expect(error).toBeInstanceOf(ToolError);
-  const { name, type, code, message, cause } = error as ToolError;
-  expect({ name, type, code, message }).toEqual({
-    name: "AbortError",
-    type: "Cancelled",
-    code: "Cancelled",
-    message: "the call was cancelled",
-  });
-  expect(cause).toBe(reason);
+/** What a promise is rejected with, in all that an abort promises. */
+async function rejectionOf(promise: Promise<unknown>) {
+  const error = (await rejection(promise)) as ToolError;
+  const { name, type, code, message, cause } = error;
+  return { name, type, code, message, cause, isOurs: error instanceof ToolError };
 }
+
+const abort = (cause: unknown) => ({
+  name: "AbortError",
+  type: "Cancelled",
+  code: "Cancelled",
+  message: "the call was cancelled",
+  cause,
+  isOurs: true,
+});
 
 describe.each(Object.entries(phases))("during %s", (what, phase) => {
   test.each(["call", "execute"])("an abort rejects: %s", async (door) => {
@@ -242,12 +244,12 @@ describe.each(Object.entries(phases))("during %s", (what, phase) => {
     const signal = await there;
     const reason = { what };
     controller.abort(reason);
-    expectAbort(await rejection(result), reason);
+    expect(await rejectionOf(result)).toEqual(abort(reason));
     if (phase.hears !== false) await aborted(signal as AbortSignal);
     expect(existsSync(workspace.path("new.txt"))).toBe(false);
     // The registry goes on as before.
     const next = registry.call("read_file", { path: "a.txt" }, { signal: AbortSignal.abort(1) });
-    expectAbort(await rejection(next), 1);
+    expect(await rejectionOf(next)).toEqual(abort(1));
   });
 
   test("an abort of the turn answers for it and for the calls that remain", async () => {
@@ -284,10 +286,10 @@ describe("an abort", () => {
     for (const name of ["declared", "write_file"]) {
       const input = name === "declared" ? {} : { path: "new.txt", content: "" };
       const signal = AbortSignal.abort("over");
-      expectAbort(await rejection(registry.call(name, input, { signal })), "over");
+      expect(await rejectionOf(registry.call(name, input, { signal }))).toEqual(abort("over"));
       const invocation = registry.createInvocation(name, input);
-      expectAbort(await rejection(invocation.execute(signal)), "over");
-      expectAbort(await rejection(invocation.shouldConfirmExecute(signal)), "over");
+      expect(await rejectionOf(invocation.execute(signal))).toEqual(abort("over"));
+      expect(await rejectionOf(invocation.shouldConfirmExecute(signal))).toEqual(abort("over"));
     }
     expect(asked).toEqual([]);
   });
@@ -303,7 +305,7 @@ describe("an abort", () => {
     const asked = registry.createInvocation("declared", {}).shouldConfirmExecute(controller.signal);
     const signal = await there.promise;
     controller.abort("over");
-    expectAbort(await rejection(asked), "over");
+    expect(await rejectionOf(asked)).toEqual(abort("over"));
     await aborted(signal);
   });
 
@@ -323,7 +325,7 @@ describe("an abort", () => {
         open.push(registry);
         const { signal } = controller;
         const call = registry.call("diagnostic_echo", { text: "x" }, { signal });
-        expectAbort(await rejection(call), event);
+        expect(await rejectionOf(call)).toEqual(abort(event));
       }
     }
   });

@@ -309,7 +309,7 @@ describe("a question that is none refuses the call, whatever policy allows", () 
     "in bypassPermissions": { permissionMode: "bypassPermissions" },
   };
   const cases = Object.keys(options).flatMap((where) =>
-    broken.map((it) => [where, ...it] as const),
+    broken.map(([what, answer, message]) => [where, what, answer, message] as const),
   );
 
   test.each(cases)("%s: one that %s", async (where, _what, shouldConfirmExecute, message) => {

@@ -1,7 +1,7 @@
 // What an invocation says before it runs: what it is about, whether or not it may run, and what has to be
 // confirmed first.
 import { afterEach, describe, expect, test } from "vitest";
-import { tool } from "../index.mjs";
+import { MessageBus, tool } from "../index.mjs";
 import type { PermissionMode, ToolRegistry, ToolRegistryOptions } from "../index.js";
 import { registriesIn } from "./support/asking";
 import { useWorkspace } from "./support/workspace";
@@ -158,19 +158,18 @@ describe("shouldConfirmExecute", () => {
     const confirmation = await invocation
       .shouldConfirmExecute(new AbortController().signal)
       .catch((error: unknown) => error);
-    if (expected === "allow") expect(confirmation).toBe(false);
-    if (expected === "deny") {
-      expect(confirmation).toMatchObject({ name: "ToolError", type: "PolicyDenied" });
-    }
-    if (expected === "ask") {
-      expect(confirmation).toMatchObject({
-        toolName: name,
-        description: invocation.getDescription(),
-        risk: name === "Write" ? "medium" : "high",
-        locations: invocation.toolLocations(),
-        reason: expect.any(String),
-      });
-    }
+    const details = {
+      toolName: name,
+      description: invocation.getDescription(),
+      risk: name === "Write" ? "medium" : "high",
+      locations: invocation.toolLocations(),
+    };
+    const answers = {
+      allow: false,
+      ask: details,
+      deny: { name: "ToolError", type: "PolicyDenied" },
+    };
+    expect({ confirmation }).toMatchObject({ confirmation: answers[expected] });
     // Nobody is bothered by the mere question.
     expect(requests).toEqual([]);
   });
@@ -221,13 +220,46 @@ describe("shouldConfirmExecute", () => {
   });
 });
 
+describe("createInvocation of a built-in tool", () => {
+  test("asks over the bus that it is given, and over the registry's where it is given none", async () => {
+    const registry = registryOf();
+    const messageBus = new MessageBus();
+    const asked: string[] = [];
+    for (const [which, bus] of Object.entries({ own: registry.messageBus, other: messageBus })) {
+      bus.on("request", ({ id, details }) => {
+        asked.push(`${which}: ${details.description}`);
+        bus.respondToConfirmation({ id, approved: true });
+      });
+    }
+    const write = registry.get("Write");
+    const buses = [messageBus, undefined, registry.messageBus, {} as MessageBus, messageBus];
+    for (const [index, bus] of buses.entries()) {
+      const params = { file_path: workspace.path(`${index}.txt`), content: "x" };
+      const invocation = write?.createInvocation(params, bus);
+      expect((await invocation?.execute())?.error).toBeUndefined();
+    }
+    const words = ["other", "own", "own", "own", "other"].map(
+      (which, index) => `${which}: Write ${workspace.path(`${index}.txt`)} (1 bytes)`,
+    );
+    expect(asked).toEqual(words);
+    // Nobody listens there any more.
+    messageBus.removeAllListeners("request");
+    const params = { file_path: workspace.path("new.txt"), content: "x" };
+    const { error } = (await write?.createInvocation(params, messageBus).execute()) ?? {};
+    expect(error).toMatchObject({
+      type: "PolicyDenied",
+      message: expect.stringContaining("nobody listens"),
+    });
+  });
+});
+
 describe("a built-in tool that is wrapped under its own name", () => {
   test("is still described, asked for and run as itself", async () => {
     const registry = registryOf();
     const inner = registry.get("Write");
     registry.register({
       name: "Write",
-      schema: { parameters: inner?.inputSchema as object },
+      schema: { parameters: inner?.inputSchema as Record<string, unknown> },
       createInvocation: (params: { file_path: string; content: string }) =>
         inner?.createInvocation(params) as never,
     });

@@ -56,7 +56,7 @@ export declare class NativePolicyEngine {
 /** The registry and all that stands behind it. */
 export declare class NativeRegistry {
   /** Runs a call; promises MCP's result as JSON, or `llmContent` and `returnDisplay` for an invocation. */
-  call(name: string, input: string, isInvocation: boolean, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
+  call(name: string, input: string, isInvocation: boolean, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null, bus?: NativeMessageBus | undefined | null): Promise<string>
   /** Runs the calls of one model turn; promises their results as a JSON array. */
   callAll(calls: string, format: string, parallelReads: boolean, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
   /** Takes back what a call did to files; promises `[{ path, action }]` as JSON. */

@@ -75,6 +75,11 @@ impl Confirmations {
         Self { bus, timeout }
     }
 
+    /// The same over another bus.
+    pub(crate) fn over(&self, bus: SharedBus) -> Self {
+        Self::new(bus, self.timeout)
+    }
+
     /// Turns a decision into a permission or the reason why there is none. A person may take their time,
     /// so what they agree to is judged again: it runs only when nothing denies it by then.
     pub(crate) async fn settle(
