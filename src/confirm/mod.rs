@@ -126,7 +126,7 @@ impl Confirmations {
             // Nothing is granted of what the person did not want.
             Some(input) if input != *prepared.input() => Ok(Settled::Edited(input, yes)),
             _ => {
-                self.tell_agreed(prepared.as_ref(), spec, cx).await?;
+                Box::pin(self.tell_agreed(prepared.as_ref(), spec, cx)).await?;
                 judge_again(prepared.as_ref())?;
                 Ok(Settled::Permitted(Permitted(prepared), Some(yes)))
             }

@@ -84,7 +84,7 @@ impl Pipeline {
             if prepared.speaks_for_itself() {
                 statement = Some(Box::pin(self.statement(called, prepared.as_ref(), cx)).await?);
                 if agreed.is_some() {
-                    confirmations.tell_agreed(prepared.as_ref(), spec, cx).await?;
+                    Box::pin(confirmations.tell_agreed(prepared.as_ref(), spec, cx)).await?;
                 }
                 decision = self.decide(called, prepared.as_ref(), cx, &said)?;
             }
