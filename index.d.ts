@@ -212,8 +212,8 @@ export interface RegisteredTool<
     args: TInput,
     context?: Pick<CallOptions, "toolUseId" | "sessionId" | "signal">,
   ): Promise<CallResult<Structured>>;
-  /** Describes a call before it runs. */
-  createInvocation(params: TInput): ToolInvocation<TInput>;
+  /** A call of the tool that has not run. People are asked about it over `messageBus`, or the registry's. */
+  createInvocation(params: TInput, messageBus?: MessageBus): ToolInvocation<TInput>;
 }
 
 /** What `get` and `list` give: the very object that was registered, or one for a built-in tool. */
@@ -224,14 +224,50 @@ export interface DeclarativeTool<TParams = unknown> extends ToolExtras {
   readonly name: string;
   readonly displayName?: string | undefined;
   readonly schema: { name?: string; description?: string; parameters?: JsonSchema };
-  createInvocation(params: TParams): {
-    getDescription?(): string;
-    toolLocations?(): string[];
-    execute(
-      signal: AbortSignal,
-      updateOutput?: (output: string) => void,
-    ): Promise<ToolResult> | ToolResult;
-  };
+  /**
+   * Makes an invocation of one call: of its checked input when the call is made, and of the input as it
+   * came when `ToolRegistry.createInvocation` describes one. `messageBus` is the registry's.
+   */
+  createInvocation(
+    params: TParams,
+    messageBus: MessageBus,
+  ): DeclaredInvocation | Promise<DeclaredInvocation>;
+}
+
+/** What a declarative tool makes of one call. What it leaves out, or cannot say, is said for it. */
+export interface DeclaredInvocation {
+  /** One line for a person: what the call is about to do. */
+  getDescription?(): string;
+  /** The files and resources it will touch. */
+  toolLocations?(): string[];
+  /**
+   * The tool's own word on the call, asked before any call runs: what a person is to confirm, or `false`.
+   * Policy stands above it. A call that policy denies is not even made; where policy asks, the person is
+   * shown these details, and is asked as well when there are none; what a rule, a default, a mode or a hook
+   * allows runs without a question. The tool itself can only refuse: a call whose `shouldConfirmExecute`
+   * throws, answers anything else or takes longer than the call may does not run, whatever is allowed.
+   */
+  shouldConfirmExecute?(
+    signal: AbortSignal,
+  ): Promise<DeclaredConfirmation | false> | DeclaredConfirmation | false;
+  execute(
+    signal: AbortSignal,
+    updateOutput?: (output: string) => void,
+  ): Promise<ToolResult> | ToolResult;
+}
+
+/** What a declarative tool wants to have confirmed; further fields are handed on to whoever is asked. */
+export type DeclaredConfirmation =
+  | DeclaredConfirmationDetails
+  | (DeclaredConfirmationDetails & Record<string, unknown>);
+
+/** The details of a tool's own question. `toolName` and what tells calls apart are filled in by us. */
+export interface DeclaredConfirmationDetails extends Partial<ToolCallConfirmationDetails> {
+  /**
+   * Told, where somebody was asked, how that ended. The call waits for it after a yes, and does not run
+   * when it throws.
+   */
+  onConfirm?(outcome: ConfirmationSettled["outcome"]): Promise<void> | void;
 }
 
 /** One object: a tool whose input is described in the simple form. */
@@ -320,11 +356,15 @@ export interface ToolRegistrationResult {
 export interface ToolInvocation<TParams = unknown> {
   readonly toolName: string;
   readonly params: TParams;
-  /** One line for a person: what the call is about to do. */
+  /** One line for a person: what the call is about to do, whether or not it may. */
   getDescription(): string;
-  /** The files and resources it will touch. */
+  /** The files and resources it will touch, or would. */
   toolLocations(): string[];
-  /** What a person has to confirm first, or `false`. */
+  /**
+   * What a person would have to confirm first, or `false`. Rejects with the `ToolError` of a call that is
+   * denied or whose tool is switched off. Nobody is asked by it, and no hook; what is wrong with the input
+   * is told by `execute`.
+   */
   shouldConfirmExecute(signal?: AbortSignal): Promise<ToolCallConfirmationDetails | false>;
   /** Runs the call. Rejects only when the signal is aborted. */
   execute(signal?: AbortSignal, updateOutput?: (output: string) => void): Promise<ToolResult>;

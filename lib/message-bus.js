@@ -66,15 +66,12 @@ class MessageBus extends EventEmitter {
     }
     const detailsJson = encodeInput(details);
     return withSignal(abortSignal, (handle) =>
-      this.#requests.during(async () => {
-        joinBus(this);
-        try {
-          const answer = await this.#native.request(detailsJson, timeout, handle);
+      this.#requests.during(() =>
+        withBus(this, async (end) => {
+          const answer = await end.request(detailsJson, timeout, handle);
           return unwrap(answer, abortSignal).approved;
-        } finally {
-          leaveBus(this);
-        }
-      }),
+        }),
+      ),
     );
   }
 
@@ -110,6 +107,17 @@ class MessageBus extends EventEmitter {
   }
 }
 
+/** Runs work that may ask over a bus, if there is one: `run` gets the addon's end of it, or nothing. */
+async function withBus(bus, run) {
+  if (bus === undefined) return run(undefined);
+  const end = joinBus(bus);
+  try {
+    return await run(end);
+  } finally {
+    leaveBus(bus);
+  }
+}
+
 guardClass(MessageBus, isBus);
 // Node's own methods throw its own errors for what is no listener. `emit` throws what listeners throw,
 // which is for whoever calls it.
@@ -119,4 +127,4 @@ const inherited = Object.getOwnPropertyNames(EventEmitter.prototype)
   .map((name) => [name, EventEmitter.prototype[name]]);
 guardClass(MessageBus, isBus, inherited);
 
-module.exports = { MessageBus, isBus, joinBus, leaveBus };
+module.exports = { MessageBus, isBus, joinBus, leaveBus, withBus };

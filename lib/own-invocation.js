@@ -9,7 +9,7 @@ const { failureOf } = require("./host-answer.js");
 const { encodeAnswer } = require("./json.js");
 const { callListener, warningOf } = require("./listener.js");
 
-const RISKS = ["low", "medium", "high"];
+const RISKS = new Set(["low", "medium", "high"]);
 
 /** The invocations of one tool whose calls are not over. */
 class OwnInvocations {
@@ -113,7 +113,7 @@ function readDetails(answer) {
   };
   check("description", isAbsent(description) || typeof description === "string", "a string");
   check("locations", isAbsent(locations) || isTexts(locations), "an array of strings");
-  check("risk", isAbsent(risk) || RISKS.includes(risk), '"low", "medium" or "high"');
+  check("risk", isAbsent(risk) || RISKS.has(risk), '"low", "medium" or "high"');
   check("onConfirm", isAbsent(onConfirm) || typeof onConfirm === "function", "a function");
   return {
     ...(description ? { description } : {}),

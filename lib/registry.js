@@ -4,7 +4,7 @@ const native = require("./native.js");
 const { version } = require("../package.json");
 const { checkSignal, withHandle, withSignal } = require("./abort.js");
 const { guardClass, guarded, misuseOf, optionalText, optionsOf } = require("./boundary.js");
-const { ToolError, asToolError, firstLineOf, shown, unwrap } = require("./errors.js");
+const { ToolError, asToolError, shown, unwrap } = require("./errors.js");
 const { HostFunctions } = require("./host-functions.js");
 const { isDeclarative, readHostTool } = require("./host-tool.js");
 const { readHooks } = require("./hooks.js");
@@ -12,10 +12,11 @@ const { ToolInvocation } = require("./invocation.js");
 const { encodeInput } = require("./json.js");
 const { WorkUnderWay } = require("./lifetime.js");
 const { McpInstance, endInstance } = require("./mcp-instance.js");
-const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
+const { MessageBus, isBus, joinBus, leaveBus, withBus } = require("./message-bus.js");
 const { settledNow } = require("./own-words.js");
 const { encodePolicy } = require("./policy-engine.js");
 const { withProgress } = require("./progress.js");
+const { encodeOptions, encodeSpec, factsOf } = require("./registry-json.js");
 const { TaskEvents } = require("./task-events.js");
 const { readTurn } = require("./tool-use-block.js");
 
@@ -251,7 +252,8 @@ class ToolRegistry {
     return this.#invocation(checkedName(name), params, { toolUseId, sessionId });
   }
 
-  #invocation(name, params, facts) {
+  /** @param bus where people are asked about the call, where that is not our own */
+  #invocation(name, params, facts, bus) {
     const factsJson = factsOf(facts);
     let inputJson;
     let problem;
@@ -281,7 +283,7 @@ class ToolRegistry {
       execute: (options) =>
         problem
           ? invocationFailure(problem)
-          : this.#execute(name, inputJson, { ...options, ...facts }),
+          : this.#execute(name, inputJson, { ...options, ...facts, bus }),
     });
   }
 
@@ -424,22 +426,37 @@ class ToolRegistry {
     return result;
   }
 
-  async #run(name, inputJson, view, { signal, onProgress, ...given }) {
+  async #run(name, inputJson, view, { signal, onProgress, bus, ...given }) {
     const facts = factsOf(given);
     this.#calls.begin();
     try {
-      if (signal === undefined && onProgress === undefined) {
+      if (signal === undefined && onProgress === undefined && bus === undefined) {
         return unwrap(await this.#native.call(name, inputJson, view, facts));
       }
       return await withSignal(signal, (handle) =>
-        withProgress(onProgress, async (listener) => {
-          const call = this.#native.call(name, inputJson, view, facts, handle, listener);
-          return unwrap(await call, signal);
-        }),
+        withProgress(onProgress, (listener) =>
+          withBus(bus, async (nativeBus) => {
+            const call = this.#native.call(
+              name,
+              inputJson,
+              view,
+              facts,
+              handle,
+              listener,
+              nativeBus,
+            );
+            return unwrap(await call, signal);
+          }),
+        ),
       );
     } finally {
       this.#calls.end();
     }
+  }
+
+  /** A bus that is not ours. Whatever else is given is none, and our own is asked. */
+  #otherBus(bus) {
+    return isBus(bus) && bus !== this.#bus ? bus : undefined;
   }
 
   /** A registered tool as hosts take it: an object with a handler that goes the whole path. */
@@ -458,7 +475,8 @@ class ToolRegistry {
         return this.#call(name, args, AnswerView.Handler, given);
       }, `${name}.handler`),
       createInvocation: guarded(
-        (params) => this.#invocation(name, params, { registration }),
+        (params, messageBus) =>
+          this.#invocation(name, params, { registration }, this.#otherBus(messageBus)),
         `${name}.createInvocation`,
       ),
     };
@@ -487,45 +505,6 @@ function checkedName(name) {
     throw new ToolError("InvalidOptions", `a tool's name must be a string, got ${shown(name)}`);
   }
   return name;
-}
-
-/** What comes with a call, as JSON; nothing where nothing was given. */
-function factsOf({ toolUseId, sessionId, registration }) {
-  for (const [key, value] of Object.entries({ toolUseId, sessionId })) {
-    if (value !== undefined && typeof value !== "string") {
-      throw new ToolError("InvalidOptions", `\`${key}\` must be a string, got ${shown(value)}`);
-    }
-  }
-  const given = [toolUseId, sessionId, registration].some((it) => it !== undefined);
-  return given ? JSON.stringify({ toolUseId, sessionId, registration }) : undefined;
-}
-
-/** Options as JSON. What JSON would leave out is written in words, so that the addon refuses it. */
-function encodeOptions(options) {
-  try {
-    return JSON.stringify(options, (_key, value) => (isLostInJson(value) ? shown(value) : value));
-  } catch (error) {
-    throw new ToolError(
-      "InvalidOptions",
-      `options cannot be written as JSON: ${firstLineOf(error)}`,
-    );
-  }
-}
-
-function isLostInJson(value) {
-  if (typeof value === "number") return !Number.isFinite(value);
-  return typeof value === "function" || typeof value === "symbol";
-}
-
-function encodeSpec(spec) {
-  try {
-    return JSON.stringify(spec);
-  } catch (error) {
-    throw new ToolError(
-      "InvalidTool",
-      `tool \`${spec.name}\`: inputSchema cannot be written as JSON: ${firstLineOf(error)}`,
-    );
-  }
 }
 
 function callFailure({ type, message }) {

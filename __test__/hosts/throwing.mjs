@@ -103,6 +103,17 @@ async function heardBy(event, listener) {
   return asked;
 }
 
+/** A declarative tool with such a part; a person answers, where policy asks. */
+async function declaredWith(parts, approved) {
+  const registry = registryHere(approved === undefined ? {} : { permissionMode: "default" });
+  const { messageBus } = registry;
+  messageBus.on("request", ({ id }) => messageBus.respondToConfirmation({ id, approved }));
+  const own = { execute: () => ({ llmContent: "ran", returnDisplay: "" }), ...parts };
+  registry.register({ name: "it", schema: {}, createInvocation: () => own });
+  const { error, content } = await registry.call("it");
+  return [error?.type ?? content[0].text, bounded(error?.message ?? "")];
+}
+
 /** Each gives what has to be the same whatever is thrown. */
 const places = {
   "a handler": (fail) => calledWith(() => fail()),
@@ -121,6 +132,17 @@ const places = {
     registry.register({ name: "it", schema: {}, createInvocation: fail });
     return settle(registry.call("it"));
   },
+  "a declarative tool's shouldConfirmExecute": (fail) =>
+    declaredWith({ shouldConfirmExecute: fail }),
+  "its details": (fail) =>
+    declaredWith({
+      shouldConfirmExecute: () =>
+        Object.defineProperty({}, "description", { get: fail, enumerable: true }),
+    }),
+  "an onConfirm after a yes": (fail) =>
+    declaredWith({ shouldConfirmExecute: () => ({ onConfirm: fail }) }, true),
+  "an onConfirm after a no": (fail) =>
+    declaredWith({ shouldConfirmExecute: () => ({ onConfirm: async () => fail() }) }, false),
   "an MCP client": async (fail) => {
     const registry = registryHere();
     registry.registerMcpTool({ serverName: "s", toolName: "t", client: { callTool: fail } });

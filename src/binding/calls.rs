@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
+    bus::NativeMessageBus,
     callbacks::Listener,
     cancel::CancelHandle,
     envelope::{misuse, parsed, parsed_input, sealed},
@@ -51,15 +52,18 @@ impl NativeRegistry {
         #[napi(ts_arg_type = "((news: string) => void) | undefined | null")] progress: Option<
             Listener,
         >,
+        bus: Option<&NativeMessageBus>,
     ) -> Result<PromiseRaw<'env, String>> {
         let pipeline = Arc::clone(&self.pipeline);
         let structured_content = self.structured_content;
         let watcher = Watcher::new(progress);
+        let bus = bus.map(|it| Arc::clone(&it.bus));
         // Here and not in the future: this is the thread the calls come from, in their order. A call
         // made before the registry was closed has an answer.
         let options = pipeline
             .refuse_when_closed()
-            .and_then(|()| call_options(facts.as_deref(), cancel, &watcher));
+            .and_then(|()| call_options(facts.as_deref(), cancel, &watcher))
+            .map(|options| CallOptions { bus, ..options });
         let arrival = pipeline.arrival(&name);
         env.spawn_future(async move {
             let _watcher = watcher;
@@ -236,6 +240,7 @@ fn call_options(
         tool_use_id: facts.tool_use_id,
         session_id: facts.session_id,
         registration: facts.registration,
+        bus: None,
         cancel: cancel.map(|it| it.0.clone()).unwrap_or_default(),
         progress: progress.sink(),
     })

@@ -75,6 +75,11 @@ impl Confirmations {
         Self { bus, timeout }
     }
 
+    /// The same over another bus.
+    pub(crate) fn over(&self, bus: SharedBus) -> Self {
+        Self::new(bus, self.timeout)
+    }
+
     /// Turns a decision into a permission or the reason why there is none. A person may take their time,
     /// so what they agree to is judged again: it runs only when nothing denies it by then.
     pub(crate) async fn settle(
@@ -121,7 +126,7 @@ impl Confirmations {
             // Nothing is granted of what the person did not want.
             Some(input) if input != *prepared.input() => Ok(Settled::Edited(input, yes)),
             _ => {
-                self.tell_agreed(prepared.as_ref(), spec, cx).await?;
+                Box::pin(self.tell_agreed(prepared.as_ref(), spec, cx)).await?;
                 judge_again(prepared.as_ref())?;
                 Ok(Settled::Permitted(Permitted(prepared), Some(yes)))
             }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Hook, NoAnswer, Verdict, event_json, output::HookAnswer};
+use super::{Hook, Verdict, event_json, output::HookAnswer};
 use crate::tool::ToolContext;
 
 /// How often one hook is asked about one call. Hooks that rewrite each other's input without end are
@@ -44,8 +44,6 @@ pub(crate) enum HearingStep {
         /// What the model is told with the answer.
         context: Vec<String>,
     },
-    /// Whoever made the call ended it.
-    Cancelled,
     /// A hook stops the call.
     Blocked {
         /// Why, in words for the model.
@@ -84,8 +82,7 @@ impl<'a> Hearing<'a> {
                 heard.hook.ask(&event_json(heard.hook.event, self.tool, input, cx), cx).await;
             let answer = match answer {
                 Ok(answer) => answer,
-                Err(NoAnswer::Cancelled) => return HearingStep::Cancelled,
-                Err(NoAnswer::Failed(cause)) => {
+                Err(cause) => {
                     let cause = cause.trim_end_matches([' ', ':']);
                     return blocked(format!(
                         "a PreToolUse hook failed: {cause}; go on without this call, or ask the user"

@@ -107,8 +107,8 @@ impl Hooks {
             }
             match hook.ask(&event, cx).await {
                 Ok(answer) => apply(answer, &mut output),
-                Err(no_answer) => {
-                    let remark = format!("a {} hook failed: {no_answer}", hook.event.as_str());
+                Err(cause) => {
+                    let remark = format!("a {} hook failed: {cause}", hook.event.as_str());
                     output.meta.insert("toolwright/hookFailure".to_owned(), json!(remark));
                 }
             }
@@ -122,28 +122,17 @@ impl Hooks {
     }
 }
 
-/// Why a hook has no answer.
-#[derive(Debug, thiserror::Error)]
-enum NoAnswer {
-    /// Whoever made the call ended it; that is no fault of the hook, and nothing it said.
-    #[error("the call was cancelled")]
-    Cancelled,
-    /// It failed, answered nonsense or took too long.
-    #[error("{0}")]
-    Failed(String),
-}
-
 impl Hook {
-    async fn ask(&self, event: &Value, cx: &ToolContext) -> Result<HookAnswer, NoAnswer> {
+    async fn ask(&self, event: &Value, cx: &ToolContext) -> Result<HookAnswer, String> {
         let answer = tokio::select! {
             biased;
-            () = cx.cancel.cancelled() => return Err(NoAnswer::Cancelled),
-            answer = self.runner.run(event, cx) => answer,
+            () = cx.cancel.cancelled() => return Err("the call was cancelled".to_owned()),
+            answer = self.runner.run(event, cx) => answer?,
             () = tokio::time::sleep(self.timeout) => {
-                Err(format!("no answer within {} ms", self.timeout.as_millis()))
+                return Err(format!("no answer within {} ms", self.timeout.as_millis()));
             }
         };
-        answer.and_then(HookAnswer::read).map_err(NoAnswer::Failed)
+        HookAnswer::read(answer)
     }
 }
 

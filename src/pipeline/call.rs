@@ -50,6 +50,8 @@ pub struct CallOptions {
     pub tool_use_id: Option<String>,
     /// The conversation it belongs to.
     pub session_id: Option<String>,
+    /// Where people are asked about this call, where that is not the registry's own bus.
+    pub bus: Option<SharedBus>,
     /// The registration that is meant, where a tool of the same name may have replaced it.
     pub registration: Option<u64>,
     /// Ends the call early.
@@ -65,6 +67,8 @@ pub(super) struct Called<'a> {
     pub(super) name: &'a str,
     pub(super) registration: Option<u64>,
     pub(super) entry: &'a Entry,
+    /// The bus that came with the call.
+    pub(super) bus: Option<SharedBus>,
 }
 
 /// Everything a call passes through.
@@ -152,7 +156,7 @@ impl Pipeline {
         options: CallOptions,
     ) -> Result<ToolOutput, Refusal> {
         let tools = self.registry.snapshot();
-        let registration = options.registration;
+        let (registration, bus) = (options.registration, options.bus.clone());
         let entry = self.find(&tools, &call.name, registration)?;
         let name = &entry.tool.spec().name;
         // Ending the call, however it ends, ends the work it started on other threads.
@@ -162,12 +166,16 @@ impl Pipeline {
             return Err(ToolError::cancelled().into());
         }
 
-        let called = Called { tools: &tools, name: &call.name, registration, entry };
+        let called = Called { tools: &tools, name: &call.name, registration, entry, bus };
         // Closing drops whatever is waited for: a request is withdrawn, a hook's signal aborted.
         let Permit { permitted, shown_file, context } = tokio::select! {
             biased;
             () = self.closed.cancelled() => return Err(closed_while_running().into()),
-            permit = self.permit(&called, call.input, &cx) => permit?,
+            permit = self.permit(&called, call.input, &cx) => match permit {
+                // Whoever ended the call is told that, and not what a hook or a person made of it.
+                Err(_) if cx.cancel.is_cancelled() => return Err(ToolError::cancelled().into()),
+                permit => permit?,
+            },
         };
         // From the policy that holds now: somebody may have been asked for a minute.
         cx.visibility = self.visibility(entry, &cx);

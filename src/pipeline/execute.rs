@@ -44,7 +44,13 @@ impl<'a> Within<'a> {
             biased;
             () = self.cancel.cancelled() => ToolError::cancelled(),
             () = self.closed.cancelled() => closed_while_running(),
-            ended = &mut work => return ended,
+            // Both may happen in the same instant.
+            ended = &mut work => match ended {
+                _ if self.cancel.is_cancelled() && self.commitment.withdraw() => {
+                    return Err(ToolError::cancelled());
+                }
+                ended => return ended,
+            },
             () = tokio::time::sleep(self.timeout) => ToolError::new(
                 ErrorKind::Timeout,
                 format!("the call was stopped after its limit of {} ms", self.timeout.as_millis()),

@@ -64,6 +64,8 @@ impl Pipeline {
     ) -> Result<Permit, Refusal> {
         let entry = called.entry;
         let spec = entry.tool.spec();
+        let over_own_bus = called.bus.clone().map(|it| self.confirmations.over(it));
+        let confirmations = over_own_bus.as_ref().unwrap_or(&self.confirmations);
         let mut judged = self.judge(called, input, cx).await?;
         // The input a person wrote, and what they said with it: agreeing to it once is enough.
         let mut written: Option<(Value, Yes)> = None;
@@ -82,7 +84,7 @@ impl Pipeline {
             if prepared.speaks_for_itself() {
                 statement = Some(Box::pin(self.statement(called, prepared.as_ref(), cx)).await?);
                 if agreed.is_some() {
-                    self.confirmations.tell_agreed(prepared.as_ref(), spec, cx).await?;
+                    Box::pin(confirmations.tell_agreed(prepared.as_ref(), spec, cx)).await?;
                 }
                 decision = self.decide(called, prepared.as_ref(), cx, &said)?;
             }
@@ -92,8 +94,7 @@ impl Pipeline {
             let judge_again = |prepared: &dyn Prepared| {
                 self.decide(called, prepared, cx, &said).map(|_allowed_or_agreed_to| ())
             };
-            let settled = self
-                .confirmations
+            let settled = confirmations
                 .settle(decision, prepared, statement.as_ref(), spec, cx, &judge_again)
                 .await?;
             match settled {
@@ -141,7 +142,6 @@ impl Pipeline {
                 HearingStep::Rewritten(input) => {
                     (prepared, _) = self.judge(called, input, cx).await?;
                 }
-                HearingStep::Cancelled => return Err(ToolError::cancelled().into()),
                 HearingStep::Blocked { reason, stop } => {
                     let error = ToolError::new(ErrorKind::HookBlocked, reason).allowed_by(
                         "a host can allow it by another answer of its PreToolUse hooks",
