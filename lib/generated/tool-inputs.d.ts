@@ -3,33 +3,31 @@
 /**
  * Input of `Bash`. Runs a command in bash and answers with its output (stdout and stderr in the order they came) and its exit code.
  *
- * - The working directory carries over to the next call as long as it stays inside the workspace; variables and functions do not. Standard input is empty: nothing can ask questions.
- * - Variables that look like secrets (tokens, keys, passwords) are not in the environment.
- * - Output beyond 30,000 characters is cut in the middle; the answer then names a file with all of it, which Read can open.
- * - `timeout` is in milliseconds: 120000 by default, at most 600000. A command that takes longer is stopped, and what it said is kept.
- * - What should go on after the call, such as a server, is started with `run_in_background`, never with `&`: whatever outlives the shell is stopped. The answer has a task id for TaskOutput and TaskStop.
- * - Reading, searching and changing files is done better by the tools made for it.
+ * - The working directory carries over to the next call while it stays inside the workspace; variables and functions do not. Variables that look like secrets are not set.
+ * - Of more than 30,000 characters the middle is left out; the answer names a file with all of it.
+ * - A command that exceeds `timeout` is stopped, and its output kept.
+ * - What should go on after the call, such as a server, or run beside others needs `run_in_background`, never `&`: whatever outlives the shell is stopped. Read it with TaskOutput, end it with TaskStop.
+ * - Use Grep, not `grep` or `rg`; Glob, not `find`; Read, not `cat` or `head`; Edit and Write, not `sed` or `echo`.
+ * - Quote paths with spaces: `cd 'my dir'`. Chain commands with `&&` where one needs the other, else with `;`; give independent ones as several calls in one turn.
+ * - Standard input is empty: no editors, pagers or prompts; use flags such as `-y` or `-m`.
  */
 export interface BashInput {
-  /** The command to run, in bash. */
+  /** The command to run. */
   command: string;
-  /**
-   * How long it may run, in milliseconds: at most 600000, by default 120000. Does not apply in the
-   * background.
-   */
+  /** How long it may run, in milliseconds. Default: 120000; in the background, for ever. */
   timeout?: number;
-  /** What the command does, in five to ten words, for the person who watches. */
+  /** What it does, in five to ten words, for the person who watches. */
   description?: string;
-  /** True to go on at once and let the command run; `TaskOutput` reads what it says. */
+  /** Answer at once with a task id, and let the command run. */
   run_in_background?: boolean;
 }
 
 /**
  * Input of `Edit`. Replaces text in a file, and leaves every other byte as it is.
  *
- * - `file_path` must be absolute. The file must have been read in this session first.
- * - `old_string` is the text to replace, as it stands in the file, without the line numbers that Read shows. It must occur exactly once, so give enough lines around it; or set `replace_all` to replace every occurrence.
- * - `new_string` takes its place. Line endings follow the file.
+ * - Read the file in this session first, with Read.
+ * - `old_string` stands in the file as given, without the line numbers that Read shows. It must occur exactly once, so give enough lines around it; or set `replace_all`.
+ * - Line endings follow the file.
  * - If `old_string` is not found as it is, differences in line endings, trailing blanks, indentation and typographic punctuation are allowed for, as long as exactly one place fits; the answer says so. If nothing fits, the nearest place is shown.
  * - An empty `old_string` creates a new file with `new_string`.
  * - For Jupyter notebooks, use NotebookEdit.
@@ -41,78 +39,64 @@ export interface EditInput {
   old_string: string;
   /** The text that takes its place. */
   new_string: string;
-  /**
-   * Replace every occurrence instead of the only one.
-   * @default false
-   */
+  /** Replace every occurrence instead of the only one. */
   replace_all?: boolean;
 }
 
 /**
- * Input of `Glob`. Finds files by their path, fast, and lists them with the one changed last first.
+ * Input of `Glob`. Finds files by their path, fast, the one changed last first.
  *
  * - `*` and `?` match within a name, `**` across directories, `{a,b}` either, `[a-z]` a class. A pattern without a slash, such as `*.ts`, is looked for in every directory; `src/*.ts` only there.
- * - At most 100 files are listed, with absolute paths and the number of all that match. Give a longer pattern or a `path` to narrow.
+ * - At most 100 files are listed, with the number of all that match. Paths are relative to the directory named at the end of the answer.
  * - What git ignores is not listed unless the pattern or `path` spells out its directory, or the pattern its name (`**\/.env`). Hidden files are listed, `.git` is not.
  */
 export interface GlobInput {
-  /** The glob that paths have to fit, for example `*.ts`, `src/**\/*.{c,h}` or `**\/test_*.py`. */
+  /** The glob that paths have to fit, for example `src/**\/*.{c,h}`. */
   pattern: string;
   /** The directory to look in, absolute or relative to the workspace. Default: the workspace. */
   path?: string;
 }
 
 /**
- * Input of `Grep`. Searches the content of files for a regular expression, fast. Use it instead of running grep or rg in a shell.
+ * Input of `Grep`. Searches the content of files for a regular expression, fast. Use it, not `grep` or `rg` in Bash.
  *
- * - The syntax is ripgrep's: `log.*Error`, `fn\s+\w+`. Braces and other special characters are escaped to be searched for as they are: `interface\{\}`. There is no look-around and no backreference.
- * - `output_mode`: `files_with_matches` (default) lists files, the one changed last first; `content` shows lines as `path:line:text`, with context lines as `path-line-text`; `count` tells how many lines match in each file.
- * - Narrow with `path` (a file or directory), `glob` or `type`. Paths in answers are relative to the workspace.
+ * - The syntax is ripgrep's: `log.*Error`, `[A-Z][a-z]+Id`. Special characters are escaped or put in brackets to be found as they are: `interface[{][}]`. There is no look-around and no backreference.
+ * - `output_mode`: `files_with_matches` (default) lists files, the one changed last first; `content` shows lines as `path:line:text` and context as `path-line-text`, in long answers without the path, below a line with it; `count` tells how many lines match in each file.
+ * - Paths are relative to the directory named at the end of the answer.
  * - A pattern matches within a line. With `multiline` it may span several.
- * - At most `head_limit` rows are shown; a cut answer says how to continue with `offset`.
- * - What git ignores is not searched, unless `path` or `glob` names it; hidden files are, `.git` is not. Binary files are skipped; name one as `path` to search it as text.
- * - An answer without matches says if ignored or binary files would have matched.
+ * - An answer that was cut says how to continue with `offset`.
+ * - What git ignores is not searched, unless `path` or `glob` names it; hidden files are, `.git` is not. Binary files are skipped; name one as `path` to search it as text. An answer without matches says if such files would have matched.
  */
 export interface GrepInput {
-  /** The regular expression to search for, in ripgrep's (Rust's) syntax. */
+  /** The regular expression to search for. */
   pattern: string;
   /** The file or directory to search, absolute or relative to the workspace. Default: the workspace. */
   path?: string;
-  /**
-   * Only search files that fit this glob, for example `*.ts` or `src/**\/*.{c,h}`. Several are
-   * separated by spaces or commas; `!` leaves files out. Relative to the workspace.
-   */
+  /** Only search files that fit this glob, relative to the workspace: `*.ts`, `src/**\/*.{c,h}`. Several are separated by spaces or commas; `!` leaves files out. */
   glob?: string;
-  /** Only search files of this type, as `rg --type` knows it: js, py, rust, go, java… */
+  /** Only search files of this type of `rg --type`: js, py, rust, go, java… */
   type?: string;
-  /** What to show. Default: `files_with_matches`. `content`: The matching lines. `files_with_matches`: The paths of matching files, newest first. `count`: How many lines of each file match. */
-  output_mode?: "content" | "files_with_matches" | "count";
-  /** Lines to show before each match. Only with `content`. */
+  /** What to show. Default: `files_with_matches`. */
+  output_mode?: "content" | "files_with_matches" | "count" | null;
+  /** Lines to show before each match, with `content`. */
   "-B"?: number;
-  /** Lines to show after each match. Only with `content`. */
+  /** Lines to show after each match, with `content`. */
   "-A"?: number;
-  /** Lines to show before and after each match; goes before `-A` and `-B`. Only with `content`. */
+  /** Lines to show before and after each match; goes before `-A` and `-B`. */
   "-C"?: number;
   /** The same as `-C`, and goes before it. */
   context?: number;
-  /** Show line numbers. Default: true. Only with `content`. */
+  /** Show line numbers. Default: true. */
   "-n"?: boolean;
-  /**
-   * Take upper and lower case as the same.
-   * @default false
-   */
+  /** Show paths above their lines (true) or on each line (false). Default: above in answers of more than 20 lines that get shorter by it. */
+  heading?: boolean;
+  /** Take upper and lower case as the same. */
   "-i"?: boolean;
-  /**
-   * Show only the part of a line that matches. Only with `content`.
-   * @default false
-   */
+  /** Show only the part of a line that matches. */
   "-o"?: boolean;
-  /**
-   * Let a match span lines; `.` then matches line ends too.
-   * @default false
-   */
+  /** Let a match span lines; `.` then matches line ends too. */
   multiline?: boolean;
-  /** How many rows (lines, files or counts) to show. Default: 250. 0 shows all that fit. */
+  /** How many rows (lines, files or counts) to show. Default: 250; 0 for all that fit. */
   head_limit?: number;
   /** How many rows to pass over first. */
   offset?: number;
@@ -121,90 +105,81 @@ export interface GrepInput {
 /**
  * Input of `NotebookEdit`. Changes one cell of a Jupyter notebook (.ipynb) and leaves the rest as it is.
  *
- * - `notebook_path` must be absolute. The notebook must have been read in this session first.
- * - `cell_id` is the id that Read shows; for notebooks without ids, `cell-N` counts from 0.
+ * - Read the notebook in this session first; Read shows the ids of cells.
  * - `edit_mode`: `replace` (default) gives the cell `new_source`; `insert` adds a cell after `cell_id`, or at the beginning without one, and needs `cell_type`; `delete` removes the cell.
  * - Replacing the source of a code cell clears its outputs.
  */
 export interface NotebookEditInput {
   /** The absolute path of the notebook. */
   notebook_path: string;
-  /** The new text of the cell; needed unless one is deleted. */
+  /** The new text of the cell. */
   new_source?: string;
-  /** The id of the cell, or `cell-N` counted from 0. To insert: the cell to insert after. */
+  /** The id of the cell; without ids, `cell-N` counted from 0. */
   cell_id?: string;
-  /** The kind of the cell; needed to insert one. */
+  /** The kind of the cell. */
   cell_type?: "code" | "markdown" | null;
-  /** What to do. */
   edit_mode?: "replace" | "insert" | "delete";
 }
 
 /**
  * Input of `Read`. Reads a file and shows its lines with their numbers.
  *
- * - `file_path` must be absolute and inside the workspace.
- * - Up to 2,000 lines are shown, from the beginning. For a part of a large file, give `offset` (first line) and `limit` (number of lines). An answer that does not show everything says how many lines there are and where to continue.
- * - Each row is the line number, a tab, then the line as it stands in the file. Neither number nor tab belongs to the file.
- * - Lines of more than 2,000 characters are cut, with a note of how much is missing.
+ * - Up to 2,000 lines are shown, from the beginning. For a part of a large file, give `offset` and `limit`. An answer that does not show everything says how many lines there are and where to continue.
+ * - Each row is the line number, a tab, then the line as it stands in the file. Neither number nor tab belongs to the file. Lines of more than 2,000 characters are cut.
  * - Text in any encoding is read; one other than UTF-8 is named.
- * - Images (PNG, JPEG, GIF, WebP) are shown as pictures. PDF files are read as text by page: with more than 10 pages, say which with `pages`, at most 20 at a time. Jupyter notebooks (.ipynb) are shown cell by cell with their outputs.
- * - Directories, binary files and devices are refused.
- * - Read a file before you edit it or write over it.
+ * - Images (PNG, JPEG, GIF, WebP) are shown as pictures, PDF files as text by page, Jupyter notebooks (.ipynb) cell by cell with their outputs.
+ * - Directories, binary files and devices are refused: list a directory with Glob.
+ * - Read a file before Edit or Write; read several with several calls in one turn.
  */
 export interface ReadInput {
   /** The absolute path of the file to read. */
   file_path: string;
-  /** The first line to read, counted from 1. Without it, reading starts at the beginning. */
+  /** The first line to read, counted from 1. */
   offset?: number;
-  /** How many lines to read. Without it, up to 2,000 lines are read. */
+  /** How many lines to read. Default: 2,000. */
   limit?: number;
-  /** For PDF files: the pages to read, for example "3" or "1-5". At most 20 pages per call. */
+  /** The pages of a PDF file, such as `3` or `1-5`: at most 20, needed if it has more than 10. */
   pages?: string;
 }
 
-/**
- * Input of `TaskOutput`. Reads what a background task has said and tells whether it is running, completed, failed or stopped.
- *
- * With `block` (the default) it waits until the task has ended or `timeout` milliseconds have passed; with `block: false` it answers at once. Each call goes on where the last one stopped, so nothing is shown twice; `offset` reads again from a byte.
- */
+/** Input of `TaskOutput`. Reads what a background task has said, and tells whether it runs or how it ended. Waits until it has ended or `timeout` is over, unless `block` is false. Each call goes on where the last one stopped. */
 export interface TaskOutputInput {
-  /** The id that the call which started the task gave. */
+  /** The id from the answer that started the task. */
   task_id: string;
-  /** True, the default, to wait until the task has ended or the time is up; false to answer at once. */
+  /** Wait for the end. Default: true. */
   block?: boolean;
-  /** How long to wait, in milliseconds: at most 600000, by default 30000. */
+  /** How long to wait, in milliseconds. Default: 30000. */
   timeout?: number;
-  /** The byte of the output to read from. Without it, from where the last call without it stopped. */
+  /** The byte to read from. Default: where the last call stopped. */
   offset?: number;
 }
 
-/** Input of `TaskStop`. Stops a background task with every process it has started, and answers when they are gone. Its output can still be read with TaskOutput. */
+/** Input of `TaskStop`. Stops a background task with every process it has started, and answers when they are gone. TaskOutput still reads its output. */
 export interface TaskStopInput {
-  /** The id that the call which started the task gave. */
+  /** The id from the answer that started the task. */
   task_id: string;
 }
 
 /**
  * Input of `Write`. Writes a file: creates it, with the directories it needs, or replaces its whole content.
  *
- * - `file_path` must be absolute and inside the workspace.
- * - An existing file must have been read in this session first. If it changed since, the write is refused and what changed is shown: read it again.
+ * - Read an existing file in this session first, with Read. If it changed since, the write is refused and what changed is shown.
  * - To change a part of a file, use Edit: it cannot lose what it does not touch.
  * - The file's encoding, byte order mark, permissions and links are kept. The content is written as given, line endings included.
  */
 export interface WriteInput {
   /** The absolute path of the file to write. */
   file_path: string;
-  /** The whole content the file is to have. */
+  /** The whole content. */
   content: string;
 }
 
 /**
  * Input of `edit_file`. Applies one or more replacements to a file, all or none, and leaves every other byte as it is.
  *
- * - `path` may be relative to the workspace. The file must have been read in this session first.
- * - Each edit replaces `target`, which must occur exactly once, with `replacement`. With `lineHint`, the occurrence nearest to that line of the file as it was before the call is taken.
- * - Edits are applied in order; a later one sees what earlier ones changed. If one fails, the file stays as it was and the answer names the edit.
+ * - Read the file in this session first, with read_file.
+ * - Each `target` must occur exactly once, or `lineHint` chooses: lines are counted as before the call.
+ * - A later edit sees what earlier ones changed. If one fails, the answer names it and the file stays as it was.
  */
 export interface EditFileInput {
   /** The file to change, absolute or relative to the workspace. */
@@ -215,144 +190,124 @@ export interface EditFileInput {
     target: string;
     /** The text that takes its place. */
     replacement: string;
-    /** Chooses the occurrence nearest to this line. */
+    /** Chooses the occurrence nearest to this line of the file. */
     lineHint?: number;
   }>;
 }
 
 /**
- * Input of `glob`. Finds files whose path fits a glob and lists them, the one changed last first.
+ * Input of `glob`. Finds files whose path fits a glob, the one changed last first.
  *
- * - `**\/*.ts` finds files at any depth, `*.ts` only at the top of `directory`. `{a,b}` and `[a-z]` work.
- * - Paths are relative to the workspace. What git ignores is left out, and so are hidden files unless `includeHidden` is set; a pattern that spells out a directory or a name finds it all the same.
+ * - `**\/*.ts` finds files at any depth, `*.ts` only at the top of `directory`.
+ * - What git ignores and hidden files are left out; a pattern that spells out a directory or a name finds it all the same.
  */
 export interface ClassicGlobInput {
-  /**
-   * The glob that paths below the directory have to fit, for example `**\/*.ts`. Without a slash it
-   * fits at the top only.
-   */
+  /** The glob that paths below the directory have to fit. */
   pattern: string;
   /** The directory to look in. Default: the workspace. */
   directory?: string;
   /** How many files to show. Default: 1,000. */
   maxResults?: number;
-  /**
-   * Also find files whose name, or directory, begins with a dot.
-   * @default false
-   */
+  /** Also find files whose name, or directory, begins with a dot. */
   includeHidden?: boolean;
 }
 
 /**
- * Input of `grep`. Searches the content of files for a regular expression and shows each matching line as `path:line: text`.
+ * Input of `grep`. Searches the content of files for a regular expression (ripgrep's syntax) and shows each matching line as `path:line: text`.
  *
- * - The syntax is ripgrep's; case does not matter unless `caseSensitive` is set.
- * - `filePattern` narrows the search to files whose path fits: `**\/*.ts` at any depth, `*.ts` at the top.
- * - What git ignores, hidden files and binary files are not searched; an answer without matches says if they would have matched.
+ * What git ignores, hidden files and binary files are not searched.
  */
 export interface ClassicGrepInput {
   /** The regular expression to search for. */
   pattern: string;
   /** The directory, or the file, to search. Default: the workspace. */
   directory?: string;
-  /**
-   * Only search files whose path below the directory fits this glob, for example `**\/*.ts`. Without
-   * a slash it fits at the top only.
-   */
+  /** Only search files whose path below the directory fits this glob: `**\/*.ts` at any depth, `*.ts` at the top. */
   filePattern?: string;
-  /**
-   * Tell upper from lower case. Default: false.
-   * @default false
-   */
+  /** Tell upper from lower case. */
   caseSensitive?: boolean;
   /** How many lines to show. Default: 1,000. */
   maxResults?: number;
 }
 
-/**
- * Input of `ls`. Lists a directory by name: `d` marks directories, `-` everything else.
- *
- * `recursive` lists what is in them too, indented, three levels deep or as deep as `maxDepth` says. What git ignores is left out, and so are names that begin with a dot unless `includeHidden` is set.
- */
+/** Input of `ls`. Lists a directory by name: `d` marks directories, `-` everything else. What git ignores is left out. */
 export interface LsInput {
-  /** The directory to list, absolute or relative to the workspace. */
+  /** The directory to list. */
   path: string;
-  /**
-   * List the directories in it too, three levels deep unless `maxDepth` says otherwise.
-   * @default false
-   */
+  /** List what is in the directories too, indented. */
   recursive?: boolean;
-  /**
-   * Also list names that begin with a dot.
-   * @default false
-   */
+  /** Also list names that begin with a dot. */
   includeHidden?: boolean;
-  /** How many levels to list below the first. */
+  /** How many levels to list below the first. Default: 3 with `recursive`. */
   maxDepth?: number;
 }
 
 /**
  * Input of `read_file`. Reads a file and gives its text as it stands, without line numbers.
  *
- * - `path` may be relative to the workspace.
- * - `startLine` and `endLine` choose a range of lines, both included, counted from 1. Without them, up to 2,000 lines and 256 KiB are given; an answer that was cut says where to continue.
- * - Text in any encoding is read. Images are shown as pictures, PDF files as text, notebooks cell by cell. Directories and binary files are refused.
+ * - At most 2,000 lines and 256 KiB are given; an answer that was cut says where to continue.
+ * - Images are shown as pictures, PDF files as text, notebooks cell by cell. Directories (use `ls`) and binary files are refused.
  */
 export interface ReadFileInput {
   /** The file to read, absolute or relative to the workspace. */
   path: string;
   /** The first line to read, counted from 1. */
   startLine?: number;
-  /** The last line to read, itself included. */
+  /** The last line to read. */
   endLine?: number;
 }
 
-/**
- * Input of `read_many_files`. Reads several files at once and gives them one under the other, each below a line `=== path ===`.
- *
- * A file that cannot be read shows its error in its place; the others are read all the same. All together may take 256 KiB: what does not fit is named at the end.
- */
+/** Input of `read_many_files`. Reads several files at once and gives them one under the other, each below a line `=== path ===`. One that cannot be read shows its error there. All together may take 256 KiB: what does not fit is named at the end. */
 export interface ReadManyFilesInput {
   /** The files to read, absolute or relative to the workspace. */
   paths: string[];
 }
 
 /**
- * Input of `shell`. Executes a shell command and answers with its exit code and its output (stdout and stderr in the order they came).
+ * Input of `shell`. Executes a command in bash and answers with its exit code and its output.
  *
- * `cwd` is where it runs; `timeout` is in milliseconds (30000 by default, at most 600000), and a command that takes longer is stopped with its output kept. Standard input is empty, and variables that look like secrets are not in the environment. What outlives the shell is stopped, unless `background` is true: the command is then a task, and the answer says where its output goes.
+ * - A command that exceeds `timeout` is stopped, and its output kept. Variables that look like secrets are not set.
+ * - What should go on after the call, such as a server, or run beside others needs `background`, never `&`: whatever outlives the shell is stopped. Read it with task_output, end it with task_stop.
+ * - Use grep, not `grep` or `rg`; glob, not `find`; read_file, not `cat` or `head`; edit_file and write_file, not `sed` or `echo`.
+ * - Quote paths with spaces: `cd 'my dir'`. Chain commands with `&&` where one needs the other, else with `;`; give independent ones as several calls in one turn.
+ * - Standard input is empty: no editors, pagers or prompts; use flags such as `-y` or `-m`.
  */
 export interface ShellInput {
-  /** The command to run, in bash. */
+  /** The command to run. */
   command: string;
-  /**
-   * The directory to run it in, absolute or relative to the workspace. Without it, the one in which
-   * the last command without it ended up; at first, the workspace.
-   */
+  /** The directory to run it in. Default: where the last command without it ended up; at first, the workspace. */
   cwd?: string;
-  /**
-   * How long it may run, in milliseconds: at most 600000, by default 30000. Does not apply in the
-   * background.
-   */
+  /** How long it may run, in milliseconds. Default: 30000; in the background, for ever. */
   timeout?: number;
-  /** True to go on at once and let the command run; the answer says where its output goes. */
+  /** Answer at once with a task id, and let the command run. */
   background?: boolean;
 }
 
-/**
- * Input of `write_file`. Writes a file: creates it, with the directories it needs. `path` may be relative to the workspace.
- *
- * An existing file is replaced only with `overwrite: true`, and only when it was read in this session and has not changed since. To change a part of a file, use edit_file.
- */
+/** Input of `task_output`. Reads what a background task has said, and tells whether it runs or how it ended. Waits until it has ended or `timeout` is over, unless `block` is false. Each call goes on where the last one stopped. */
+export interface ClassicTaskOutputInput {
+  /** The id from the answer that started the task. */
+  taskId: string;
+  /** Wait for the end. Default: true. */
+  block?: boolean;
+  /** How long to wait, in milliseconds. Default: 30000. */
+  timeout?: number;
+  /** The byte to read from. Default: where the last call stopped. */
+  offset?: number;
+}
+
+/** Input of `task_stop`. Stops a background task with every process it has started, and answers when they are gone. task_output still reads its output. */
+export interface ClassicTaskStopInput {
+  /** The id from the answer that started the task. */
+  taskId: string;
+}
+
+/** Input of `write_file`. Writes a file: creates it, with the directories it needs. An existing one is replaced only with `overwrite`, and only when it was read in this session and has not changed since. To change a part of it, use edit_file. */
 export interface WriteFileInput {
   /** The file to write, absolute or relative to the workspace. */
   path: string;
-  /** The whole content the file is to have. */
+  /** The whole content. */
   content: string;
-  /**
-   * Replace a file that exists.
-   * @default false
-   */
+  /** Replace a file that exists. */
   overwrite?: boolean;
 }
 
@@ -404,6 +359,8 @@ export interface ToolInputs {
   "read_file": ReadFileInput;
   "read_many_files": ReadManyFilesInput;
   "shell": ShellInput;
+  "task_output": ClassicTaskOutputInput;
+  "task_stop": ClassicTaskStopInput;
   "write_file": WriteFileInput;
   "diagnostic_echo": DiagnosticEchoInput;
   "diagnostic_sleep": DiagnosticSleepInput;
