@@ -93,7 +93,9 @@ export interface CallResult {
   isError?: boolean;
   /** The same facts as data, where that serves a program better than the text. */
   structuredContent?: unknown;
-  /** A short text for a person, where it is not the content itself; of a refusal, how to allow it. */
+  /**
+   * A text for a person, never blank, where it is not the content itself; of a refusal, how to allow it.
+   */
   display?: string;
   /** Why the tool failed. */
   error?: CallError;

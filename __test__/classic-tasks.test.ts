@@ -11,7 +11,7 @@ const registryHere = (options: object = {}) => registryOf({ toolsets: ["classic"
 
 async function start(registry: ReturnType<typeof registryHere>, command: string) {
   const result = await registry.call("shell", { command, background: true });
-  const { taskId } = result._meta?.["toolwright/command"] as { taskId: string };
+  const { taskId } = (result._meta ?? {})["toolwright/command"] as { taskId: string };
   return { taskId, words: texts(result).join("\n") };
 }
 

@@ -49,7 +49,11 @@ describe("definitions", () => {
       const inputSchema = {
         type: "object" as const,
         properties: {
-          a: { type: "integer", minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+          a: {
+            type: "integer",
+            minimum: Number.MIN_SAFE_INTEGER,
+            maximum: Number.MAX_SAFE_INTEGER,
+          },
           b: { anyOf: [{ type: "integer", maximum: Number.MAX_SAFE_INTEGER, minimum: 3 }] },
           c: { type: "array", items: { type: "integer", exclusiveMaximum: 2 ** 53 } },
         },
