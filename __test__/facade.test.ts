@@ -169,7 +169,7 @@ describe("what handlers answer", () => {
 
   test.each<[string, HandlerAnswer | bigint | symbol, object]>([
     ["a text", "words", answered("words")],
-    ["an empty text", "", answered("")],
+    ["an empty text", "", { ...answered(""), display: "(no output)" }],
     ["a number", 1.5, answered("1.5")],
     ["a boolean", false, answered("false")],
     ["a BigInt", 10n, answered("10")],
@@ -192,7 +192,7 @@ describe("what handlers answer", () => {
     ],
     ["content as a text", { content: "words" }, answered("words")],
     ["content blocks", { content: [{ type: "text", text: "a" }] }, answered("a")],
-    ["no content blocks", { content: [] }, { content: [] }],
+    ["no content blocks", { content: [] }, { content: [], display: "(no output)" }],
     [
       "an image",
       { content: [{ type: "image", data: "aGk=", mimeType: "image/png" }] },

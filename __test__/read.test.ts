@@ -921,6 +921,7 @@ describe("read_many_files", () => {
           /^\n=== \.\.\/out ===\nError: `\.\.\/out` is outside the workspace .*\n\n=== empty\.txt ===\n\n$/,
         ),
       },
+      { type: "text", text: `[paths are relative to \`${workspace.root}\`]` },
     ]);
     expect(result.display).toBe("Read 3 of 5 files");
   });

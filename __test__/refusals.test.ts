@@ -286,7 +286,7 @@ const refusals: Record<string, Refusal> = {
     files: { "a.ipynb": "{}" },
     call: ["edit_file", () => ({ path: "a.ipynb", edits: [{ target: "{", replacement: "[" }] })],
     type: "FileEditError",
-    next: /change its cells with NotebookEdit/,
+    next: /write it whole with write_file/,
     howToAllow: /toolset `claude`/,
   },
   "a call that takes too long": {

@@ -113,13 +113,13 @@ describe("what a registry holds", () => {
     const info = registryHere().getToolInfo("Read");
     expect(info).toEqual({
       name: "Read",
-      title: "Read a file",
+      title: "Read File",
       description: expect.stringMatching(/^Reads a file/),
       source: "builtin",
       toolset: "claude",
       aliases: ["FileRead"],
       inputSchema: expect.objectContaining({ type: "object", required: ["file_path"] }),
-      annotations: { title: "Read a file", readOnlyHint: true },
+      annotations: { title: "Read File", readOnlyHint: true },
       sideEffect: "none",
       risk: "none",
       allowed: true,
@@ -187,7 +187,7 @@ describe("register, get and unregister", () => {
   test("get gives one object for a built-in tool, its name and its alias", () => {
     const registry = registryHere();
     const read = registry.get("FileRead");
-    expect(read).toMatchObject({ name: "Read", displayName: "Read a file", source: "builtin" });
+    expect(read).toMatchObject({ name: "Read", displayName: "Read File", source: "builtin" });
     expect(registry.get("Read")).toBe(read);
     expect(registry.get("FileRead")).toBe(read);
     expect(registry.list().find(({ name }) => name === "Read")).toBe(read);
@@ -485,7 +485,7 @@ describe("Zod", () => {
     type: "object",
     properties: {
       city: { type: "string", minLength: 2, description: "Where." },
-      days: { type: "integer", maximum: 7, default: 3, minimum: -9007199254740991 },
+      days: { type: "integer", maximum: 7, default: 3 },
       unit: { type: "string", enum: ["C", "F"] },
     },
     required: ["city"],
@@ -703,6 +703,8 @@ describe("allowed and disabled tools", () => {
       "Read",
       "read_file",
       "read_many_files",
+      "task_output",
+      "task_stop",
       "TaskOutput",
       "TaskStop",
     ]);

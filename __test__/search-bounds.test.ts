@@ -1,11 +1,14 @@
 // Searches end when told to, keep no more than they show, and say what they did not look at.
 import { closeSync, ftruncateSync, openSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { createToolRegistry } from "./support/unasked";
-import { texts } from "./support/results.js";
+import { type CallResult, createToolRegistry } from "./support/unasked";
+import { found, texts } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
+
+/** The texts of an answer whose paths are relative to the workspace. */
+const shown = (result: CallResult) => found(result, workspace.root);
 
 function plant(files: Record<string, string | Uint8Array>) {
   for (const [name, content] of Object.entries(files)) workspace.write(name, content);
@@ -34,7 +37,7 @@ describe("a search that takes its time in one file", () => {
       expect(search).toMatchObject({ status: "rejected", reason: { name: "AbortError" } });
     }
     const other = await registry.call("Grep", { pattern: "needle", path: "sub" });
-    expect(texts(other)).toEqual(["sub/a.txt"]);
+    expect(shown(other)).toEqual(["sub/a.txt"]);
   });
 });
 
@@ -48,7 +51,7 @@ describe("matches over lines", () => {
       output_mode: "content",
       head_limit: 3,
     });
-    expect(texts(result)).toEqual([
+    expect(shown(result)).toEqual([
       "many.txt:1:o\nmany.txt:2:f\nmany.txt:2:o",
       "[lines 1-3 are shown; continue with offset 3]",
     ]);
@@ -64,7 +67,7 @@ describe("matches over lines", () => {
       output_mode: "content",
       head_limit: 1,
     });
-    expect(texts(result)[0]).toBe("0/a:1:");
+    expect(shown(result)[0]).toBe("0/a:1:");
     expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
   });
 
@@ -75,7 +78,7 @@ describe("matches over lines", () => {
       multiline: true,
       output_mode: "count",
     });
-    expect(texts(result)).toEqual([
+    expect(shown(result)).toEqual([
       "a.txt:1",
       "[1 match in 1 file; not searched: `big.txt` (it has more than 16777216 bytes, the most that are searched for matches over lines)]",
     ]);
@@ -95,9 +98,10 @@ describe("a file that turns out to be binary", () => {
     const result = await registry.call("Grep", {
       pattern: "needle",
       output_mode: "content",
+      heading: false,
       head_limit: 0,
     });
-    const [rows, note] = texts(result);
+    const [rows, note] = shown(result);
     expect(rows?.split("\n").at(-1)).toBe("z.txt:1:needle");
     expect(note).toBe(
       "[`late.txt` is binary from about byte 84000 on and was searched up to there; " +
@@ -122,7 +126,7 @@ describe("a file that turns out to be binary", () => {
   test("behind what is shown is not looked at", async () => {
     const registry = plant({ "late.txt": LATE });
     const result = await registry.call("Grep", { pattern: "needle", output_mode: "content" });
-    expect(texts(result)[1]).toBe("[lines 1-250 are shown; continue with offset 250]");
+    expect(shown(result)[1]).toBe("[lines 1-250 are shown; continue with offset 250]");
     expect(result.structuredContent).not.toHaveProperty("skipped");
   });
 });
@@ -134,14 +138,19 @@ describe("an offset", () => {
       "b.txt": "needle\n".repeat(60_000),
     });
     const call = (offset: number) =>
-      registry.call("Grep", { pattern: "needle", output_mode: "content", offset });
+      registry.call("Grep", {
+        pattern: "needle",
+        output_mode: "content",
+        heading: false,
+        offset,
+      });
     const before = await call(99_750);
-    expect(texts(before)).toEqual([
+    expect(shown(before)).toEqual([
       expect.stringContaining("b.txt:39751:needle\n"),
       "[lines 99751-100000 are shown; continue with offset 100000]",
     ]);
     const last = await call((before.structuredContent as { nextOffset: number }).nextOffset);
-    expect(texts(last)[1]).toBe("[lines 100001-100250 are shown; narrow the search to see others]");
+    expect(shown(last)[1]).toBe("[lines 100001-100250 are shown; narrow the search to see others]");
     expect(last.structuredContent).toMatchObject({ complete: false });
     expect(last.structuredContent).not.toHaveProperty("nextOffset");
   });
@@ -151,8 +160,8 @@ describe("an offset", () => {
     const names = Array.from({ length: 3 }, (_, i) => [`${i}/a.txt`, `${i}/b.txt`]).flat();
     const registry = plant(Object.fromEntries(names.map((it) => [it, lines])));
     const call = async (offset: number, head_limit: number) => {
-      const shown = { output_mode: "content", "-A": 1, offset, head_limit } as const;
-      const result = await registry.call("Grep", { pattern: "needle", ...shown });
+      const rows = { output_mode: "content", heading: false, "-A": 1, offset, head_limit } as const;
+      const result = await registry.call("Grep", { pattern: "needle", ...rows });
       return (texts(result)[0] ?? "").split("\n");
     };
     const all = await call(0, 0);
@@ -165,13 +174,13 @@ describe("an offset", () => {
 
 test("an empty answer says where it did not look at all that is ignored", async () => {
   const registry = plant({ ".gitignore": "*.log\n", "a.txt": "x\n", "a.log": "x\n" });
-  expect(texts(await registry.call("Grep", { pattern: "needle" }))).toEqual(["[no matches]"]);
+  expect(shown(await registry.call("Grep", { pattern: "needle" }))).toEqual(["[no matches]"]);
   // Sparse, and too large to be looked at for the sake of an explanation.
   const descriptor = openSync(workspace.write("b.log", "needle\n"), "r+");
   ftruncateSync(descriptor, 200 * 1024 * 1024);
   closeSync(descriptor);
   const result = await registry.call("Grep", { pattern: "needle" });
-  expect(texts(result)).toEqual([
+  expect(shown(result)).toEqual([
     "[no matches; not all ignored, hidden or binary files were looked at; name a place to search it]",
   ]);
   expect(result.structuredContent).toMatchObject({ wouldMatch: { incomplete: true } });

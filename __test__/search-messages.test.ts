@@ -1,7 +1,7 @@
 // What searches say of things that are not there, not theirs to know, or not what they seem.
 import { describe, expect, test } from "vitest";
 import { createToolRegistry } from "./support/unasked";
-import { texts } from "./support/results.js";
+import { found, texts } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -79,7 +79,7 @@ test("a line that is too long names only what helps", async () => {
   expect(await grep({ pattern: "needle.*", "-o": true })).toBe(
     `${long}; give a pattern that matches less]`,
   );
-  expect(texts(await registry.call("grep", { pattern: "needle" }))).toEqual([
+  expect(found(await registry.call("grep", { pattern: "needle" }), workspace.root)).toEqual([
     "a.txt:1: [606 characters, too long to show]",
   ]);
 });
@@ -93,7 +93,10 @@ test("a path through a file names the file", async () => {
 test("a file that is named is searched only if it fits filePattern", async () => {
   const registry = plant({ "src/a.txt": "needle\n" });
   const grep = async (filePattern: string) =>
-    texts(await registry.call("grep", { pattern: "needle", directory: "src/a.txt", filePattern }));
+    found(
+      await registry.call("grep", { pattern: "needle", directory: "src/a.txt", filePattern }),
+      workspace.root,
+    );
   for (const fitting of ["*.txt", "**/*.txt", "src/*.txt"]) {
     expect(await grep(fitting)).toEqual(["1: needle"]);
   }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { CallResult } from "../index.js";
 import { createToolRegistry } from "./support/unasked";
-import { texts } from "./support/results.js";
+import { found } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -12,10 +12,9 @@ function plant(files: Record<string, string>) {
   return createToolRegistry({ projectPath: workspace.root, toolsets: ["claude", "classic"] });
 }
 
-/** The files of an answer, below the workspace and by name. */
+/** The files of an answer by name. */
 function files(result: CallResult): string[] {
-  const { files: found } = result.structuredContent as { files: string[] };
-  return found.map((it) => it.replace(`${workspace.root}/`, "")).toSorted();
+  return (result.structuredContent as { files: string[] }).files.toSorted();
 }
 
 const IGNORED = {
@@ -58,7 +57,7 @@ describe("a pattern that names ignored files", () => {
       [{ pattern: "*.log", path: "logs" }, "logs/x.log"],
       [{ pattern: "**/d.*" }, ".venv/lib/d.py"],
     ] as const) {
-      expect(texts(await registry.call("Glob", input))).toEqual([
+      expect(found(await registry.call("Glob", input), workspace.root)).toEqual([
         `[no files match, but ignored or hidden ones do: \`${named}\`; ` +
           "give such a path as the pattern, without path, to see it]",
       ]);
@@ -82,14 +81,16 @@ describe("a place whose content is ignored", () => {
     const glob = await registry.call("Glob", { pattern: "*.{js,py,log}", path });
     expect(files(glob)).toEqual(expected);
     const grep = await registry.call("grep", { pattern: "needle", directory: path });
-    const { files: found } = grep.structuredContent as unknown as { files: { file: string }[] };
-    expect(found.map((it) => it.file)).toEqual(expected);
+    const lines = grep.structuredContent as unknown as { files: { file: string }[] };
+    expect(lines.files.map((it) => it.file)).toEqual(expected);
   });
 
   test("is listed", async () => {
     const registry = plant(IGNORED);
-    expect(texts(await registry.call("ls", { path: "dist" }))).toEqual(["- a.js\nd sub"]);
-    expect(texts(await registry.call("ls", { path: ".venv" }))).toEqual(["d lib"]);
+    const list = async (path: string) =>
+      found(await registry.call("ls", { path }), workspace.path(path));
+    expect(await list("dist")).toEqual(["- a.js\nd sub"]);
+    expect(await list(".venv")).toEqual(["d lib"]);
   });
 
   test("is searched where a glob spells it out", async () => {

@@ -16,10 +16,13 @@ import { describe, expect, test } from "vitest";
 import type { CallResult } from "../index.js";
 import { callsInChild } from "./support/child-calls.js";
 import { createToolRegistry } from "./support/unasked";
-import { texts } from "./support/results.js";
+import { found, texts } from "./support/results.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
+
+/** The texts of an answer whose paths are relative to the workspace. */
+const shown = (result: CallResult) => found(result, workspace.root);
 
 function registryHere() {
   return createToolRegistry({ projectPath: workspace.root, toolsets: ["claude", "classic"] });
@@ -38,9 +41,13 @@ describe("Grep", () => {
       "-A": 1,
     });
     expect(result).toEqual({
-      content: [{ type: "text", text: "a.ts:2:two\na.ts-3-three\n--\nsrc/b.ts:1:two" }],
+      content: [
+        { type: "text", text: "a.ts:2:two\na.ts-3-three\n--\nsrc/b.ts:1:two" },
+        { type: "text", text: `[paths are relative to \`${workspace.root}\`]` },
+      ],
       structuredContent: {
         mode: "content",
+        root: workspace.root,
         files: [
           {
             file: "a.ts",
@@ -65,14 +72,14 @@ describe("Grep", () => {
     );
     const registry = registryHere();
     const call = (limits: object) =>
-      registry.call("Grep", { pattern: "x", output_mode: "content", ...limits });
+      registry.call("Grep", { pattern: "x", output_mode: "content", heading: false, ...limits });
     const all = texts(await call({ head_limit: 0 }))[0]?.split("\n") ?? [];
     expect(all).toHaveLength(60);
     expect(all).toEqual(all.toSorted());
     const pages: string[] = [];
     for (let offset = 0; offset < 60; offset += 7) {
       const result = await call({ head_limit: 7, offset });
-      const [page = "", note] = texts(result);
+      const [page = "", note] = shown(result);
       pages.push(...page.split("\n"));
       const last = offset + 7;
       expect(note).toBe(
@@ -110,7 +117,7 @@ describe("Grep", () => {
     at("a/tie.txt", 2_000);
     at("b/tie.txt", 2_000);
     const result = await registryHere().call("Grep", { pattern: "x" });
-    expect(texts(result)).toEqual(["new.txt\na/tie.txt\nb/tie.txt\nold.txt"]);
+    expect(shown(result)).toEqual(["new.txt\na/tie.txt\nb/tie.txt\nold.txt"]);
   });
 
   test("an empty answer names ignored and binary files that would have matched", async () => {
@@ -124,7 +131,7 @@ describe("Grep", () => {
     });
     const registry = registryHere();
     const result = await registry.call("Grep", { pattern: "needle" });
-    expect(texts(result)).toEqual([
+    expect(shown(result)).toEqual([
       "[no matches; ignored or hidden files match: `a.log`, `dist/out.js`; name such a path to search it; " +
         "binary files match: `data.bin`; name one as path to search it as text]",
     ]);
@@ -134,7 +141,7 @@ describe("Grep", () => {
       totalFiles: 0,
       complete: true,
     });
-    expect(texts(await registry.call("Grep", { pattern: "absent" }))).toEqual([
+    expect(shown(await registry.call("Grep", { pattern: "absent" }))).toEqual([
       "[no matches; 1 binary file skipped]",
     ]);
   });
@@ -188,7 +195,7 @@ describe("Grep", () => {
       "a.txt": "x\n",
     });
     const result = await registryHere().call("Grep", { pattern: "x" });
-    expect(texts(result)).toEqual([
+    expect(shown(result)).toEqual([
       "a.txt",
       "[ignore rules that do not hold: `.gitignore` (line 1 has more than 4096 bytes or braces that nest too deep)]",
     ]);
@@ -214,16 +221,16 @@ describe("searches of hostile trees", () => {
     symlinkSync("loop", workspace.path("a/loop"));
     const registry = registryHere();
     const grep = await registry.call("Grep", { pattern: "needle|root" });
-    expect(texts(grep)).toEqual(["a/x.txt"]);
+    expect(shown(grep)).toEqual(["a/x.txt"]);
     const glob = await registry.call("glob", { pattern: "**/*" });
-    expect(texts(glob)).toEqual(["a/x.txt"]);
+    expect(shown(glob)).toEqual(["a/x.txt"]);
   });
 
   test.skipIf(process.platform === "win32")("FIFOs are never opened", async () => {
     plant({ "x.txt": "needle\n" });
     execFileSync("mkfifo", [workspace.path("pipe"), workspace.path(".gitignore")]);
     const registry = registryHere();
-    expect(texts(await registry.call("Grep", { pattern: "needle" }))).toEqual(["x.txt"]);
+    expect(shown(await registry.call("Grep", { pattern: "needle" }))).toEqual(["x.txt"]);
     const named = await registry.call("Grep", { pattern: "needle", path: workspace.path("pipe") });
     expect(named.error?.type).toBe("GrepError");
   });
@@ -243,8 +250,8 @@ describe("searches of hostile trees", () => {
     const path = `${deep.join("/")}/file.txt`;
     expect(path.length).toBeGreaterThan(3_900);
     const registry = registryHere();
-    expect(texts(await registry.call("Grep", { pattern: "needle" }))).toEqual([path]);
-    expect(texts(await registry.call("glob", { pattern: "**/*.txt" }))).toEqual([path]);
+    expect(shown(await registry.call("Grep", { pattern: "needle" }))).toEqual([path]);
+    expect(shown(await registry.call("glob", { pattern: "**/*.txt" }))).toEqual([path]);
   });
 
   test("nesting of 1,000 directories is searched to its end", async () => {
@@ -253,7 +260,7 @@ describe("searches of hostile trees", () => {
     for (const depth of [1, 500, 999]) plant({ [`${"d/".repeat(depth)}b.txt`]: "x\n" });
     plant({ [`${deepest}c.txt`]: "needle\n" });
     const result = await registryHere().call("Grep", { pattern: "needle", output_mode: "count" });
-    expect(texts(result)).toEqual([`${deepest}c.txt:1`, "[1 match in 1 file]"]);
+    expect(shown(result)).toEqual([`${deepest}c.txt:1`, "[1 match in 1 file]"]);
   });
 
   test("100,000 entries in one directory", { timeout: 120_000 }, async () => {
@@ -262,7 +269,7 @@ describe("searches of hostile trees", () => {
     for (let i = 0; i < 100_000; i += 1) closeSync(openSync(join(folder, `f${i}`), "w"));
     plant({ "many/needle": "needle\n" });
     const registry = registryHere();
-    expect(texts(await registry.call("Grep", { pattern: "needle" }))).toEqual(["many/needle"]);
+    expect(shown(await registry.call("Grep", { pattern: "needle" }))).toEqual(["many/needle"]);
     const glob = await registry.call("Glob", { pattern: "f*" });
     expect(glob.structuredContent).toMatchObject({ total: 100_000, complete: false });
     const ls = await registry.call("ls", { path: "many" });
@@ -286,7 +293,7 @@ describe("searches of hostile trees", () => {
       expect(rows).toBe("$'bad-\\xff\\xfe':1:needle\n$'line\\nbreak.txt':1:needle");
       const path = rows?.split(":")[0];
       const there = await registryHere().call("Grep", { pattern: "needle", path });
-      expect(texts(there)).toEqual([path]);
+      expect(shown(there)).toEqual([path]);
       const file = `${workspace.root}/$'bad-\\xff\\xfe'`;
       expect(texts(await registryHere().call("Read", { file_path: file }))).toEqual(["1\tneedle"]);
     },
@@ -307,7 +314,7 @@ describe("searches of hostile trees", () => {
       const after = await callsInChild(workspace.root, calls, { unprivileged: true });
       chmodSync(workspace.path("closed"), 0o755);
       const [grep, glob, ls] = after.results;
-      expect(texts(grep as CallResult)[0]).toBe("open.txt");
+      expect(shown(grep as CallResult)[0]).toBe("open.txt");
       expect(grep?.structuredContent).toMatchObject({ skipped: { unreadable: 2 } });
       expect(glob?.structuredContent).toMatchObject({ total: 2, skipped: { unreadable: 1 } });
       expect(ls).toMatchObject({ isError: true });
@@ -340,10 +347,10 @@ describe("searches of hostile trees", () => {
     plant({ "other.txt": "needle\n" });
     const before = process.memoryUsage().rss;
     const named = await registryHere().call("Grep", { pattern: "needle", path: file });
-    expect(texts(named)[0]).toContain("longer than");
+    expect(shown(named)[0]).toContain("longer than");
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
     const result = await registryHere().call("Grep", { pattern: "needle" });
-    expect(texts(result)[0]).toBe("other.txt");
+    expect(shown(result)[0]).toBe("other.txt");
   });
 });
 
@@ -379,14 +386,14 @@ describe("aborted searches", () => {
 });
 
 describe("Glob", () => {
-  test("gives absolute paths, newest first, and says what it does not show", async () => {
+  test("lists the newest first, and says what it does not show", async () => {
     for (let i = 0; i < 120; i += 1) {
       const file = workspace.write(`src/f${i}.ts`, "");
       utimesSync(file, 1_000 + i, 1_000 + i);
     }
     const result = await registryHere().call("Glob", { pattern: "*.ts" });
-    const [files = "", note] = texts(result);
-    const newest = Array.from({ length: 100 }, (_, i) => workspace.path(`src/f${119 - i}.ts`));
+    const [files = "", note] = shown(result);
+    const newest = Array.from({ length: 100 }, (_, i) => `src/f${119 - i}.ts`);
     expect(files.split("\n")).toEqual(newest);
     expect(note).toBe(
       "[the 100 files changed last are shown of 120; give a longer pattern or a path to see others]",
@@ -397,10 +404,7 @@ describe("Glob", () => {
     plant({ "src/a.ts": "", "src/deep/b.ts": "", "c.ts": "" });
     const registry = registryHere();
     const find = async (input: { pattern: string; path?: string }) =>
-      (texts(await registry.call("Glob", input))[0] ?? "")
-        .split("\n")
-        .map((file) => file.slice(workspace.root.length + 1))
-        .toSorted();
+      (texts(await registry.call("Glob", input))[0] ?? "").split("\n").toSorted();
     expect(await find({ pattern: `${workspace.root}/src/*.ts` })).toEqual(["src/a.ts"]);
     expect(await find({ pattern: `${workspace.root}/src/**/*.ts` })).toEqual([
       "src/a.ts",
@@ -415,11 +419,11 @@ describe("Glob", () => {
   test("finds ignored files only where the pattern spells out their directory", async () => {
     plant({ ".gitignore": "node_modules/\n", "node_modules/p/index.js": "", "index.js": "" });
     const registry = registryHere();
-    expect(texts(await registry.call("glob", { pattern: "**/*.js" }))).toEqual(["index.js"]);
-    expect(texts(await registry.call("glob", { pattern: "node_modules/**/*.js" }))).toEqual([
+    expect(shown(await registry.call("glob", { pattern: "**/*.js" }))).toEqual(["index.js"]);
+    expect(shown(await registry.call("glob", { pattern: "node_modules/**/*.js" }))).toEqual([
       "node_modules/p/index.js",
     ]);
-    expect(texts(await registry.call("glob", { pattern: "**/p/*.js" }))).toEqual([
+    expect(shown(await registry.call("glob", { pattern: "**/p/*.js" }))).toEqual([
       "[no files match, but ignored or hidden ones do: `node_modules/p/index.js`; " +
         "give such a path as the pattern, without directory, to see it]",
     ]);
@@ -431,8 +435,12 @@ describe("ls", () => {
     plant({ ".gitignore": "*.log\n", "b.txt": "", "a/x.txt": "", "a/y.log": "", ".env": "" });
     const registry = registryHere();
     expect(await registry.call("ls", { path: ".", recursive: true })).toEqual({
-      content: [{ type: "text", text: "d a\n  - x.txt\n- b.txt" }],
+      content: [
+        { type: "text", text: "d a\n  - x.txt\n- b.txt" },
+        { type: "text", text: `[paths are relative to \`${workspace.root}\`]` },
+      ],
       structuredContent: {
+        root: workspace.root,
         entries: [
           { name: "a", type: "directory", depth: 0 },
           { name: "x.txt", type: "file", depth: 1 },
@@ -479,7 +487,7 @@ describe("every searching tool", () => {
     plant({ ".hidden/a.txt": "needle\n", ".git/config": "needle\n", "b.txt": "needle\n" });
     const registry = registryHere();
     const grep = await registry.call("Grep", { pattern: "needle" });
-    expect(texts(grep)[0]?.split("\n").toSorted()).toEqual([".hidden/a.txt", "b.txt"]);
-    expect(texts(await registry.call("grep", { pattern: "needle" }))).toEqual(["b.txt:1: needle"]);
+    expect(shown(grep)[0]?.split("\n").toSorted()).toEqual([".hidden/a.txt", "b.txt"]);
+    expect(shown(await registry.call("grep", { pattern: "needle" }))).toEqual(["b.txt:1: needle"]);
   });
 });

@@ -5,6 +5,18 @@ export function texts(result: CallResult): string[] {
   return result.content.flatMap((block) => (block.type === "text" ? [block.text as string] : []));
 }
 
+/**
+ * The text blocks of a search, without the words on what its paths are relative to, which are the last
+ * and have to name this directory. `search-paths.test.ts` is about those words.
+ */
+export function found(result: CallResult, root: string): string[] {
+  const words = `paths are relative to \`${root}\`]`;
+  return texts(result).flatMap((text) => {
+    if (text === `[${words}`) return [];
+    return text.endsWith(`; ${words}`) ? [`${text.slice(0, -words.length - 2)}]`] : [text];
+  });
+}
+
 /** The result of a failed call, as a whole. */
 export function failure(type: ErrorType, message: string): CallResult {
   return { content: [{ type: "text", text: message }], isError: true, error: { type, message } };

@@ -38,7 +38,7 @@ pub use output::{Content, InvocationView, NoData, ResultView, ToolOutput};
 pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};
 pub use schema::{
-    SchemaError, check_foreign_schema, derived_output_schema, derived_schema, shown_schema,
+    SchemaError, Words, check_foreign_schema, derived_output_schema, derived_schema, shown_schema,
     strict_schema,
 };
 pub use spec::{

@@ -159,15 +159,18 @@ fn flatten_choices(node: &mut Map<String, Value>) {
 /// type says already.
 const LARGEST_SAFE_INTEGER: i64 = 9_007_199_254_740_991;
 
+/// How a text for models is put: it may name other tools, which have different names in different sets.
+pub type Words<'w> = &'w dyn Fn(&str) -> String;
+
 /// The schema as models are shown it, with what is said in words put by `words`. Inputs are held to
 /// bounds that only say how numbers are stored, and nobody is told of them.
-pub fn shown_schema(schema: &Value, words: &dyn Fn(&str) -> String) -> Value {
+pub fn shown_schema(schema: &Value, words: Words<'_>) -> Value {
     let mut shown = schema.clone();
     show(&mut shown, words);
     shown
 }
 
-fn show(schema: &mut Value, words: &dyn Fn(&str) -> String) {
+fn show(schema: &mut Value, words: Words<'_>) {
     match schema {
         Value::Object(node) => {
             node.retain(|key, value| {

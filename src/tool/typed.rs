@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     Access, Annotations, DynTool, InputValidator, OutputSpec, Prepared, Preview, Tool, ToolContext,
-    ToolOutput, ToolSpec, derived_output_schema, derived_schema, shown_schema,
+    ToolOutput, ToolSpec, Words, derived_output_schema, derived_schema, shown_schema,
 };
 use crate::error::{ErrorKind, ToolError};
 
@@ -25,14 +25,13 @@ impl<T: Tool> Typed<T> {
         Self::worded(tool, &str::to_owned)
     }
 
-    /// The same for a tool whose texts are put by `words`: they may name other tools, which have different
-    /// names in different sets.
+    /// The same for a tool of a set, whose texts are put as the set has them.
     #[expect(
         clippy::expect_used,
         clippy::missing_panics_doc,
         reason = "the schema derives from a type of ours, and a test compiles each"
     )]
-    pub fn worded(tool: T, words: &dyn Fn(&str) -> String) -> Arc<dyn DynTool> {
+    pub fn worded(tool: T, words: Words<'_>) -> Arc<dyn DynTool> {
         let schema = derived_schema::<T::Input>();
         let validator = InputValidator::new(&schema).expect("derived schemas compile");
         let read_only = T::SIDE_EFFECT.is_read_only();

@@ -185,9 +185,10 @@ pub(super) fn ended(
     let mut output = ToolOutput { content: vec![Content::text(answer)], ..ToolOutput::default() };
     if plan.wording == Wording::CodeFirst {
         // A person who is shown nothing does not know that it has ended.
+        let output_is = if text.is_empty() { "no" } else { "blank" };
         let says_nothing = text.trim().is_empty();
-        output.display =
-            Some(if says_nothing { format!("no output; {}", verdict.words) } else { text });
+        let ending = || format!("{output_is} output; {}", verdict.words);
+        output.display = Some(if says_nothing { ending() } else { text });
         output.tells_failure = true;
     }
     output.error = verdict.error;

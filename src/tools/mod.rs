@@ -23,12 +23,12 @@ use std::{str::FromStr, sync::Arc};
 
 use set_names::SetNames;
 
-use crate::tool::{DynTool, KnownTool, Tool, ToolCatalogue, Typed};
+use crate::tool::{DynTool, KnownTool, Tool, ToolCatalogue, Typed, Words};
 
 /// A line in the table of a set.
 struct BuiltinTool {
     known: KnownTool,
-    make: fn(&dyn Fn(&str) -> String) -> Arc<dyn DynTool>,
+    make: fn(Words<'_>) -> Arc<dyn DynTool>,
 }
 
 impl BuiltinTool {

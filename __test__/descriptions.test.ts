@@ -1,0 +1,151 @@
+// What models read of the tools: the right names, nothing that is noise to them, not too much of it.
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createToolRegistry, tool } from "../index.mjs";
+import { useWorkspace } from "./support/workspace.js";
+
+const workspace = useWorkspace();
+type ToolSet = "claude" | "classic" | "diagnostic";
+
+function registryOf(...toolsets: ToolSet[]) {
+  return createToolRegistry({ projectPath: workspace.root, toolsets, userPolicyFile: false });
+}
+
+/** The definitions of a set as a provider is sent them. */
+function definitions(set: ToolSet) {
+  return registryOf(set).definitions("anthropic");
+}
+
+function description(set: ToolSet, name: string): string {
+  return definitions(set).find((it) => it.name === name)?.description ?? "";
+}
+
+const SETS = ["claude", "classic", "diagnostic"] as const;
+
+describe("definitions", () => {
+  // Providers show a model the schema as JSON, where a backslash is two and a quote is escaped.
+  test.each(SETS)("of %s need no escapes but for line ends", (set) => {
+    for (const definition of definitions(set)) {
+      const text = JSON.stringify(definition).replaceAll("\\n", " ");
+      expect(`${definition.name} ${/.{0,30}\\.{0,30}/.exec(text)?.[0]}`).toBe(
+        `${definition.name} undefined`,
+      );
+    }
+  });
+
+  test.each(SETS)("of %s break lines only between the points of a description", (set) => {
+    for (const { input_schema } of definitions(set)) {
+      expect(JSON.stringify(input_schema)).not.toContain("\\n");
+    }
+  });
+
+  test.each(["anthropic", "openai", "openai-responses", "gemini", "mcp"] as const)(
+    "for %s have no bounds that only say how numbers are stored",
+    (format) => {
+      const registry = registryOf(...SETS);
+      registry.register(
+        tool("mine", "Counts.", { count: z.number().int() }, () => Promise.resolve("")),
+      );
+      const inputSchema = {
+        type: "object" as const,
+        properties: {
+          a: {
+            type: "integer",
+            minimum: Number.MIN_SAFE_INTEGER,
+            maximum: Number.MAX_SAFE_INTEGER,
+          },
+          b: { anyOf: [{ type: "integer", maximum: Number.MAX_SAFE_INTEGER, minimum: 3 }] },
+          c: { type: "array", items: { type: "integer", exclusiveMaximum: 2 ** 53 } },
+        },
+      };
+      registry.register(tool({ name: "other", inputSchema, handler: () => "" }));
+      const shown = JSON.stringify(registry.definitions(format));
+      expect(shown).not.toMatch(/90071992547409\d\d/);
+      expect(shown).toContain('"minimum":3');
+    },
+  );
+
+  test("hold inputs to those bounds all the same", async () => {
+    const registry = registryOf("claude");
+    const file_path = workspace.write("a.txt", "one\n");
+    for (const limit of [2 ** 53, 1e300, -1]) {
+      const { error } = await registry.call("Read", { file_path, limit });
+      expect(error?.type).toBe("ValidationError");
+    }
+  });
+
+  // Measured before the texts were rewritten; `bench/README.md` says how to measure tokens.
+  test.each([
+    ["claude", 12_169],
+    ["classic", 7_697],
+    ["diagnostic", 1_269],
+  ] as const)("of %s have at most %i characters", (set, most) => {
+    expect(JSON.stringify(definitions(set)).length).toBeLessThanOrEqual(most);
+  });
+});
+
+describe("descriptions name tools as their set calls them", () => {
+  test.each([
+    ["claude", "Bash", ["Grep", "Glob", "Read", "Edit", "Write", "TaskOutput", "TaskStop"]],
+    [
+      "classic",
+      "shell",
+      ["grep", "glob", "read_file", "edit_file", "write_file", "task_output", "task_stop"],
+    ],
+  ] as const)("%s: %s", (set, name, named) => {
+    const text = description(set, name);
+    for (const other of named) expect(text).toMatch(new RegExp(`(Use|and|with|;) ${other}\\b`));
+    expect(text).toMatch(/Use \w+, not `grep`/);
+  });
+
+  test("no name of another set is in them, and no place for a name is left", () => {
+    const foreign = {
+      claude: /read_file|edit_file|write_file|task_output|task_stop|\bshell tool\b/,
+      classic: /\b(Grep|Glob|TaskOutput|TaskStop|NotebookEdit|Bash)\b/,
+      diagnostic: /\b(Grep|Bash|read_file)\b/,
+    };
+    for (const set of SETS) {
+      const text = JSON.stringify(definitions(set));
+      expect(`${set}: ${foreign[set].exec(text)?.[0]}`).toBe(`${set}: undefined`);
+      expect(text).not.toContain("{tool:");
+    }
+  });
+
+  test.each([
+    ["claude", "Bash", "run_in_background"],
+    ["classic", "shell", "background"],
+  ] as const)("%s: %s says how commands are written", (set, name, background) => {
+    const text = description(set, name);
+    expect(text).toContain("Quote paths with spaces");
+    expect(text).toMatch(/`&&`.*`;`/);
+    expect(text).toContain("several calls in one turn");
+    expect(text).toContain(`\`${background}\``);
+    expect(text).toMatch(/no editors, pagers or prompts/);
+  });
+});
+
+test("tools have the display names of the design they come from", () => {
+  const registry = registryOf("claude", "classic");
+  const names = registry.list().map((it) => [it.name, it.displayName]);
+  expect(Object.fromEntries(names)).toEqual({
+    Bash: "Execute Shell Command",
+    Edit: "Edit File",
+    Glob: "Find Files by Pattern",
+    Grep: "Search File Contents",
+    NotebookEdit: "Edit Notebook",
+    Read: "Read File",
+    TaskOutput: "Read Task Output",
+    TaskStop: "Stop Task",
+    Write: "Write File",
+    edit_file: "Edit File",
+    glob: "Find Files by Pattern",
+    grep: "Search File Contents",
+    ls: "List Directory",
+    read_file: "Read File",
+    read_many_files: "Read Multiple Files",
+    shell: "Execute Shell Command",
+    task_output: "Read Task Output",
+    task_stop: "Stop Task",
+    write_file: "Write File",
+  });
+});
