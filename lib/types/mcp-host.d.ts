@@ -1,7 +1,7 @@
 // The in-process MCP server, as the hosts that connect to it see it.
 
 // @ts-ignore: the SDK is there only where the host has it; where it is not, the name means `any`.
-import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js" with {
+import type { McpSdkServerConfigWithInstance } from "@anthropic-ai/claude-agent-sdk" with {
   "resolution-mode": "import",
 };
 import type { RegisteredTool } from "../../index";
@@ -57,6 +57,7 @@ export interface McpSdkServerConfig {
 type AgentSdkInstance = 0 extends 1 & McpServer
   ? unknown
   : McpServer & { readonly [Name in Exclude<keyof McpServer, keyof McpInstance>]: never };
+type McpServer = McpSdkServerConfigWithInstance["instance"];
 
 // As that of a method, its parameter may be narrower: the SDK's transports know their messages.
 type MessageListener = { listen(message: unknown): void }["listen"];
