@@ -118,6 +118,7 @@ export interface NotebookEditInput {
   cell_id?: string;
   /** The kind of the cell. */
   cell_type?: "code" | "markdown" | null;
+  /** What to do. */
   edit_mode?: "replace" | "insert" | "delete";
 }
 
