@@ -126,7 +126,7 @@ describe("descriptions name tools as their set calls them", () => {
 
 test("tools have the display names of the design they come from", () => {
   const registry = registryOf("claude", "classic");
-  const names = registry.list().map((it) => [it.name, it.displayName]);
+  const names = registry.listTools().map((it) => [it.name, it.title]);
   expect(Object.fromEntries(names)).toEqual({
     Bash: "Execute Shell Command",
     Edit: "Edit File",
