@@ -8,7 +8,7 @@ use crate::{
     error::ToolError,
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
-        Document, LineWindow, PageRange, PdfText, Piece, ReadError, ReadRequest, Reading,
+        Document, LineWindow, NotebookPiece, PageRange, PdfText, ReadError, ReadRequest, Reading,
         SeenContent, TextEncoding, WindowStyle, WindowText, WorkspacePath, glimpse, read_document,
         render_cells,
     },
@@ -122,8 +122,8 @@ fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOu
         Document::Notebook(notebook) => {
             note("cells", json!(notebook.total_cells));
             let content = render_cells(&notebook).into_iter().map(|piece| match piece {
-                Piece::Text(text) => Content::text(text),
-                Piece::Image { mime, base64 } => {
+                NotebookPiece::Text(text) => Content::text(text),
+                NotebookPiece::Image { mime, base64 } => {
                     Content::Image { data: base64, mime_type: mime.to_owned() }
                 }
             });

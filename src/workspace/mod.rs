@@ -27,7 +27,7 @@ pub use file_lock::{FileGuard, FileLocks, LockError, Turn};
 pub use image::{ImageBlock, ImageError, load_image};
 pub use line_ending::{LineEnding, LineEndings};
 pub use lines::{LineWindow, WindowStyle, WindowText};
-pub use notebook::{Notebook, NotebookError, Piece, read_notebook, render_cells};
+pub use notebook::{Notebook, NotebookError, NotebookPiece, read_notebook, render_cells};
 pub use path::{PathError, RelativePaths, Roots, WorkspacePath};
 pub use pdf::{PageRange, PdfError, PdfText, read_pdf};
 pub use reader::{Document, ReadError, ReadRequest, Reading, SeenContent, glimpse, read_document};
