@@ -52,7 +52,7 @@ describe("a pattern with a line end in it", () => {
       expect(error).toEqual({
         type: "GrepError",
         message:
-          "part of the pattern has a line end in it, and a match is within a line; set multiline to match across lines",
+          "part of the pattern contains a line break, but a match is limited to one line; set multiline to match across lines",
       });
     }
     const { error } = await registry.call("grep", { pattern: "foo|bar\\n" });

@@ -125,7 +125,7 @@ fn present(listing: &Listing, around: &Surroundings) -> ToolOutput {
     if let Some((path, cause)) = listing.unreadable.first() {
         notes.push(format!("not listed: `{}` ({cause})", around.paths.shown(path)));
     }
-    notes.extend(rules_in_words(&listing.unheld, &around.paths));
+    notes.extend(rules_in_words(&listing.unapplied, &around.paths));
     let entries: Vec<Value> = listing
         .entries
         .iter()

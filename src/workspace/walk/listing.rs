@@ -12,7 +12,7 @@ use super::{
     entry::{EntryBuffer, EntryKind},
     folder::Folder,
     names::NameList,
-    rules::{RuleFiles, Rules, UnheldRules},
+    rules::{RuleFiles, Rules, UnappliedRules},
     selection::{Candidate, HiddenFiles, Selection, Verdict},
     visibility::{Subject, Visibility},
     walker::{Cancelled, ENTRIES_BETWEEN_CHECKS, MAX_NAMES_BYTES},
@@ -62,7 +62,7 @@ pub struct Listing {
     /// Directories that could not be read, and why: the first few.
     pub unreadable: Vec<(PathBuf, String)>,
     /// Rules that do not hold: the first few.
-    pub unheld: Vec<UnheldRules>,
+    pub unapplied: Vec<UnappliedRules>,
 }
 
 /// Lists a directory.
@@ -71,13 +71,13 @@ pub fn list_folder(
     cancelled: &dyn Fn() -> bool,
 ) -> io::Result<Result<Listing, Cancelled>> {
     let start = Folder::start(request.start)?;
-    let mut unheld = Vec::new();
-    let rules = Rules::above(&start.path(), request.global_excludes, &mut unheld);
+    let mut unapplied = Vec::new();
+    let rules = Rules::above(&start.path(), request.global_excludes, &mut unapplied);
     let mut lister = Lister {
         request,
         selection: Selection::new(request.hidden),
         buffer: EntryBuffer::default(),
-        listing: Listing { unheld, ..Listing::default() },
+        listing: Listing { unapplied, ..Listing::default() },
         held: 0,
         cancelled,
     };
@@ -181,11 +181,11 @@ impl Lister<'_> {
             self.listing.cannot_read(path.to_path_buf(), &io::Error::other(cause));
         }
         let naming = self.selection.naming(&folder);
-        let mut unheld = Vec::new();
-        let rules = Rules::within(above, &folder, rule_files, naming, &mut unheld);
-        unheld.retain(|it| self.request.visibility.shows(&it.file, Subject::File));
-        let room = MAX_EXAMPLES.saturating_sub(self.listing.unheld.len());
-        self.listing.unheld.extend(unheld.into_iter().take(room));
+        let mut unapplied = Vec::new();
+        let rules = Rules::within(above, &folder, rule_files, naming, &mut unapplied);
+        unapplied.retain(|it| self.request.visibility.shows(&it.file, Subject::File));
+        let room = MAX_EXAMPLES.saturating_sub(self.listing.unapplied.len());
+        self.listing.unapplied.extend(unapplied.into_iter().take(room));
         names.sort_by_name();
         let Self { request, selection, listing, .. } = self;
         let mut path = path.to_path_buf();

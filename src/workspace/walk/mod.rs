@@ -29,7 +29,7 @@ pub use listing::{Listed, Listing, ListingRequest, list_folder, look_at_names};
 pub use names::FileNames;
 pub use pattern::{Depth, PathPattern, PatternError, split_absolute};
 pub use queue::{Gather, Order};
-pub use rules::UnheldRules;
+pub use rules::UnappliedRules;
 pub use selection::{HiddenFiles, IgnoreRules, Selection, SelectionError};
 pub use threads::{SearchThreads, SearchTurn};
 pub use visibility::{Subject, Visibility};

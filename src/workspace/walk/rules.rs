@@ -50,7 +50,7 @@ pub(super) struct Rules {
 
 /// A file of rules that does not hold, or not all of it, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnheldRules {
+pub struct UnappliedRules {
     /// The file.
     pub file: PathBuf,
     /// Why.
@@ -112,7 +112,7 @@ struct Reader<'a> {
     /// Opens a file by its path from the directory.
     open: &'a dyn Fn(&Path) -> io::Result<File>,
     burden: Burden,
-    unheld: &'a mut Vec<UnheldRules>,
+    unapplied: &'a mut Vec<UnappliedRules>,
 }
 
 impl Reader<'_> {
@@ -135,7 +135,7 @@ impl Reader<'_> {
     }
 
     fn note(&mut self, name: &Path, cause: String) {
-        self.unheld.push(UnheldRules { file: self.folder.join(name), cause });
+        self.unapplied.push(UnappliedRules { file: self.folder.join(name), cause });
     }
 
     /// `info/exclude` of the repository at the directory, also where `.git` is a file: a linked worktree.
@@ -180,7 +180,7 @@ impl Rules {
         folder: &Folder,
         files: RuleFiles,
         naming: Naming,
-        unheld: &mut Vec<UnheldRules>,
+        unapplied: &mut Vec<UnappliedRules>,
     ) -> Option<Arc<Self>> {
         let above = match naming {
             Naming::Named => Self::sparing(above, &folder.path()),
@@ -194,7 +194,7 @@ impl Rules {
             folder: &path,
             open: &|it| folder.open_settings(it),
             burden: above.as_ref().map_or_else(Burden::default, |it| it.burden),
-            unheld,
+            unapplied,
         };
         let mut read = |present: bool, name: &str| {
             let opened = present.then(|| folder.open_file(name.as_ref()))?;
@@ -255,7 +255,7 @@ impl Rules {
     pub(super) fn above(
         start: &Path,
         global: Option<(&Path, &Path)>,
-        unheld: &mut Vec<UnheldRules>,
+        unapplied: &mut Vec<UnappliedRules>,
     ) -> Option<Arc<Self>> {
         let mut rules = None;
         let mut level = |folder: &Path, read: &mut dyn FnMut(&mut Reader<'_>) -> Option<Self>| {
@@ -264,7 +264,7 @@ impl Rules {
                 folder,
                 open: &|it| regular_file::open(&folder.join(it)),
                 burden: above.as_ref().map_or_else(Burden::default, |it| it.burden),
-                unheld,
+                unapplied,
             };
             rules = match read(&mut reader) {
                 Some(level) => Some(Arc::new(Self { above, burden: reader.burden, ..level })),

@@ -72,8 +72,9 @@ impl Visitor for Names<'_> {
     fn notice(&mut self, noticed: Noticed) -> Option<Vec<String>> {
         let unreadable = noticed.unreadable.iter();
         let unreadable = unreadable.map(|(path, _)| format!("{} is unreadable", path.display()));
-        let unheld = noticed.unheld.iter().map(|it| format!("{}: {}", it.file.display(), it.cause));
-        Some(unreadable.chain(unheld).collect())
+        let unapplied =
+            noticed.unapplied.iter().map(|it| format!("{}: {}", it.file.display(), it.cause));
+        Some(unreadable.chain(unapplied).collect())
     }
 }
 

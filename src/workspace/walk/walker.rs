@@ -16,7 +16,7 @@ use super::{
     folder::Folder,
     names::{FileNames, NameList},
     queue::{Gather, Order, Queue},
-    rules::{RuleFiles, Rules, UnheldRules},
+    rules::{RuleFiles, Rules, UnappliedRules},
     selection::{Candidate, IgnoreRules, Selection, Verdict},
     threads::SearchThreads,
     visibility::{Subject, Visibility},
@@ -85,7 +85,7 @@ pub struct Noticed {
     /// It, or some of it, could not be read, and why.
     pub unreadable: Option<(PathBuf, io::Error)>,
     /// Rules that do not hold in it.
-    pub unheld: Vec<UnheldRules>,
+    pub unapplied: Vec<UnappliedRules>,
 }
 
 /// How a walk ended.
@@ -113,15 +113,15 @@ impl Walk<'_> {
         G: Gather<Result = V::Result>,
     {
         let start = Folder::start(self.start)?;
-        let mut unheld = Vec::new();
+        let mut unapplied = Vec::new();
         let rules = match self.ignore_rules {
-            IgnoreRules::Hold => Rules::above(&start.path(), self.global_excludes, &mut unheld),
+            IgnoreRules::Hold => Rules::above(&start.path(), self.global_excludes, &mut unapplied),
             IgnoreRules::Disregarded => None,
         };
         let run = Run {
             walk: self,
             rules,
-            unheld_above: Mutex::new(unheld),
+            unapplied_above: Mutex::new(unapplied),
             held: Arc::default(),
             queue: Queue::new(self.order, Work::Start(Box::new(start)), gather),
             left_out_any: AtomicBool::new(false),
@@ -160,7 +160,7 @@ struct Run<'a, G: Gather> {
     walk: &'a Walk<'a>,
     rules: Option<Arc<Rules>>,
     /// Rules above the start that do not hold.
-    unheld_above: Mutex<Vec<UnheldRules>>,
+    unapplied_above: Mutex<Vec<UnappliedRules>>,
     /// How many bytes of names are held.
     held: Arc<AtomicUsize>,
     queue: Queue<'a, Work, G>,
@@ -201,10 +201,10 @@ where
         let Some((work, running)) = self.run.queue.next() else { return false };
         let (result, further) = match work {
             Work::Start(folder) => {
-                let unheld = &self.run.unheld_above;
-                let mut unheld = unheld.lock().unwrap_or_else(PoisonError::into_inner);
-                let unheld = std::mem::take(&mut *unheld);
-                let noticed = Noticed { unheld, ..Noticed::default() };
+                let unapplied = &self.run.unapplied_above;
+                let mut unapplied = unapplied.lock().unwrap_or_else(PoisonError::into_inner);
+                let unapplied = std::mem::take(&mut *unapplied);
+                let noticed = Noticed { unapplied, ..Noticed::default() };
                 let rules = self.run.rules.as_ref();
                 self.list(*folder, Arrival { rules, left_out: false, noticed })
             }
@@ -298,12 +298,12 @@ where
         let rules = match ignore_rules {
             IgnoreRules::Hold => {
                 let naming = selection.naming(&folder);
-                Rules::within(above, &folder, rule_files, naming, &mut noticed.unheld)
+                Rules::within(above, &folder, rule_files, naming, &mut noticed.unapplied)
             }
             IgnoreRules::Disregarded => None,
         };
-        noticed.unheld.retain(|it| visibility.shows(&it.file, Subject::File));
-        let says_nothing = noticed.unreadable.is_none() && noticed.unheld.is_empty();
+        noticed.unapplied.retain(|it| visibility.shows(&it.file, Subject::File));
+        let says_nothing = noticed.unreadable.is_none() && noticed.unapplied.is_empty();
         let result = if says_nothing { None } else { self.visitor.notice(noticed) };
         self.judge(&folder, &mut names, rules.as_deref());
         match order {

@@ -1,4 +1,4 @@
-//! Finds files by their path: newest first, the first few of them, and how many there are.
+//! Finds files by path, and returns the most recently modified ones and the total number.
 
 use std::{
     cmp::Reverse,
@@ -10,68 +10,72 @@ use std::{
     time::SystemTime,
 };
 
-use super::{Notices, Scope, SearchError, best::Best};
+use super::{Notices, Scope, SearchError, smallest_items::SmallestItems};
 use crate::workspace::walk::{FileNames, Folder, Gather, Noticed, Order, Taken, Visitor};
 
-/// How many ignored files an empty answer names.
+/// How many ignored files are named in an empty answer.
 const MAX_NAMED: usize = 3;
 
-/// What to find.
+/// Which files to find, and how many to return.
 #[derive(Clone, Copy, Debug)]
-pub struct NamesRequest<'a> {
-    /// Where, and which.
+pub struct FindFilesRequest<'a> {
+    /// Where to look, and which files to select.
     pub scope: Scope<'a>,
-    /// How many are given.
+    /// The most files to return.
     pub limit: usize,
 }
 
-/// What was found.
+/// The files that were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FoundNames {
-    /// The files, the one changed last first.
+pub struct FoundFiles {
+    /// The files, most recently modified first.
     pub files: Vec<FoundFile>,
-    /// How many there are in all.
+    /// The number of all files found, including those not returned.
     pub total: u64,
-    /// What is to be said about directories and rules.
+    /// Directories that could not be read, and rules that could not be applied.
     pub notices: Notices,
-    /// Where nothing was found: some ignored or hidden files that fit.
+    /// If nothing was found: some ignored or hidden files that match.
     pub left_out: Vec<PathBuf>,
 }
 
-/// A file, in two parts: many are in the same directory, and a path for each is a text for each.
+/// The path of a file in two parts, so that files in the same directory share the first part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FoundFile {
-    /// Its directory, absolute.
+    /// The absolute path of its directory.
     pub folder: Arc<Path>,
-    /// Its name there.
+    /// The name of the file in that directory.
     pub name: OsString,
 }
 
-/// Finds files.
-pub fn find_names(
-    request: &NamesRequest<'_>,
+/// Finds the files that the request selects.
+pub fn find_files(
+    request: &FindFilesRequest<'_>,
     cancelled: &(dyn Fn() -> bool + Sync),
-) -> Result<FoundNames, SearchError> {
+) -> Result<FoundFiles, SearchError> {
     let scope = &request.scope;
     if !scope.kind()?.is_dir() {
         return Err(scope.failed(io::ErrorKind::NotADirectory.into()));
     }
-    let mut newest =
-        Newest { files: Best::new(request.limit), total: 0, notices: Notices::default() };
-    // Files of the same age are given by path. Coming in that order, they are sorted without a look at
-    // their paths, which is what takes long where all are of the same age, as in a fresh checkout.
+    let mut newest = NewestFiles {
+        files: SmallestItems::new(request.limit),
+        total: 0,
+        notices: Notices::default(),
+    };
+    // Files of the same age are sorted by path. The walk visits them in that order, so that sorting only
+    // has to compare numbers. Comparing paths is slow if all files have the same age, as in a fresh
+    // checkout.
     let end = scope
         .walk(Taken::Selected, Order::Path)
-        .run(&|| Stamps, &mut newest, cancelled)
+        .run(&|| ModificationTimes, &mut newest, cancelled)
         .map_err(|cause| scope.failed(cause))??;
-    let mut left_out = First(Vec::new());
+    let mut left_out = FirstPaths(Vec::new());
     if newest.total == 0 && end.left_out_any {
         scope
             .walk(Taken::LeftOut, Order::Path)
-            .run(&|| Paths, &mut left_out, cancelled)
+            .run(&|| PathsOnly, &mut left_out, cancelled)
             .map_err(|cause| scope.failed(cause))??;
     }
-    Ok(FoundNames {
+    Ok(FoundFiles {
         files: newest.files.sorted().into_iter().map(|(_, _, file)| file).collect(),
         total: newest.total,
         notices: newest.notices,
@@ -79,82 +83,82 @@ pub fn find_names(
     })
 }
 
-/// Looks when files were changed.
-struct Stamps;
+/// Reads the modification times of files.
+struct ModificationTimes;
 
-enum Stamped {
+enum FilesOrNotice {
     Files(Arc<Path>, Vec<(Reverse<SystemTime>, OsString)>),
     Noticed(Noticed),
 }
 
-impl Visitor for Stamps {
-    type Result = Stamped;
+impl Visitor for ModificationTimes {
+    type Result = FilesOrNotice;
 
     fn visit(
         &mut self,
         folder: &Folder,
         names: FileNames<'_>,
         done: &dyn Fn() -> bool,
-    ) -> Option<Stamped> {
+    ) -> Option<FilesOrNotice> {
         if done() {
             return None;
         }
         let stamped = |name: &OsStr| {
             let modified = match folder.modified(name) {
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => return None,
-                // Listed, so it is there, though nobody may know how old it is.
+                // The file exists, because it was listed, but its age is unknown.
                 Err(_) => SystemTime::UNIX_EPOCH,
                 Ok(modified) => modified,
             };
             Some((Reverse(modified), name.to_owned()))
         };
-        Some(Stamped::Files(folder.path(), names.filter_map(stamped).collect()))
+        Some(FilesOrNotice::Files(folder.path(), names.filter_map(stamped).collect()))
     }
 
-    fn notice(&mut self, noticed: Noticed) -> Option<Stamped> {
-        Some(Stamped::Noticed(noticed))
+    fn notice(&mut self, noticed: Noticed) -> Option<FilesOrNotice> {
+        Some(FilesOrNotice::Noticed(noticed))
     }
 }
 
-struct Newest {
-    /// With the number of each in path order.
-    files: Best<(Reverse<SystemTime>, u64, FoundFile)>,
+struct NewestFiles {
+    /// Each with its modification time and its index in path order.
+    files: SmallestItems<(Reverse<SystemTime>, u64, FoundFile)>,
     total: u64,
     notices: Notices,
 }
 
-impl Gather for Newest {
-    type Result = Stamped;
+impl Gather for NewestFiles {
+    type Result = FilesOrNotice;
 
-    fn weight(stamped: &Stamped) -> usize {
+    fn weight(stamped: &FilesOrNotice) -> usize {
         match stamped {
-            Stamped::Files(folder, files) => {
+            FilesOrNotice::Files(folder, files) => {
                 let names: usize = files.iter().map(|(_, name)| 64 + name.len()).sum();
                 128 + folder.as_os_str().len() + names
             }
-            Stamped::Noticed(noticed) => super::notices::weight(noticed),
+            FilesOrNotice::Noticed(noticed) => super::notices::weight(noticed),
         }
     }
 
-    fn take(&mut self, stamped: Stamped) -> ControlFlow<()> {
+    fn take(&mut self, stamped: FilesOrNotice) -> ControlFlow<()> {
         match stamped {
-            Stamped::Files(folder, files) => {
+            FilesOrNotice::Files(folder, files) => {
                 for (modified, name) in files {
                     let file = FoundFile { folder: Arc::clone(&folder), name };
                     self.files.add((modified, self.total, file));
                     self.total += 1;
                 }
             }
-            Stamped::Noticed(noticed) => self.notices.add(noticed),
+            FilesOrNotice::Noticed(noticed) => self.notices.add(noticed),
         }
         ControlFlow::Continue(())
     }
 }
 
-/// Only takes names.
-struct Paths;
+/// Returns the paths of files without looking at them.
+struct PathsOnly;
 
-impl Visitor for Paths {
+impl Visitor for PathsOnly {
     type Result = Vec<PathBuf>;
 
     fn visit(
@@ -172,10 +176,10 @@ impl Visitor for Paths {
     }
 }
 
-/// The first few by path.
-struct First(Vec<PathBuf>);
+/// The first few paths.
+struct FirstPaths(Vec<PathBuf>);
 
-impl Gather for First {
+impl Gather for FirstPaths {
     type Result = Vec<PathBuf>;
 
     fn weight(paths: &Vec<PathBuf>) -> usize {
