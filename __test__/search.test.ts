@@ -190,7 +190,7 @@ describe("Grep", () => {
     const result = await registryHere().call("Grep", { pattern: "x" });
     expect(texts(result)).toEqual([
       "a.txt",
-      "[ignore rules that do not hold: `.gitignore` (line 1 has more than 4096 bytes or braces that nest too deep)]",
+      "[ignore rules that do not hold: `.gitignore` (line 1 has more than 4096 bytes or braces that are nested too deeply)]",
     ]);
     expect(result.structuredContent).toMatchObject({
       complete: true,

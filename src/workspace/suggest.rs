@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::Path};
 
 use super::{
     WorkspacePath,
-    walk::{EntryKind, Subject, Visibility, look_at_names},
+    walk::{EntryKind, Visibility, VisibilitySubject, look_at_names},
 };
 use crate::path_text::name_to_text;
 
@@ -24,11 +24,12 @@ pub(super) fn close_names(missing: &WorkspacePath, visibility: &Visibility) -> V
         return Vec::new();
     };
     let mut wanted = Wanted::new(&name_to_text(name));
-    let mut close: Vec<(usize, OsString, Subject)> = Vec::new();
+    let mut close: Vec<(usize, OsString, VisibilitySubject)> = Vec::new();
     let listed = look_at_names(&parent, MAX_ENTRIES, &mut |candidate, kind| {
         if let Some(distance) = wanted.distance(&name_to_text(candidate)) {
             let is_folder = kind == EntryKind::Folder;
-            let subject = if is_folder { Subject::Folder } else { Subject::File };
+            let subject =
+                if is_folder { VisibilitySubject::Folder } else { VisibilitySubject::File };
             close.push((distance, candidate.to_owned(), subject));
         }
     });
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(near, ["Readme.md", "raedme.md", "readme.txt"]);
         assert_eq!(beside(dir.path(), "sacret.md", &everything), ["secret.md", "sacret"]);
         let no_secrets = Visibility::judged_by(|path, subject| {
-            !path.ends_with("secret.md") && subject == Subject::File
+            !path.ends_with("secret.md") && subject == VisibilitySubject::File
         });
         assert_eq!(beside(dir.path(), "sacret.md", &no_secrets), Vec::<String>::new());
     }

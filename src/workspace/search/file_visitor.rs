@@ -14,7 +14,7 @@ use super::{
     match_sinks::{Counter, LineSink, Presence, RowLimit},
     watched_matcher::WatchedMatcher,
 };
-use crate::workspace::walk::{FileNames, Folder, Noticed, ShortReads, UnappliedRules, Visitor};
+use crate::workspace::walk::{FileNames, Folder, Noticed, ShortReads, UnappliedRules, WalkVisitor};
 
 /// The matches of one file, in the shape that the request asked for.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ impl GroupMatches {
     }
 }
 
-impl Visitor for FileVisitor {
+impl WalkVisitor for FileVisitor {
     type Result = GroupMatches;
 
     fn visit(

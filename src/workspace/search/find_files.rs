@@ -11,7 +11,9 @@ use std::{
 };
 
 use super::{Notices, Scope, SearchError, smallest_items::SmallestItems};
-use crate::workspace::walk::{FileNames, Folder, Gather, Noticed, Order, Taken, Visitor};
+use crate::workspace::walk::{
+    FileNames, Folder, Gather, Noticed, ResultOrder, WalkVisitor, WalkedFiles,
+};
 
 /// How many ignored files are named in an empty answer.
 const MAX_NAMED: usize = 3;
@@ -65,13 +67,13 @@ pub fn find_files(
     // has to compare numbers. Comparing paths is slow if all files have the same age, as in a fresh
     // checkout.
     let end = scope
-        .walk(Taken::Selected, Order::Path)
+        .walk(WalkedFiles::Selected, ResultOrder::Path)
         .run(&|| ModificationTimes, &mut newest, cancelled)
         .map_err(|cause| scope.failed(cause))??;
     let mut left_out = FirstPaths(Vec::new());
     if newest.total == 0 && end.left_out_any {
         scope
-            .walk(Taken::LeftOut, Order::Path)
+            .walk(WalkedFiles::LeftOut, ResultOrder::Path)
             .run(&|| PathsOnly, &mut left_out, cancelled)
             .map_err(|cause| scope.failed(cause))??;
     }
@@ -91,7 +93,7 @@ enum FilesOrNotice {
     Noticed(Noticed),
 }
 
-impl Visitor for ModificationTimes {
+impl WalkVisitor for ModificationTimes {
     type Result = FilesOrNotice;
 
     fn visit(
@@ -158,7 +160,7 @@ impl Gather for NewestFiles {
 /// Returns the paths of files without looking at them.
 struct PathsOnly;
 
-impl Visitor for PathsOnly {
+impl WalkVisitor for PathsOnly {
     type Result = Vec<PathBuf>;
 
     fn visit(

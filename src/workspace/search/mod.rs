@@ -45,8 +45,8 @@ use self::{
 use super::{
     WorkspacePath,
     walk::{
-        Cancelled, Gather as _, IgnoreRules, Order, SearchThreads, Selection, Taken, Visibility,
-        Walk, open_named,
+        Cancelled, DirectoryWalk, Gather as _, IgnoreRules, ResultOrder, SearchThreads, Selection,
+        Visibility, WalkedFiles, open_named,
     },
 };
 use crate::path_text::path_to_text;
@@ -154,8 +154,8 @@ impl SearchError {
 }
 
 impl<'a> Scope<'a> {
-    fn walk(&self, taken: Taken, order: Order) -> Walk<'a> {
-        Walk {
+    fn walk(&self, taken: WalkedFiles, order: ResultOrder) -> DirectoryWalk<'a> {
+        DirectoryWalk {
             start: self.start,
             selection: self.selection,
             ignore_rules: IgnoreRules::Hold,
@@ -199,14 +199,14 @@ pub fn search(
     let mut gathered = Gathered::new(request);
     let left_out_any = if kind.is_dir() {
         let order = match request.shape {
-            Shape::Files | Shape::Counts => Order::Any,
-            Shape::Lines { .. } => Order::Path,
+            Shape::Files | Shape::Counts => ResultOrder::Any,
+            Shape::Lines { .. } => ResultOrder::Path,
         };
         // On one thread it is known which rows are skipped, so their text need not be kept.
-        let in_order = request.offset > MAX_KEPT_OFFSET && order == Order::Path;
+        let in_order = request.offset > MAX_KEPT_OFFSET && order == ResultOrder::Path;
         let alone = SearchThreads::new(0);
         let make_visitor = || FileVisitor::new(request, in_order);
-        let mut walk = scope.walk(Taken::Selected, order);
+        let mut walk = scope.walk(WalkedFiles::Selected, order);
         if in_order {
             walk.threads = &alone;
         }

@@ -16,7 +16,9 @@ use super::{
     match_sinks::Presence,
     watched_matcher::WatchedMatcher,
 };
-use crate::workspace::walk::{FileNames, Folder, Gather, Noticed, Order, Taken, Visitor};
+use crate::workspace::walk::{
+    FileNames, Folder, Gather, Noticed, ResultOrder, WalkVisitor, WalkedFiles,
+};
 
 /// How many files of each kind are named.
 const MAX_NAMED: usize = 3;
@@ -33,7 +35,7 @@ pub(super) fn would_match(
     binary: &[PathBuf],
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<WouldMatch, SearchError> {
-    let explore = |taken: Taken, files: ExploredFiles<'_>| {
+    let explore = |taken: WalkedFiles, files: ExploredFiles<'_>| {
         let mut matching = MatchingPaths::default();
         let make_visitor = || Explorer {
             scanner: Scanner::new(request.query, Details::default()),
@@ -42,13 +44,13 @@ pub(super) fn would_match(
         };
         request
             .scope
-            .walk(taken, Order::Path)
+            .walk(taken, ResultOrder::Path)
             .run(&make_visitor, &mut matching, cancelled)
             .map_err(|cause| request.scope.failed(cause))??;
         Ok::<_, SearchError>(matching)
     };
     let left_out = if left_out_any {
-        explore(Taken::LeftOut, ExploredFiles::Text)?
+        explore(WalkedFiles::LeftOut, ExploredFiles::Text)?
     } else {
         MatchingPaths::default()
     };
@@ -56,7 +58,7 @@ pub(super) fn would_match(
     let binary = if binary.is_empty() {
         MatchingPaths::default()
     } else {
-        explore(Taken::Selected, ExploredFiles::Binary(&binary))?
+        explore(WalkedFiles::Selected, ExploredFiles::Binary(&binary))?
     };
     // If some were found, it does not matter that there may be others.
     let gave_up = |it: &MatchingPaths| it.passed_over && it.paths.is_empty();
@@ -90,7 +92,7 @@ struct Explored {
     matching: Vec<PathBuf>,
 }
 
-impl Visitor for Explorer<'_> {
+impl WalkVisitor for Explorer<'_> {
     type Result = Explored;
 
     fn visit(
