@@ -19,8 +19,8 @@ mod text_file;
 pub mod walk;
 
 pub use atomic::{
-    Expected, ForEdit, Foreign, Glimpse, Glimpsed, InPlace, NotKept, Stamp, WriteError, Written,
-    is_temporary_name, read_for_edit, remove_unchanged, write_atomically,
+    ConcurrentChanges, Expected, ForEdit, Glimpse, Glimpsed, InPlace, NotKept, Stamp, WriteError,
+    Written, is_temporary_name, read_for_edit, remove_unchanged, write_atomically,
 };
 pub use diff::{Diff, DiffLimits, unified_diff};
 pub use file_lock::{FileGuard, FileLocks, LockError, Turn};
