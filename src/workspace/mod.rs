@@ -11,11 +11,11 @@ mod path;
 pub mod pdf;
 mod reader;
 mod real_place;
-mod replace;
 pub mod search;
 mod suggest;
 mod text;
 mod text_file;
+mod text_replacement;
 pub mod walk;
 
 pub use atomic::{
@@ -32,9 +32,9 @@ pub use path::{PathError, RelativePaths, Roots, WorkspacePath};
 pub use pdf::{PageRange, PdfError, PdfText, read_pdf};
 pub use reader::{Document, ReadError, ReadRequest, Reading, SeenContent, glimpse, read_document};
 pub use real_place::real_place;
-pub use replace::{
-    Edit, GivenUp, Hit, IndentationShift, MAX_HITS, MatchStrategy, Matches, NEAREST_TEXT_BYTES,
-    NearestRegion, Overlaps, Replacement, find_target, nearest_region, unique_by_line_hint,
-};
 pub use text::TextEncoding;
 pub use text_file::{MAX_TEXT_BYTES, TextFile, TextFileError, encode_new_file};
+pub use text_replacement::{
+    GivenUp, IndentationShift, MAX_HITS, MatchStrategy, Matches, NEAREST_TEXT_BYTES, NearestRegion,
+    Overlaps, Replacement, TargetMatch, TextEdit, find_target, nearest_region, unique_by_line_hint,
+};
