@@ -602,7 +602,7 @@ describe("paths that lead out of the workspace", () => {
     async (name) => {
       tree();
       const asked = workspace.path(`${ROOT}/${name}`);
-      const message = `\`${asked}\` is a symbolic link to nothing, so where it leads cannot be checked`;
+      const message = `\`${asked}\` is a dangling symbolic link, so where it leads cannot be checked`;
       const refused = refusal(message);
       expect(await outcome(asked)).toEqual(refused);
     },
@@ -621,7 +621,7 @@ describe("paths that lead out of the workspace", () => {
   test("a NUL is no part of a path: refused, nothing touched", async () => {
     tree();
     const file = workspace.path(`${ROOT}/a.txt`);
-    const message = `\`${file}\\0.png\` has a NUL character, so it names nothing inside the workspace`;
+    const message = `\`${file}\\0.png\` contains a NUL character, so it cannot be a path inside the workspace`;
     const refused = refusal(message);
     expect(await outcome(`${file}\0.png`)).toEqual(refused);
   });

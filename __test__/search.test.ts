@@ -457,7 +457,7 @@ describe("ls", () => {
     const missing = await registry.call("ls", { path: "scr" });
     expect(missing.error).toEqual({
       type: "FileNotFoundError",
-      message: `nothing is at \`${workspace.path("scr")}\`; beside it are \`src\``,
+      message: `\`${workspace.path("scr")}\` does not exist; similar names there: \`src\``,
     });
   });
 });

@@ -8,9 +8,9 @@ use crate::{
     error::ToolError,
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
-        Document, LineWindow, NotebookPiece, PageRange, PdfText, ReadError, ReadRequest, Reading,
-        SeenContent, TextEncoding, WindowStyle, WindowText, WorkspacePath, glimpse, read_document,
-        render_cells,
+        FileDocument, FileReading, LineWindow, NotebookPiece, PageRange, PdfText, ReadError,
+        ReadRequest, SeenContent, TextEncoding, WindowStyle, WindowText, WorkspacePath, glimpse,
+        read_document, render_cells,
     },
 };
 
@@ -84,13 +84,13 @@ pub(super) async fn read(file: FileToRead, cx: &ToolContext) -> Result<ToolOutpu
     Ok(present(reading, &shown, wording, first.unwrap_or(1).max(1)))
 }
 
-fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOutput {
+fn present(reading: FileReading, path: &str, wording: Wording, first: u64) -> ToolOutput {
     let mut facts = Map::new();
     let mut note = |key: &str, value: Value| drop(facts.insert(key.to_owned(), value));
     note("path", json!(path));
     note("bytes", json!(reading.bytes));
     let mut output = match reading.document {
-        Document::Text(window, encoding) => {
+        FileDocument::Text(window, encoding) => {
             note("encoding", json!(encoding.label()));
             // What was not looked at is not counted.
             note("totalLines", json!((!window.has_more).then_some(window.total_lines)));
@@ -108,18 +108,18 @@ fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOu
             );
             present_text(window, encoding, (path, reading.bytes), wording, first)
         }
-        Document::Image(image) => {
+        FileDocument::Image(image) => {
             note("mimeType", json!(image.mime));
             let display = format!("Read image {path} ({}×{})", image.width, image.height);
             let content =
                 vec![Content::Image { data: image.base64, mime_type: image.mime.to_owned() }];
             ToolOutput { content, ..ToolOutput::default() }.with_display(display)
         }
-        Document::Pdf(pdf) => {
+        FileDocument::Pdf(pdf) => {
             note("totalPages", json!(pdf.total_pages));
             present_pdf(&pdf, path)
         }
-        Document::Notebook(notebook) => {
+        FileDocument::Notebook(notebook) => {
             note("cells", json!(notebook.total_cells));
             let content = render_cells(&notebook).into_iter().map(|piece| match piece {
                 NotebookPiece::Text(text) => Content::text(text),

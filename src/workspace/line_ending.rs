@@ -1,8 +1,8 @@
-//! How the lines of a text end, counted.
+//! The line endings of a text, and how often each occurs.
 
 use memchr::{memchr_iter, memmem};
 
-/// The end of a line.
+/// The characters that end a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEnding {
     /// `\n`
@@ -12,7 +12,7 @@ pub enum LineEnding {
 }
 
 impl LineEnding {
-    /// The characters.
+    /// The line ending as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Newline => "\n",
@@ -21,19 +21,19 @@ impl LineEnding {
     }
 }
 
-/// How often each kind of line ending occurs.
+/// The number of line endings of each kind in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineEndings {
-    /// `\n` without a return before it.
+    /// The number of `\n` without a `\r` before it.
     pub newline: usize,
-    /// `\r\n`.
+    /// The number of `\r\n`.
     pub return_newline: usize,
-    /// `\r` without a newline after it. It ends no line; it is counted so that it can be told.
+    /// The number of `\r` without a `\n` after it. It does not end a line, but is worth mentioning.
     pub lone_return: usize,
 }
 
 impl LineEndings {
-    /// Counts the endings of a text.
+    /// Counts the line endings of a text.
     pub fn count(text: &str) -> Self {
         let newlines = memchr_iter(b'\n', text.as_bytes()).count();
         let returns = memchr_iter(b'\r', text.as_bytes()).count();
@@ -46,7 +46,7 @@ impl LineEndings {
         }
     }
 
-    /// The ending most lines have, `\n` if both are as frequent; none when no line ends.
+    /// The most frequent line ending, `\n` if both are equally frequent. `None` if there is none.
     pub fn dominant(self) -> Option<LineEnding> {
         if self.newline == 0 && self.return_newline == 0 {
             return None;
@@ -58,7 +58,7 @@ impl LineEndings {
         })
     }
 
-    /// True when lines end in more than one way.
+    /// Whether there is more than one kind of line ending.
     pub fn is_mixed(self) -> bool {
         [self.newline, self.return_newline, self.lone_return].iter().filter(|it| **it > 0).count()
             > 1

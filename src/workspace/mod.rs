@@ -1,4 +1,5 @@
-//! Engines for the files of a workspace. They know nothing of JSON, policy or napi.
+//! Engines for the files of a workspace: reading, editing, searching. Tools are built on them. They must
+//! never know about tools, JSON, policy or napi.
 
 mod atomic;
 mod diff;
@@ -30,7 +31,9 @@ pub use lines::{LineWindow, WindowStyle, WindowText};
 pub use notebook::{Notebook, NotebookError, NotebookPiece, read_notebook, render_cells};
 pub use path::{PathError, RelativePaths, Roots, WorkspacePath};
 pub use pdf::{PageRange, PdfError, PdfText, read_pdf};
-pub use reader::{Document, ReadError, ReadRequest, Reading, SeenContent, glimpse, read_document};
+pub use reader::{
+    FileDocument, FileReading, ReadError, ReadRequest, SeenContent, glimpse, read_document,
+};
 pub use real_place::real_place;
 pub use text::TextEncoding;
 pub use text_file::{MAX_TEXT_BYTES, TextFile, TextFileError, encode_new_file};

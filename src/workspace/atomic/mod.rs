@@ -150,7 +150,7 @@ pub enum WriteError {
     },
     /// The file is too large to be edited.
     #[error(
-        "`{path}` has {bytes} bytes; files of at most {limit} bytes can be changed; change it with a command, such as `sed -i`, or remove it and write it anew"
+        "`{path}` has {bytes} bytes; files of at most {limit} bytes can be changed; change it with a command, such as `sed -i`, or remove it and write it again"
     )]
     TooLarge {
         /// The path that was to be written.

@@ -115,7 +115,7 @@ pub enum SearchError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// The start does not exist.
-    #[error("`{path}` does not exist{}", super::reader::did_you_mean(.suggestions))]
+    #[error("`{path}` does not exist{}", super::reader::similar_names_note(.suggestions))]
     NotFound {
         /// The path of the start.
         path: String,

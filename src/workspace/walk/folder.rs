@@ -27,7 +27,9 @@ use std::{
 use self::kinds::{BTRFS, EXT, OVERLAY, TMPFS, XFS};
 use super::entry::{EntryBuffer, EntryKind, read_entries};
 #[cfg(target_os = "linux")]
-use crate::regular_file::{OF_THE_KERNEL, file_system, is_of_the_kernel, refuse_kernel_files};
+use crate::regular_file::{
+    KERNEL_FILES_REFUSED, file_system, is_kernel_file_system, refuse_kernel_files,
+};
 use crate::{
     regular_file,
     workspace::{WorkspacePath, is_temporary_name},
@@ -164,10 +166,10 @@ impl Folder {
             .short_reads
             .get_or_init(|| match self.with_handle(file_system) {
                 Ok(EXT | XFS | BTRFS | TMPFS | OVERLAY) => Some(ShortReads::EndFiles),
-                Ok(it) if is_of_the_kernel(it) => None,
+                Ok(it) if is_kernel_file_system(it) => None,
                 Ok(_) | Err(_) => Some(ShortReads::MeanNothing),
             })
-            .ok_or_else(|| io::Error::other(OF_THE_KERNEL));
+            .ok_or_else(|| io::Error::other(KERNEL_FILES_REFUSED));
         #[cfg(not(target_os = "linux"))]
         Ok(ShortReads::MeanNothing)
     }
@@ -345,8 +347,8 @@ pub fn open_named(place: &WorkspacePath) -> io::Result<File> {
     {
         let folder = place.absolute().parent().unwrap_or(place.absolute());
         let kind = rustix::fs::statfs(folder)?.f_type;
-        if is_of_the_kernel(u64::try_from(kind).unwrap_or(0)) {
-            return Err(io::Error::other(OF_THE_KERNEL));
+        if is_kernel_file_system(u64::try_from(kind).unwrap_or(0)) {
+            return Err(io::Error::other(KERNEL_FILES_REFUSED));
         }
     }
     let file = place.open()?;
