@@ -238,7 +238,7 @@ mod tests {
                 meant.as_os_str().as_bytes().split(|it| *it == b'/').count(),
                 text.split('/').count()
             );
-            // The text of the path is that text, or an escaped form of it.
+            // Converting that path to text and back gives the same path.
             let shown = path_to_text(&meant);
             prop_assert_eq!(&path_from_text(&shown), &meant);
         }

@@ -17,13 +17,17 @@ const MAX_LINES: usize = 400_000;
 
 /// The limits on the size of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DiffLimits {
+#[expect(
+    clippy::struct_field_names,
+    reason = "`lines` alone would read as a number of lines, not a limit"
+)]
+pub(crate) struct DiffLimits {
     /// The most lines that are shown.
-    pub max_lines: usize,
+    pub(crate) max_lines: usize,
     /// The most bytes that are shown.
-    pub max_bytes: usize,
+    pub(crate) max_bytes: usize,
     /// The most characters of one line that are shown.
-    pub max_line_chars: usize,
+    pub(crate) max_line_chars: usize,
 }
 
 impl Default for DiffLimits {
@@ -34,22 +38,22 @@ impl Default for DiffLimits {
 
 /// A unified diff, possibly cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Diff {
+pub(crate) struct Diff {
     /// The diff with its header. Empty if nothing changed.
-    pub text: String,
+    pub(crate) text: String,
     /// The number of added lines, shown or not.
-    pub added: usize,
+    pub(crate) added: usize,
     /// The number of removed lines, shown or not.
-    pub removed: usize,
+    pub(crate) removed: usize,
     /// Whether something was left out. The text says what.
-    pub cut: bool,
+    pub(crate) cut: bool,
 }
 
 /// Compares two texts line by line.
 ///
 /// The common beginning and end of the texts are skipped, so that a small change in a huge file is as
 /// quick as in a small one.
-pub fn unified_diff(old: &str, new: &str, path: &str, limits: &DiffLimits) -> Diff {
+pub(crate) fn unified_diff(old: &str, new: &str, path: &str, limits: &DiffLimits) -> Diff {
     if old == new {
         return Diff::default();
     }

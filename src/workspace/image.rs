@@ -6,37 +6,37 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 /// The most bytes of an image, so that its base64 form is within 5 MiB.
-pub const MAX_IMAGE_BYTES: usize = 3_932_160;
+pub(crate) const MAX_IMAGE_BYTES: usize = 3_932_160;
 /// The largest width and height of an image, in pixels.
-pub const MAX_IMAGE_SIDE: u32 = 8000;
+pub(crate) const MAX_IMAGE_SIDE: u32 = 8000;
 
 /// The properties of an image that are in its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ImageInfo {
+pub(crate) struct ImageInfo {
     /// The media type, such as `image/png`.
-    pub mime: &'static str,
+    pub(crate) mime: &'static str,
     /// The width in pixels.
-    pub width: u32,
+    pub(crate) width: u32,
     /// The height in pixels.
-    pub height: u32,
+    pub(crate) height: u32,
 }
 
 /// An image in the form in which it is given to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImageBlock {
+pub(crate) struct ImageBlock {
     /// The media type, such as `image/png`.
-    pub mime: &'static str,
+    pub(crate) mime: &'static str,
     /// The width in pixels.
-    pub width: u32,
+    pub(crate) width: u32,
     /// The height in pixels.
-    pub height: u32,
+    pub(crate) height: u32,
     /// The unchanged bytes in base64.
-    pub base64: String,
+    pub(crate) base64: String,
 }
 
 /// Why bytes cannot be used as an image.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ImageError {
+pub(crate) enum ImageError {
     /// The bytes are not one of the supported formats.
     #[error("not a PNG, JPEG, GIF or WebP image; convert it to one of these first")]
     Unsupported,
@@ -70,7 +70,7 @@ pub enum ImageError {
 
 /// The media type according to the first bytes, if the format is supported.
 #[must_use]
-pub fn image_mime(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn image_mime(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
@@ -84,7 +84,7 @@ pub fn image_mime(bytes: &[u8]) -> Option<&'static str> {
 ///
 /// # Errors
 /// An image whose dimensions are missing or zero is damaged.
-pub fn inspect_image(bytes: &[u8]) -> Result<Option<ImageInfo>, ImageError> {
+pub(crate) fn inspect_image(bytes: &[u8]) -> Result<Option<ImageInfo>, ImageError> {
     let Some(mime) = image_mime(bytes) else {
         return Ok(None);
     };
@@ -100,7 +100,7 @@ pub fn inspect_image(bytes: &[u8]) -> Result<Option<ImageInfo>, ImageError> {
 ///
 /// # Errors
 /// Says which limit is exceeded, or why the bytes are not a usable image.
-pub fn load_image(bytes: &[u8]) -> Result<ImageBlock, ImageError> {
+pub(crate) fn load_image(bytes: &[u8]) -> Result<ImageBlock, ImageError> {
     let ImageInfo { mime, width, height } = inspect_image(bytes)?.ok_or(ImageError::Unsupported)?;
     if bytes.len() > MAX_IMAGE_BYTES {
         return Err(ImageError::TooManyBytes { bytes: bytes.len() });

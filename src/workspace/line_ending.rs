@@ -4,7 +4,7 @@ use memchr::{memchr_iter, memmem};
 
 /// The characters that end a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineEnding {
+pub(crate) enum LineEnding {
     /// `\n`
     Newline,
     /// `\r\n`
@@ -13,7 +13,7 @@ pub enum LineEnding {
 
 impl LineEnding {
     /// The line ending as text.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Newline => "\n",
             Self::ReturnNewline => "\r\n",
@@ -23,18 +23,18 @@ impl LineEnding {
 
 /// The number of line endings of each kind in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LineEndings {
+pub(crate) struct LineEndings {
     /// The number of `\n` without a `\r` before it.
-    pub newline: usize,
+    pub(crate) newline: usize,
     /// The number of `\r\n`.
-    pub return_newline: usize,
+    pub(crate) return_newline: usize,
     /// The number of `\r` without a `\n` after it. It does not end a line, but is worth mentioning.
-    pub lone_return: usize,
+    pub(crate) lone_return: usize,
 }
 
 impl LineEndings {
     /// Counts the line endings of a text.
-    pub fn count(text: &str) -> Self {
+    pub(crate) fn count(text: &str) -> Self {
         let newlines = memchr_iter(b'\n', text.as_bytes()).count();
         let returns = memchr_iter(b'\r', text.as_bytes()).count();
         let return_newline =
@@ -47,7 +47,7 @@ impl LineEndings {
     }
 
     /// The most frequent line ending, `\n` if both are equally frequent. `None` if there is none.
-    pub fn dominant(self) -> Option<LineEnding> {
+    pub(crate) fn dominant(self) -> Option<LineEnding> {
         if self.newline == 0 && self.return_newline == 0 {
             return None;
         }
@@ -56,12 +56,6 @@ impl LineEndings {
         } else {
             LineEnding::Newline
         })
-    }
-
-    /// Whether there is more than one kind of line ending.
-    pub fn is_mixed(self) -> bool {
-        [self.newline, self.return_newline, self.lone_return].iter().filter(|it| **it > 0).count()
-            > 1
     }
 }
 
@@ -76,7 +70,6 @@ mod tests {
         let endings = LineEndings::count("a\r\nb\nc\rd\r\r\n");
         assert_eq!(endings, LineEndings { newline: 1, return_newline: 2, lone_return: 2 });
         assert_eq!(endings.dominant(), Some(LineEnding::ReturnNewline));
-        assert!(endings.is_mixed());
         assert_eq!(LineEndings::count("a\rb").dominant(), None);
         assert_eq!(LineEndings::count("a\nb\r\n").dominant(), Some(LineEnding::Newline));
     }

@@ -9,7 +9,7 @@ const MAX_COUNTED_CHARS: u64 = 16 * 1024 * 1024;
 
 /// The format of the lines of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowStyle {
+pub(crate) enum WindowStyle {
     /// `N<TAB>line`, without the line endings of the file and with long lines cut.
     Numbered,
     /// The text as it is, including line endings.
@@ -18,40 +18,40 @@ pub enum WindowStyle {
 
 /// Which lines to show, and limits on their size.
 #[derive(Clone, Copy, Debug)]
-pub struct LineWindow {
+pub(crate) struct LineWindow {
     /// The first line to show, counted from 1.
-    pub first: u64,
+    pub(crate) first: u64,
     /// The last line to show; without it, as many as the limits allow.
-    pub last: Option<u64>,
+    pub(crate) last: Option<u64>,
     /// The most lines to show if `last` is not given.
-    pub max_lines: u64,
+    pub(crate) max_lines: u64,
     /// The most bytes to show in any case.
-    pub max_bytes: usize,
+    pub(crate) max_bytes: usize,
     /// The most characters of one line to show, in the numbered style.
-    pub max_line_chars: usize,
+    pub(crate) max_line_chars: usize,
     /// The format of the lines.
-    pub style: WindowStyle,
+    pub(crate) style: WindowStyle,
 }
 
 /// The lines of a window, and what was left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WindowText {
+pub(crate) struct WindowText {
     /// The lines, formatted in the window's style.
-    pub text: String,
+    pub(crate) text: String,
     /// The number of the first line shown, or 0 if there is none.
-    pub first: u64,
+    pub(crate) first: u64,
     /// The number of the last line shown, or 0 if there is none.
-    pub last: u64,
+    pub(crate) last: u64,
     /// The number of lines in the text, or in the part that was read.
-    pub total_lines: u64,
+    pub(crate) total_lines: u64,
     /// Whether there is more text after the part that was read.
-    pub has_more: bool,
+    pub(crate) has_more: bool,
     /// The number of lines that were cut because of their length.
-    pub long_lines: u64,
+    pub(crate) long_lines: u64,
     /// Whether the window was ended by a limit, not by the request.
-    pub capped: bool,
+    pub(crate) capped: bool,
     /// Whether the first line did not fit, so that only a part of it is shown.
-    pub partial_line: bool,
+    pub(crate) partial_line: bool,
 }
 
 /// Builds a window from a text that is pushed in pieces.

@@ -114,7 +114,7 @@ impl Roots {
     }
 
     /// All roots, with the directory of the project first.
-    pub fn all(&self) -> &[PathBuf] {
+    pub(crate) fn all(&self) -> &[PathBuf] {
         &self.0
     }
 
@@ -231,7 +231,7 @@ impl WorkspacePath {
     }
 
     /// The root that this path is in.
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
@@ -241,7 +241,7 @@ impl WorkspacePath {
     }
 
     /// Opens the file for reading. Nothing but a regular file is opened, and no link is followed.
-    pub fn open(&self) -> io::Result<File> {
+    pub(crate) fn open(&self) -> io::Result<File> {
         #[cfg(target_os = "linux")]
         {
             let confined = |flags| self.open_beneath(flags);

@@ -31,24 +31,24 @@ const MAX_COUNTED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Which part of a file to read.
 #[derive(Clone, Debug)]
-pub struct ReadRequest {
+pub(crate) struct ReadRequest {
     /// Which lines, if the file is text.
-    pub window: LineWindow,
+    pub(crate) window: LineWindow,
     /// Which pages, if the file is a PDF.
-    pub pages: Option<PageRange>,
+    pub(crate) pages: Option<PageRange>,
 }
 
 /// The result of reading a file.
 #[derive(Debug)]
-pub struct FileReading {
+pub(crate) struct FileReading {
     /// The content that was asked for.
-    pub document: FileDocument,
+    pub(crate) document: FileDocument,
     /// The part of the file that was read, for the read ledger.
-    pub seen: SeenContent,
+    pub(crate) seen: SeenContent,
     /// The whole text, if it is short enough to be remembered.
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     /// The size of the file in bytes.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// What was read of a file, to find out later whether it has changed.
@@ -62,7 +62,7 @@ pub enum SeenContent {
 
 /// The content of a file, by its kind.
 #[derive(Debug)]
-pub enum FileDocument {
+pub(crate) enum FileDocument {
     /// Lines of text.
     Text(WindowText, TextEncoding),
     /// An image.
@@ -75,7 +75,7 @@ pub enum FileDocument {
 
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub(crate) enum ReadError {
     /// The file does not exist.
     #[error("no file at `{path}`{}", similar_names_note(.suggestions))]
     NotFound {
@@ -160,7 +160,7 @@ pub(super) fn similar_names_note(suggestions: &[String]) -> String {
 
 /// Reads a part of a file, and hashes what was read. If the file does not exist, the error suggests other
 /// names, as far as these may be seen.
-pub fn read_document(
+pub(crate) fn read_document(
     path: &WorkspacePath,
     request: &ReadRequest,
     visibility: &Visibility,
@@ -203,7 +203,7 @@ pub fn read_document(
 impl ReadError {
     /// Whether the error is about content that was read but cannot be shown, so that reading it again would
     /// not give more information.
-    pub fn shows_all_there_is(&self) -> bool {
+    pub(crate) fn shows_all_there_is(&self) -> bool {
         matches!(
             self,
             Self::Binary { .. }
@@ -217,7 +217,7 @@ impl ReadError {
 }
 
 /// A record of a file whose content cannot be shown, to find out later whether it has changed.
-pub fn glimpse(path: &WorkspacePath) -> io::Result<SeenContent> {
+pub(crate) fn glimpse(path: &WorkspacePath) -> io::Result<SeenContent> {
     let mut file = path.open()?;
     let mut head = Vec::with_capacity(text::BINARY_PROBE);
     (&mut file).take(text::BINARY_PROBE as u64).read_to_end(&mut head)?;

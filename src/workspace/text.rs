@@ -18,7 +18,7 @@ pub(super) const BINARY_PROBE: usize = 8 * 1024;
 
 /// The encoding of a text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextEncoding {
+pub(crate) struct TextEncoding {
     pub(super) encoding: &'static Encoding,
     pub(super) bom: bool,
     pub(super) damaged: bool,
@@ -26,14 +26,14 @@ pub struct TextEncoding {
 
 impl TextEncoding {
     /// A name for people, such as `UTF-8`, `UTF-16LE with BOM` or `windows-1252`.
-    pub fn label(self) -> String {
+    pub(crate) fn label(self) -> String {
         let bom = if self.bom { " with BOM" } else { "" };
         let damaged = if self.damaged { " with invalid bytes" } else { "" };
         format!("{}{bom}{damaged}", self.encoding.name())
     }
 
     /// Whether this is valid UTF-8 without a byte order mark, which does not have to be mentioned.
-    pub fn is_plain_utf8(self) -> bool {
+    pub(crate) fn is_plain_utf8(self) -> bool {
         self.encoding == UTF_8 && !self.bom && !self.damaged
     }
 }

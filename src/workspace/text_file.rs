@@ -11,16 +11,16 @@ use encoding_rs::{BIG5, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use codec::{BLOCK, block_length, encode_legacy, step};
 
 use super::{
-    LineEndings, TextEncoding,
+    TextEncoding,
     text::{BINARY_PROBE, guess_encoding},
 };
 
 /// The size of the largest file that is edited, before and after the edit.
-pub const MAX_TEXT_BYTES: usize = 256 * 1024 * 1024;
+pub(crate) const MAX_TEXT_BYTES: usize = 256 * 1024 * 1024;
 
 /// Why a file cannot be edited as text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TextFileError {
+pub(crate) enum TextFileError {
     /// The content is binary.
     #[error("the file is binary (it has a NUL byte); only text can be edited")]
     Binary,
@@ -66,7 +66,7 @@ pub enum TextFileError {
 
 /// A text file with its text and its bytes. Borrows what it can, because a file may be large.
 #[derive(Clone, Debug)]
-pub struct TextFile<'b> {
+pub(crate) struct TextFile<'b> {
     text: Cow<'b, str>,
     encoding: TextEncoding,
     original: Original<'b>,
@@ -92,7 +92,7 @@ struct Checkpoint {
 
 impl<'b> TextFile<'b> {
     /// Decodes a file by its byte order mark, otherwise as UTF-8, otherwise in the most likely encoding.
-    pub fn from_bytes(bytes: impl Into<Cow<'b, [u8]>>) -> Result<Self, TextFileError> {
+    pub(crate) fn from_bytes(bytes: impl Into<Cow<'b, [u8]>>) -> Result<Self, TextFileError> {
         let bytes = bytes.into();
         if let Some((encoding, mark)) = Encoding::for_bom(&bytes) {
             return Ok(Self::decode(without_first(bytes, mark), encoding, Mark::Present));
@@ -110,7 +110,7 @@ impl<'b> TextFile<'b> {
     }
 
     /// Whether these bytes are binary: they have no byte order mark, and a NUL near the beginning.
-    pub fn is_binary(bytes: &[u8]) -> bool {
+    pub(crate) fn is_binary(bytes: &[u8]) -> bool {
         let head = bytes.get(..BINARY_PROBE).unwrap_or(bytes);
         Encoding::for_bom(bytes).is_none() && memchr::memchr(0, head).is_some()
     }
@@ -146,36 +146,26 @@ impl<'b> TextFile<'b> {
     }
 
     /// The text without a byte order mark. Invalid bytes are shown as U+FFFD.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text, without the bytes of the file.
-    pub fn into_text(self) -> String {
-        self.text.into_owned()
-    }
-
     /// The text, unless the bytes of the file are the same, so that it need not be kept twice.
-    pub fn into_text_unlike_bytes(self) -> Option<String> {
+    pub(crate) fn into_text_unlike_bytes(self) -> Option<String> {
         let is_same = matches!(self.original, Original::SameAsText) && !self.encoding.bom;
         (!is_same).then(|| self.text.into_owned())
     }
 
     /// The encoding of the file.
-    pub fn encoding(&self) -> TextEncoding {
+    pub(crate) fn encoding(&self) -> TextEncoding {
         self.encoding
-    }
-
-    /// The line endings of the text.
-    pub fn line_endings(&self) -> LineEndings {
-        LineEndings::count(&self.text)
     }
 
     /// The bytes of the file with each range of [`text`](Self::text) replaced by new text.
     ///
     /// Every byte outside the ranges is copied. Ranges may be given in any order; insertions at the same
     /// position stay in the given order.
-    pub fn splice<S: AsRef<str>>(
+    pub(crate) fn splice<S: AsRef<str>>(
         &self,
         edits: &[(Range<usize>, S)],
     ) -> Result<Vec<u8>, TextFileError> {
@@ -225,7 +215,7 @@ impl<'b> TextFile<'b> {
     /// The bytes of the file with `new_text` instead of its text, in the same encoding.
     ///
     /// A byte order mark is kept. Line endings are those of `new_text`.
-    pub fn encode_whole(&self, new_text: &str) -> Result<Vec<u8>, TextFileError> {
+    pub(crate) fn encode_whole(&self, new_text: &str) -> Result<Vec<u8>, TextFileError> {
         let mut bytes = self.mark().to_vec();
         let given_mark = new_text.strip_prefix('\u{feff}').filter(|_| self.encoding.bom);
         let new_text = given_mark.unwrap_or(new_text);
@@ -239,14 +229,14 @@ impl<'b> TextFile<'b> {
     /// The file with the bytes of [`splice`](Self::splice), decoded in the encoding it had. Guessing it again
     /// could give another one.
     #[must_use]
-    pub fn changed_to<'c>(&self, bytes: impl Into<Cow<'c, [u8]>>) -> TextFile<'c> {
+    pub(crate) fn changed_to<'c>(&self, bytes: impl Into<Cow<'c, [u8]>>) -> TextFile<'c> {
         let mark = if self.encoding.bom { Mark::Present } else { Mark::Absent };
         let body = without_first(bytes.into(), self.mark().len());
         TextFile::decode(body, self.encoding.encoding, mark)
     }
 
     /// The text of the file with changed bytes, unless these bytes are the same as the text.
-    pub fn says_after(&self, changed: &[u8]) -> Option<String> {
+    pub(crate) fn says_after(&self, changed: &[u8]) -> Option<String> {
         if matches!(self.original, Original::SameAsText) && !self.encoding.bom {
             return None;
         }
@@ -257,7 +247,7 @@ impl<'b> TextFile<'b> {
     ///
     /// If the encoding is a guess, an edit may change that guess. Then the file is shown differently although
     /// its bytes are right.
-    pub fn keeps_its_encoding(&self, changed: &[u8]) -> bool {
+    pub(crate) fn keeps_its_encoding(&self, changed: &[u8]) -> bool {
         let reads_as = |bytes: &[u8]| {
             if std::str::from_utf8(bytes).is_ok() { UTF_8 } else { guess_encoding(bytes) }
         };
@@ -367,7 +357,7 @@ impl<'b> TextFile<'b> {
 }
 
 /// The bytes of a new file, which is UTF-8 without a byte order mark.
-pub fn encode_new_file(text: &str) -> Vec<u8> {
+pub(crate) fn encode_new_file(text: &str) -> Vec<u8> {
     text.as_bytes().to_vec()
 }
 

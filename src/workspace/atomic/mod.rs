@@ -40,16 +40,21 @@ use std::{
     path::Path,
 };
 
-pub use stamp::{Glimpse, Glimpsed, Stamp};
-pub use temporary_name::is_temporary_name;
+pub use stamp::Glimpse;
+pub(crate) use stamp::{Glimpsed, Stamp};
+pub(crate) use temporary_name::is_temporary_name;
 
 use super::path::WorkspacePath;
 use crate::path_text::path_to_text;
 
 /// What the path must contain for a write to go ahead.
 #[derive(Clone, Copy, Debug)]
-pub enum Expected<'a> {
+pub(crate) enum Expected<'a> {
     /// A file with any content, or nothing.
+    #[cfg_attr(
+        not(all(test, unix)),
+        expect(dead_code, reason = "only tests write without an expectation")
+    )]
     Anything,
     /// Nothing. The file is created; if another program creates it meanwhile, the write fails.
     Absent,
@@ -59,44 +64,45 @@ pub enum Expected<'a> {
 
 /// A file that was read to be edited.
 #[derive(Debug)]
-pub struct ForEdit {
+pub(crate) struct ForEdit {
     /// The whole content of the file.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// The stamp that tells whether the file still has this content.
-    pub stamp: Stamp,
+    pub(crate) stamp: Stamp,
 }
 
 /// The result of a write.
 #[derive(Debug)]
-pub struct Written {
+pub(crate) struct Written {
     /// Whether the file was created.
-    pub created: bool,
+    pub(crate) created: bool,
     /// Why the file was written in place, if it was. A crash could have left a mixture then.
-    pub in_place: Option<InPlace>,
+    pub(crate) in_place: Option<InPlace>,
     /// Metadata of the old file that the new file could not get.
-    pub not_kept: Vec<NotKept>,
+    pub(crate) not_kept: Vec<NotKept>,
     /// Whether the directory was synced to disk as well. The content always is.
-    pub durable: bool,
+    #[cfg_attr(not(all(test, unix)), expect(dead_code, reason = "only tests ask for it"))]
+    pub(crate) durable: bool,
     /// What other programs did to the file during the write.
-    pub foreign: ConcurrentChanges,
+    pub(crate) foreign: ConcurrentChanges,
     /// The stamp of the file as it is now.
-    pub stamp: Stamp,
+    pub(crate) stamp: Stamp,
 }
 
 /// What other programs did to a file during a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ConcurrentChanges {
+pub(crate) struct ConcurrentChanges {
     /// How many bytes they appended. These come after what was written.
-    pub appended: u64,
+    pub(crate) appended: u64,
     /// Whether one still has the old file open. What it writes to it will be lost.
-    pub has_replaced_open: bool,
+    pub(crate) has_replaced_open: bool,
     /// Whether one has already changed the old file in another way than by appending.
-    pub wrote_to_replaced: bool,
+    pub(crate) wrote_to_replaced: bool,
 }
 
 /// Why a file was written in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InPlace {
+pub(crate) enum InPlace {
     /// The file has other names, which would keep the old content after a rename.
     HardLinked,
     /// The file is a mount point or on another device, so that nothing can be renamed onto it.
@@ -105,7 +111,7 @@ pub enum InPlace {
 
 /// Metadata that a new file could not get.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotKept {
+pub(crate) enum NotKept {
     /// The owner of the file. It belongs to the current user now.
     Owner,
     /// The group of the file. The rights of the new group were reduced to those of everyone.
@@ -120,7 +126,7 @@ pub enum NotKept {
 
 /// Why a file was not written. It still has its old bytes.
 #[derive(Debug, thiserror::Error)]
-pub enum WriteError {
+pub(crate) enum WriteError {
     /// The file has changed since it was read for the edit.
     #[error("`{0}` changed while it was being edited; read it again and repeat the edit")]
     Changed(String),
@@ -195,7 +201,7 @@ impl WriteError {
 ///
 /// Of a file that grows meanwhile, the content at the time it was opened is returned; the write keeps
 /// what was appended. Hold the file's lock from here to the write, so that other editors wait.
-pub fn read_for_edit(place: &WorkspacePath, limit: u64) -> Result<ForEdit, WriteError> {
+pub(crate) fn read_for_edit(place: &WorkspacePath, limit: u64) -> Result<ForEdit, WriteError> {
     let path = place.absolute();
     let failed = |err| WriteError::from_io(path, err);
     let mut file = place.open().map_err(failed)?;
@@ -228,7 +234,7 @@ pub fn read_for_edit(place: &WorkspacePath, limit: u64) -> Result<ForEdit, Write
 /// After an error the file still has its old bytes, and no temporary file or new directory is left.
 /// `expected` is checked right before the rename. Editors that use `FileLocks` cannot change the file
 /// in between, and for others there is only the time of one system call.
-pub fn write_atomically(
+pub(crate) fn write_atomically(
     place: &WorkspacePath,
     bytes: &[u8],
     expected: Expected<'_>,
@@ -240,7 +246,7 @@ pub fn write_atomically(
 }
 
 /// Removes a file if it still has the content of the stamp, which undoes its creation.
-pub fn remove_unchanged(place: &WorkspacePath, stamp: &Stamp) -> Result<(), WriteError> {
+pub(crate) fn remove_unchanged(place: &WorkspacePath, stamp: &Stamp) -> Result<(), WriteError> {
     #[cfg(unix)]
     return unix_write::remove(place, stamp);
     #[cfg(not(unix))]

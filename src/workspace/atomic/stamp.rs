@@ -14,7 +14,7 @@ const CLOCK_TICK: Duration = Duration::from_secs(2);
 
 /// A file at one moment: its identity and the hash of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub(crate) struct Stamp {
     pub(super) identity: Identity,
     hash: blake3::Hash,
     taken: SystemTime,
@@ -55,7 +55,7 @@ pub struct Glimpse {
 
 /// How a file compares with a glimpse of its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Glimpsed {
+pub(crate) enum Glimpsed {
     /// It is the same file, and has not been changed since.
     Untouched,
     /// It has the same beginning. The rest may have changed.
@@ -66,12 +66,12 @@ pub enum Glimpsed {
 
 impl Glimpse {
     /// A glimpse of the first `length` bytes of an open file, which have this hash.
-    pub fn of(file: &File, length: u64, hash: blake3::Hash) -> io::Result<Self> {
+    pub(crate) fn of(file: &File, length: u64, hash: blake3::Hash) -> io::Result<Self> {
         Ok(Self { identity: Identity::of_file(file)?, length, hash })
     }
 
     /// Compares with the current content of a file.
-    pub fn compare(&self, bytes: &[u8], now: &Stamp) -> Glimpsed {
+    pub(crate) fn compare(&self, bytes: &[u8], now: &Stamp) -> Glimpsed {
         let beginning = usize::try_from(self.length).ok().and_then(|it| bytes.get(..it));
         match beginning {
             Some(beginning) if blake3::hash(beginning) == self.hash => {
@@ -114,7 +114,7 @@ impl Stamp {
     }
 
     /// The hash of the content, for the record of what was read.
-    pub fn content_hash(&self) -> blake3::Hash {
+    pub(crate) fn content_hash(&self) -> blake3::Hash {
         self.hash
     }
 

@@ -24,7 +24,7 @@ pub(super) fn is_random_name(name: &OsStr) -> bool {
 }
 
 /// Whether only temporary files have such a name.
-pub fn is_temporary_name(name: &OsStr) -> bool {
+pub(crate) fn is_temporary_name(name: &OsStr) -> bool {
     let bytes = name.as_encoded_bytes();
     bytes.starts_with(PREFIX.as_bytes()) && bytes.ends_with(SUFFIX.as_bytes())
 }

@@ -36,7 +36,7 @@ const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Why a file could not be locked.
 #[derive(Debug, thiserror::Error)]
-pub enum LockError {
+pub(crate) enum LockError {
     /// The caller cancelled the wait.
     #[error("waiting for other edits of `{0}` was cancelled")]
     Cancelled(String),
@@ -62,7 +62,7 @@ pub struct FileLocks {
 /// The right to edit one file, until it is dropped.
 #[derive(Debug)]
 #[must_use = "the file is locked only as long as the guard lives"]
-pub struct FileGuard {
+pub(crate) struct FileGuard {
     // Fields are dropped in this order: the lock between processes first, then the turn in this process.
     across_processes: Option<File>,
     turn: Turn,
@@ -71,7 +71,7 @@ pub struct FileGuard {
 /// A position in the queue for one file. Dropping it leaves the queue.
 #[derive(Debug)]
 #[must_use = "the place in the queue is given up when this is dropped"]
-pub struct Turn {
+pub(crate) struct Turn {
     locks: FileLocks,
     place: WorkspacePath,
     ticket: u64,
@@ -97,13 +97,15 @@ impl Default for FileLocks {
 
 impl FileLocks {
     /// The same queues, for an editor that waits at most this long.
+    #[cfg(test)]
     #[must_use]
-    pub fn waiting_at_most(&self, longest_wait: Duration) -> Self {
+    pub(crate) fn waiting_at_most(&self, longest_wait: Duration) -> Self {
         Self { longest_wait, ..self.clone() }
     }
 
     /// Waits until the file may be edited, and locks it.
-    pub fn acquire(
+    #[cfg(test)]
+    pub(crate) fn acquire(
         &self,
         place: &WorkspacePath,
         cancelled: &dyn Fn() -> bool,
@@ -113,7 +115,7 @@ impl FileLocks {
 
     /// Joins the queue without waiting, so that a caller can determine the order of edits before it passes
     /// them to threads.
-    pub fn queue_up(&self, place: &WorkspacePath) -> Turn {
+    pub(crate) fn queue_up(&self, place: &WorkspacePath) -> Turn {
         let mut waiting = self.queues.lock();
         waiting.last_ticket += 1;
         let ticket = waiting.last_ticket;
@@ -124,7 +126,7 @@ impl FileLocks {
 
 impl FileGuard {
     /// Locks the file that is at the path now, because another program may have replaced it.
-    pub fn renew(&mut self, cancelled: &dyn Fn() -> bool) -> Result<(), LockError> {
+    pub(crate) fn renew(&mut self, cancelled: &dyn Fn() -> bool) -> Result<(), LockError> {
         // The old lock is released first, because the holder of the new file may be waiting for it.
         self.across_processes = None;
         self.across_processes =
@@ -142,7 +144,7 @@ impl Queues {
 
 impl Turn {
     /// Waits until all earlier editors of the file are done, in this and in other processes.
-    pub fn wait(self, cancelled: &dyn Fn() -> bool) -> Result<FileGuard, LockError> {
+    pub(crate) fn wait(self, cancelled: &dyn Fn() -> bool) -> Result<FileGuard, LockError> {
         let limit = self.wait_limit(cancelled);
         self.wait_for_front(&limit)?;
         let across_processes = lock_across_processes(&self.place, &limit)?;

@@ -28,7 +28,7 @@ const MAX_FIELDS: usize = 10_000;
 
 /// A change of one cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CellEdit {
+pub(crate) enum CellEdit {
     /// Gives a cell a new source and, if a kind is given, a new kind.
     Replace {
         /// The id of the cell.
@@ -56,18 +56,18 @@ pub enum CellEdit {
 
 /// The change of a notebook's text that an edit makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditedNotebook {
+pub(crate) struct EditedNotebook {
     /// The parts of the old text that change, in order, with their new text.
-    pub splices: Vec<Splice>,
+    pub(crate) splices: Vec<Splice>,
     /// The id of the cell that was changed, added or removed.
-    pub cell_id: String,
+    pub(crate) cell_id: String,
     /// The position of that cell, counted from 0.
-    pub index: usize,
+    pub(crate) index: usize,
 }
 
 /// Why a notebook could not be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotebookEditError {
+pub(crate) enum NotebookEditError {
     /// The text is not a notebook.
     #[error("{0}")]
     Unreadable(#[from] NotebookError),
@@ -95,7 +95,10 @@ pub enum NotebookEditError {
 }
 
 /// Finds out which parts of the text of an `.ipynb` file change, and how.
-pub fn edit_notebook(text: &str, edit: &CellEdit) -> Result<EditedNotebook, NotebookEditError> {
+pub(crate) fn edit_notebook(
+    text: &str,
+    edit: &CellEdit,
+) -> Result<EditedNotebook, NotebookEditError> {
     if text.len() > MAX_NOTEBOOK_BYTES {
         return Err(NotebookEditError::TooLarge(text.len()));
     }
@@ -145,7 +148,7 @@ fn by_position(id: &str, count: usize) -> Option<usize> {
 }
 
 /// A part of the text, and its replacement.
-pub type Splice = (Range<usize>, String);
+pub(crate) type Splice = (Range<usize>, String);
 
 /// The text of a notebook, with what is needed to find and write cells in it.
 struct NotebookText<'a> {

@@ -10,52 +10,52 @@ mod json_scan;
 mod read;
 mod render;
 
-pub use edit::{CellEdit, EditedNotebook, NotebookEditError, Splice, edit_notebook};
-pub use read::read_notebook;
-pub use render::{NotebookPiece, render_cells};
+pub(crate) use edit::{CellEdit, NotebookEditError, edit_notebook};
+pub(crate) use read::read_notebook;
+pub(crate) use render::{NotebookPiece, render_cells};
 
 /// The size of the largest notebook that is parsed.
-pub const MAX_NOTEBOOK_BYTES: usize = 32 * 1024 * 1024;
+pub(crate) const MAX_NOTEBOOK_BYTES: usize = 32 * 1024 * 1024;
 /// The most characters of one output that are rendered.
-pub const MAX_OUTPUT_CHARS: usize = 10_000;
+pub(crate) const MAX_OUTPUT_CHARS: usize = 10_000;
 /// The most bytes of text that are rendered for all cells together.
-pub const MAX_RENDERED_BYTES: usize = 256 * 1024;
+pub(crate) const MAX_RENDERED_BYTES: usize = 256 * 1024;
 /// The most base64 characters of an image: 5 MiB, which is what model providers accept.
-pub const MAX_IMAGE_BASE64: usize = 5 * 1024 * 1024;
+pub(crate) const MAX_IMAGE_BASE64: usize = 5 * 1024 * 1024;
 /// The most images that are rendered for all cells together.
-pub const MAX_IMAGES: usize = 20;
+pub(crate) const MAX_IMAGES: usize = 20;
 
 /// The parts of a notebook that are shown to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notebook {
+pub(crate) struct Notebook {
     /// The language of the code cells, such as `python`.
-    pub language: String,
+    pub(crate) language: String,
     /// The cells in order. Those after the size limit of a rendering are not parsed.
-    pub cells: Vec<Cell>,
+    pub(crate) cells: Vec<Cell>,
     /// How many cells the notebook has.
-    pub total_cells: usize,
+    pub(crate) total_cells: usize,
 }
 
 /// One cell of a notebook, with its outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// The id of the cell, or `cell-N` with its position from 0 if the file gives none.
-    pub id: String,
+    pub(crate) id: String,
     /// Whether the cell is code or text.
-    pub kind: CellKind,
+    pub(crate) kind: CellKind,
     /// The number Jupyter shows in `In [N]`, if the cell was run.
-    pub execution_count: Option<i64>,
+    pub(crate) execution_count: Option<i64>,
     /// The code or text of the cell.
-    pub source: String,
+    pub(crate) source: String,
     /// The outputs of the last run, for code cells.
-    pub outputs: Vec<CellOutput>,
+    pub(crate) outputs: Vec<CellOutput>,
     /// How many outputs are of a type that cannot be shown.
-    pub skipped_outputs: usize,
+    pub(crate) skipped_outputs: usize,
 }
 
 /// The kinds of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CellKind {
+pub(crate) enum CellKind {
     /// Code in the notebook's language.
     Code,
     /// Text in Markdown.
@@ -76,7 +76,7 @@ impl CellKind {
 
 /// One output of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CellOutput {
+pub(crate) enum CellOutput {
     /// Printed text, or a value as text.
     Text(String),
     /// An exception that the cell raised.
@@ -99,7 +99,7 @@ pub enum CellOutput {
 
 /// Why a text cannot be read as a notebook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotebookError {
+pub(crate) enum NotebookError {
     /// The text is not JSON.
     #[error("the notebook is not valid JSON: {0}; read the file as plain text to repair it")]
     Json(String),

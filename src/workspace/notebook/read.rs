@@ -26,7 +26,7 @@ const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/w
 ///
 /// # Errors
 /// Says where the JSON is wrong, or which part of a notebook is missing.
-pub fn read_notebook(text: &str) -> Result<Notebook, NotebookError> {
+pub(crate) fn read_notebook(text: &str) -> Result<Notebook, NotebookError> {
     let root = NotebookRoot::of(text)?;
     let mut reader = CellReader { room: 2 * MAX_RENDERED_BYTES, images: 0 };
     let mut cells = Vec::new();

@@ -12,7 +12,7 @@ const TAIL_BYTES: usize = 512;
 
 /// A part of a rendered notebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotebookPiece {
+pub(crate) enum NotebookPiece {
     /// Text up to the next image.
     Text(String),
     /// An image, between the text before and after it.
@@ -29,7 +29,7 @@ pub enum NotebookPiece {
 /// Each cell is `<cell id="…" type="…">source</cell>`, followed by `<output>`, `<error>` or
 /// `<image>` for each output. A tag gets a number if the content contains its closing tag.
 #[must_use]
-pub fn render_cells(notebook: &Notebook) -> Vec<NotebookPiece> {
+pub(crate) fn render_cells(notebook: &Notebook) -> Vec<NotebookPiece> {
     let mut pieces = Vec::new();
     let mut budget = MAX_RENDERED_BYTES - TAIL_BYTES;
     let mut images = 0;

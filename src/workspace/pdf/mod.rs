@@ -44,42 +44,42 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lexer::find;
 use object_reader::ObjectReader;
-pub use page_range::{PageRange, PageRangeError};
+pub(crate) use page_range::PageRange;
 use page_text::PageText;
 
 /// The most pages that can be read at once.
-pub const MAX_PAGES_PER_READ: u32 = 20;
+pub(crate) const MAX_PAGES_PER_READ: u32 = 20;
 /// Documents with more pages than this can only be read with a page range.
-pub const MAX_PAGES_WITHOUT_RANGE: u32 = 10;
+pub(crate) const MAX_PAGES_WITHOUT_RANGE: u32 = 10;
 /// The most text, in bytes, that is kept of one page.
-pub const MAX_PAGE_TEXT: usize = 1024 * 1024;
+pub(crate) const MAX_PAGE_TEXT: usize = 1024 * 1024;
 
 /// The header may begin within this many bytes, as in other PDF readers.
 const HEADER_WINDOW: usize = 1024;
 
 /// The text of some or all pages of a PDF.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PdfText {
+pub(crate) struct PdfText {
     /// How many pages the document has.
-    pub total_pages: u32,
+    pub(crate) total_pages: u32,
     /// The pages asked for, in order.
-    pub pages: Vec<PdfPage>,
+    pub(crate) pages: Vec<PdfPage>,
 }
 
 /// The text of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PdfPage {
+pub(crate) struct PdfPage {
     /// The page's number, counted from 1.
-    pub number: u32,
+    pub(crate) number: u32,
     /// The text, in the order in which the page draws it.
-    pub text: String,
+    pub(crate) text: String,
     /// What is missing from the text, if anything: it was cut, or some of it could not be decoded.
-    pub note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 /// Why a PDF could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PdfError {
+pub(crate) enum PdfError {
     /// There is no PDF header.
     #[error("not a PDF: no `%PDF-` within the first 1024 bytes; read the file as what it is")]
     NotAPdf,
@@ -141,7 +141,7 @@ pub enum PdfError {
 /// # Errors
 /// Says what is wrong with the file or the range. A file that would take too much time or memory is
 /// refused.
-pub fn read_pdf(
+pub(crate) fn read_pdf(
     bytes: &[u8],
     range: Option<PageRange>,
     cancelled: &dyn Fn() -> bool,

@@ -2,16 +2,16 @@
 
 /// A range of pages, counted from 1, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageRange {
+pub(crate) struct PageRange {
     /// The first page wanted.
-    pub first: u32,
+    pub(crate) first: u32,
     /// The last page wanted.
-    pub last: u32,
+    pub(crate) last: u32,
 }
 
 /// Why a text is not a range of pages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PageRangeError {
+pub(crate) enum PageRangeError {
     /// The text is empty.
     #[error("pages is empty; give a page such as `3` or a range such as `1-5`")]
     Empty,
@@ -42,7 +42,7 @@ impl PageRange {
     ///
     /// # Errors
     /// Says what is wrong with the text and gives a correct example.
-    pub fn parse(text: &str) -> Result<Self, PageRangeError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, PageRangeError> {
         let text = text.trim();
         if text.is_empty() {
             return Err(PageRangeError::Empty);

@@ -10,7 +10,7 @@ const ROW_BYTES: usize = 48;
 
 /// The kinds of rows in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowKind {
+pub(crate) enum RowKind {
     /// A line with a match, or the matched part of it.
     Match,
     /// A line near a match.
@@ -21,7 +21,7 @@ pub enum RowKind {
 
 /// The text of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RowText {
+pub(crate) enum RowText {
     /// The whole text, without the line ending.
     Whole(Box<str>),
     /// The line is too long to be shown; only its length is given.
@@ -33,13 +33,13 @@ pub enum RowText {
 
 /// One row of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// Whether this is a match, context or a gap.
-    pub kind: RowKind,
+    pub(crate) kind: RowKind,
     /// The line number, counted from 1.
-    pub line: Option<u64>,
+    pub(crate) line: Option<u64>,
     /// The text of the line.
-    pub text: RowText,
+    pub(crate) text: RowText,
 }
 
 impl Row {
@@ -57,16 +57,16 @@ impl Row {
 
 /// The rows of one file, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileRows {
+pub(crate) struct FileRows {
     /// The absolute path of the file.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The rows. If rows of another file precede them, the first may be a gap.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// What was found, in the shape that the request asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub(crate) enum Found {
     /// Files with a match, most recently modified first.
     Files(Vec<PathBuf>),
     /// The number of matches in each file, sorted by path.
@@ -77,49 +77,49 @@ pub enum Found {
 
 /// Totals of all matches, including those that are not shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+pub(crate) struct Totals {
     /// Files with a match.
-    pub files: u64,
+    pub(crate) files: u64,
     /// The number of matching lines, or of matches if they may span lines. Only counted if the shape of
     /// the answer needs it.
-    pub matches: u64,
+    pub(crate) matches: u64,
 }
 
 /// Files that were not searched completely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub(crate) struct Skipped {
     /// Files that are not text.
-    pub binary: u64,
+    pub(crate) binary: u64,
     /// Files that turned out to be binary after some of their rows.
-    pub partly: u64,
+    pub(crate) partly: u64,
     /// Some of those, sorted by path, with the offset at which binary data was found.
-    pub partly_examples: Vec<(PathBuf, u64)>,
+    pub(crate) partly_examples: Vec<(PathBuf, u64)>,
     /// What could not be read, and which ignore rules could not be applied.
-    pub notices: Notices,
+    pub(crate) notices: Notices,
 }
 
 /// For an empty answer: files that would have matched but were not searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WouldMatch {
+pub(crate) struct WouldMatch {
     /// Some ignored or hidden files, sorted by path.
-    pub left_out: Vec<PathBuf>,
+    pub(crate) left_out: Vec<PathBuf>,
     /// Some binary files, sorted by path.
-    pub binary: Vec<PathBuf>,
+    pub(crate) binary: Vec<PathBuf>,
     /// Whether there were too many files to look at all of them, and none of those looked at matches.
-    pub gave_up: bool,
+    pub(crate) gave_up: bool,
 }
 
 /// The answer to a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SearchAnswer {
+pub(crate) struct SearchAnswer {
     /// The part that is shown.
-    pub found: Found,
+    pub(crate) found: Found,
     /// Whether there is more than is shown.
-    pub more: bool,
+    pub(crate) more: bool,
     /// The totals, if everything was searched.
-    pub totals: Option<Totals>,
+    pub(crate) totals: Option<Totals>,
     /// The files that were not searched.
-    pub skipped: Skipped,
+    pub(crate) skipped: Skipped,
     /// For an empty answer: files that would have matched.
-    pub would_match: WouldMatch,
+    pub(crate) would_match: WouldMatch,
 }

@@ -20,37 +20,37 @@ const MAX_NAMED: usize = 3;
 
 /// Which files to find, and how many to return.
 #[derive(Clone, Copy, Debug)]
-pub struct FindFilesRequest<'a> {
+pub(crate) struct FindFilesRequest<'a> {
     /// Where to look, and which files to select.
-    pub scope: Scope<'a>,
+    pub(crate) scope: Scope<'a>,
     /// The most files to return.
-    pub limit: usize,
+    pub(crate) limit: usize,
 }
 
 /// The files that were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FoundFiles {
+pub(crate) struct FoundFiles {
     /// The files, most recently modified first.
-    pub files: Vec<FoundFile>,
+    pub(crate) files: Vec<FoundFile>,
     /// The number of all files found, including those not returned.
-    pub total: u64,
+    pub(crate) total: u64,
     /// Directories that could not be read, and rules that could not be applied.
-    pub notices: Notices,
+    pub(crate) notices: Notices,
     /// If nothing was found: some ignored or hidden files that match.
-    pub left_out: Vec<PathBuf>,
+    pub(crate) left_out: Vec<PathBuf>,
 }
 
 /// The path of a file in two parts, so that files in the same directory share the first part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FoundFile {
+pub(crate) struct FoundFile {
     /// The absolute path of its directory.
-    pub folder: Arc<Path>,
+    pub(crate) folder: Arc<Path>,
     /// The name of the file in that directory.
-    pub name: OsString,
+    pub(crate) name: OsString,
 }
 
 /// Finds the files that the request selects.
-pub fn find_files(
+pub(crate) fn find_files(
     request: &FindFilesRequest<'_>,
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<FoundFiles, SearchError> {

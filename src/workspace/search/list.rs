@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Lists a directory, refusing anything that is not a directory.
-pub fn list(
+pub(crate) fn list(
     request: &ListingRequest<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Listing, SearchError> {

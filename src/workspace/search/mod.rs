@@ -29,13 +29,13 @@ mod tests;
 
 use std::{fs::FileType, io, path::Path};
 
-pub use answer::{
-    FileRows, Found, Row, RowKind, RowText, SearchAnswer, Skipped, Totals, WouldMatch,
+pub(crate) use answer::{
+    FileRows, Found, Row, RowKind, RowText, SearchAnswer, Skipped, WouldMatch,
 };
-pub use find_files::{FindFilesRequest, FoundFile, FoundFiles, find_files};
-pub use list::list;
-pub use notices::Notices;
-pub use query::{CaseSensitivity, MatchSpan, Query, QueryError};
+pub(crate) use find_files::{FindFilesRequest, FoundFile, FoundFiles, find_files};
+pub(crate) use list::list;
+pub(crate) use notices::Notices;
+pub(crate) use query::{CaseSensitivity, MatchSpan, Query, QueryError};
 
 use self::{
     file_visitor::{FileVisitor, GroupMatches},
@@ -45,8 +45,8 @@ use self::{
 use super::{
     WorkspacePath,
     walk::{
-        Cancelled, DirectoryWalk, Gather as _, IgnoreRules, ResultOrder, SearchThreads, Selection,
-        Visibility, WalkedFiles, open_named,
+        Cancelled, DirectoryWalk, Gather as _, ResultOrder, SearchThreads, Selection, Visibility,
+        WalkedFiles, open_named,
     },
 };
 use crate::path_text::path_to_text;
@@ -60,7 +60,7 @@ const MAX_KEPT_OFFSET: usize = 5_000;
 
 /// The shape of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// Which files have a match.
     Files,
     /// How many lines of each file match.
@@ -78,39 +78,39 @@ pub enum Shape {
 
 /// Which files are searched, and with which threads.
 #[derive(Clone, Copy, Debug)]
-pub struct Scope<'a> {
+pub(crate) struct Scope<'a> {
     /// The directory to start in. A search can also start with a file.
-    pub start: &'a WorkspacePath,
+    pub(crate) start: &'a WorkspacePath,
     /// Which files below it are selected.
-    pub selection: &'a Selection,
+    pub(crate) selection: &'a Selection,
     /// The user's global excludes, and the directory they are relative to.
-    pub global_excludes: Option<(&'a Path, &'a Path)>,
+    pub(crate) global_excludes: Option<(&'a Path, &'a Path)>,
     /// Which files may be seen at all.
-    pub visibility: &'a Visibility,
+    pub(crate) visibility: &'a Visibility,
     /// The threads that do the work.
-    pub threads: &'a SearchThreads,
+    pub(crate) threads: &'a SearchThreads,
 }
 
 /// What to search for, where, and how much of it to show.
 #[derive(Clone, Copy, Debug)]
-pub struct SearchRequest<'a> {
+pub(crate) struct SearchRequest<'a> {
     /// Where to search.
-    pub scope: Scope<'a>,
+    pub(crate) scope: Scope<'a>,
     /// What to search for.
-    pub query: &'a Query,
+    pub(crate) query: &'a Query,
     /// The shape of the answer.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// How many rows to skip.
-    pub offset: usize,
+    pub(crate) offset: usize,
     /// The most rows to show; without a limit, as many as fit.
-    pub limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// The most bytes of lines to show.
-    pub max_bytes: usize,
+    pub(crate) max_bytes: usize,
 }
 
 /// Why a search failed.
 #[derive(Debug, thiserror::Error)]
-pub enum SearchError {
+pub(crate) enum SearchError {
     /// The search was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -158,7 +158,6 @@ impl<'a> Scope<'a> {
         DirectoryWalk {
             start: self.start,
             selection: self.selection,
-            ignore_rules: IgnoreRules::Hold,
             global_excludes: self.global_excludes,
             visibility: self.visibility,
             taken,
@@ -190,7 +189,7 @@ impl SearchRequest<'_> {
 }
 
 /// Runs a search on the threads of its scope, and explains an empty answer.
-pub fn search(
+pub(crate) fn search(
     request: &SearchRequest<'_>,
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<SearchAnswer, SearchError> {

@@ -10,15 +10,15 @@ pub(super) const MAX_EXAMPLES: usize = 5;
 
 /// The problems of one walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Notices {
+pub(crate) struct Notices {
     /// How many files and directories could not be read.
-    pub unreadable: u64,
+    pub(crate) unreadable: u64,
     /// Some of those files and directories, with the cause.
-    pub examples: Vec<(PathBuf, String)>,
+    pub(crate) examples: Vec<(PathBuf, String)>,
     /// How many ignore files could not be applied completely.
-    pub unapplied: u64,
+    pub(crate) unapplied: u64,
     /// Some of those ignore files, with the cause.
-    pub unapplied_examples: Vec<UnappliedRules>,
+    pub(crate) unapplied_examples: Vec<UnappliedRules>,
 }
 
 impl Notices {

@@ -22,7 +22,7 @@ const MAX_SHOWN_BYTES: usize = 1_000;
 
 /// Whether upper and lower case are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CaseSensitivity {
+pub(crate) enum CaseSensitivity {
     /// `a` does not match `A`.
     Sensitive,
     /// `a` matches `A`.
@@ -31,7 +31,7 @@ pub enum CaseSensitivity {
 
 /// What one match may span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MatchSpan {
+pub(crate) enum MatchSpan {
     /// A match is within one line.
     Line,
     /// A match may span lines, and a dot matches line breaks, too.
@@ -40,7 +40,7 @@ pub enum MatchSpan {
 
 /// Why a pattern was refused.
 #[derive(Debug, thiserror::Error)]
-pub enum QueryError {
+pub(crate) enum QueryError {
     /// The pattern is invalid or too large.
     #[error("{0}")]
     Malformed(String),
@@ -54,14 +54,18 @@ pub enum QueryError {
 
 /// A compiled pattern, ready to be used by several threads.
 #[derive(Clone, Debug)]
-pub struct Query {
+pub(crate) struct Query {
     pub(super) matcher: LineMatcher,
     pub(super) span: MatchSpan,
 }
 
 impl Query {
     /// Compiles a pattern, after checking its size.
-    pub fn new(pattern: &str, case: CaseSensitivity, span: MatchSpan) -> Result<Self, QueryError> {
+    pub(crate) fn new(
+        pattern: &str,
+        case: CaseSensitivity,
+        span: MatchSpan,
+    ) -> Result<Self, QueryError> {
         check_size(pattern)?;
         let mut builder = RegexMatcherBuilder::new();
         builder

@@ -13,11 +13,11 @@ use crate::workspace::{LineEnding, LineEndings, diff::compare};
 const NEIGHBOURHOOD: usize = 1024;
 
 /// A part of the text, and its replacement.
-pub type TextEdit<'a> = (Range<usize>, Cow<'a, str>);
+pub(crate) type TextEdit<'a> = (Range<usize>, Cow<'a, str>);
 
 /// The new text for the matches of one search.
 #[derive(Clone, Debug)]
-pub struct Replacement<'a> {
+pub(crate) struct Replacement<'a> {
     text: &'a str,
     new_text: &'a str,
     /// The number of line endings in the new text.
@@ -28,7 +28,12 @@ pub struct Replacement<'a> {
 
 impl<'a> Replacement<'a> {
     /// Prepares to replace `target`, which was found in `text` by `strategy`, with `new_text`.
-    pub fn new(text: &'a str, target: &'a str, strategy: MatchStrategy, new_text: &'a str) -> Self {
+    pub(crate) fn new(
+        text: &'a str,
+        target: &'a str,
+        strategy: MatchStrategy,
+        new_text: &'a str,
+    ) -> Self {
         let endings = memchr_iter(b'\n', new_text.as_bytes()).count();
         let file_ending = if endings > 0 { LineEndings::count(text).dominant() } else { None };
         // An exact match equals the target byte for byte.
@@ -37,7 +42,7 @@ impl<'a> Replacement<'a> {
     }
 
     /// The most bytes that [`at`](Self::at) can return for a match.
-    pub fn size_at(&self, hit: &TargetMatch) -> usize {
+    pub(crate) fn size_at(&self, hit: &TargetMatch) -> usize {
         let indentation = hit.shift.as_ref().map_or(0, |it| it.to.len());
         let more = (self.endings + 1).saturating_mul(indentation + 1);
         self.new_text.len().saturating_add(more)
@@ -48,7 +53,7 @@ impl<'a> Replacement<'a> {
     ///
     /// New lines get the line ending of those they replace, otherwise that of the nearest line, otherwise
     /// that of most lines in the file. They are indented like the match.
-    pub fn at(&self, hit: &TargetMatch) -> Vec<TextEdit<'a>> {
+    pub(crate) fn at(&self, hit: &TargetMatch) -> Vec<TextEdit<'a>> {
         let lines = self.by_line.as_ref().and_then(|it| it.edits(self, hit));
         lines.unwrap_or_else(|| vec![(hit.range.clone(), self.whole(hit))])
     }

@@ -15,14 +15,14 @@ use std::ops::Range;
 
 use memchr::{memchr_iter, memmem};
 
-pub use adapt::{Replacement, TextEdit};
-pub use nearest::{NEAREST_TEXT_BYTES, NearestRegion, nearest_region};
+pub(crate) use adapt::Replacement;
+pub(crate) use nearest::{NEAREST_TEXT_BYTES, nearest_region};
 use sequence::Sequence;
 use view::{Needle, NormalizedView, ViewKind, is_blank};
 
 /// Which differences are ignored to find a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MatchStrategy {
+pub(crate) enum MatchStrategy {
     /// None: the text is equal to the target.
     Exact,
     /// Whether lines end in `\n` or `\r\n`.
@@ -38,7 +38,7 @@ pub enum MatchStrategy {
 
 impl MatchStrategy {
     /// All strategies, in the order in which they are tried.
-    pub const LADDER: [Self; 5] = [
+    pub(crate) const LADDER: [Self; 5] = [
         Self::Exact,
         Self::LineEndings,
         Self::TrailingBlanks,
@@ -47,7 +47,7 @@ impl MatchStrategy {
     ];
 
     /// The name of the strategy in results, which never changes.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
             Self::LineEndings => "line-endings",
@@ -60,16 +60,16 @@ impl MatchStrategy {
 
 /// All matches of a target by the first strategy that finds any.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Matches {
+pub(crate) struct Matches {
     /// The strategy that found them.
-    pub strategy: MatchStrategy,
+    pub(crate) strategy: MatchStrategy,
     /// The matches in order; at least one.
-    pub hits: Vec<TargetMatch>,
+    pub(crate) hits: Vec<TargetMatch>,
 }
 
 /// What is done about matches that overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overlaps {
+pub(crate) enum Overlaps {
     /// All are returned, because one of them is to be chosen.
     Given,
     /// Only the first is returned, because all matches are to be replaced.
@@ -78,7 +78,7 @@ pub enum Overlaps {
 
 /// Why a search was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GivenUp {
+pub(crate) enum GivenUp {
     /// The caller cancelled it.
     #[error("the search was cancelled")]
     Cancelled,
@@ -88,7 +88,7 @@ pub enum GivenUp {
 }
 
 /// The most matches that are returned, because each takes memory.
-pub const MAX_HITS: usize = 1_000_000;
+pub(crate) const MAX_HITS: usize = 1_000_000;
 
 /// How many bytes of a text are searched leniently at a time.
 const PART_BYTES: usize = 1024 * 1024;
@@ -97,31 +97,31 @@ const MAX_PARTS: usize = 8;
 
 /// One match of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetMatch {
+pub(crate) struct TargetMatch {
     /// The range of the match in the text, in bytes.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// The number of the first line, counted from 1.
-    pub first_line: usize,
+    pub(crate) first_line: usize,
     /// The number of the last line that has a character or its ending in the range.
-    pub last_line: usize,
+    pub(crate) last_line: usize,
     /// How the indentation differs from that of the target, if it does.
-    pub shift: Option<Box<IndentationShift>>,
+    pub(crate) shift: Option<Box<IndentationShift>>,
 }
 
 /// The indentation of the target, and the indentation in the text instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IndentationShift {
+pub(crate) struct IndentationShift {
     /// The indentation that all lines of the target have.
-    pub from: String,
+    pub(crate) from: String,
     /// The indentation of the same lines in the text.
-    pub to: String,
+    pub(crate) to: String,
 }
 
 /// Looks for `target`, first strictly, then more and more leniently.
 ///
 /// An empty target is never found. For a target of nothing but blanks only differences of line endings
 /// are ignored; otherwise it would be found between any two lines.
-pub fn find_target(
+pub(crate) fn find_target(
     text: &str,
     target: &str,
     overlaps: Overlaps,
@@ -228,7 +228,7 @@ fn find_leniently(
 }
 
 /// The index of the match that is nearest to a line, counted from 1. `None` if two are equally near.
-pub fn unique_by_line_hint(hits: &[TargetMatch], line: usize) -> Option<usize> {
+pub(crate) fn unique_by_line_hint(hits: &[TargetMatch], line: usize) -> Option<usize> {
     // Of matches that contain the line, the one that begins nearest to it.
     let distance = |hit: &TargetMatch| {
         let outside = hit.first_line.saturating_sub(line).max(line.saturating_sub(hit.last_line));

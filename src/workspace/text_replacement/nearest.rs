@@ -2,7 +2,7 @@
 //! never for edits.
 
 /// How many bytes of the text are searched.
-pub const NEAREST_TEXT_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const NEAREST_TEXT_BYTES: usize = 8 * 1024 * 1024;
 /// How many bytes of the target are compared.
 const MAX_TARGET: usize = 64 * 1024;
 /// A region with a lower similarity is not suggested.
@@ -12,19 +12,19 @@ const SLOTS: usize = 1 << 16;
 
 /// Lines that are similar to a target.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NearestRegion {
+pub(crate) struct NearestRegion {
     /// The number of the first line, counted from 1.
-    pub first_line: usize,
+    pub(crate) first_line: usize,
     /// The number of the last line.
-    pub last_line: usize,
+    pub(crate) last_line: usize,
     /// The share of common trigrams of characters, from 0 to 1.
-    pub similarity: f64,
+    pub(crate) similarity: f64,
 }
 
 /// The lines that are most similar to `target`, as many as it has. `None` if nothing is similar.
 ///
 /// Compares the first 8 MiB of the text with the first 64 KiB of the target, in linear time.
-pub fn nearest_region(text: &str, target: &str) -> Option<NearestRegion> {
+pub(crate) fn nearest_region(text: &str, target: &str) -> Option<NearestRegion> {
     let text = text.get(..text.floor_char_boundary(NEAREST_TEXT_BYTES)).unwrap_or(text);
     let target = target.get(..target.floor_char_boundary(MAX_TARGET)).unwrap_or(target);
     let target = target.trim_matches(['\r', '\n']);

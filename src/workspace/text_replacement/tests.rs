@@ -7,7 +7,7 @@ use std::time::Instant;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
-use super::*;
+use super::{adapt::TextEdit, *};
 use crate::workspace::TextFile;
 
 /// The text of a match, and its first and last line.

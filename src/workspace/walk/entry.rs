@@ -4,7 +4,7 @@ use std::{ffi::OsStr, io, ops::ControlFlow};
 
 /// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
+pub(crate) enum EntryKind {
     /// A regular file.
     File,
     /// A directory, which a walk may enter.

@@ -60,7 +60,7 @@ mod kinds {
 
 /// What it means if a read returns fewer bytes than were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShortReads {
+pub(crate) enum ShortReads {
     /// The file ends there. This is certain for file systems that use the kernel's page cache.
     EndFiles,
     /// There may be more. Only a read of no bytes means that the file ends.
@@ -69,7 +69,7 @@ pub enum ShortReads {
 
 /// One directory of a walk, with the directories that lead to it.
 #[derive(Debug)]
-pub struct Folder {
+pub(crate) struct Folder {
     parent: Option<Arc<Folder>>,
     name: OsString,
     /// Not stored in most directories if it is long: the paths in a deep tree would take more memory than
@@ -119,7 +119,7 @@ impl Folder {
     }
 
     /// The absolute path of the directory, without links at the time the walk began.
-    pub fn path(&self) -> Arc<Path> {
+    pub(crate) fn path(&self) -> Arc<Path> {
         if let Some(path) = &self.path {
             return Arc::clone(path);
         }
@@ -154,13 +154,13 @@ impl Folder {
     }
 
     /// How many levels below the start of the walk the directory is.
-    pub fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 
     /// What a short read of a file in this directory means. An error if the directory is on a file system
     /// such as `/proc`, whose files must not be opened; it may be mounted anywhere.
-    pub fn short_reads(&self) -> io::Result<ShortReads> {
+    pub(crate) fn short_reads(&self) -> io::Result<ShortReads> {
         #[cfg(target_os = "linux")]
         return self
             .short_reads
@@ -246,7 +246,7 @@ impl Folder {
     }
 
     /// Opens a file of this directory, without following links.
-    pub fn open_file(&self, name: &OsStr) -> io::Result<File> {
+    pub(crate) fn open_file(&self, name: &OsStr) -> io::Result<File> {
         #[cfg(unix)]
         return self.with_handle(|it| regular_file::open_listed(it, name));
         #[cfg(not(unix))]
@@ -262,7 +262,7 @@ impl Folder {
     }
 
     /// The modification time of a file in this directory.
-    pub fn modified(&self, name: &OsStr) -> io::Result<SystemTime> {
+    pub(crate) fn modified(&self, name: &OsStr) -> io::Result<SystemTime> {
         #[cfg(target_os = "linux")]
         return self.with_handle(|it| {
             let stat = rustix::fs::statat(it, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
@@ -342,7 +342,7 @@ fn open_folder(from: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
 
 /// Opens a file that the caller named, unless it is on a file system such as `/proc`. This is checked
 /// before, because merely opening such a file can have an effect.
-pub fn open_named(place: &WorkspacePath) -> io::Result<File> {
+pub(crate) fn open_named(place: &WorkspacePath) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
         let folder = place.absolute().parent().unwrap_or(place.absolute());

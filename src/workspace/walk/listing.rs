@@ -24,49 +24,49 @@ const MAX_EXAMPLES: usize = 5;
 
 /// Which directory to list, and how much of it.
 #[derive(Debug)]
-pub struct ListingRequest<'a> {
+pub(crate) struct ListingRequest<'a> {
     /// The directory to list.
-    pub start: &'a WorkspacePath,
+    pub(crate) start: &'a WorkspacePath,
     /// Whether names that begin with a dot are listed.
-    pub hidden: HiddenFiles,
+    pub(crate) hidden: HiddenFiles,
     /// How many levels of subdirectories are listed.
-    pub max_depth: usize,
+    pub(crate) max_depth: usize,
     /// How many entries are listed. Further ones are only counted.
-    pub max_entries: usize,
+    pub(crate) max_entries: usize,
     /// The user's global excludes, and the directory they are relative to.
-    pub global_excludes: Option<(&'a Path, &'a Path)>,
+    pub(crate) global_excludes: Option<(&'a Path, &'a Path)>,
     /// Which files may be seen at all.
-    pub visibility: &'a Visibility,
+    pub(crate) visibility: &'a Visibility,
 }
 
 /// One entry of a listing.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The name of the entry in its directory.
-    pub name: OsString,
+    pub(crate) name: OsString,
     /// The kind of the entry.
-    pub kind: EntryKind,
+    pub(crate) kind: EntryKind,
     /// How many levels below the start its directory is.
-    pub depth: usize,
+    pub(crate) depth: usize,
 }
 
 /// A listing, in the order in which a tree is printed.
 #[derive(Debug, Default)]
-pub struct Listing {
+pub(crate) struct Listing {
     /// The entries, up to the limit.
-    pub entries: Vec<Listed>,
+    pub(crate) entries: Vec<Listed>,
     /// The number of all entries, including those beyond the limit.
-    pub total: usize,
+    pub(crate) total: usize,
     /// The number of entries that are left out because they are ignored or hidden.
-    pub left_out: usize,
+    pub(crate) left_out: usize,
     /// The first few directories that could not be read, and why.
-    pub unreadable: Vec<(PathBuf, String)>,
+    pub(crate) unreadable: Vec<(PathBuf, String)>,
     /// The first few ignore files that could not be applied.
-    pub unapplied: Vec<UnappliedRules>,
+    pub(crate) unapplied: Vec<UnappliedRules>,
 }
 
 /// Lists a directory and the levels below it.
-pub fn list_folder(
+pub(crate) fn list_folder(
     request: &ListingRequest<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> io::Result<Result<Listing, Cancelled>> {
@@ -114,7 +114,7 @@ pub fn list_folder(
 }
 
 /// Calls `each` for the first entries of a directory, in the order of the system.
-pub fn look_at_names(
+pub(crate) fn look_at_names(
     place: &WorkspacePath,
     most: usize,
     each: &mut dyn FnMut(&OsStr, EntryKind),

@@ -24,14 +24,16 @@ mod walker;
 #[cfg(all(test, unix))]
 mod tests;
 
-pub use entry::EntryKind;
-pub use folder::{Folder, ShortReads, open_named};
-pub use listing::{Listed, Listing, ListingRequest, list_folder, look_at_names};
-pub use name_list::FileNames;
-pub use pattern::{Depth, PathPattern, PatternError, split_absolute};
-pub use queue::{Gather, ResultOrder};
-pub use rules::UnappliedRules;
-pub use selection::{HiddenFiles, IgnoreRules, Selection, SelectionError};
-pub use threads::{SearchThreads, SearchTurn};
-pub use visibility::{Visibility, VisibilitySubject};
-pub use walker::{Cancelled, DirectoryWalk, Noticed, WalkEnd, WalkVisitor, WalkedFiles};
+pub(crate) use entry::EntryKind;
+pub(crate) use folder::{Folder, ShortReads, open_named};
+pub(crate) use listing::{Listing, ListingRequest, list_folder, look_at_names};
+pub(crate) use name_list::FileNames;
+pub(crate) use pattern::{Depth, PathPattern, split_absolute};
+pub(crate) use queue::{Gather, ResultOrder};
+pub(crate) use rules::UnappliedRules;
+pub(crate) use selection::{HiddenFiles, Selection, SelectionError};
+pub use threads::SearchThreads;
+pub(crate) use threads::SearchTurn;
+pub use visibility::Visibility;
+pub(crate) use visibility::VisibilitySubject;
+pub(crate) use walker::{Cancelled, DirectoryWalk, Noticed, WalkVisitor, WalkedFiles};

@@ -104,7 +104,7 @@ impl NameList {
 
 /// The names of some consecutive files of a directory.
 #[derive(Clone, Debug)]
-pub struct FileNames<'n> {
+pub(crate) struct FileNames<'n> {
     names: &'n NameList,
     from: usize,
     to: usize,

@@ -16,7 +16,7 @@ const MAX_ALTERNATIVES: usize = 64;
 
 /// Why a pattern was refused.
 #[derive(Debug, thiserror::Error)]
-pub enum PatternError {
+pub(crate) enum PatternError {
     /// The pattern is too long.
     #[error("the pattern has {0} bytes; at most {MAX_GLOB_BYTES} are taken")]
     TooLong(usize),
@@ -36,7 +36,7 @@ pub enum PatternError {
 
 /// Where a pattern without a slash matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub(crate) enum Depth {
     /// In every directory below the start.
     Any,
     /// Only in the start directory.
@@ -57,7 +57,7 @@ enum Fit {
 
 /// A compiled pattern for paths relative to the start of a walk.
 #[derive(Debug)]
-pub struct PathPattern {
+pub(crate) struct PathPattern {
     fit: Fit,
     /// The directories with which every matching path begins; the whole path if the pattern has no
     /// wildcard.
@@ -68,7 +68,7 @@ pub struct PathPattern {
 
 impl PathPattern {
     /// Compiles a pattern, after checking its length and nesting.
-    pub fn new(pattern: &str, depth: Depth) -> Result<Self, PatternError> {
+    pub(crate) fn new(pattern: &str, depth: Depth) -> Result<Self, PatternError> {
         let trimmed = pattern.trim_start_matches("./");
         if trimmed.is_empty() {
             return Err(PatternError::Empty);
@@ -157,7 +157,7 @@ impl PathPattern {
 }
 
 /// Splits an absolute pattern into the directory that it spells out and the pattern below that.
-pub fn split_absolute(pattern: &str) -> Option<(String, String)> {
+pub(crate) fn split_absolute(pattern: &str) -> Option<(String, String)> {
     let below = pattern.strip_prefix('/')?;
     let parts: Vec<&str> = below.split('/').collect();
     let literal = literal_beginning(below).len().min(parts.len().saturating_sub(1));

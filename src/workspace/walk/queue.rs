@@ -20,7 +20,7 @@ const MAX_WAITING_WEIGHT: usize = 8 * 1024 * 1024;
 
 /// The order in which results are gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResultOrder {
+pub(crate) enum ResultOrder {
     /// As soon as they are there.
     Any,
     /// By path, compared component by component, and these byte by byte.
@@ -28,7 +28,7 @@ pub enum ResultOrder {
 }
 
 /// Receives results one at a time, and decides when there are enough.
-pub trait Gather: Send {
+pub(crate) trait Gather: Send {
     /// The result of one piece of work.
     type Result: Send;
 

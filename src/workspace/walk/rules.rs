@@ -50,11 +50,11 @@ pub(super) struct Rules {
 
 /// An ignore file that could not be applied, or not completely.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnappliedRules {
+pub(crate) struct UnappliedRules {
     /// The path of the ignore file.
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Why it could not be applied.
-    pub cause: String,
+    pub(crate) cause: String,
 }
 
 /// Which ignore files a directory has, according to its listing.

@@ -24,25 +24,16 @@ const MAX_TYPE_CHARS: usize = 40;
 
 /// Whether names that begin with a dot are selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HiddenFiles {
+pub(crate) enum HiddenFiles {
     /// They are treated like other names, except for `.git`.
     Seen,
     /// They are left out unless a pattern names them.
     LeftOut,
 }
 
-/// Whether ignore rules are applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IgnoreRules {
-    /// Ignored files are left out.
-    Hold,
-    /// Ignore files are not even read.
-    Disregarded,
-}
-
 /// What a walk selects, besides the ignore rules.
 #[derive(Debug)]
-pub struct Selection {
+pub(crate) struct Selection {
     hidden: HiddenFiles,
     /// Globs as for ripgrep's `--glob`: a matching file is selected even if it is ignored.
     overrides: Option<Globs>,
@@ -77,7 +68,7 @@ impl Globs {
 
 /// Why a selection was refused.
 #[derive(Debug, thiserror::Error)]
-pub enum SelectionError {
+pub(crate) enum SelectionError {
     /// A glob is invalid.
     #[error(transparent)]
     Pattern(#[from] PatternError),
@@ -118,7 +109,7 @@ pub(super) struct Candidate<'a> {
 
 impl Selection {
     /// Selects everything.
-    pub fn new(hidden: HiddenFiles) -> Self {
+    pub(crate) fn new(hidden: HiddenFiles) -> Self {
         Self {
             hidden,
             overrides: None,
@@ -131,7 +122,7 @@ impl Selection {
 
     /// Selects only files that match these globs, which are relative to a directory and have ripgrep's
     /// meaning: `!` excludes.
-    pub fn with_globs(
+    pub(crate) fn with_globs(
         mut self,
         globs: &[String],
         relative_to: &Path,
@@ -168,7 +159,7 @@ impl Selection {
     }
 
     /// Selects only files of one of ripgrep's types.
-    pub fn with_type(mut self, name: &str) -> Result<Self, SelectionError> {
+    pub(crate) fn with_type(mut self, name: &str) -> Result<Self, SelectionError> {
         let mut builder = TypesBuilder::new();
         builder.add_defaults();
         let definitions = builder.definitions();
@@ -192,14 +183,14 @@ impl Selection {
     /// Selects only files whose path below the start matches. Unlike with ripgrep's globs, ignored files
     /// are not selected unless the pattern spells them out.
     #[must_use]
-    pub fn with_pattern(mut self, pattern: PathPattern) -> Self {
+    pub(crate) fn with_pattern(mut self, pattern: PathPattern) -> Self {
         self.pattern = Some(pattern);
         self
     }
 
     /// Whether a file that the caller named matches the pattern, by its name or by its path below the
     /// root. Globs and types do not apply to such a file, as in ripgrep.
-    pub fn takes_file(&self, file: &WorkspacePath) -> bool {
+    pub(crate) fn takes_file(&self, file: &WorkspacePath) -> bool {
         let Some(pattern) = &self.pattern else { return true };
         let path = file.absolute();
         let name = path.file_name().unwrap_or_default();

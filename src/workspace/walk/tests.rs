@@ -19,7 +19,7 @@ use std::{
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
-use super::*;
+use super::{walker::WalkEnd, *};
 use crate::workspace::{RelativePaths, Roots, WorkspacePath};
 
 /// Gathers the paths of visited files, relative to the root.
@@ -126,7 +126,6 @@ impl Tree {
         DirectoryWalk {
             start,
             selection: &self.selection,
-            ignore_rules: IgnoreRules::Hold,
             global_excludes: None,
             visibility: &self.visibility,
             taken: WalkedFiles::Selected,

@@ -26,7 +26,7 @@ pub struct SearchThreads {
 
 /// The turn of a search. When it is dropped, the next search may start.
 #[derive(Debug)]
-pub struct SearchTurn {
+pub(crate) struct SearchTurn {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -36,12 +36,12 @@ pub(super) struct HelperThread(Arc<AtomicUsize>);
 
 impl SearchThreads {
     /// As many helper threads as the machine has processors, minus the thread that a search runs on.
-    pub fn of_this_machine() -> Self {
+    pub(crate) fn of_this_machine() -> Self {
         Self::new(available_parallelism().map_or(1, std::num::NonZero::get).saturating_sub(1))
     }
 
     /// This many helper threads, besides the threads that searches run on.
-    pub fn new(helpers: usize) -> Self {
+    pub(crate) fn new(helpers: usize) -> Self {
         Self {
             spare: Arc::new(AtomicUsize::new(helpers)),
             most: helpers.min(MAX_PER_SEARCH - 1),
@@ -50,7 +50,7 @@ impl SearchThreads {
     }
 
     /// Waits until there are few enough other searches.
-    pub async fn turn(&self) -> SearchTurn {
+    pub(crate) async fn turn(&self) -> SearchTurn {
         // The semaphore is never closed. If it were, searches would simply not be limited.
         SearchTurn { _permit: Arc::clone(&self.turns).acquire_owned().await.ok() }
     }

@@ -7,7 +7,7 @@ type VisibilityCheck = dyn Fn(&Path, VisibilitySubject) -> bool + Send + Sync;
 
 /// What a visibility check is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VisibilitySubject {
+pub(crate) enum VisibilitySubject {
     /// A file that would be opened or listed.
     File,
     /// A directory that would be entered or listed.
@@ -20,24 +20,24 @@ pub struct Visibility(Option<Arc<VisibilityCheck>>);
 
 impl Visibility {
     /// A visibility without restrictions.
-    pub fn everything() -> Self {
+    pub(crate) fn everything() -> Self {
         Self(None)
     }
 
     /// Only those absolute paths may be seen for which `judge` returns true.
-    pub fn judged_by(
+    pub(crate) fn judged_by(
         judge: impl Fn(&Path, VisibilitySubject) -> bool + Send + Sync + 'static,
     ) -> Self {
         Self(Some(Arc::new(judge)))
     }
 
     /// Whether there are no restrictions, so that no path has to be checked.
-    pub fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         self.0.is_none()
     }
 
     /// Whether this path may be seen.
-    pub fn shows(&self, path: &Path, subject: VisibilitySubject) -> bool {
+    pub(crate) fn shows(&self, path: &Path, subject: VisibilitySubject) -> bool {
         self.0.as_ref().is_none_or(|judge| judge(path, subject))
     }
 }

@@ -17,7 +17,7 @@ use super::{
     name_list::{FileNames, NameList},
     queue::{Gather, Queue, ResultOrder},
     rules::{RuleFiles, Rules, UnappliedRules},
-    selection::{Candidate, IgnoreRules, Selection, SelectionVerdict},
+    selection::{Candidate, Selection, SelectionVerdict},
     threads::SearchThreads,
     visibility::{Visibility, VisibilitySubject},
     walk_work::{DirectoryContents, WalkWork},
@@ -34,7 +34,7 @@ pub(super) const MAX_NAMES_BYTES: usize = 40 * 1024 * 1024;
 
 /// Which files a walk visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WalkedFiles {
+pub(crate) enum WalkedFiles {
     /// Those that are selected.
     Selected,
     /// Those that would be selected if they were not ignored or hidden.
@@ -43,27 +43,25 @@ pub enum WalkedFiles {
 
 /// What to walk, and how.
 #[derive(Debug)]
-pub struct DirectoryWalk<'a> {
+pub(crate) struct DirectoryWalk<'a> {
     /// The directory to start in.
-    pub start: &'a WorkspacePath,
+    pub(crate) start: &'a WorkspacePath,
     /// Which files are selected.
-    pub selection: &'a Selection,
-    /// Whether ignore rules are applied.
-    pub ignore_rules: IgnoreRules,
+    pub(crate) selection: &'a Selection,
     /// The user's global excludes, and the directory they are relative to.
-    pub global_excludes: Option<(&'a Path, &'a Path)>,
+    pub(crate) global_excludes: Option<(&'a Path, &'a Path)>,
     /// Which files may be seen at all.
-    pub visibility: &'a Visibility,
+    pub(crate) visibility: &'a Visibility,
     /// Which files are visited.
-    pub taken: WalkedFiles,
+    pub(crate) taken: WalkedFiles,
     /// The order in which results are gathered.
-    pub order: ResultOrder,
+    pub(crate) order: ResultOrder,
     /// The threads that do the work.
-    pub threads: &'a SearchThreads,
+    pub(crate) threads: &'a SearchThreads,
 }
 
 /// Processes files. Each thread has its own visitor.
-pub trait WalkVisitor {
+pub(crate) trait WalkVisitor {
     /// The result for a group of files.
     type Result: Send;
 
@@ -82,28 +80,28 @@ pub trait WalkVisitor {
 
 /// Problems with a directory that an answer should report.
 #[derive(Debug, Default)]
-pub struct Noticed {
+pub(crate) struct Noticed {
     /// The path of what could not be read, and why.
-    pub unreadable: Option<(PathBuf, io::Error)>,
+    pub(crate) unreadable: Option<(PathBuf, io::Error)>,
     /// Its ignore files that could not be applied.
-    pub unapplied: Vec<UnappliedRules>,
+    pub(crate) unapplied: Vec<UnappliedRules>,
 }
 
 /// What is known after a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WalkEnd {
+pub(crate) struct WalkEnd {
     /// Whether something was ignored or hidden.
-    pub left_out_any: bool,
+    pub(crate) left_out_any: bool,
 }
 
 /// The caller cancelled the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the search was cancelled")]
-pub struct Cancelled;
+pub(crate) struct Cancelled;
 
 impl DirectoryWalk<'_> {
     /// Runs the walk on this thread, and on others while there is enough to do.
-    pub fn run<V, G>(
+    pub(crate) fn run<V, G>(
         &self,
         visitor: &(dyn Fn() -> V + Sync),
         gather: &mut G,
@@ -115,10 +113,7 @@ impl DirectoryWalk<'_> {
     {
         let start = Folder::start(self.start)?;
         let mut unapplied = Vec::new();
-        let rules = match self.ignore_rules {
-            IgnoreRules::Hold => Rules::above(&start.path(), self.global_excludes, &mut unapplied),
-            IgnoreRules::Disregarded => None,
-        };
+        let rules = Rules::above(&start.path(), self.global_excludes, &mut unapplied);
         let run = WalkRun {
             walk: self,
             rules,
@@ -266,7 +261,7 @@ where
         let mut seen = 0_usize;
         let mut too_many = false;
         let WalkRun { cancelled, held, .. } = self.run;
-        let DirectoryWalk { selection, ignore_rules, visibility, order, .. } = *self.run.walk;
+        let DirectoryWalk { selection, visibility, order, .. } = *self.run.walk;
         let mut listed = folder.entries(&mut self.buffer, &mut |name, kind| {
             let bytes = name.as_encoded_bytes();
             if bytes.first() == Some(&b'.') {
@@ -300,13 +295,8 @@ where
         {
             noticed.unreadable = Some((folder.path().to_path_buf(), cause));
         }
-        let rules = match ignore_rules {
-            IgnoreRules::Hold => {
-                let naming = selection.naming(&folder);
-                Rules::within(above, &folder, rule_files, naming, &mut noticed.unapplied)
-            }
-            IgnoreRules::Disregarded => None,
-        };
+        let naming = selection.naming(&folder);
+        let rules = Rules::within(above, &folder, rule_files, naming, &mut noticed.unapplied);
         noticed.unapplied.retain(|it| visibility.shows(&it.file, VisibilitySubject::File));
         let says_nothing = noticed.unreadable.is_none() && noticed.unapplied.is_empty();
         let result = if says_nothing { None } else { self.visitor.notice(noticed) };
