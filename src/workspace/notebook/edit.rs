@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::{
     CellKind, MAX_NOTEBOOK_BYTES, NotebookError,
+    cell_edit::{CellEdit, NotebookEditError},
     cell_format::{CellFormat, required_fields},
     json_scan::{each_field, each_item, field, span},
     read::{NotebookRoot, id_of, kind_of},
@@ -26,34 +27,6 @@ const SHOWN_IDS: usize = 20;
 /// The most fields that a cell may have when its kind changes, because it is then written anew.
 const MAX_FIELDS: usize = 10_000;
 
-/// A change of one cell.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum CellEdit {
-    /// Gives a cell a new source and, if a kind is given, a new kind.
-    Replace {
-        /// The id of the cell.
-        id: String,
-        /// The new source of the cell.
-        source: String,
-        /// The new kind of the cell; its kind stays as it is if this is `None`.
-        kind: Option<CellKind>,
-    },
-    /// Inserts a new cell.
-    Insert {
-        /// The id of the cell before the new one; without it the new cell comes first.
-        after: Option<String>,
-        /// The source of the new cell.
-        source: String,
-        /// The kind of the new cell.
-        kind: CellKind,
-    },
-    /// Removes a cell, with its outputs.
-    Delete {
-        /// The id of the cell.
-        id: String,
-    },
-}
-
 /// The change of a notebook's text that an edit makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EditedNotebook {
@@ -63,35 +36,6 @@ pub(crate) struct EditedNotebook {
     pub(crate) cell_id: String,
     /// The position of that cell, counted from 0.
     pub(crate) index: usize,
-}
-
-/// Why a notebook could not be changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NotebookEditError {
-    /// The text is not a notebook.
-    #[error("{0}")]
-    Unreadable(#[from] NotebookError),
-    /// The text is too long to be parsed.
-    #[error(
-        "the notebook has {0} bytes, and at most {MAX_NOTEBOOK_BYTES} bytes can be edited; clear its outputs with `jupyter nbconvert --clear-output --inplace`"
-    )]
-    TooLarge(usize),
-    /// There is no cell with this id.
-    #[error("no cell has the id `{id}`; there are {known}")]
-    UnknownCell {
-        /// The id that was asked for, shortened.
-        id: String,
-        /// The ids that exist, as a list for the message.
-        known: String,
-    },
-    /// More than one cell has this id.
-    #[error("several cells have the id `{id}`; name one by its position: {positions}")]
-    AmbiguousCell {
-        /// The id that was asked for, shortened.
-        id: String,
-        /// The names of these cells by position, as a list for the message.
-        positions: String,
-    },
 }
 
 /// Finds out which parts of the text of an `.ipynb` file change, and how.

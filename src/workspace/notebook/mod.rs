@@ -4,13 +4,15 @@
 //!
 //! It must never know about tools, policy or paths.
 
+mod cell_edit;
 mod cell_format;
 mod edit;
 mod json_scan;
 mod read;
 mod render;
 
-pub(crate) use edit::{CellEdit, NotebookEditError, edit_notebook};
+pub(crate) use cell_edit::{CellEdit, NotebookEditError};
+pub(crate) use edit::edit_notebook;
 pub(crate) use read::read_notebook;
 pub(crate) use render::{NotebookPiece, render_cells};
 
