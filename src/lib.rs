@@ -25,6 +25,7 @@ pub mod mcp;
 mod path_text;
 pub mod pipeline;
 pub mod policy;
+pub mod policy_files;
 pub mod process;
 pub mod provider;
 pub mod registry;

@@ -20,8 +20,9 @@ use crate::{
         Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicyError, PolicySources,
         command::Shell,
     },
+    policy_files::{project_policy_file, read_policy_file, user_policy_file},
     process::ProcessSettings,
-    session::{home_directory, project_policy_file, read_policy_file, user_policy_file},
+    session::home_directory,
     tools::catalogue,
     workspace::Roots,
 };

@@ -187,7 +187,7 @@ impl Pipeline {
 
     /// The policy of the call's session.
     pub(super) fn engine(&self, cx: &ToolContext) -> Arc<PolicyEngine> {
-        cx.session.grants.engine(self.policy.get())
+        self.policy.of_session(&cx.session.id)
     }
 
     /// What a tool that walks over files may know of them: what policy denies, or would ask for, is

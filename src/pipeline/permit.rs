@@ -89,7 +89,7 @@ impl Pipeline {
                         if was_written {
                             self.grant(entry, permitted.prepared(), cx);
                         } else {
-                            cx.session.grants.add(&yes.rules);
+                            self.policy.grant(&cx.session.id, &yes.rules);
                         }
                     }
                     let shown_file = yes.and_then(|it| it.shown_file);
@@ -151,7 +151,7 @@ impl Pipeline {
     fn grant(&self, entry: &Entry, prepared: &dyn Prepared, cx: &ToolContext) {
         let engine = self.engine(cx);
         let rules = ask(entry, prepared, cx, |question| engine.narrowest_rules(question));
-        cx.session.grants.add(&rules.unwrap_or_default());
+        self.policy.grant(&cx.session.id, &rules.unwrap_or_default());
     }
 
     /// Prepares and decides; a denied call ends here, before any hook sees it.
@@ -280,7 +280,7 @@ impl Pipeline {
         let entry = tools.find(name);
         let spec = entry.map(|it| it.tool.spec());
         let session = self.sessions.get_or_start(session_id.unwrap_or(DEFAULT_SESSION));
-        let verdict = session.grants.engine(self.policy.get()).decide(&Question {
+        let verdict = self.policy.of_session(&session.id).decide(&Question {
             tool: spec.map_or(name, |it| &it.name),
             origin: entry.map_or_else(|| Origin::of_name(name), origin_of),
             side_effect: spec.map_or(SideEffect::Network, |it| it.side_effect),

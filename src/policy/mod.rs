@@ -17,7 +17,7 @@
 //! No tool is named here. What a tool is, its calls say ([`Question::kind`]); what a rule means by a name,
 //! the [`PolicySources::tools`] say.
 //!
-//! The pipeline asks the [`CurrentPolicy`], with the [`Grants`] of the session, and acts on a [`Decision`].
+//! The pipeline asks the [`CurrentPolicy`] for the policy of the session, and acts on a [`Decision`].
 
 mod action;
 pub mod command;
@@ -53,7 +53,7 @@ pub use action::{Action, Layer, PermissionMode};
 pub use config::{
     ConditionConfig, Operator, PolicyConfig, PolicyError, RiskLevel, RuleConfig, Values,
 };
-pub use current::{CurrentPolicy, Grants};
+pub use current::CurrentPolicy;
 pub use decision::{Asking, Decision};
 pub use engine::{PolicyEngine, PolicySources};
 pub use lint::{Lint, LintKind};

@@ -5,17 +5,17 @@
 
 mod environment;
 mod ledger;
-mod policy_files;
 mod seen_texts;
 mod sessions;
 mod shell_state;
 mod shell_variables;
 mod undo;
+mod user_directories;
 
 pub use environment::{Environment, EnvironmentRules};
 pub use ledger::{ContentHash, ReadLedger};
-pub use policy_files::{home_directory, project_policy_file, read_policy_file, user_policy_file};
 pub use seen_texts::SeenTexts;
 pub use sessions::{ReadBeforeWrite, Session, Sessions};
 pub use shell_state::ShellState;
 pub use undo::{Change, UndoLog};
+pub use user_directories::{configuration_directory, home_directory};

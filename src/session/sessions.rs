@@ -8,7 +8,6 @@ use std::{
 
 use super::{Environment, EnvironmentRules, ReadLedger, SeenTexts, ShellState, UndoLog};
 use crate::{
-    policy::Grants,
     process::{ProcessSettings, TaskManager},
     workspace::{FileLocks, PathError, RelativePaths, Roots, WorkspacePath, walk::SearchThreads},
 };
@@ -41,8 +40,6 @@ pub struct Session {
     pub seen_texts: Arc<SeenTexts>,
     /// What all sessions of the registry have changed.
     pub undo: Arc<UndoLog>,
-    /// What people have granted it.
-    pub grants: Grants,
     /// The queues of those who change files.
     pub locks: FileLocks,
     /// The threads that searches share.
@@ -160,7 +157,6 @@ impl Sessions {
             read_before_write: self.read_before_write,
             seen_texts: Arc::clone(&self.seen_texts),
             undo: Arc::clone(&self.undo),
-            grants: Grants::default(),
             locks: self.locks.clone(),
             search_threads: self.search_threads.clone(),
             global_excludes: self.global_excludes.clone(),

@@ -129,6 +129,6 @@ pub trait Prepared: Send + Sync {
         None
     }
 
-    /// Does the work; reached through [`crate::confirm::Permitted`] only.
+    /// Does the work. The pipeline alone calls it, with a call that was permitted.
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError>;
 }

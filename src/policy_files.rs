@@ -1,4 +1,6 @@
-//! The policy files of the user and of the project.
+//! The policy files of the user and of the project: where they are, and how they are read.
+//!
+//! This is beside `policy` because that does no I/O: it gets the text of the files as values.
 
 use std::{
     io::{self, Read as _},
@@ -9,6 +11,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     policy::{Layer, PolicyConfig},
     regular_file,
+    session::configuration_directory,
 };
 
 /// The largest policy file that is read.
@@ -16,21 +19,12 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Where the user keeps what holds for every project.
 pub fn user_policy_file() -> Option<PathBuf> {
-    let config = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .filter(|it| it.is_absolute())
-        .or_else(|| Some(home_directory()?.join(".config")))?;
-    Some(config.join("toolwright").join("policy.json"))
+    Some(configuration_directory()?.join("toolwright").join("policy.json"))
 }
 
 /// Where a project keeps its own.
 pub fn project_policy_file(project: &Path) -> PathBuf {
     project.join(".toolwright").join("policy.json")
-}
-
-/// What `~` stands for.
-pub fn home_directory() -> Option<PathBuf> {
-    std::env::home_dir().filter(|it| it.is_absolute())
 }
 
 /// Reads a policy file; nothing where there is none.
