@@ -31,6 +31,7 @@ pub mod provider;
 pub mod registry;
 mod regular_file;
 pub mod session;
+pub mod shell;
 mod terminal;
 pub mod tool;
 pub mod tools;

@@ -18,11 +18,11 @@ use crate::{
     pipeline::{CallOptions, ToolCall},
     policy::{
         Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicyError, PolicySources,
-        command::Shell,
     },
     policy_files::{project_policy_file, read_policy_file, user_policy_file},
     process::ProcessSettings,
     session::home_directory,
+    shell::ShellDialect,
     tools::catalogue,
     workspace::Roots,
 };
@@ -109,7 +109,7 @@ pub(super) fn places_of(given: PathBuf, roots: &Roots, commands: &ProcessSetting
         roots: roots.all().to_vec(),
         home: home_directory(),
         shell_home: home.map(|(_, value)| PathBuf::from(value)),
-        shell: Shell::of_program(&commands.shell),
+        shell: ShellDialect::of_program(&commands.shell),
         protected: Vec::new(),
     }
 }

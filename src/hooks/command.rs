@@ -35,12 +35,12 @@ impl HookRunner for CommandHook {
             },
             command: command.clone(),
             description: None,
-            cwd: cx.session.roots.first().to_owned(),
+            cwd: cx.session.shared.roots.first().to_owned(),
             session_id: cx.session.id.clone(),
             ground: Ground::Fore,
             is_heard: false,
         };
-        let started = cx.session.tasks.launch(spec).await;
+        let started = cx.session.shared.tasks.launch(spec).await;
         let hook = RunningHook(started.map_err(|err| format!("`{command}` cannot be run: {err}"))?);
         let ending = hook.0.ended().await;
         let errors = String::from_utf8_lossy(&hook.0.errors().0).into_owned();

@@ -140,7 +140,7 @@ fn event_json(event: HookEvent, tool: &str, input: &Value, cx: &ToolContext) -> 
     json!({
         "hook_event_name": event.as_str(),
         "session_id": cx.session.id,
-        "cwd": cx.session.roots.first(),
+        "cwd": cx.session.shared.roots.first(),
         "tool_name": tool,
         "tool_use_id": &*cx.tool_use_id,
         "tool_input": input,

@@ -20,7 +20,7 @@ use crate::{
     hooks::{HearingStep, Verdict},
     policy,
     policy::{Action, Basis, Decision, Origin, PolicyEngine, Question},
-    registry::{Entry, ToolSource},
+    registry::{Entry, Snapshot, ToolSource},
     tool::{Access, Annotations, Prepared, ShownFile, SideEffect, ToolContext, ToolKind},
     workspace::real_place,
 };
@@ -269,8 +269,7 @@ impl Pipeline {
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let engine = self.engine(&cx);
         let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question));
-        let name = &entry.tool.spec().name;
-        Ok(if tools.is_disabled(name) { verdict.denied(switched_off(name)) } else { verdict })
+        Ok(unless_switched_off(verdict, &entry.tool.spec().name, &tools))
     }
 
     /// True when policy allows a call of which nothing is known but the tool. A tool that is not here
@@ -288,13 +287,17 @@ impl Pipeline {
             annotations: spec.map_or(&Annotations::default(), |it| &it.annotations),
             input: &Value::Null,
             accesses: &[],
-            directory: session.roots.first(),
+            directory: session.shared.roots.first(),
             follow_links: None,
         });
-        verdict.action == Action::Allow
-            && (entry.is_some() || verdict.basis == Basis::Rule)
-            && !tools.is_disabled(name)
+        let verdict = unless_switched_off(verdict, name, &tools);
+        verdict.action == Action::Allow && (entry.is_some() || verdict.basis == Basis::Rule)
     }
+}
+
+/// What holds for a call: the word of policy, unless the tool is switched off.
+fn unless_switched_off(verdict: policy::Verdict, tool: &str, tools: &Snapshot) -> policy::Verdict {
+    if tools.is_disabled(tool) { verdict.denied(switched_off(tool)) } else { verdict }
 }
 
 fn has_long_line(prepared: &dyn Prepared) -> bool {
@@ -332,7 +335,7 @@ fn ask<T>(
         annotations: &spec.annotations,
         input: prepared.input(),
         accesses: prepared.accesses(),
-        directory: prepared.directory().unwrap_or_else(|| cx.session.roots.first()),
+        directory: prepared.directory().unwrap_or_else(|| cx.session.shared.roots.first()),
         follow_links: Some(&real_place),
     })
 }

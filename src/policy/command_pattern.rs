@@ -4,8 +4,10 @@
 //! prefix of `git statusx` or of `git status; rm x`. The one exception is an exact line, which is
 //! equal or not.
 
+use crate::shell::{MAX_LINE_BYTES, Word};
+
 use super::{
-    command::{MAX_BYTES, Role, Segment, Setting, Word, analyse, setting_of, trimmed},
+    command::{Role, Segment, Setting, analyse, setting_of, trimmed},
     command_words::{Words, fits_glob},
 };
 
@@ -81,7 +83,7 @@ impl Piece {
 /// Each inner `*` multiplies the ways to match.
 const MAX_INNER_WILDCARDS: usize = 3;
 /// Room for the longest line that is looked into, with every sign of it escaped.
-const MAX_LENGTH: usize = 2 * MAX_BYTES;
+const MAX_LENGTH: usize = 2 * MAX_LINE_BYTES;
 
 impl CommandPattern {
     /// Reads what stands between the parentheses of a rule.

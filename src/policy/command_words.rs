@@ -1,9 +1,8 @@
 //! The words of a command, compared with those that a pattern names.
 
-use super::{
-    command::{Segment, Word},
-    command_pattern::Piece,
-};
+use crate::shell::Word;
+
+use super::{command::Segment, command_pattern::Piece};
 
 /// The words of a command, of which the program may be known by another name.
 #[derive(Clone, Copy)]

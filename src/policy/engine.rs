@@ -200,8 +200,8 @@ impl PolicyEngine {
         let names =
             |rule: &&Rule| rule.tools.named.as_ref().is_some_and(|it| it.rule_name == rule_name);
         let said = self.rules.iter().filter(names).filter_map(|it| it.risk).max();
-        let own = || known.map_or_else(|| risk::of_name(tool), |it| it.side_effect.risk());
-        risk::three_levels(said.map_or_else(own, RiskLevel::risk))
+        let own = || known.map_or_else(|| risk::side_effect_by_name(tool), |it| it.side_effect);
+        risk::three_levels(said.map_or_else(|| own().risk(), RiskLevel::risk))
     }
 
     /// The narrowest rules that would let this call through next time; `None` when no rule could.

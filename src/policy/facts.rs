@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::tool::{Access, Risk};
+use crate::{
+    shell::Direction,
+    tool::{Access, Risk},
+};
 
 use super::{
-    command::Direction,
     host_pattern::host_of,
     path_pattern::{PathIndex, PatternId},
     places::Places,
@@ -40,7 +42,7 @@ impl<'a> Facts<'a> {
         let mut facts = Self {
             around,
             question,
-            risk: risk::of_call(question.origin, question.side_effect, question.annotations),
+            risk: risk::believed_side_effect(question).risk(),
             paths: Vec::new(),
             hosts: Vec::new(),
             commands: Vec::new(),

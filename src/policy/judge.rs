@@ -4,15 +4,18 @@
 
 use std::{cell::RefCell, collections::HashMap, slice};
 
-use crate::tool::{Access, ToolFamily};
+use crate::{
+    shell::Direction,
+    tool::{Access, ToolFamily},
+};
 
 use super::{
     action::{Action, PermissionMode},
-    command::Direction,
     command_pattern::Match,
     engine::PolicyEngine,
     facts::{Facts, PathFact},
-    question::{Origin, Question},
+    question::Question,
+    risk,
     rule::{Hit, Settled},
     rule_text::Subject,
     rule_tools::AskedTool,
@@ -119,11 +122,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
 
     fn only_looks(&self) -> bool {
         let question = self.facts.question;
-        match question.origin {
-            Origin::Mcp => question.annotations.read_only_hint == Some(true),
-            Origin::Host => question.side_effect.is_read_only(),
-            Origin::Builtin => question.side_effect.is_read_only() || question.kind.runs_unasked,
-        }
+        risk::believed_side_effect(question).is_read_only() || question.runs_unasked()
     }
 
     /// Judges a part by the rules that speak about it.
@@ -167,8 +166,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             (_, Some(mode)) => (Action::Allow, Why::Mode(mode)),
             (Some(Action::Ask), None) => (Action::Ask, Why::NoRule),
             (None, None) => {
-                let looks = question.origin == Origin::Builtin && question.kind.runs_unasked;
-                if looks || fallback == Fallback::Look {
+                if question.runs_unasked() || fallback == Fallback::Look {
                     (Action::Allow, Why::OnlyLooks)
                 } else {
                     (Action::Ask, Why::NoRule)

@@ -1,10 +1,14 @@
 //! The part of a decision that is about a command line.
 
-use crate::{terminal::is_confusing, tool::ToolFamily};
+use crate::{
+    shell::{Direction, Word},
+    terminal::is_confusing,
+    tool::ToolFamily,
+};
 
 use super::{
     action::Action,
-    command::{Direction, Doubt, Role, Segment, Word, trimmed},
+    command::{Doubt, Role, Segment, trimmed},
     command_pattern::Match,
     judge::{Fallback, Judge},
     programs::Use,

@@ -2,8 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::command::Shell;
-use crate::path_text::path_to_text;
+use crate::{path_text::path_to_text, shell::ShellDialect};
 
 /// Directories whose content is run or believed by other programs.
 const PROTECTED_DIRECTORIES: [&str; 7] =
@@ -39,7 +38,7 @@ pub struct Places {
     /// What `~` stands for in command lines, where that is another place: the commands' `HOME`.
     pub shell_home: Option<PathBuf>,
     /// The shell that commands run in.
-    pub shell: Shell,
+    pub shell: ShellDialect,
     /// The project's directory as the host wrote it, where that is another text for it.
     pub project_as_given: Option<PathBuf>,
     /// Further places that are never changed without asking: the plugin directory, stores.

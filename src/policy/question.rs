@@ -61,6 +61,11 @@ impl Question<'_> {
         self.kind.family.filter(|_| self.origin == Origin::Builtin)
     }
 
+    /// True for a built-in tool whose calls need no question where no rule decides.
+    pub(super) fn runs_unasked(&self) -> bool {
+        self.origin == Origin::Builtin && self.kind.runs_unasked
+    }
+
     /// Where an absolute path of a command line leads.
     pub(super) fn place_of(&self, path: &Path) -> Option<PathBuf> {
         match self.follow_links {

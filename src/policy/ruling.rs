@@ -7,13 +7,13 @@ use std::{
 };
 
 use crate::{
+    shell::Direction,
     terminal::visible,
     tool::{Risk, shown_path},
 };
 
 use super::{
     action::Action,
-    command::Direction,
     config::RiskLevel,
     rule::Rule,
     verdict::{Basis, PartVerdict, Verdict},

@@ -1,21 +1,26 @@
 //! What lasts longer than a call: the workspace a registry works in, and each conversation in it.
 //!
-//! Settings of the outside world (environment, current directory) enter the crate here and nowhere
-//! else.
+//! A [`Session`] is one conversation; [`SharedState`] is what all conversations of a registry have in
+//! common; [`Sessions`] finds them by id. Settings of the outside world (environment, current directory)
+//! enter the crate here and nowhere else.
 
+mod conversation;
 mod environment;
 mod ledger;
 mod seen_texts;
 mod sessions;
+mod shared_state;
 mod shell_state;
 mod shell_variables;
 mod undo;
 mod user_directories;
 
+pub use conversation::Session;
 pub use environment::{Environment, EnvironmentRules};
 pub use ledger::{ContentHash, ReadLedger};
 pub use seen_texts::SeenTexts;
-pub use sessions::{ReadBeforeWrite, Session, Sessions};
+pub use sessions::Sessions;
+pub use shared_state::{ReadBeforeWrite, SharedState};
 pub use shell_state::ShellState;
 pub use undo::{Change, UndoLog};
 pub use user_directories::{configuration_directory, home_directory};

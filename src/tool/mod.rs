@@ -36,5 +36,5 @@ pub use output::{Content, InvocationView, ResultView, ToolOutput};
 pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};
 pub use schema::{SchemaError, check_foreign_schema, derived_schema, strict_schema};
-pub use spec::{Annotations, NAME_RULE, Risk, SideEffect, ToolSpec, is_valid_name};
+pub use spec::{Annotations, HintsFrom, NAME_RULE, Risk, SideEffect, ToolSpec, is_valid_name};
 pub use typed::Typed;

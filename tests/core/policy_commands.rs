@@ -5,8 +5,8 @@ use toolwright::{
     policy::{
         Action::{self, Allow, Ask, Deny},
         Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicySources,
-        command::Shell,
     },
+    shell::ShellDialect,
     tools::catalogue,
 };
 
@@ -705,7 +705,7 @@ fn lines_are_read_as_their_shell_reads_them_and_home_is_that_of_commands() {
         ("/usr/bin/zsh", Ask, Ask),
         ("fish", Ask, Ask),
     ] {
-        let shell = |places: &mut Places| places.shell = Shell::of_program(program.as_ref());
+        let shell = |places: &mut Places| places.shell = ShellDialect::of_program(program.as_ref());
         assert_eq!(judge(&shell, "ls"), plain, "{program}");
         assert_eq!(judge(&shell, "x+=/y; ls"), only_bash, "{program}");
         assert_eq!(judge(&shell, "ls; rm x"), Deny, "{program}");

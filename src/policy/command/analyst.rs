@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::terminal::is_confusing;
+use crate::{
+    shell::{
+        Direction, LineReading, ReadingWork, ShellDialect, TOO_TANGLED, TextSpan, Word, lex,
+        read_by_grammar,
+    },
+    terminal::is_confusing,
+};
 
 use super::{
-    Analysis, Direction, Doubt, Move, Redirection, Role, Segment, Setting, Shell, Within, Word,
-    Work, builtin, lexer,
+    Analysis, Doubt, Move, Redirection, Role, Segment, Setting, Within, builtin,
     plain_names::PlainNames,
-    reading::{Reading, Span},
-    syntax,
     variable::{self, is_local},
-    work::TOO_TANGLED,
     wrapper::{self, Inner, Wrapped, Wrapper},
 };
 
@@ -25,7 +27,7 @@ const COST_OF_SETTING: usize = 64;
 pub(super) struct Analyst<'h> {
     analysis: Analysis,
     home: Option<&'h str>,
-    work: Work,
+    work: ReadingWork,
 }
 
 /// What a command stands in.
@@ -33,15 +35,20 @@ pub(super) struct Analyst<'h> {
 struct Nesting<'n> {
     depth: usize,
     within: Option<Within>,
-    shell: Shell,
+    shell: ShellDialect,
     /// The variables that are set for all of it.
     environment: &'n Arc<[Setting]>,
 }
 
 impl<'h> Analyst<'h> {
-    pub(super) fn analyse(shell: Shell, line: &str, home: Option<&'h str>) -> (Analysis, Work) {
-        let mut analyst = Self { analysis: Analysis::default(), home, work: Work::default() };
-        if shell == Shell::Other {
+    pub(super) fn analyse(
+        shell: ShellDialect,
+        line: &str,
+        home: Option<&'h str>,
+    ) -> (Analysis, ReadingWork) {
+        let mut analyst =
+            Self { analysis: Analysis::default(), home, work: ReadingWork::default() };
+        if shell == ShellDialect::Other {
             analyst.doubt("is run by a shell that is not bash");
         }
         let environment = &Arc::from([]);
@@ -87,9 +94,9 @@ impl<'h> Analyst<'h> {
         if let Some(character) = line.chars().find(|it| is_confusing(*it)) {
             self.doubt(format!("contains the character U+{:04X}", u32::from(character)));
         }
-        let lexed = lexer::lex(line, nesting.shell);
+        let lexed = lex(line, nesting.shell);
         let is_understood = lexed.gave_up.is_none();
-        let parsed = syntax::parse(line, &lexed, &mut self.work);
+        let parsed = read_by_grammar(line, &lexed, &mut self.work);
         self.analysis.loops |= parsed.loops;
         if let Some(why) = lexed.gave_up {
             self.doubt(why);
@@ -122,7 +129,7 @@ impl<'h> Analyst<'h> {
         self.take(&parsed.reading, line, &names, nesting);
     }
 
-    fn take(&mut self, reading: &Reading, line: &str, names: &PlainNames, nesting: Nesting) {
+    fn take(&mut self, reading: &LineReading, line: &str, names: &PlainNames, nesting: Nesting) {
         for assignment in &reading.assignments {
             let setting = self.setting(*assignment, line);
             self.check_variable(&setting.name, |it| is_local(it) || setting.is_harmless());
@@ -153,7 +160,7 @@ impl<'h> Analyst<'h> {
         }
     }
 
-    fn word(&self, span: Span, line: &str, names: &PlainNames) -> Word {
+    fn word(&self, span: TextSpan, line: &str, names: &PlainNames) -> Word {
         Word::read(span.of(line), self.home).spelled(names.spelling(span, line))
     }
 
@@ -168,7 +175,7 @@ impl<'h> Analyst<'h> {
         }
     }
 
-    fn setting(&self, assignment: Span, line: &str) -> Setting {
+    fn setting(&self, assignment: TextSpan, line: &str) -> Setting {
         let (name, value) = assignment.of(line).split_once('=').unwrap_or_default();
         // What is added to a value that nobody knows is not known.
         let value = match name.strip_suffix('+') {
@@ -178,7 +185,13 @@ impl<'h> Analyst<'h> {
         Setting { name: name.trim_end_matches('+').to_owned(), value }
     }
 
-    fn redirection(&mut self, target: Span, line: &str, names: &PlainNames, direction: Direction) {
+    fn redirection(
+        &mut self,
+        target: TextSpan,
+        line: &str,
+        names: &PlainNames,
+        direction: Direction,
+    ) {
         let size = target.end - target.start;
         if let Err(why) = self.work.copy(size, self.analysis.redirections.len(), 0) {
             return self.leave_unread(why);
@@ -205,7 +218,7 @@ impl<'h> Analyst<'h> {
             return;
         }
         let program = words.first().and_then(Word::literal).unwrap_or_default();
-        if nesting.shell == Shell::Posix && program == "builtin" {
+        if nesting.shell == ShellDialect::Posix && program == "builtin" {
             self.doubt("uses `builtin`, which is a program to some shells");
         }
         if let Some(hazard) = builtin::hazard(&words) {

@@ -3,9 +3,10 @@
 //! None of them can be allowed by the name that is seen: `test -v 'a[$(rm x)]'` runs `rm`.
 
 use super::{
-    Destination, Word,
+    Destination,
     variable::{is_harmless, is_local},
 };
+use crate::shell::Word;
 
 /// Why a command is more than its words, if it is.
 pub(super) fn hazard(words: &[Word]) -> Option<&'static str> {

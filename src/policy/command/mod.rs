@@ -6,26 +6,18 @@
 
 mod analyst;
 mod builtin;
-mod lexer;
 mod plain_names;
-mod reading;
 mod runner;
-mod shell;
 mod subcommand;
-mod syntax;
 mod variable;
-mod word;
-mod work;
 mod wrapper;
 
 use std::sync::Arc;
 
 use analyst::Analyst;
-pub use reading::Direction;
-pub use shell::Shell;
 pub(super) use subcommand::has_subcommands;
-pub use word::Word;
-pub use work::{MAX_BYTES, Work};
+
+use crate::shell::{Direction, ReadingWork, ShellDialect, Word, is_variable_name};
 
 /// What a line runs and touches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -140,22 +132,26 @@ pub struct Redirection {
 
 /// Takes a command line of bash apart. `home` is what `~` stands for.
 pub fn analyse(line: &str, home: Option<&str>) -> Analysis {
-    analyse_for(Shell::Bash, line, home)
+    analyse_for(ShellDialect::Bash, line, home)
 }
 
 /// Takes a command line apart as a shell would.
-pub fn analyse_for(shell: Shell, line: &str, home: Option<&str>) -> Analysis {
+pub fn analyse_for(shell: ShellDialect, line: &str, home: Option<&str>) -> Analysis {
     analyse_counting(shell, line, home).0
 }
 
 /// The same, with the work that it took.
-pub fn analyse_counting(shell: Shell, line: &str, home: Option<&str>) -> (Analysis, Work) {
+pub fn analyse_counting(
+    shell: ShellDialect,
+    line: &str,
+    home: Option<&str>,
+) -> (Analysis, ReadingWork) {
     Analyst::analyse(shell, line, home)
 }
 
 /// The name and the value of a word that sets a variable.
 pub(super) fn setting_of(word: &str) -> Option<(&str, &str)> {
-    word.split_once('=').filter(|it| lexer::is_name(it.0))
+    word.split_once('=').filter(|it| is_variable_name(it.0))
 }
 
 /// True for programs that no rule about the start of their command allows: what they run is not looked

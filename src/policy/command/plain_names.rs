@@ -6,10 +6,7 @@
 
 use std::ops::Range;
 
-use super::{
-    lexer::{Lexed, variable_of},
-    reading::Span,
-};
+use crate::shell::{LexedLine, TextSpan, variable_of};
 
 /// Builtins that set variables, or run text that may.
 const SETTERS: [&str; 18] = [
@@ -41,14 +38,14 @@ pub(super) struct PlainNames<'l> {
 
 impl<'l> PlainNames<'l> {
     /// Finds them in a line that was understood.
-    pub(super) fn of(line: &'l str, lexed: &Lexed) -> Self {
+    pub(super) fn of(line: &'l str, lexed: &LexedLine) -> Self {
         let commands = &lexed.reading.commands;
-        let sets = |it: Option<&Span>| it.is_some_and(|it| SETTERS.contains(&it.of(line)));
+        let sets = |it: Option<&TextSpan>| it.is_some_and(|it| SETTERS.contains(&it.of(line)));
         // `${x:=y}` sets a variable as well.
         if commands.iter().any(|it| sets(it.words.first())) || line.contains(":=") {
             return Self::default();
         }
-        let assigned = |it: &Span| {
+        let assigned = |it: &TextSpan| {
             let text = it.of(line);
             Some((variable_of(text)?, text.split_once('=')?.1))
         };
@@ -64,7 +61,7 @@ impl<'l> PlainNames<'l> {
         let in_loops = loops().map(|(name, it)| (name, it.body.clone()));
         // An assignment further behind may be in a part that does not run, and one before `&` or `|` runs
         // in another shell.
-        let goes_on = |it: &&Span| {
+        let goes_on = |it: &&TextSpan| {
             let behind = line.get(it.end..).unwrap_or_default().trim_start_matches([' ', '\t']);
             it.start == 0 && [";", "\n", "&&"].iter().any(|sign| behind.starts_with(sign))
         };
@@ -76,7 +73,7 @@ impl<'l> PlainNames<'l> {
 
     /// A word at some place of the line, with `*` for each variable that holds a plain name; none where
     /// it has no such variable.
-    pub(super) fn spelling(&self, word: Span, line: &str) -> Option<String> {
+    pub(super) fn spelling(&self, word: TextSpan, line: &str) -> Option<String> {
         let here = |it: &&(&'l str, Range<usize>)| it.1.contains(&word.start);
         let names: Vec<&str> = self.names.iter().filter(here).map(|it| it.0).collect();
         if names.is_empty() {

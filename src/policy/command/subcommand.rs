@@ -1,7 +1,7 @@
 //! Programs of which some subcommands run what their arguments name, and others do not: `docker exec` and
 //! `docker ps`.
 
-use super::Word;
+use crate::shell::Word;
 
 /// A program with subcommands.
 struct Family {

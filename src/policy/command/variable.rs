@@ -4,7 +4,7 @@
 //! there is a list of names that change how a program talks and what it tests, and the rest needs a rule
 //! that spells the variable out.
 
-use super::Word;
+use crate::shell::Word;
 
 /// Variables that change what a program prints, how much it logs, which of its own environments it is for,
 /// or where it listens; never what it runs, loads, connects to or writes to.

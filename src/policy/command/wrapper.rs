@@ -2,7 +2,8 @@
 //!
 //! The tables are short on purpose. An option that is not listed makes the wrapped command unknown.
 
-use super::{Setting, Shell, Word, lexer::is_name, runner::is_runner, subcommand};
+use super::{Setting, runner::is_runner, subcommand};
+use crate::shell::{ShellDialect, Word, is_variable_name};
 
 /// What a command line runs besides its own program.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub(super) enum Wrapped {
     /// Commands of their own.
     Command(Vec<Inner>, Wrapper),
     /// The text is run by a shell; by the one that runs the line where none is named.
-    Script(String, Wrapper, Option<Shell>),
+    Script(String, Wrapper, Option<ShellDialect>),
     /// It runs something that its words do not tell.
     Hidden,
 }
@@ -106,8 +107,8 @@ fn by_name(name: &str, words: &[Word]) -> Wrapped {
         "sudo" => sudo(words),
         "xargs" => xargs(words),
         "eval" => eval(words),
-        "sh" | "dash" => shell(words, Shell::Posix),
-        "bash" => shell(words, Shell::Bash),
+        "sh" | "dash" => shell(words, ShellDialect::Posix),
+        "bash" => shell(words, ShellDialect::Bash),
         "find" => find(words),
         "jobs" => jobs(words),
         "fd" | "fdfind" if words.iter().any(runs_by_option) => Wrapped::Hidden,
@@ -212,7 +213,7 @@ fn settings(words: &[Word], at: &mut usize) -> Vec<Setting> {
     let mut found = Vec::new();
     while let Some((name, value)) =
         words.get(*at).and_then(Word::literal).and_then(|it| it.split_once('='))
-        && is_name(name)
+        && is_variable_name(name)
     {
         found.push(Setting { name: name.to_owned(), value: Word::Literal(value.to_owned()) });
         *at += 1;
@@ -286,7 +287,7 @@ fn runs_by_option(word: &Word) -> bool {
     })
 }
 
-fn shell(words: &[Word], shell: Shell) -> Wrapped {
+fn shell(words: &[Word], shell: ShellDialect) -> Wrapped {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let Some(text) = word.literal() else { return Wrapped::Hidden };

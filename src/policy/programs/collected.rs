@@ -1,7 +1,8 @@
 //! What the options of a command say together, and the files they name.
 
+use crate::shell::Word;
+
 use super::{
-    super::command::Word,
     Links, Operands, Program, Style, Takes, Use,
     handling::Handling,
     parser::{Arguments, Item},

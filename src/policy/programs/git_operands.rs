@@ -1,7 +1,8 @@
 //! Revisions and paths as git writes them.
 
+use crate::shell::Word;
+
 use super::{
-    super::command::Word,
     Operands, Takes, Use,
     collected::{Collected, Operand, below},
     handling::Handling,

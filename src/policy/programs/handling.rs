@@ -1,6 +1,8 @@
 //! What a command does with files: the paths it names, and how each is used.
 
-use super::{super::command::Word, Use, collected::Collected, name_of, parser::parse, tables};
+use crate::shell::Word;
+
+use super::{Use, collected::Collected, name_of, parser::parse, tables};
 
 /// What a command does with files.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@ mod tables;
 
 pub(super) use handling::{Handling, handling_of, is_substitution};
 
-use super::command::Word;
+use crate::shell::Word;
 
 /// How a program uses a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! The operands of a command as paths.
 
+use crate::shell::Word;
+
 use super::{
-    super::command::Word,
     Language, Operands, Takes, Use,
     collected::{Collected, Operand, below},
     handling::Handling,

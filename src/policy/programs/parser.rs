@@ -1,7 +1,8 @@
 //! Reads the words of a command by the table of its program.
 
+use crate::shell::Word;
+
 use super::{
-    super::command::Word,
     Program, Style,
     Takes::{
         self, Command, Descends, DescendsFollowing, DescendsUnless, ExactDestination, Extracts,

@@ -5,9 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::shell::Word;
+
 use super::{
     super::{
-        command::{Destination, Word},
+        command::Destination,
         facts::PathFact,
         places::{is_protected_name, normal},
         programs::{Use, name_of},

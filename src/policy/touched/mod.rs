@@ -9,8 +9,10 @@ mod lookups;
 mod spelling;
 mod target;
 
+use crate::shell::Direction;
+
 use super::{
-    command::{Analysis, Direction, Redirection, Role, Segment, analyse_for},
+    command::{Analysis, Redirection, Role, Segment, analyse_for},
     path_pattern::PathIndex,
     places::Places,
     programs::{Handling, Use, handling_of, is_substitution},

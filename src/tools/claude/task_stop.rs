@@ -53,7 +53,7 @@ impl Tool for TaskStop {
 
     async fn run(&self, task: Arc<Task>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let state_before = task.state();
-        let grace = cx.session.tasks.settings.grace;
+        let grace = cx.session.shared.tasks.settings.grace;
         task.stop(StopReason::Asked, grace);
         let gone = tokio::time::timeout(grace + PATIENCE, task.ended()).await.is_ok();
         let survivors = task.ending().map_or(0, |it| it.survivors);

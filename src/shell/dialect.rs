@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// The shell that reads a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shell {
+pub enum ShellDialect {
     /// bash.
     #[default]
     Bash,
@@ -14,7 +14,7 @@ pub enum Shell {
     Other,
 }
 
-impl Shell {
+impl ShellDialect {
     /// The shell that a program is, by its name.
     pub fn of_program(program: &Path) -> Self {
         match program.file_name().and_then(|it| it.to_str()) {

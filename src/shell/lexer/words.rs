@@ -1,10 +1,10 @@
 //! Words: quotes, escapes, variables and substitutions.
 
-use super::{End, GaveUp, Lexer, Span};
+use super::{End, GaveUp, ShellLexer, TextSpan};
 
-impl Lexer<'_> {
+impl ShellLexer<'_> {
     /// One word, quotes and substitutions included; it may be followed by any separator.
-    pub(super) fn word(&mut self, depth: usize) -> Result<Span, GaveUp> {
+    pub(super) fn word(&mut self, depth: usize) -> Result<TextSpan, GaveUp> {
         let start = self.at;
         while let Some(next) = self.peek(0) {
             match next {
@@ -35,7 +35,7 @@ impl Lexer<'_> {
                 _ => self.at += 1,
             }
         }
-        if self.at == start { Err("misses a word") } else { Ok(Span { start, end: self.at }) }
+        if self.at == start { Err("misses a word") } else { Ok(TextSpan { start, end: self.at }) }
     }
 
     fn character_width(&self, ahead: usize) -> usize {

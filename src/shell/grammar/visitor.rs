@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use tree_sitter::{Node, Tree};
 
 use super::super::reading::{
-    Direction, Evaluation, Reading, SimpleCommand, Span, names_descriptor,
+    Direction, Evaluation, LineReading, SimpleCommand, TextSpan, names_descriptor,
 };
 
 /// What is found in a tree.
 #[derive(Default)]
-pub(super) struct Visitor<'t> {
+pub(super) struct TreeVisitor<'t> {
     text: &'t str,
-    pub(super) reading: Reading,
+    pub(super) reading: LineReading,
     /// Constructs that change what commands mean or evaluate text as code.
     pub(super) hazards: Vec<&'static str>,
     /// True with a loop.
@@ -21,12 +21,12 @@ pub(super) struct Visitor<'t> {
     above: Vec<&'static str>,
     /// Arguments that stand behind a redirection, by the command they belong to. The grammar takes them for
     /// further targets of the redirection: `cat 2>/dev/null f`.
-    displaced: HashMap<usize, Vec<Span>>,
+    displaced: HashMap<usize, Vec<TextSpan>>,
     /// How many of a redirection's targets are no such arguments.
     targets: HashMap<usize, usize>,
 }
 
-impl<'t> Visitor<'t> {
+impl<'t> TreeVisitor<'t> {
     /// Visits every node of a tree.
     pub(super) fn of(text: &'t str, tree: &Tree) -> Self {
         let mut visitor = Self { text, ..Self::default() };
@@ -112,7 +112,7 @@ impl<'t> Visitor<'t> {
     /// Commands that the grammar has a form of its own for.
     fn words_of(&mut self, node: Node) {
         let mut cursor = node.walk();
-        let mut words: Vec<Span> = node.children(&mut cursor).map(span).collect();
+        let mut words: Vec<TextSpan> = node.children(&mut cursor).map(span).collect();
         words.extend(self.displaced.remove(&node.id()).unwrap_or_default());
         words.sort_unstable();
         self.reading.commands.push(SimpleCommand { words, environment: Vec::new() });
@@ -150,7 +150,7 @@ impl<'t> Visitor<'t> {
         ) {
             return;
         }
-        let mut displaced: Vec<Span> = self.lost_dash(node, body).into_iter().collect();
+        let mut displaced: Vec<TextSpan> = self.lost_dash(node, body).into_iter().collect();
         let mut cursor = node.walk();
         for redirect in node.children_by_field_name("redirect", &mut cursor) {
             match redirect.kind() {
@@ -174,15 +174,15 @@ impl<'t> Visitor<'t> {
     }
 
     /// The `-` in `python3 - <<EOF`, which the grammar passes over.
-    fn lost_dash(&self, node: Node, body: Node) -> Option<Span> {
+    fn lost_dash(&self, node: Node, body: Node) -> Option<TextSpan> {
         let redirect = node.child_by_field_name("redirect")?;
-        let gap = Span { start: body.end_byte(), end: redirect.start_byte() };
+        let gap = TextSpan { start: body.end_byte(), end: redirect.start_byte() };
         let text = gap.of(self.text);
         let start = gap.start + text.find('-')?;
-        (text.trim() == "-").then_some(Span { start, end: start + 1 })
+        (text.trim() == "-").then_some(TextSpan { start, end: start + 1 })
     }
 
-    fn displace(&mut self, redirect: Node, displaced: &mut Vec<Span>) {
+    fn displace(&mut self, redirect: Node, displaced: &mut Vec<TextSpan>) {
         let closes = self.operator(redirect).ends_with('-');
         let mut cursor = redirect.walk();
         let targets = redirect.children_by_field_name("destination", &mut cursor);
@@ -214,6 +214,6 @@ impl<'t> Visitor<'t> {
     }
 }
 
-fn span(node: Node) -> Span {
-    Span { start: node.start_byte(), end: node.end_byte() }
+fn span(node: Node) -> TextSpan {
+    TextSpan { start: node.start_byte(), end: node.end_byte() }
 }

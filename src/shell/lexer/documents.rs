@@ -1,15 +1,15 @@
 //! Here-documents: where they begin, and how far their bodies go.
 
-use super::{GaveUp, Lexer, Span};
+use super::{GaveUp, ShellLexer, TextSpan};
 
 /// A here-document whose body begins on the next line.
-pub(super) struct Document {
+pub(super) struct HereDocument {
     delimiter: String,
     strip_tabs: bool,
     quoted: bool,
 }
 
-impl Lexer<'_> {
+impl ShellLexer<'_> {
     pub(super) fn document_start(&mut self, strip_tabs: bool) -> Result<(), GaveUp> {
         let start = self.at;
         let quote = self.peek(0).filter(|it| matches!(it, b'\'' | b'"'));
@@ -18,7 +18,7 @@ impl Lexer<'_> {
         while self.peek(0).is_some_and(|it| it.is_ascii_alphanumeric() || it == b'_') {
             self.at += 1;
         }
-        let delimiter = Span { start: name_start, end: self.at }.of(self.line).to_owned();
+        let delimiter = TextSpan { start: name_start, end: self.at }.of(self.line).to_owned();
         if let Some(quote) = quote {
             if self.peek(0) != Some(quote) {
                 return Err("has an unusual here-document delimiter");
@@ -29,7 +29,7 @@ impl Lexer<'_> {
         if delimiter.is_empty() || !ended || self.at == start {
             return Err("has an unusual here-document delimiter");
         }
-        self.documents.push(Document { delimiter, strip_tabs, quoted: quote.is_some() });
+        self.documents.push(HereDocument { delimiter, strip_tabs, quoted: quote.is_some() });
         Ok(())
     }
 

@@ -1,12 +1,12 @@
 //! `[[ … ]]`. It runs nothing but substitutions, unless it compares numbers or asks for a variable by its
 //! name: either evaluates text, which runs what stands in an array's index.
 
-use super::{GaveUp, Lexer, Position, SimpleCommand, Span, is_name};
+use super::{CommandPosition, GaveUp, ShellLexer, SimpleCommand, TextSpan, is_variable_name};
 
-impl Lexer<'_> {
+impl ShellLexer<'_> {
     /// Reads from behind `[[` to `]]`. What stands between is a command's words, without the signs that
     /// hold them together.
-    pub(super) fn test(&mut self, open: Span, depth: usize) -> Result<Position, GaveUp> {
+    pub(super) fn test(&mut self, open: TextSpan, depth: usize) -> Result<CommandPosition, GaveUp> {
         self.only_in_bash()?;
         let mut words = vec![open];
         loop {
@@ -32,11 +32,11 @@ impl Lexer<'_> {
         }
         self.check_test(&words)?;
         self.reading.commands.push(SimpleCommand { words, environment: Vec::new() });
-        Ok(Position::Closed)
+        Ok(CommandPosition::Closed)
     }
 
     /// A regular expression, in which `(`, `|` and `)` are signs like others.
-    fn regex(&mut self, depth: usize) -> Result<Span, GaveUp> {
+    fn regex(&mut self, depth: usize) -> Result<TextSpan, GaveUp> {
         let start = self.at;
         let mut open = 0_usize;
         while let Some(next) = self.peek(0) {
@@ -63,10 +63,10 @@ impl Lexer<'_> {
         if self.at == start || open > 0 {
             return Err("uses an unusual regular expression");
         }
-        Ok(Span { start, end: self.at })
+        Ok(TextSpan { start, end: self.at })
     }
 
-    fn check_test(&self, words: &[Span]) -> Result<(), GaveUp> {
+    fn check_test(&self, words: &[TextSpan]) -> Result<(), GaveUp> {
         let text = |at: Option<usize>| at.and_then(|it| words.get(it)).map(|it| it.of(self.line));
         for (at, word) in words.iter().enumerate() {
             match word.of(self.line) {
@@ -78,7 +78,7 @@ impl Lexer<'_> {
                         );
                     }
                 }
-                "-v" | "-R" if !text(at.checked_add(1)).is_some_and(is_name) => {
+                "-v" | "-R" if !text(at.checked_add(1)).is_some_and(is_variable_name) => {
                     return Err("asks for a variable by a name that may hold code");
                 }
                 _ => {}
@@ -94,6 +94,6 @@ fn is_number(text: &str) -> bool {
     let length = text.strip_prefix("${#").and_then(|it| it.strip_suffix('}'));
     let digits = text.strip_prefix('-').unwrap_or(text);
     matches!(text, "$?" | "$#")
-        || length.is_some_and(is_name)
+        || length.is_some_and(is_variable_name)
         || (!digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit()))
 }

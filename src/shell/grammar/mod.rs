@@ -10,11 +10,11 @@ use std::{borrow::Cow, cell::RefCell, ops::ControlFlow};
 use tree_sitter::{Decode, ParseOptions, ParseState, Parser, Tree};
 
 use super::{
-    lexer::{BehindDocument, Lexed, Piece},
-    reading::{Reading, Span},
-    work::Work,
+    lexer::{BehindDocument, LexedLine, LinePiece},
+    reading::{LineReading, TextSpan},
+    work::ReadingWork,
 };
-use visitor::Visitor;
+use visitor::TreeVisitor;
 
 /// The parser takes more than twice the time for twice the text, where that is made to confuse it: it is
 /// given what the lexer understood in groups of pieces that are no larger than this.
@@ -29,21 +29,26 @@ const REQUEST_BYTES: usize = 512;
 
 /// What the grammar finds.
 #[derive(Default)]
-pub(super) struct Parsed {
-    pub(super) reading: Reading,
+pub(crate) struct GrammarReading {
+    pub(crate) reading: LineReading,
     /// Constructs that change what commands mean or evaluate text as code.
-    pub(super) hazards: Vec<&'static str>,
+    pub(crate) hazards: Vec<&'static str>,
     /// True with a loop.
-    pub(super) loops: bool,
+    pub(crate) loops: bool,
     /// True when all that the lexer understood was read.
-    pub(super) confirms: bool,
+    pub(crate) confirms: bool,
     /// True when all that the lexer did not understand was read.
-    pub(super) reads_rest: bool,
+    pub(crate) reads_rest: bool,
 }
 
 /// Parses a line, of which the lexer understood the pieces and perhaps nothing behind them.
-pub(super) fn parse(line: &str, lexed: &Lexed, work: &mut Work) -> Parsed {
-    let mut parsed = Parsed { confirms: true, reads_rest: true, ..Parsed::default() };
+pub(crate) fn read_by_grammar(
+    line: &str,
+    lexed: &LexedLine,
+    work: &mut ReadingWork,
+) -> GrammarReading {
+    let mut parsed =
+        GrammarReading { confirms: true, reads_rest: true, ..GrammarReading::default() };
     let (pieces, is_understood) = (&lexed.pieces, lexed.gave_up.is_none());
     let shown = without(line, &lexed.behind_documents);
     let line = shown.as_ref();
@@ -54,7 +59,7 @@ pub(super) fn parse(line: &str, lexed: &Lexed, work: &mut Work) -> Parsed {
         parsed.confirms &= fits && parsed.piece(line, group.span, work).is_some();
     }
     if !is_understood {
-        let rest = Span { start: end, end: line.len() };
+        let rest = TextSpan { start: end, end: line.len() };
         let signs = rest.of(line).bytes().filter(|it| b"|&;<>(){}[]$`\"'!".contains(it)).count();
         parsed.reads_rest = signs <= MAX_SIGNS && parsed.piece(line, rest, work).is_some();
     }
@@ -71,21 +76,21 @@ fn without<'l>(line: &'l str, hidden: &[BehindDocument]) -> Cow<'l, str> {
     }
     let mut shown = String::with_capacity(line.len());
     for it in hidden {
-        shown.push_str(Span { start: shown.len(), end: it.span.start }.of(line));
+        shown.push_str(TextSpan { start: shown.len(), end: it.span.start }.of(line));
         shown.extend(std::iter::repeat_n(' ', it.span.end.saturating_sub(shown.len())));
     }
-    shown.push_str(Span { start: shown.len(), end: line.len() }.of(line));
+    shown.push_str(TextSpan { start: shown.len(), end: line.len() }.of(line));
     Cow::Owned(shown)
 }
 
-fn last_end(pieces: &[Piece]) -> usize {
+fn last_end(pieces: &[LinePiece]) -> usize {
     pieces.last().map_or(0, |it| it.span.end)
 }
 
 /// Pieces that stand next to each other, as one where they are small; together they are the whole text up
 /// to that end, but for operators between them.
-fn groups(pieces: &[Piece], end: usize) -> Vec<Piece> {
-    let mut groups: Vec<Piece> = Vec::new();
+fn groups(pieces: &[LinePiece], end: usize) -> Vec<LinePiece> {
+    let mut groups: Vec<LinePiece> = Vec::new();
     for piece in pieces {
         match groups.last_mut() {
             Some(group)
@@ -105,7 +110,7 @@ fn groups(pieces: &[Piece], end: usize) -> Vec<Piece> {
     groups
 }
 
-fn tree_of(text: &str, work: &mut Work) -> Option<Tree> {
+fn tree_of(text: &str, work: &mut ReadingWork) -> Option<Tree> {
     if work.is_spent() {
         return None;
     }
@@ -147,12 +152,12 @@ impl Decode for AsciiOnly {
     }
 }
 
-impl Parsed {
+impl GrammarReading {
     /// Reads one piece of the line; `None` when the parser gave up.
-    fn piece(&mut self, line: &str, span: Span, work: &mut Work) -> Option<()> {
+    fn piece(&mut self, line: &str, span: TextSpan, work: &mut ReadingWork) -> Option<()> {
         let text = span.of(line);
         let tree = tree_of(text, work)?;
-        let found = Visitor::of(text, &tree);
+        let found = TreeVisitor::of(text, &tree);
         self.reading.add(found.reading, span.start);
         self.hazards.extend(found.hazards);
         self.loops |= found.loops;

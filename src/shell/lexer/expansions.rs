@@ -3,11 +3,11 @@
 //! An expansion is understood when it can only give text. Those that evaluate what a variable holds can
 //! run code: `${x@P}`, `${!x}`, an array's index, and arithmetic on variables.
 
-use super::{End, Evaluation, GaveUp, Lexer, Span, check_depth};
+use super::{End, Evaluation, GaveUp, ShellLexer, TextSpan, check_depth};
 
 const UNUSUAL: GaveUp = "uses an expansion that is not looked into";
 
-impl Lexer<'_> {
+impl ShellLexer<'_> {
     /// Passes over what begins with this `$`. Between double quotes `$'` and `$"` begin nothing.
     pub(super) fn dollar(&mut self, is_quoted: bool, depth: usize) -> Result<(), GaveUp> {
         let start = self.at;
@@ -44,7 +44,7 @@ impl Lexer<'_> {
     }
 
     fn evaluates(&mut self, start: usize, what: Evaluation) {
-        self.reading.evaluations.push((Span { start, end: self.at }, what));
+        self.reading.evaluations.push((TextSpan { start, end: self.at }, what));
     }
 
     /// The rest of `$'…'`, in which a backslash escapes quotes too.

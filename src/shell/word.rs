@@ -38,7 +38,7 @@ impl Word {
     }
 
     /// True for a word that becomes one argument, whatever it holds.
-    pub(super) fn is_one_argument(&self) -> bool {
+    pub(crate) fn is_one_argument(&self) -> bool {
         let Self::Unknown { text, .. } = self else { return true };
         let inside = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
         // `"$@"` is as many as there are, and what follows an inner quote is not quoted.
@@ -47,12 +47,12 @@ impl Word {
     }
 
     /// An argument that only the running command knows.
-    pub(in crate::policy) fn unknown(text: &str, why: &'static str) -> Self {
+    pub(crate) fn unknown(text: &str, why: &'static str) -> Self {
         Self::Unknown { text: text.to_owned(), why, spelling: None }
     }
 
     /// The same word, with what is known of its variables.
-    pub(super) fn spelled(self, known: Option<String>) -> Self {
+    pub(crate) fn spelled(self, known: Option<String>) -> Self {
         match self {
             Self::Unknown { text, why, .. } => Self::Unknown { text, why, spelling: known },
             literal @ Self::Literal(_) => literal,
@@ -60,7 +60,7 @@ impl Word {
     }
 
     /// How the word is written, as far as the names that it may become can be told from that.
-    pub(in crate::policy) fn spelling(&self) -> &str {
+    pub(crate) fn spelling(&self) -> &str {
         match self {
             Self::Unknown { spelling: Some(spelling), .. } => spelling,
             other => other.text(),
@@ -68,15 +68,15 @@ impl Word {
     }
 
     /// The value of a word as the shell would find it after quoting and expansion.
-    pub(super) fn read(written: &str, home: Option<&str>) -> Self {
-        match Reader::new(written, home).value() {
+    pub(crate) fn read(written: &str, home: Option<&str>) -> Self {
+        match WordReader::new(written, home).value() {
             Ok(text) => Self::Literal(text),
             Err(why) => Self::unknown(written, why),
         }
     }
 }
 
-struct Reader<'a> {
+struct WordReader<'a> {
     written: &'a str,
     rest: Peekable<Chars<'a>>,
     home: Option<&'a str>,
@@ -85,7 +85,7 @@ struct Reader<'a> {
     without_equals: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> WordReader<'a> {
     fn new(written: &'a str, home: Option<&'a str>) -> Self {
         Self {
             written,

@@ -1,10 +1,14 @@
 //! `case WORD in PATTERN) …;; esac`.
 
-use super::{End, EndedBy, Evaluation, GaveUp, Lexer, Position, Span};
+use super::{CommandPosition, End, EndedBy, Evaluation, GaveUp, ShellLexer, TextSpan};
 
-impl Lexer<'_> {
+impl ShellLexer<'_> {
     /// Reads from behind `case` to `esac`.
-    pub(super) fn case(&mut self, keyword: Span, depth: usize) -> Result<Position, GaveUp> {
+    pub(super) fn case(
+        &mut self,
+        keyword: TextSpan,
+        depth: usize,
+    ) -> Result<CommandPosition, GaveUp> {
         self.blanks();
         self.word(depth)?;
         self.blanks_and_lines()?;
@@ -27,9 +31,9 @@ impl Lexer<'_> {
                 break;
             }
         }
-        let span = Span { start: keyword.start, end: self.at };
+        let span = TextSpan { start: keyword.start, end: self.at };
         self.reading.evaluations.push((span, Evaluation::Case));
-        Ok(Position::Closed)
+        Ok(CommandPosition::Closed)
     }
 
     /// `| PATTERN` any number of times, and `)`.

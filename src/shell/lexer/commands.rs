@@ -1,25 +1,25 @@
 //! Where a command may stand: reserved words, assignments, programs and their arguments.
 
-use super::{ForLoop, GaveUp, Lexer, Position, SimpleCommand, Span, is_assignment};
+use super::{CommandPosition, ForLoop, GaveUp, ShellLexer, SimpleCommand, TextSpan, is_assignment};
 
-impl Lexer<'_> {
+impl ShellLexer<'_> {
     /// Reads a word and tells what may come after it; `None` after `esac`.
     pub(super) fn word_in(
         &mut self,
-        position: Position,
+        position: CommandPosition,
         command: &mut SimpleCommand,
         depth: usize,
-    ) -> Result<Option<Position>, GaveUp> {
+    ) -> Result<Option<CommandPosition>, GaveUp> {
         let word = self.word(depth)?;
         let text = word.of(self.line);
-        if position == Position::Closed {
+        if position == CommandPosition::Closed {
             return Err("has a word after the end of a compound command");
         }
-        if position == Position::Arguments {
+        if position == CommandPosition::Arguments {
             command.words.push(word);
-            return Ok(Some(Position::Arguments));
+            return Ok(Some(CommandPosition::Arguments));
         }
-        if position == Position::Start {
+        if position == CommandPosition::Start {
             match text {
                 "esac" => {
                     self.finish(command);
@@ -27,7 +27,7 @@ impl Lexer<'_> {
                 }
                 "time" => {
                     command.words.push(word);
-                    return Ok(Some(Position::Timed));
+                    return Ok(Some(CommandPosition::Timed));
                 }
                 _ => {}
             }
@@ -35,13 +35,17 @@ impl Lexer<'_> {
                 return Ok(Some(next));
             }
         }
-        if position == Position::Timed {
+        if position == CommandPosition::Timed {
             if is_reserved(text) || is_assignment(text) {
                 return Err("uses `time` with more than a plain command");
             }
             command.words.push(word);
             let is_option = matches!(text, "-p" | "--");
-            return Ok(Some(if is_option { Position::Timed } else { Position::Arguments }));
+            return Ok(Some(if is_option {
+                CommandPosition::Timed
+            } else {
+                CommandPosition::Arguments
+            }));
         }
         if is_assignment(text) {
             // To others `a+=/x` is a program.
@@ -49,7 +53,7 @@ impl Lexer<'_> {
                 self.only_in_bash()?;
             }
             command.environment.push(word);
-            return Ok(Some(Position::Program));
+            return Ok(Some(CommandPosition::Program));
         }
         // `a[$(x)]=1` and `a=(…)` run or hide more than they show.
         if text.contains('=') && text.contains('[') {
@@ -60,23 +64,27 @@ impl Lexer<'_> {
             return Err("may assign to a name that is not ASCII");
         }
         command.words.push(word);
-        Ok(Some(Position::Arguments))
+        Ok(Some(CommandPosition::Arguments))
     }
 
     /// What comes after a reserved word, if it is one.
-    fn reserved(&mut self, word: Span, depth: usize) -> Result<Option<Position>, GaveUp> {
+    fn reserved(
+        &mut self,
+        word: TextSpan,
+        depth: usize,
+    ) -> Result<Option<CommandPosition>, GaveUp> {
         self.tokens += usize::from(is_reserved(word.of(self.line)));
         match word.of(self.line) {
             "if" | "{" => {
                 self.open += 1;
-                Ok(Some(Position::Start))
+                Ok(Some(CommandPosition::Start))
             }
             "while" | "until" => {
                 self.open += 1;
                 self.open_loops.push(None);
-                Ok(Some(Position::Start))
+                Ok(Some(CommandPosition::Start))
             }
-            "then" | "elif" | "else" | "do" | "!" => Ok(Some(Position::Start)),
+            "then" | "elif" | "else" | "do" | "!" => Ok(Some(CommandPosition::Start)),
             "fi" | "done" | "}" => {
                 self.open = self.open.saturating_sub(1);
                 if word.of(self.line) == "done" {
@@ -85,7 +93,7 @@ impl Lexer<'_> {
                         it.body.end = word.start;
                     }
                 }
-                Ok(Some(Position::Closed))
+                Ok(Some(CommandPosition::Closed))
             }
             "for" => {
                 self.open += 1;
@@ -101,7 +109,7 @@ impl Lexer<'_> {
     }
 
     /// `for NAME in WORD…`, up to the `;` or line end before `do`.
-    fn for_loop(&mut self, depth: usize) -> Result<Position, GaveUp> {
+    fn for_loop(&mut self, depth: usize) -> Result<CommandPosition, GaveUp> {
         self.blanks();
         if self.starts_with("((") {
             return Err("evaluates arithmetic in `for ((…))`, where variables may hold code");
@@ -118,7 +126,7 @@ impl Lexer<'_> {
                 Some(b';' | b'\n') => {
                     self.open_loops.push(Some(self.loops.len()));
                     self.loops.push(ForLoop { variable, values, body: self.at..self.at });
-                    return Ok(Position::Start);
+                    return Ok(CommandPosition::Start);
                 }
                 Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')') | None => {
                     return Err("uses a form of `for` that is not looked into");

@@ -1,24 +1,24 @@
 //! Redirections: what is opened, and whether it is read or written.
 
 use super::{
-    super::reading::{Direction, Span, names_descriptor},
-    GaveUp, Lexer,
+    super::reading::{Direction, TextSpan, names_descriptor},
+    GaveUp, ShellLexer,
 };
 
 /// A redirection that stands behind a here-document on the same line. The grammar cannot read on from
 /// there to a `|`, so it is not shown to it.
 #[derive(Clone, Copy)]
-pub(in super::super) struct BehindDocument {
-    pub(in super::super) span: Span,
+pub(in crate::shell) struct BehindDocument {
+    pub(in crate::shell) span: TextSpan,
     /// The file that it opens.
-    pub(in super::super) opened: Option<(Span, Direction)>,
+    pub(in crate::shell) opened: Option<(TextSpan, Direction)>,
 }
 
 /// Redirections, the longer before those they begin with; what is left is `<`.
 const REDIRECTIONS: [&str; 11] =
     ["&>>", "<<<", "<<-", "&>", ">>", ">|", ">&", "<>", "<&", "<<", ">"];
 
-impl Lexer<'_> {
+impl ShellLexer<'_> {
     /// Reads a redirection if one is here.
     pub(super) fn redirection(&mut self, depth: usize) -> Result<bool, GaveUp> {
         let digits = self.bytes.iter().skip(self.at).take_while(|it| it.is_ascii_digit()).count();
@@ -58,7 +58,7 @@ impl Lexer<'_> {
                 }
                 self.reading.redirections.extend(opened);
                 if follows_document {
-                    let span = Span { start, end: self.at };
+                    let span = TextSpan { start, end: self.at };
                     self.behind_documents.push(BehindDocument { span, opened });
                 }
             }

@@ -2,14 +2,14 @@
 
 /// A piece of the line, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Span {
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(crate) struct TextSpan {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
-impl Span {
+impl TextSpan {
     /// The text there.
-    pub(super) fn of(self, line: &str) -> &str {
+    pub(crate) fn of(self, line: &str) -> &str {
         line.get(self.start..self.end).unwrap_or_default()
     }
 }
@@ -25,37 +25,37 @@ pub enum Direction {
 
 /// True for what stands for a descriptor behind `>&` and `<&`: `1`, `-` and `1-`. Whatever else stands
 /// there, `1-2` too, is a file.
-pub(super) fn names_descriptor(target: &str) -> bool {
+pub(crate) fn names_descriptor(target: &str) -> bool {
     let digits = target.strip_suffix('-').unwrap_or(target);
     !target.is_empty() && digits.bytes().all(|it| it.is_ascii_digit())
 }
 
 /// The words, assignments and redirections of a line; two readings agree when these are equal.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(crate) struct LineReading {
     /// Every simple command.
-    pub(super) commands: Vec<SimpleCommand>,
+    pub(crate) commands: Vec<SimpleCommand>,
     /// Every `NAME=value` that is a command of its own.
-    pub(super) assignments: Vec<Span>,
+    pub(crate) assignments: Vec<TextSpan>,
     /// Every redirection that names a file.
-    pub(super) redirections: Vec<(Span, Direction)>,
+    pub(crate) redirections: Vec<(TextSpan, Direction)>,
     /// Every place where the shell works something out.
-    pub(super) evaluations: Vec<(Span, Evaluation)>,
+    pub(crate) evaluations: Vec<(TextSpan, Evaluation)>,
 }
 
 /// A simple command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct SimpleCommand {
+pub(crate) struct SimpleCommand {
     /// Its words, the program first.
-    pub(super) words: Vec<Span>,
+    pub(crate) words: Vec<TextSpan>,
     /// Every `NAME=value` in front of the program, which the program sees.
-    pub(super) environment: Vec<Span>,
+    pub(crate) environment: Vec<TextSpan>,
 }
 
 /// What the shell works out by itself, which runs code where it goes wrong: both readings have to see
 /// the same places, and the strict one looks into them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Evaluation {
+pub(crate) enum Evaluation {
     /// `$((1 + 2))`.
     Arithmetic,
     /// `${name}`, with or without an operator.
@@ -66,9 +66,9 @@ pub(super) enum Evaluation {
     Quote,
 }
 
-impl Reading {
+impl LineReading {
     /// In the order of the text, so that readings can be compared.
-    pub(super) fn sorted(mut self) -> Self {
+    pub(crate) fn sorted(mut self) -> Self {
         self.commands.sort();
         self.assignments.sort_unstable();
         self.redirections.sort_unstable();
@@ -77,9 +77,9 @@ impl Reading {
     }
 
     /// Adds what was found in a piece of the line that begins at that place.
-    pub(super) fn add(&mut self, piece: Self, start: usize) {
-        let moved = |it: Span| Span { start: it.start + start, end: it.end + start };
-        let all = |it: Vec<Span>| it.into_iter().map(moved).collect();
+    pub(crate) fn add(&mut self, piece: Self, start: usize) {
+        let moved = |it: TextSpan| TextSpan { start: it.start + start, end: it.end + start };
+        let all = |it: Vec<TextSpan>| it.into_iter().map(moved).collect();
         self.commands.extend(
             piece
                 .commands

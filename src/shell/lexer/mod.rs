@@ -16,57 +16,57 @@ mod words;
 
 use std::ops::Range;
 
-use documents::Document;
-pub(super) use redirections::BehindDocument;
+use documents::HereDocument;
+pub(in crate::shell) use redirections::BehindDocument;
 
 use super::{
-    Shell,
-    reading::{Evaluation, Reading, SimpleCommand, Span},
+    dialect::ShellDialect,
+    reading::{Evaluation, LineReading, SimpleCommand, TextSpan},
 };
 
 /// How deep substitutions and subshells may be nested.
 const MAX_DEPTH: usize = 16;
 
 /// Why the lexer gave up.
-pub(super) type GaveUp = &'static str;
+pub(crate) type GaveUp = &'static str;
 
 /// What the lexer finds.
-pub(super) struct Lexed {
-    pub(super) reading: Reading,
+pub(crate) struct LexedLine {
+    pub(crate) reading: LineReading,
     /// The `for` loops.
-    pub(super) loops: Vec<ForLoop>,
+    pub(crate) loops: Vec<ForLoop>,
     /// Redirections that the grammar is not shown.
-    pub(super) behind_documents: Vec<BehindDocument>,
+    pub(in crate::shell) behind_documents: Vec<BehindDocument>,
     /// Parts of the line that stand on their own, one after the other.
-    pub(super) pieces: Vec<Piece>,
+    pub(in crate::shell) pieces: Vec<LinePiece>,
     /// Why the text behind the last piece was not understood, if it was not.
-    pub(super) gave_up: Option<GaveUp>,
+    pub(crate) gave_up: Option<GaveUp>,
 }
 
 /// A `for` loop over words.
-pub(super) struct ForLoop {
-    pub(super) variable: Span,
-    pub(super) values: Vec<Span>,
+pub(crate) struct ForLoop {
+    pub(crate) variable: TextSpan,
+    pub(crate) values: Vec<TextSpan>,
     /// The commands that run with the variable set.
-    pub(super) body: Range<usize>,
+    pub(crate) body: Range<usize>,
 }
 
 /// A part of a line between two operators, not inside anything else.
 #[derive(Clone, Copy)]
-pub(super) struct Piece {
-    pub(super) span: Span,
+pub(crate) struct LinePiece {
+    pub(crate) span: TextSpan,
     /// How many signs and reserved words it has, besides plain words.
-    pub(super) tokens: usize,
+    pub(crate) tokens: usize,
 }
 
 /// Reads a whole line, or as much of it as is understood.
-pub(super) fn lex(line: &str, shell: Shell) -> Lexed {
-    let mut lexer = Lexer {
-        is_bash: shell == Shell::Bash,
+pub(crate) fn lex(line: &str, shell: ShellDialect) -> LexedLine {
+    let mut lexer = ShellLexer {
+        is_bash: shell == ShellDialect::Bash,
         bytes: line.as_bytes(),
         line,
         at: 0,
-        reading: Reading::default(),
+        reading: LineReading::default(),
         loops: Vec::new(),
         open_loops: Vec::new(),
         documents: Vec::new(),
@@ -83,7 +83,7 @@ pub(super) fn lex(line: &str, shell: Shell) -> Lexed {
     if gave_up.is_none() {
         lexer.end_piece(lexer.at);
     }
-    Lexed {
+    LexedLine {
         reading: lexer.reading.sorted(),
         loops: lexer.loops,
         behind_documents: lexer.behind_documents,
@@ -112,7 +112,7 @@ enum EndedBy {
 
 /// What may come next in a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Position {
+enum CommandPosition {
     /// A command, and reserved words count.
     Start,
     /// A program, after assignments or redirections: reserved words are words.
@@ -126,19 +126,19 @@ enum Position {
     Closed,
 }
 
-struct Lexer<'a> {
+struct ShellLexer<'a> {
     /// False when the line may be read by another shell, to which some of bash's signs mean other things.
     is_bash: bool,
     bytes: &'a [u8],
     line: &'a str,
     at: usize,
-    reading: Reading,
+    reading: LineReading,
     loops: Vec<ForLoop>,
     /// The loops that were begun, by their place among the `for` loops; none for the others.
     open_loops: Vec<Option<usize>>,
-    documents: Vec<Document>,
+    documents: Vec<HereDocument>,
     behind_documents: Vec<BehindDocument>,
-    pieces: Vec<Piece>,
+    pieces: Vec<LinePiece>,
     piece_start: usize,
     /// Signs and reserved words of the piece that was begun.
     tokens: usize,
@@ -146,7 +146,7 @@ struct Lexer<'a> {
     open: usize,
 }
 
-impl Lexer<'_> {
+impl ShellLexer<'_> {
     fn peek(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.at + ahead).copied()
     }
@@ -160,7 +160,7 @@ impl Lexer<'_> {
         if !self.documents.is_empty() {
             return Err("opens a here-document and a substitution on one line");
         }
-        let mut position = Position::Start;
+        let mut position = CommandPosition::Start;
         let mut command = SimpleCommand::default();
         loop {
             self.blanks();
@@ -179,7 +179,7 @@ impl Lexer<'_> {
                     self.at += 1;
                     self.document_bodies(depth)?;
                     self.split(depth, self.at);
-                    position = Position::Start;
+                    position = CommandPosition::Start;
                 }
                 b';' if end == End::Case && self.case_operator()? => {
                     self.finish(&mut command);
@@ -190,14 +190,14 @@ impl Lexer<'_> {
                     self.operator()?;
                     self.finish(&mut command);
                     self.split(depth, before);
-                    position = Position::Start;
+                    position = CommandPosition::Start;
                 }
                 b'(' => {
                     self.check_subshell(position)?;
                     self.tokens += 1;
                     self.at += 1;
                     self.list(End::Parenthesis, depth + 1)?;
-                    position = Position::Closed;
+                    position = CommandPosition::Closed;
                 }
                 b')' => {
                     self.finish(&mut command);
@@ -208,8 +208,8 @@ impl Lexer<'_> {
                     return Ok(EndedBy::Parenthesis);
                 }
                 _ if self.redirection(depth)? => {
-                    if position == Position::Start {
-                        position = Position::Program;
+                    if position == CommandPosition::Start {
+                        position = CommandPosition::Program;
                     }
                 }
                 _ => match self.word_in(position, &mut command, depth)? {
@@ -223,14 +223,14 @@ impl Lexer<'_> {
         }
     }
 
-    fn check_subshell(&self, position: Position) -> Result<(), GaveUp> {
-        if position == Position::Start && self.peek(1) == Some(b'(') {
+    fn check_subshell(&self, position: CommandPosition) -> Result<(), GaveUp> {
+        if position == CommandPosition::Start && self.peek(1) == Some(b'(') {
             return Err("evaluates arithmetic in `((…))`, where variables may hold code");
         }
-        if position == Position::Arguments && self.peek(1) == Some(b')') {
+        if position == CommandPosition::Arguments && self.peek(1) == Some(b')') {
             return Err("defines a function");
         }
-        if position == Position::Start {
+        if position == CommandPosition::Start {
             Ok(())
         } else {
             Err("uses `(` in a way that is not a subshell")
@@ -254,8 +254,8 @@ impl Lexer<'_> {
     }
 
     fn end_piece(&mut self, end: usize) {
-        let span = Span { start: self.piece_start, end };
-        self.pieces.push(Piece { span, tokens: self.tokens });
+        let span = TextSpan { start: self.piece_start, end };
+        self.pieces.push(LinePiece { span, tokens: self.tokens });
         self.piece_start = self.at;
         self.tokens = 0;
     }
@@ -319,19 +319,19 @@ const fn check_depth(depth: usize) -> Result<(), GaveUp> {
 }
 
 /// True for `NAME=…` and `NAME+=…`, where the name is written plainly.
-pub(super) fn is_assignment(text: &str) -> bool {
+pub(crate) fn is_assignment(text: &str) -> bool {
     variable_of(text).is_some()
 }
 
 /// The variable that an assignment sets.
-pub(super) fn variable_of(text: &str) -> Option<&str> {
+pub(crate) fn variable_of(text: &str) -> Option<&str> {
     let (name, _) = text.split_once('=')?;
     let name = name.strip_suffix('+').unwrap_or(name);
-    is_name(name).then_some(name)
+    is_variable_name(name).then_some(name)
 }
 
 /// True for the plain name of a variable.
-pub(super) fn is_name(text: &str) -> bool {
+pub(crate) fn is_variable_name(text: &str) -> bool {
     text.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
         && text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
 }
