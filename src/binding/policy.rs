@@ -17,7 +17,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     pipeline::{CallOptions, ToolCall},
     policy::{
-        Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicyError, PolicySources,
+        Layer, PermissionMode, PolicyConfig, PolicyEngine, PolicyError, PolicyPlaces, PolicySources,
     },
     policy_files::{project_policy_file, read_policy_file, user_policy_file},
     process::ProcessSettings,
@@ -91,7 +91,7 @@ impl PolicySetup {
     pub(super) fn engine(
         &mut self,
         mode: PermissionMode,
-        mut places: Places,
+        mut places: PolicyPlaces,
     ) -> Checked<PolicyEngine> {
         places.protected = self.user_file.iter().chain(&self.project_file).cloned().collect();
         self.read_files()?;
@@ -101,9 +101,9 @@ impl PolicySetup {
 }
 
 /// The surroundings of a workspace whose commands run like that.
-pub(super) fn places_of(given: PathBuf, roots: &Roots, commands: &ProcessSettings) -> Places {
+pub(super) fn places_of(given: PathBuf, roots: &Roots, commands: &ProcessSettings) -> PolicyPlaces {
     let home = commands.environment.iter().find(|(name, _)| name == "HOME");
-    Places {
+    PolicyPlaces {
         project: roots.first().to_owned(),
         project_as_given: Some(given),
         roots: roots.all().to_vec(),
@@ -242,7 +242,8 @@ impl NativePolicyEngine {
             let policy = parsed::<Value>(&policy, ErrorKind::InvalidOptions)?;
             let config = PolicyConfig::from_json(&policy, Layer::Options).map_err(refused)?;
             let mode = mode.as_deref().map_or(Ok(PermissionMode::Default), mode_of)?;
-            let places = Places { home: home_directory(), ..Places::of_project(project_path) };
+            let places =
+                PolicyPlaces { home: home_directory(), ..PolicyPlaces::of_project(project_path) };
             let (layers, tools) = (vec![(Layer::Options, config)], Arc::new(catalogue()));
             let sources = PolicySources { layers, mode, places, tools };
             PolicyEngine::new(sources).map(Self).map_err(refused)

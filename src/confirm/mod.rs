@@ -1,8 +1,11 @@
 //! The step that may wait for a person, and the only maker of [`Permitted`].
 
-mod bus;
+mod message_bus;
 
-pub use bus::{Answer, BusEvent, DEFAULT_TIMEOUT, MessageBus, Outcome, SharedBus, Unanswered};
+pub use message_bus::{
+    BusEvent, ConfirmationAnswer, DEFAULT_TIMEOUT, MessageBus, RequestOutcome, SharedBus,
+    Unanswered,
+};
 
 use std::time::Duration;
 
@@ -28,7 +31,7 @@ impl Permitted {
 }
 
 /// How a call came out of this step.
-pub(crate) enum Settled {
+pub(crate) enum SettledCall {
     /// It may run, with what a person said where one was asked.
     Permitted(Permitted, Option<Yes>),
     /// A person wants it with another input, which has to be judged like any other.
@@ -84,9 +87,9 @@ impl Confirmations {
         spec: &ToolSpec,
         cx: &ToolContext,
         judge_again: JudgeAgain<'_>,
-    ) -> Result<Settled, Refusal> {
+    ) -> Result<SettledCall, Refusal> {
         let asking = match decision {
-            Decision::Allow => return Ok(Settled::Permitted(Permitted(prepared), None)),
+            Decision::Allow => return Ok(SettledCall::Permitted(Permitted(prepared), None)),
             Decision::Deny(error) => return Err(error.into()),
             Decision::Ask(asking) => asking,
         };
@@ -108,10 +111,10 @@ impl Confirmations {
         let yes = Yes { always_allow, rules: asking.suggested_rules, shown_file };
         match answer.updated_input {
             // Nothing is granted of what the person did not want.
-            Some(input) if input != *prepared.input() => Ok(Settled::Edited(input, yes)),
+            Some(input) if input != *prepared.input() => Ok(SettledCall::Edited(input, yes)),
             _ => {
                 judge_again(prepared.as_ref())?;
-                Ok(Settled::Permitted(Permitted(prepared), Some(yes)))
+                Ok(SettledCall::Permitted(Permitted(prepared), Some(yes)))
             }
         }
     }

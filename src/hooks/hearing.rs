@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Hook, Verdict, event_json, output::HookAnswer};
+use super::{Hook, HookVerdict, event_json, hook_answer::HookAnswer};
 use crate::tool::ToolContext;
 
 /// How often one hook is asked about one call. Hooks that rewrite each other's input without end are
@@ -40,7 +40,7 @@ pub(crate) enum HearingStep {
     /// Every hook has seen the input.
     Over {
         /// What they say together.
-        said: Verdict,
+        said: HookVerdict,
         /// What the model is told with the answer.
         context: Vec<String>,
     },
@@ -96,10 +96,10 @@ impl<'a> Hearing<'a> {
             }
             heard.allows = None;
             match verdict {
-                Verdict::Block(reason) => return blocked(reason),
-                Verdict::Ask(reason) => self.asks = self.asks.take().or(Some(reason)),
-                Verdict::Allow(reason) => heard.allows = Some(reason),
-                Verdict::Silent => {}
+                HookVerdict::Block(reason) => return blocked(reason),
+                HookVerdict::Ask(reason) => self.asks = self.asks.take().or(Some(reason)),
+                HookVerdict::Allow(reason) => heard.allows = Some(reason),
+                HookVerdict::Silent => {}
             }
             let rewritten = updated_input.filter(|it| it != input);
             self.input += usize::from(rewritten.is_some());
@@ -110,8 +110,8 @@ impl<'a> Hearing<'a> {
         }
         let allows = || self.heard.iter().find_map(|it| it.allows.clone());
         let said = match self.asks.take() {
-            Some(reason) => Verdict::Ask(reason),
-            None => allows().map_or(Verdict::Silent, Verdict::Allow),
+            Some(reason) => HookVerdict::Ask(reason),
+            None => allows().map_or(HookVerdict::Silent, HookVerdict::Allow),
         };
         HearingStep::Over { said, context: std::mem::take(&mut self.context) }
     }

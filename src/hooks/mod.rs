@@ -3,23 +3,23 @@
 //! A hook is a function of the host or a shell command. One that fails, answers nonsense or takes too
 //! long blocks the call it was asked about; after a call it can only add a remark.
 
-mod command;
+mod command_hook;
 mod hearing;
-mod matcher;
-mod output;
+mod hook_answer;
+mod tool_matcher;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-pub use command::CommandHook;
+pub use command_hook::CommandHook;
 pub(crate) use hearing::{Hearing, HearingStep};
-pub use matcher::Matcher;
-pub use output::Verdict;
+pub use hook_answer::HookVerdict;
+pub use tool_matcher::ToolMatcher;
 
 use crate::tool::{Content, ToolContext, ToolOutput};
-use output::HookAnswer;
+use hook_answer::HookAnswer;
 
 /// When a hook is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub struct Hook {
     /// When it is asked.
     pub event: HookEvent,
     /// For which tools.
-    pub matcher: Matcher,
+    pub matcher: ToolMatcher,
     /// How long it may take.
     pub timeout: Duration,
     /// Who does the work.
@@ -153,7 +153,7 @@ fn apply(answer: HookAnswer, output: &mut ToolOutput) {
         output.structured = None;
         output.display = None;
     }
-    if let Verdict::Block(reason) = answer.verdict {
+    if let HookVerdict::Block(reason) = answer.verdict {
         output.content.push(Content::text(format!("[a hook objects: {reason}]")));
     }
     add_context(output, answer.context);

@@ -15,11 +15,10 @@ use super::{
     panic_fence::fenced,
 };
 use crate::{
-    confirm::{Permitted, Refusal, Settled, Yes},
+    confirm::{Permitted, Refusal, SettledCall, Yes},
     error::{ErrorKind, ToolError},
-    hooks::{HearingStep, Verdict},
-    policy,
-    policy::{Action, Basis, Decision, Origin, PolicyEngine, Question},
+    hooks::{HearingStep, HookVerdict},
+    policy::{Action, Basis, Decision, Origin, PolicyEngine, PolicyVerdict, Question},
     registry::{Entry, Snapshot, ToolSource},
     tool::{Access, Annotations, Prepared, ShownFile, SideEffect, ToolContext, ToolKind},
     workspace::real_place,
@@ -47,7 +46,7 @@ pub(super) struct Permit {
 struct Heard {
     prepared: Box<dyn Prepared>,
     decision: Decision,
-    said: Verdict,
+    said: HookVerdict,
 }
 
 impl Pipeline {
@@ -69,7 +68,7 @@ impl Pipeline {
         for _ in 0..MAX_EDITS {
             let (prepared, decision) = judged;
             let Heard { prepared, decision, said } = if self.hooks.hearing(&spec.name).is_empty() {
-                Heard { prepared, decision, said: Verdict::Silent }
+                Heard { prepared, decision, said: HookVerdict::Silent }
             } else {
                 // Kept aside, like whatever few calls wait for.
                 Box::pin(self.hear(called, prepared, cx, &mut context)).await?
@@ -82,7 +81,7 @@ impl Pipeline {
             let settled =
                 self.confirmations.settle(decision, prepared, spec, cx, &judge_again).await?;
             match settled {
-                Settled::Permitted(permitted, answered) => {
+                SettledCall::Permitted(permitted, answered) => {
                     let was_written = agreed.is_some();
                     let yes = answered.or(agreed.map(|it| it.1));
                     if let Some(yes) = yes.as_ref().filter(|it| it.always_allow) {
@@ -95,7 +94,7 @@ impl Pipeline {
                     let shown_file = yes.and_then(|it| it.shown_file);
                     return Ok(Permit { permitted, shown_file, context });
                 }
-                Settled::Edited(input, yes) => {
+                SettledCall::Edited(input, yes) => {
                     judged = self.judge(called, input, cx).await?;
                     written = Some((judged.0.input().clone(), yes));
                 }
@@ -169,7 +168,7 @@ impl Pipeline {
         } else {
             fenced(|| tool.prepare(input, cx))?
         };
-        self.decide_aside(called, prepared, cx, &Verdict::Silent).await
+        self.decide_aside(called, prepared, cx, &HookVerdict::Silent).await
     }
 
     /// As [`Self::decide`]. A line that takes more than a moment to judge is judged on another thread, so
@@ -179,7 +178,7 @@ impl Pipeline {
         called: &Called<'_>,
         prepared: Box<dyn Prepared>,
         cx: &ToolContext,
-        said: &Verdict,
+        said: &HookVerdict,
     ) -> Result<Judged, ToolError> {
         if !has_long_line(prepared.as_ref()) {
             let decision = self.decide(called, prepared.as_ref(), cx, said)?;
@@ -211,7 +210,7 @@ impl Pipeline {
         called: &Called<'_>,
         prepared: &dyn Prepared,
         cx: &ToolContext,
-        said: &Verdict,
+        said: &HookVerdict,
     ) -> Result<Decision, ToolError> {
         self.check_still_there(called)?;
         let engine = self.engine(cx);
@@ -253,7 +252,7 @@ impl Pipeline {
         let cx = self.context(options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let called = Called { tools: &tools, name: &call.name, registration: None, entry };
-        let decision = self.decide(&called, prepared.as_ref(), &cx, &Verdict::Silent)?;
+        let decision = self.decide(&called, prepared.as_ref(), &cx, &HookVerdict::Silent)?;
         Ok(Some((prepared, decision)))
     }
 
@@ -262,7 +261,7 @@ impl Pipeline {
         &self,
         call: ToolCall,
         options: CallOptions,
-    ) -> Result<policy::Verdict, ToolError> {
+    ) -> Result<PolicyVerdict, ToolError> {
         let tools = self.registry.snapshot();
         let entry = self.find(&tools, &call.name, None)?;
         let cx = self.context(options);
@@ -296,7 +295,7 @@ impl Pipeline {
 }
 
 /// What holds for a call: the word of policy, unless the tool is switched off.
-fn unless_switched_off(verdict: policy::Verdict, tool: &str, tools: &Snapshot) -> policy::Verdict {
+fn unless_switched_off(verdict: PolicyVerdict, tool: &str, tools: &Snapshot) -> PolicyVerdict {
     if tools.is_disabled(tool) { verdict.denied(switched_off(tool)) } else { verdict }
 }
 
@@ -308,7 +307,7 @@ fn has_long_line(prepared: &dyn Prepared) -> bool {
 /// A decision once hooks have spoken; a denied call ends here.
 fn heeded(
     decision: Decision,
-    said: &Verdict,
+    said: &HookVerdict,
     engine: &PolicyEngine,
     entry: &Entry,
 ) -> Result<Decision, ToolError> {

@@ -8,7 +8,7 @@ use crate::shell::{MAX_LINE_BYTES, Word};
 
 use super::{
     command::{Role, Segment, Setting, analyse, setting_of, trimmed},
-    command_words::{Words, fits_glob},
+    command_words::{CommandWords, fits_glob},
 };
 
 /// How sure it is that a rule speaks about something.
@@ -46,12 +46,12 @@ pub(super) enum CommandPattern {
     /// These words and whatever follows.
     Prefix(Vec<String>),
     /// Words with wildcards.
-    Wildcard(Vec<Piece>),
+    Wildcard(Vec<PatternPiece>),
 }
 
 /// A part of a pattern with wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum PatternPiece {
     /// This word.
     Word(String),
     /// A word like this, where `*` stands for any text.
@@ -62,7 +62,7 @@ pub(super) enum Piece {
     Rest,
 }
 
-impl Piece {
+impl PatternPiece {
     /// The word it is, if it is one.
     pub(super) fn word(&self) -> Option<&str> {
         match self {
@@ -125,21 +125,21 @@ impl CommandPattern {
         for (place, word) in words.iter().enumerate() {
             let is_last = place + 1 == words.len();
             match *word {
-                "*" if is_last => pieces.push(Piece::Rest),
-                "*" => pieces.push(Piece::Words),
+                "*" if is_last => pieces.push(PatternPiece::Rest),
+                "*" => pieces.push(PatternPiece::Words),
                 glob if glob.contains('*') => {
-                    pieces.push(Piece::Glob(glob.to_owned()));
+                    pieces.push(PatternPiece::Glob(glob.to_owned()));
                     if is_last && glob.ends_with('*') {
-                        pieces.push(Piece::Rest);
+                        pieces.push(PatternPiece::Rest);
                     }
                 }
-                word => pieces.push(Piece::Word(word.to_owned())),
+                word => pieces.push(PatternPiece::Word(word.to_owned())),
             }
         }
-        if prefix.is_some() && pieces.last() != Some(&Piece::Rest) {
-            pieces.push(Piece::Rest);
+        if prefix.is_some() && pieces.last() != Some(&PatternPiece::Rest) {
+            pieces.push(PatternPiece::Rest);
         }
-        if pieces.iter().filter(|it| **it == Piece::Words).count() > MAX_INNER_WILDCARDS {
+        if pieces.iter().filter(|it| **it == PatternPiece::Words).count() > MAX_INNER_WILDCARDS {
             return Err(format!("`{text}` has more than {MAX_INNER_WILDCARDS} inner wildcards"));
         }
         Ok(Self::Wildcard(pieces))
@@ -153,7 +153,7 @@ impl CommandPattern {
                 without_settings(words).first().map(String::as_str)
             }
             Self::Wildcard(pieces) => match pieces.get(settings_in(pieces)..)?.first() {
-                Some(Piece::Word(word)) => Some(word),
+                Some(PatternPiece::Word(word)) => Some(word),
                 _ => None,
             },
         }
@@ -170,7 +170,7 @@ impl CommandPattern {
     /// If the pattern permits the command: how many of its words it names. A variable that is set for the
     /// command has to be named as well, unless it is harmless.
     pub(super) fn permits(&self, segment: &Segment) -> Option<usize> {
-        let words = Words::of(segment);
+        let words = CommandWords::of(segment);
         if self.names_settings(&segment.environment) != Match::Certain
             || !segment.environment.iter().all(|it| it.is_harmless() || self.names_setting(it))
         {
@@ -208,10 +208,10 @@ impl CommandPattern {
         let Some(program) = program.literal() else { return Match::Possible };
         let names_directory = self.program().is_some_and(|it| it.contains('/'));
         let words = if names_directory {
-            Words::of(segment)
+            CommandWords::of(segment)
         } else {
             let name = program.rsplit('/').next().unwrap_or(program);
-            Words { program: Some(name), words: &segment.words }
+            CommandWords { program: Some(name), words: &segment.words }
         };
         let is_certain = match self {
             Self::Any | Self::Line(_) => false,
@@ -252,7 +252,7 @@ impl CommandPattern {
                 .collect(),
             Self::Wildcard(pieces) => pieces
                 .iter()
-                .map_while(Piece::setting)
+                .map_while(PatternPiece::setting)
                 .map(|(name, wanted)| one(name, &|it| fits_glob(wanted, it)))
                 .collect(),
         };
@@ -266,12 +266,12 @@ impl CommandPattern {
             Self::Exact { words, .. } | Self::Prefix(words) => {
                 words.iter().map_while(|it| setting_of(it)).any(is_named)
             }
-            Self::Wildcard(pieces) => pieces.iter().map_while(Piece::setting).any(is_named),
+            Self::Wildcard(pieces) => pieces.iter().map_while(PatternPiece::setting).any(is_named),
         }
     }
 
     /// The same program, with words that are unknown or in between: `git -C x push`.
-    fn is_about(&self, words: Words) -> bool {
+    fn is_about(&self, words: CommandWords) -> bool {
         let has_unknown = || words.words.iter().any(|it| it.literal().is_none());
         let same_program = |name: &str| words.get(0) == Some(name);
         match self {
@@ -303,11 +303,11 @@ fn without_settings(words: &[String]) -> &[String] {
     words.get(count..).unwrap_or_default()
 }
 
-fn settings_in(pieces: &[Piece]) -> usize {
+fn settings_in(pieces: &[PatternPiece]) -> usize {
     pieces.iter().take_while(|it| it.setting().is_some()).count()
 }
 
-fn without_piece_settings(pieces: &[Piece]) -> &[Piece] {
+fn without_piece_settings(pieces: &[PatternPiece]) -> &[PatternPiece] {
     pieces.get(settings_in(pieces)..).unwrap_or_default()
 }
 

@@ -2,16 +2,16 @@
 
 use crate::shell::Word;
 
-use super::{command::Segment, command_pattern::Piece};
+use super::{command::Segment, command_pattern::PatternPiece};
 
 /// The words of a command, of which the program may be known by another name.
 #[derive(Clone, Copy)]
-pub(super) struct Words<'a> {
+pub(super) struct CommandWords<'a> {
     pub(super) program: Option<&'a str>,
     pub(super) words: &'a [Word],
 }
 
-impl<'a> Words<'a> {
+impl<'a> CommandWords<'a> {
     pub(super) fn of(segment: &'a Segment) -> Self {
         Self { program: segment.words.first().and_then(Word::literal), words: &segment.words }
     }
@@ -45,20 +45,20 @@ impl<'a> Words<'a> {
     /// True when the pieces stand for these words. Where they do not, the last wildcard takes one word more:
     /// it never helps to go back further, because what stands between two wildcards has as many words as
     /// it has pieces.
-    pub(super) fn fit(self, pieces: &[Piece]) -> bool {
+    pub(super) fn fit(self, pieces: &[PatternPiece]) -> bool {
         let (mut at, mut piece) = (0, 0);
         let mut wildcard: Option<(usize, usize)> = None;
         loop {
             let word = self.get(at);
             let fits = match (pieces.get(piece), word) {
-                (Some(Piece::Rest), _) => return true,
+                (Some(PatternPiece::Rest), _) => return true,
                 (None, _) if at == self.len() => return true,
-                (Some(Piece::Words), Some(_)) => {
+                (Some(PatternPiece::Words), Some(_)) => {
                     wildcard = Some((piece + 1, at + 1));
                     true
                 }
-                (Some(Piece::Word(name)), Some(text)) => text == name,
-                (Some(Piece::Glob(glob)), Some(text)) => fits_glob(glob, text),
+                (Some(PatternPiece::Word(name)), Some(text)) => text == name,
+                (Some(PatternPiece::Glob(glob)), Some(text)) => fits_glob(glob, text),
                 _ => false,
             };
             if fits {

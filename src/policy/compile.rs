@@ -14,7 +14,7 @@ use super::{
     config::{PolicyConfig, PolicyError, RuleConfig},
     host_pattern::HostPattern,
     path_pattern::{PathPatterns, PatternId, Reach},
-    places::Places,
+    places::PolicyPlaces,
     rule::{Rule, RuleRef},
     rule_text::{Subject, TextReader},
     rule_tools::{RuleTools, ToolReach},
@@ -25,7 +25,7 @@ const MAX_COMBINATIONS: usize = 1_000;
 
 /// The rules of a policy as they are collected.
 pub(super) struct Compiler<'a> {
-    places: &'a Places,
+    places: &'a PolicyPlaces,
     tools: &'a ToolCatalogue,
     pub(super) patterns: PathPatterns,
     pub(super) rules: Vec<Rule>,
@@ -68,7 +68,7 @@ impl PatternTarget {
 }
 
 impl<'a> Compiler<'a> {
-    pub(super) fn new(places: &'a Places, tools: &'a ToolCatalogue) -> Self {
+    pub(super) fn new(places: &'a PolicyPlaces, tools: &'a ToolCatalogue) -> Self {
         Self { places, tools, patterns: PathPatterns::new(), rules: Vec::new() }
     }
 

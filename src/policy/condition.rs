@@ -18,8 +18,8 @@ use super::{
     facts::{Facts, PathFact},
     host_pattern::HostPattern,
     path_pattern::{PathPatterns, PatternId, Reach},
-    places::Places,
-    touched::{CommandFact, Target},
+    places::PolicyPlaces,
+    touched_files::{CommandFact, TouchedPath},
 };
 
 /// An expression needs no more than this; the library's own limit is ten times higher.
@@ -109,7 +109,7 @@ impl<'a> ConditionForm<'a> {
 }
 
 /// The commands that begin with these words.
-pub(super) fn command_prefix(words: &str, places: &Places) -> Result<CommandPattern, String> {
+pub(super) fn command_prefix(words: &str, places: &PolicyPlaces) -> Result<CommandPattern, String> {
     let words = words.trim();
     // As in a rule's text.
     let words = words.strip_suffix(":*").unwrap_or(words);
@@ -170,7 +170,7 @@ impl Condition {
         form: ConditionForm,
         inputs: &[&str],
         reach: Reach,
-        places: &Places,
+        places: &PolicyPlaces,
         paths: &mut PathPatterns,
     ) -> Result<Self, String> {
         Ok(match form {
@@ -302,7 +302,7 @@ fn paths_hold(facts: &Facts, permits: bool, fits: &dyn Fn(&PathFact) -> bool) ->
     if facts.paths.iter().any(fits) {
         return Match::Certain;
     }
-    let judge = |target: &Target| match target.places.iter().filter(|it| fits(it)).count() {
+    let judge = |target: &TouchedPath| match target.places.iter().filter(|it| fits(it)).count() {
         0 if target.is_known() => Match::No,
         count if target.is_known() && count == target.places.len() => Match::Certain,
         _ => Match::Possible,
@@ -324,7 +324,7 @@ fn paths_hold(facts: &Facts, permits: bool, fits: &dyn Fn(&PathFact) -> bool) ->
 
 /// True when every command of a line is given files, and all of them are known to be as asked for.
 fn command_fits(command: &CommandFact, fits: &dyn Fn(&PathFact) -> bool) -> bool {
-    let all = |it: &Target| it.known().is_some_and(|it| it.iter().all(fits));
+    let all = |it: &TouchedPath| it.known().is_some_and(|it| it.iter().all(fits));
     command.analysis.doubts.is_empty()
         && command.redirected.iter().all(|it| it.is_harmless || all(&it.target))
         && command.segments().all(|(segment, arguments)| {

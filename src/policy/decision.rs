@@ -5,7 +5,7 @@ use crate::{
     tool::Risk,
 };
 
-use super::{Action, Basis, PermissionMode, PolicyEngine, Question, Verdict, judge::Judge};
+use super::{Action, Basis, PermissionMode, PolicyEngine, PolicyVerdict, Question, judge::Judge};
 
 /// What is to be done with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Decision {
 }
 
 /// The model learns what is denied and what to do instead, a person which rule or mode denies it.
-fn denial(engine: &PolicyEngine, question: &Question, verdict: &Verdict) -> ToolError {
+fn denial(engine: &PolicyEngine, question: &Question, verdict: &PolicyVerdict) -> ToolError {
     let tool = question.tool;
     let next_step = match (&verdict.message, verdict.basis) {
         // Whoever wrote the rule says what to do instead.

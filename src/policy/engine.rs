@@ -14,13 +14,13 @@ use super::{
     grant,
     judge::Judge,
     path_pattern::PathIndex,
-    places::Places,
+    places::PolicyPlaces,
     question::{Origin, Question, accesses_of},
     risk,
     rule::Rule,
     rule_text::Subject,
     rule_tools::ToolReach,
-    verdict::{Basis, Verdict},
+    verdict::{Basis, PolicyVerdict},
 };
 
 /// More rules than this are a mistake.
@@ -34,7 +34,7 @@ pub struct PolicySources {
     /// What happens to calls that no rule decides.
     pub mode: PermissionMode,
     /// The surroundings that rules speak about.
-    pub places: Places,
+    pub places: PolicyPlaces,
     /// The tools that rules can name.
     pub tools: Arc<ToolCatalogue>,
 }
@@ -175,7 +175,7 @@ impl PolicyEngine {
 
     /// Judges a call of which only name and parameters are known; what a built-in tool would touch
     /// is taken from its parameters.
-    pub fn evaluate(&self, tool: &str, params: &Value) -> Verdict {
+    pub fn evaluate(&self, tool: &str, params: &Value) -> PolicyVerdict {
         let project = &self.sources.places.project;
         let known = self.sources.tools.find(tool);
         let origin = known.map_or_else(|| Origin::of_name(tool), |_| Origin::Builtin);
@@ -210,7 +210,7 @@ impl PolicyEngine {
     }
 
     /// What a person or the host can do so that a call runs which asks or is denied.
-    pub fn ways_to_allow(&self, question: &Question, verdict: &Verdict) -> String {
+    pub fn ways_to_allow(&self, question: &Question, verdict: &PolicyVerdict) -> String {
         grant::ways_to_allow(question, &self.sources, verdict)
     }
 

@@ -10,10 +10,10 @@ use crate::{
 use super::{
     host_pattern::host_of,
     path_pattern::{PathIndex, PatternId},
-    places::Places,
+    places::PolicyPlaces,
     question::Question,
     risk,
-    touched::{CommandFact, Surroundings},
+    touched_files::{CallSurroundings, CommandFact},
 };
 
 /// One call, looked at.
@@ -24,7 +24,7 @@ pub(super) struct Facts<'a> {
     /// The host of each URL, where it is plain.
     pub(super) hosts: Vec<Option<String>>,
     pub(super) commands: Vec<CommandFact<'a>>,
-    pub(super) around: Surroundings<'a>,
+    pub(super) around: CallSurroundings<'a>,
 }
 
 /// A path that is touched, and the patterns that match it.
@@ -37,8 +37,12 @@ pub(super) struct PathFact {
 
 impl<'a> Facts<'a> {
     /// Looks at a call.
-    pub(super) fn of(question: &'a Question<'a>, places: &'a Places, index: &'a PathIndex) -> Self {
-        let around = Surroundings { question, places, index };
+    pub(super) fn of(
+        question: &'a Question<'a>,
+        places: &'a PolicyPlaces,
+        index: &'a PathIndex,
+    ) -> Self {
+        let around = CallSurroundings { question, places, index };
         let mut facts = Self {
             around,
             question,
@@ -69,7 +73,7 @@ impl PathFact {
     pub(super) fn of(
         path: PathBuf,
         direction: Direction,
-        places: &Places,
+        places: &PolicyPlaces,
         index: &PathIndex,
     ) -> Self {
         let patterns = index.matches(&path);

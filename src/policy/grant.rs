@@ -11,9 +11,9 @@ use super::{
     engine::PolicySources,
     host_pattern::host_of,
     path_pattern,
-    places::Places,
+    places::PolicyPlaces,
     question::{Origin, Question},
-    verdict::{Basis, Verdict},
+    verdict::{Basis, PolicyVerdict},
 };
 
 /// The rules that allow this call and as little else as rules can say; `None` when no rule could.
@@ -52,7 +52,7 @@ pub(super) fn narrowest(question: &Question, sources: &PolicySources) -> Option<
 }
 
 /// The path as a pattern of itself, from the project where it lies there.
-fn path_text(path: &str, places: &Places) -> String {
+fn path_text(path: &str, places: &PolicyPlaces) -> String {
     let project = places.project.to_str().unwrap_or("/");
     let below =
         path.strip_prefix(project.trim_end_matches('/')).and_then(|it| it.strip_prefix('/'));
@@ -78,7 +78,7 @@ pub(super) fn helping(question: &Question, sources: &PolicySources, basis: Basis
 pub(super) fn ways_to_allow(
     question: &Question,
     sources: &PolicySources,
-    verdict: &Verdict,
+    verdict: &PolicyVerdict,
 ) -> String {
     let mode = sources.mode;
     let listening = "by listening for confirmation requests";

@@ -16,16 +16,16 @@ use super::{
     facts::{Facts, PathFact},
     question::Question,
     risk,
-    rule::{Hit, Settled},
+    rule::{RuleHit, SettledRules},
     rule_text::Subject,
     rule_tools::AskedTool,
-    ruling::{Bound, Part, Ruling, Shown, Why},
-    verdict::Verdict,
+    ruling::{Bound, JudgedPart, Ruling, ShownPart, Why},
+    verdict::PolicyVerdict,
 };
 
 impl PolicyEngine {
     /// Judges a call by everything it declares.
-    pub fn decide(&self, question: &Question) -> Verdict {
+    pub fn decide(&self, question: &Question) -> PolicyVerdict {
         Judge::of(self, question).ruling().verdict()
     }
 }
@@ -36,7 +36,7 @@ pub(super) struct Judge<'e, 'q> {
     pub(super) facts: Facts<'q>,
     tool: AskedTool<'q>,
     /// The rules that speak about the call as a whole.
-    pub(super) call: Vec<Hit<'e>>,
+    pub(super) call: Vec<RuleHit<'e>>,
     /// Whether conditions hold, by the place of their rule: they are about the whole call, and asked for
     /// with each part of it.
     held: RefCell<HashMap<usize, Match>>,
@@ -52,7 +52,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         judge
     }
 
-    fn rules_for_call(&self) -> Vec<Hit<'e>> {
+    fn rules_for_call(&self) -> Vec<RuleHit<'e>> {
         let engine = self.engine;
         let AskedTool { name, rule_name, family, .. } = self.tool;
         let named = engine.by_tool.get(rule_name).into_iter().flatten();
@@ -62,7 +62,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     /// The rule at that place, if it is about the tool and its conditions hold.
-    pub(super) fn hit(&self, place: usize) -> Option<Hit<'e>> {
+    pub(super) fn hit(&self, place: usize) -> Option<RuleHit<'e>> {
         let rule = self.engine.rules.get(place).filter(|it| it.is_about(&self.tool))?;
         let certainty = if rule.conditions.is_empty() {
             Match::Certain
@@ -72,14 +72,14 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             self.held.borrow_mut().insert(place, certainty);
             certainty
         };
-        (certainty != Match::No).then_some(Hit { rule, certainty })
+        (certainty != Match::No).then_some(RuleHit { rule, certainty })
     }
 
     /// Judges every part.
     pub(super) fn ruling(&self) -> Ruling<'_> {
         let mut parts = Vec::new();
         for path in &self.facts.paths {
-            let shown = Shown::Path(&path.path);
+            let shown = ShownPart::Path(&path.path);
             let hits = [self.call.clone(), self.rules_for_path(path, path.direction)].concat();
             parts.push(self.path_part(shown, Some(slice::from_ref(path)), path.direction, &hits));
         }
@@ -88,7 +88,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             self.command_parts(command, &mut parts);
         }
         if parts.is_empty() {
-            let tool = Shown::Text(self.facts.question.tool);
+            let tool = ShownPart::Text(self.facts.question.tool);
             parts.push(self.part(tool, &self.call, Fallback::Call));
         }
         let mut ruling = Ruling { parts, bound: None, risk: self.facts.risk };
@@ -102,9 +102,9 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         self.facts.paths.iter().any(|path| {
             let call =
                 self.call.iter().filter(|it| !it.rule.is_limit() || it.rule.is_about_paths());
-            let mut hits: Vec<Hit> = call.copied().collect();
+            let mut hits: Vec<RuleHit> = call.copied().collect();
             hits.extend(self.rules_for_path(path, path.direction));
-            Settled::of(&hits).limits()
+            SettledRules::of(&hits).limits()
         })
     }
 
@@ -128,11 +128,11 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     /// Judges a part by the rules that speak about it.
     pub(super) fn part<'a>(
         &'a self,
-        shown: Shown<'a>,
-        hits: &[Hit<'e>],
+        shown: ShownPart<'a>,
+        hits: &[RuleHit<'e>],
         fallback: Fallback,
-    ) -> Part<'a> {
-        let settled = Settled::of(hits);
+    ) -> JudgedPart<'a> {
+        let settled = SettledRules::of(hits);
         let (action, why) = match settled.certain {
             Some(rule) => (rule.action(), Why::Rule(rule)),
             None => self.without_rules(fallback),
@@ -147,7 +147,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             }
             _ => (action, why),
         };
-        Part { shown, action, why, doubt: None }
+        JudgedPart { shown, action, why, doubt: None }
     }
 
     /// What happens where no rule speaks.
@@ -178,11 +178,11 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     /// Judges a path by the places it may mean and the rules about it; `None` is one that cannot be known.
     pub(super) fn path_part<'a>(
         &'a self,
-        shown: Shown<'a>,
+        shown: ShownPart<'a>,
         places: Option<&[PathFact]>,
         direction: Direction,
-        hits: &[Hit<'e>],
-    ) -> Part<'a> {
+        hits: &[RuleHit<'e>],
+    ) -> JudgedPart<'a> {
         let inside = |it: &PathFact| self.engine.sources.places.contains(&it.path);
         let is_inside = places.is_some_and(|it| it.iter().all(inside));
         let family = self.facts.question.family();
@@ -200,13 +200,13 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     /// The first of some rules as one that may apply.
-    pub(super) fn possible(&self, limits: &[usize]) -> Option<Hit<'e>> {
+    pub(super) fn possible(&self, limits: &[usize]) -> Option<RuleHit<'e>> {
         let mut rules = limits.iter().filter_map(|it| self.engine.rules.get(*it));
         let rule = rules.find(|it| it.is_about(&self.tool))?;
-        Some(Hit { rule, certainty: Match::Possible })
+        Some(RuleHit { rule, certainty: Match::Possible })
     }
 
-    pub(super) fn rules_for_path(&self, path: &PathFact, direction: Direction) -> Vec<Hit<'e>> {
+    pub(super) fn rules_for_path(&self, path: &PathFact, direction: Direction) -> Vec<RuleHit<'e>> {
         let engine = self.engine;
         let family = self.facts.question.family();
         let mut hits = Vec::new();
@@ -237,7 +237,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     /// True when a permission is about a protected place and not merely broad enough to cover it.
-    pub(super) fn names_protected(&self, hits: &[Hit]) -> bool {
+    pub(super) fn names_protected(&self, hits: &[RuleHit]) -> bool {
         let places = &self.engine.sources.places;
         hits.iter().any(|hit| match &hit.rule.subject {
             Subject::Editing(patterns) if !hit.rule.is_limit() => {
@@ -248,7 +248,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         })
     }
 
-    fn host_parts<'a>(&'a self, parts: &mut Vec<Part<'a>>) {
+    fn host_parts<'a>(&'a self, parts: &mut Vec<JudgedPart<'a>>) {
         let urls = self.facts.question.accesses.iter().filter_map(|it| match it {
             Access::Connect(url) => Some(url),
             Access::Read(_) | Access::Write(_) | Access::Run(_) => None,
@@ -270,7 +270,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
                     hits.push(hit);
                 }
             }
-            parts.push(self.part(Shown::Text(url), &hits, Fallback::Call));
+            parts.push(self.part(ShownPart::Text(url), &hits, Fallback::Call));
         }
     }
 }

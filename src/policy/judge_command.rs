@@ -12,26 +12,30 @@ use super::{
     command_pattern::Match,
     judge::{Fallback, Judge},
     programs::Use,
-    rule::{Hit, Rule, Settled},
+    rule::{Rule, RuleHit, SettledRules},
     rule_text::Subject,
-    ruling::{Part, Shown, Why},
-    touched::{CommandFact, RedirectedFact, Target},
+    ruling::{JudgedPart, ShownPart, Why},
+    touched_files::{CommandFact, RedirectedFact, TouchedPath},
 };
 
 /// The rules about a line as a whole.
-struct Line<'e> {
-    hits: Vec<Hit<'e>>,
+struct JudgedLine<'e> {
+    hits: Vec<RuleHit<'e>>,
     /// True when a permission spells out the line: whoever wrote it saw what the line touches.
     is_named: bool,
 }
 
 impl<'e: 'q, 'q> Judge<'e, 'q> {
-    pub(super) fn command_parts<'a>(&'a self, command: &'a CommandFact, parts: &mut Vec<Part<'a>>) {
+    pub(super) fn command_parts<'a>(
+        &'a self,
+        command: &'a CommandFact,
+        parts: &mut Vec<JudgedPart<'a>>,
+    ) {
         let text = trimmed(command.line);
         let before = parts.len();
         let named = self.rules_for_line(text);
         let is_named = named.iter().any(|it| !it.rule.is_limit());
-        let line = Line { hits: [self.call.clone(), named].concat(), is_named };
+        let line = JudgedLine { hits: [self.call.clone(), named].concat(), is_named };
         let mut doubts = command.analysis.doubts.iter();
         if let Some(doubt) = doubts.find(|it| !self.is_lifted(command, it)) {
             parts.push(self.doubtful_part(text, command, doubt, &line));
@@ -44,7 +48,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             parts.push(self.redirected_part(file, &line));
         }
         if parts.len() == before {
-            parts.push(self.part(Shown::Command(text), &line.hits, Fallback::Call));
+            parts.push(self.part(ShownPart::Command(text), &line.hits, Fallback::Call));
         }
     }
 
@@ -54,8 +58,8 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         text: &'a str,
         command: &CommandFact,
         doubt: &'a Doubt,
-        line: &Line<'e>,
-    ) -> Part<'a> {
+        line: &JudgedLine<'e>,
+    ) -> JudgedPart<'a> {
         let limits = [&self.engine.command_limits, &self.engine.path_limits];
         let possible = limits.into_iter().filter_map(|it| self.possible(it));
         if let Some(unread) = command.analysis.unread {
@@ -63,18 +67,22 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             let every = limits.into_iter().flatten().filter_map(|it| self.hit(*it));
             let called = line.hits.iter().copied().filter(|it| it.certainty == Match::Possible);
             let hits = [line.hits.clone(), possible.collect()].concat();
-            let part = self.part(Shown::Command(text), &hits, Fallback::Call);
+            let part = self.part(ShownPart::Command(text), &hits, Fallback::Call);
             return match every.chain(called).map(|it| it.rule).max_by_key(|it| it.action()) {
-                Some(rule) if rule.action() > part.action || part.action == Action::Ask => Part {
-                    action: rule.action().max(part.action),
-                    why: Why::Unread(rule, unread),
-                    ..part
-                },
-                _ => Part { doubt: (part.action == Action::Ask).then_some(&doubt.why), ..part },
+                Some(rule) if rule.action() > part.action || part.action == Action::Ask => {
+                    JudgedPart {
+                        action: rule.action().max(part.action),
+                        why: Why::Unread(rule, unread),
+                        ..part
+                    }
+                }
+                _ => {
+                    JudgedPart { doubt: (part.action == Action::Ask).then_some(&doubt.why), ..part }
+                }
             };
         }
         let hits = line.hits.iter().copied().chain(possible).collect::<Vec<_>>();
-        let mut part = self.part(Shown::Command(text), &hits, Fallback::Call);
+        let mut part = self.part(ShownPart::Command(text), &hits, Fallback::Call);
         if part.action == Action::Ask && !matches!(part.why, Why::Rule(_)) {
             part.doubt = Some(&doubt.why);
         }
@@ -83,11 +91,16 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
 
     /// Where a line names more paths than are looked at, the strictest limit on paths is taken to be about
     /// one of them.
-    fn unseen_paths_part<'a>(&'a self, text: &'a str, command: &CommandFact) -> Option<Part<'a>> {
+    fn unseen_paths_part<'a>(
+        &'a self,
+        text: &'a str,
+        command: &CommandFact,
+    ) -> Option<JudgedPart<'a>> {
         let limits = self.engine.path_limits.iter().filter_map(|it| self.hit(*it));
         let rule = limits.map(|it| it.rule).max_by_key(|it| it.action())?;
         let why = Why::Unread(rule, "names more paths than are looked at");
-        let part = Part { shown: Shown::Command(text), action: rule.action(), why, doubt: None };
+        let part =
+            JudgedPart { shown: ShownPart::Command(text), action: rule.action(), why, doubt: None };
         command.names_too_many_paths.then_some(part)
     }
 
@@ -101,7 +114,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     /// Rules about this very line.
-    fn rules_for_line(&self, line: &str) -> Vec<Hit<'e>> {
+    fn rules_for_line(&self, line: &str) -> Vec<RuleHit<'e>> {
         let named = self.engine.by_line.get(line).into_iter().flatten();
         let hits = named.filter_map(|it| self.hit(*it));
         // Whoever wrote a permission did not see what else stands in the line.
@@ -110,8 +123,12 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         hits.filter(|it| is_permitted || it.rule.is_limit()).collect()
     }
 
-    fn redirected_part<'a>(&'a self, file: &'a RedirectedFact, line: &Line<'e>) -> Part<'a> {
-        let shown = Shown::Redirection(file.direction, &file.shown);
+    fn redirected_part<'a>(
+        &'a self,
+        file: &'a RedirectedFact,
+        line: &JudgedLine<'e>,
+    ) -> JudgedPart<'a> {
+        let shown = ShownPart::Redirection(file.direction, &file.shown);
         let mut hits = line.hits.clone();
         hits.extend(self.rules_for_target(&file.target, file.direction));
         if line.is_named {
@@ -131,9 +148,9 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         &'a self,
         command: &CommandFact,
         segment: &'a Segment,
-        arguments: &[Target],
-        line: &Line<'e>,
-    ) -> Option<Part<'a>> {
+        arguments: &[TouchedPath],
+        line: &JudgedLine<'e>,
+    ) -> Option<JudgedPart<'a>> {
         let mut hits = line.hits.clone();
         hits.extend(self.rules_for_segment(command, segment));
         let mut guard = None;
@@ -154,20 +171,20 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         }
         if segment.role != Role::Command && guard.is_none() {
             // Only limits are about what does nothing by itself.
-            let settled = Settled::of(&hits);
+            let settled = SettledRules::of(&hits);
             let is_allowed = segment.role == Role::Neutral && settled.certain.is_some();
             if !settled.limits() && !is_allowed {
                 return None;
             }
         }
-        let mut part = self.part(Shown::Command(&segment.text), &hits, Fallback::Call);
+        let mut part = self.part(ShownPart::Command(&segment.text), &hits, Fallback::Call);
         if let Some(why) = guard {
             part.guard(why);
         }
         Some(part)
     }
 
-    fn rules_for_segment(&self, command: &CommandFact, segment: &Segment) -> Vec<Hit<'e>> {
+    fn rules_for_segment(&self, command: &CommandFact, segment: &Segment) -> Vec<RuleHit<'e>> {
         let engine = self.engine;
         let is_shell = self.facts.question.family() == Some(ToolFamily::RunsCommands);
         let mut hits = Vec::new();
@@ -209,7 +226,11 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     /// A rule that names the wrapper and the program it runs, `sudo apt:*`, permits both.
-    fn permission_of_wrapper(&self, command: &CommandFact, segment: &Segment) -> Option<Hit<'e>> {
+    fn permission_of_wrapper(
+        &self,
+        command: &CommandFact,
+        segment: &Segment,
+    ) -> Option<RuleHit<'e>> {
         let mut within = segment.within?;
         let mut place = within.word;
         loop {
@@ -229,11 +250,11 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
 
     /// The rules about a path that may mean several places. One about all of them is certain; a limit about
     /// some of them may apply.
-    fn rules_for_target(&self, target: &Target, direction: Direction) -> Vec<Hit<'e>> {
+    fn rules_for_target(&self, target: &TouchedPath, direction: Direction) -> Vec<RuleHit<'e>> {
         if let Some([place]) = target.known() {
             return self.rules_for_path(place, direction);
         }
-        let mut found: Vec<(Hit<'e>, usize)> = Vec::new();
+        let mut found: Vec<(RuleHit<'e>, usize)> = Vec::new();
         for (at, place) in target.places.iter().enumerate() {
             for hit in self.rules_for_path(place, direction) {
                 match found.iter_mut().find(|it| std::ptr::eq(it.0.rule, hit.rule)) {
@@ -250,11 +271,11 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
                 // How it is written is enough to deny it, wherever it leads.
                 let is_certain = target.is_spelled_out() && is_for_all(count);
                 let most = if is_certain { Match::Certain } else { Match::Possible };
-                Some(Hit { certainty: certainty.min(most), ..hit })
+                Some(RuleHit { certainty: certainty.min(most), ..hit })
             }
             _ => None,
         });
-        let mut hits: Vec<Hit> = hits.collect();
+        let mut hits: Vec<RuleHit> = hits.collect();
         if !target.is_known() {
             hits.extend(self.possible_limits(direction));
         }
@@ -262,7 +283,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     /// Limits that may be about a file that is not known: one of each kind is enough.
-    fn possible_limits(&self, direction: Direction) -> impl Iterator<Item = Hit<'e>> {
+    fn possible_limits(&self, direction: Direction) -> impl Iterator<Item = RuleHit<'e>> {
         let engine = self.engine;
         let limits = engine.path_limits.iter().filter_map(|it| engine.rules.get(*it));
         let reading = |it: &&Rule| matches!(it.subject, Subject::Reading(_));
@@ -270,11 +291,11 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         let editing = limits.clone().find(|it| !reading(it));
         let editing = editing.filter(|_| direction == Direction::Writes);
         let found = first.into_iter().chain(editing);
-        found.map(|rule| Hit { rule, certainty: Match::Possible })
+        found.map(|rule| RuleHit { rule, certainty: Match::Possible })
     }
 
     /// The limits on a file that a program is given.
-    fn limits_on_argument(&self, argument: &Target) -> Vec<Hit<'e>> {
+    fn limits_on_argument(&self, argument: &TouchedPath) -> Vec<RuleHit<'e>> {
         let only_reads = argument.used.only_reads();
         let direction = if only_reads { Direction::Reads } else { Direction::Writes };
         let mut hits = self.rules_for_target(argument, direction);
@@ -288,7 +309,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     /// The limits on files that may lie below a directory that a program is given.
-    fn limits_below(&self, argument: &Target) -> Vec<Hit<'e>> {
+    fn limits_below(&self, argument: &TouchedPath) -> Vec<RuleHit<'e>> {
         let engine = self.engine;
         let patterns = argument.places.iter().flat_map(|it| engine.paths.starting_below(&it.path));
         let rules = patterns.filter_map(|it| engine.by_path.get(&it));
@@ -296,11 +317,11 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             Subject::Editing(_) => it.rule.is_limit() && !argument.used.only_reads(),
             _ => it.rule.is_limit() && !argument.used.is_destination(),
         });
-        hits.map(|it| Hit { certainty: it.certainty.min(Match::Possible), ..it }).collect()
+        hits.map(|it| RuleHit { certainty: it.certainty.min(Match::Possible), ..it }).collect()
     }
 
     /// Why a file that a program is given is asked for, if it is.
-    fn guard_of(&self, target: &Target) -> Option<Why<'e>> {
+    fn guard_of(&self, target: &TouchedPath) -> Option<Why<'e>> {
         if target.used.only_reads() {
             return None;
         }

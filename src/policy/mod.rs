@@ -1,7 +1,7 @@
 //! May this call run? Pure: no I/O, no waiting, the same question gives the same answer.
 //!
 //! A call is a [`Question`]: a tool, its input, and everything it will touch. The [`PolicyEngine`]
-//! answers with a [`Verdict`]. Every part of the call (each path, host and simple command of a command
+//! answers with a [`PolicyVerdict`]. Every part of the call (each path, host and simple command of a command
 //! line) is judged, and the strictest answer counts:
 //!
 //! 1. A rule that denies, whichever layer it comes from.
@@ -46,7 +46,7 @@ mod rule;
 mod rule_text;
 mod rule_tools;
 mod ruling;
-mod touched;
+mod touched_files;
 mod verdict;
 
 pub use action::{Action, Layer, PermissionMode};
@@ -57,7 +57,7 @@ pub use current::CurrentPolicy;
 pub use decision::{Asking, Decision};
 pub use engine::{PolicyEngine, PolicySources};
 pub use lint::{Lint, LintKind};
-pub use places::Places;
+pub use places::PolicyPlaces;
 pub use question::{FollowLinks, Origin, Question};
 pub use rule::RuleRef;
-pub use verdict::{Basis, PartVerdict, Verdict};
+pub use verdict::{Basis, PartVerdict, PolicyVerdict};

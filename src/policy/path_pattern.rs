@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::places::{Places, normal};
+use super::places::{PolicyPlaces, normal};
 
 /// The glob library recurses over braces; a handful is enough for people.
 const MAX_BRACES: usize = 16;
@@ -60,7 +60,7 @@ impl PathPatterns {
         &mut self,
         text: &str,
         reach: Reach,
-        places: &Places,
+        places: &PolicyPlaces,
     ) -> Result<PatternId, String> {
         self.add_anchored(anchored(text, places)?, reach)
             .map_err(|cause| format!("`{text}` is not a pattern of paths: {cause}"))
@@ -143,7 +143,7 @@ impl PathIndex {
 }
 
 /// The pattern as a glob over absolute paths.
-fn anchored(text: &str, places: &Places) -> Result<String, String> {
+fn anchored(text: &str, places: &PolicyPlaces) -> Result<String, String> {
     if text.len() > MAX_LENGTH || text.matches(['{', '[']).count() > MAX_BRACES {
         return Err("the pattern is too long or has too many braces".to_owned());
     }

@@ -28,7 +28,7 @@ const PROTECTED_FILES: [&str; 14] = [
 
 /// The surroundings that rules speak about, given once as values.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct PolicyPlaces {
     /// The project's directory: relative patterns start here.
     pub project: PathBuf,
     /// Every directory of the workspace, the project's included.
@@ -45,7 +45,7 @@ pub struct Places {
     pub protected: Vec<PathBuf>,
 }
 
-impl Places {
+impl PolicyPlaces {
     /// A workspace of one directory.
     pub fn of_project(project: impl Into<PathBuf>) -> Self {
         let project = project.into();

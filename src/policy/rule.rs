@@ -83,26 +83,26 @@ impl Rule {
 
 /// A rule that speaks about what is judged.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hit<'a> {
+pub(super) struct RuleHit<'a> {
     pub(super) rule: &'a Rule,
     pub(super) certainty: Match,
 }
 
 /// What the rules say together.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settled<'a> {
+pub(super) struct SettledRules<'a> {
     /// The rule that decides, if one does.
     pub(super) certain: Option<&'a Rule>,
     /// A limit that may apply as well: at least, somebody is asked.
     pub(super) possible: Option<&'a Rule>,
 }
 
-impl<'a> Settled<'a> {
+impl<'a> SettledRules<'a> {
     /// Deny goes before ask, ask before allow, whatever the order of the rules. A rule for `*` steps
     /// back behind a rule for the tool, unless the latter comes from a less trusted layer: a project
     /// cannot lift what the user forbids for everything.
-    pub(super) fn of(hits: &[Hit<'a>]) -> Self {
-        let is_general = |hit: &Hit| hit.rule.tools.reach == ToolReach::Wildcard;
+    pub(super) fn of(hits: &[RuleHit<'a>]) -> Self {
+        let is_general = |hit: &RuleHit| hit.rule.tools.reach == ToolReach::Wildcard;
         let specific = hits
             .iter()
             .filter(|it| !is_general(it) && it.certainty == Match::Certain)

@@ -12,13 +12,13 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RuleTools {
     /// The tool that the rule names, if it names one.
-    pub(super) named: Option<NamedTool>,
+    pub(super) named: Option<ToolInRule>,
     pub(super) reach: ToolReach,
 }
 
 /// A tool as a rule names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NamedTool {
+pub(super) struct ToolInRule {
     pub(super) as_written: String,
     /// The name that it shares with the same tool in other sets.
     pub(super) rule_name: String,
@@ -41,7 +41,7 @@ pub(super) enum ToolReach {
     Family(ToolFamily),
 }
 
-impl NamedTool {
+impl ToolInRule {
     /// Looks a name or an alias up.
     pub(super) fn of(name: &str, tools: &ToolCatalogue) -> Self {
         let known = tools.find(name);
@@ -59,7 +59,7 @@ impl RuleTools {
         Self { named: None, reach }
     }
 
-    pub(super) const fn named(tool: NamedTool, reach: ToolReach) -> Self {
+    pub(super) const fn named(tool: ToolInRule, reach: ToolReach) -> Self {
         Self { named: Some(tool), reach }
     }
 

@@ -16,12 +16,12 @@ use super::{
     action::Action,
     config::RiskLevel,
     rule::Rule,
-    verdict::{Basis, PartVerdict, Verdict},
+    verdict::{Basis, PartVerdict, PolicyVerdict},
 };
 
 /// A part of a call and what is said of it.
-pub(super) struct Part<'a> {
-    pub(super) shown: Shown<'a>,
+pub(super) struct JudgedPart<'a> {
+    pub(super) shown: ShownPart<'a>,
     pub(super) action: Action,
     pub(super) why: Why<'a>,
     /// What is not certain about the command line, where that is the better reason.
@@ -30,7 +30,7 @@ pub(super) struct Part<'a> {
 
 /// A part as people are shown it.
 #[derive(Clone, Copy)]
-pub(super) enum Shown<'a> {
+pub(super) enum ShownPart<'a> {
     Text(&'a str),
     Path(&'a Path),
     Command(&'a str),
@@ -67,7 +67,7 @@ pub(super) enum Bound {
 
 /// What is said of a whole call.
 pub(super) struct Ruling<'a> {
-    pub(super) parts: Vec<Part<'a>>,
+    pub(super) parts: Vec<JudgedPart<'a>>,
     pub(super) bound: Option<Bound>,
     pub(super) risk: Risk,
 }
@@ -75,7 +75,7 @@ pub(super) struct Ruling<'a> {
 impl Ruling<'_> {
     /// The part that decides. Of parts that ask, those that nothing but a person may let through are
     /// named first.
-    fn strictest(&self) -> Option<&Part<'_>> {
+    fn strictest(&self) -> Option<&JudgedPart<'_>> {
         self.parts.iter().rev().max_by_key(|it| (it.action, it.basis() != Basis::Default))
     }
 
@@ -94,25 +94,25 @@ impl Ruling<'_> {
     }
 
     /// The same in words.
-    pub(super) fn verdict(&self) -> Verdict {
+    pub(super) fn verdict(&self) -> PolicyVerdict {
         let strictest = self.strictest();
         let rule = strictest.and_then(|it| it.why.rule());
-        let reason = strictest.map(Part::reason).unwrap_or_default();
-        let told = strictest.map(Part::told_to_model).unwrap_or_default();
-        let unbound = strictest.map_or(Basis::Default, Part::basis);
+        let reason = strictest.map(JudgedPart::reason).unwrap_or_default();
+        let told = strictest.map(JudgedPart::told_to_model).unwrap_or_default();
+        let unbound = strictest.map_or(Basis::Default, JudgedPart::basis);
         let (reason, told_to_model, basis) = match self.bound {
             None => (reason, told, unbound),
             Some(bound) => (bound.reason(reason), bound.told_to_model(told), Basis::Mode),
         };
         let to_be_lifted = if matches!(self.bound, Some(Bound::DontAsk)) { unbound } else { basis };
-        let in_words = |it: &Part| PartVerdict {
+        let in_words = |it: &JudgedPart| PartVerdict {
             part: it.shown.to_string(),
             action: it.action,
             reason: it.reason(),
             basis: it.basis(),
             rule: it.why.rule().map(|it| it.shown.clone()),
         };
-        Verdict {
+        PolicyVerdict {
             action: self.action(),
             reason,
             told_to_model,
@@ -126,7 +126,7 @@ impl Ruling<'_> {
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> JudgedPart<'a> {
     /// Asks at least, because other programs run or believe what is written there, or may. Where the
     /// default asks already, this is the reason that counts: what lifts a default does not lift this.
     pub(super) fn guard(&mut self, why: Why<'a>) {
@@ -240,7 +240,7 @@ impl Bound {
     }
 }
 
-impl Display for Shown<'_> {
+impl Display for ShownPart<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(&visible(text)),

@@ -27,7 +27,7 @@ pub enum Basis {
 /// What policy says of a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Verdict {
+pub struct PolicyVerdict {
     /// What is to be done.
     pub action: Action,
     /// Why, in words for a person.
@@ -53,7 +53,7 @@ pub struct Verdict {
     pub parts: Vec<PartVerdict>,
 }
 
-impl Verdict {
+impl PolicyVerdict {
     /// The verdict on a tool that is denied before any rule is asked; a rule that denies it as well stays.
     #[must_use]
     pub fn denied(self, reason: String) -> Self {

@@ -12,7 +12,7 @@ mod sessions;
 mod shared_state;
 mod shell_state;
 mod shell_variables;
-mod undo;
+mod undo_log;
 mod user_directories;
 
 pub use conversation::Session;
@@ -22,5 +22,5 @@ pub use seen_texts::SeenTexts;
 pub use sessions::Sessions;
 pub use shared_state::{ReadBeforeWrite, SharedState};
 pub use shell_state::ShellState;
-pub use undo::{Change, UndoLog};
+pub use undo_log::{Change, UndoLog};
 pub use user_directories::{configuration_directory, home_directory};

@@ -13,13 +13,13 @@ const MAX_PLACES: usize = 1_000;
 /// The state of a conversation's commands.
 #[derive(Debug)]
 pub struct ShellState {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptShellState>,
     /// Held from [`Self::read_up_to`] to [`Self::note_read`].
     pub reading: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptShellState {
     cwd: PathBuf,
     read_up_to: HashMap<String, u64>,
 }
@@ -27,7 +27,7 @@ struct Kept {
 impl ShellState {
     /// The state before the first command.
     pub fn new(cwd: &Path) -> Self {
-        let kept = Mutex::new(Kept { cwd: cwd.to_owned(), read_up_to: HashMap::new() });
+        let kept = Mutex::new(KeptShellState { cwd: cwd.to_owned(), read_up_to: HashMap::new() });
         Self { kept, reading: tokio::sync::Mutex::default() }
     }
 
@@ -55,7 +55,7 @@ impl ShellState {
         kept.read_up_to.insert(task.to_owned(), up_to);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, KeptShellState> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@
 use super::{
     dialect::ShellDialect,
     lexer::{LexedLine, LinePiece, lex},
-    reading::{Evaluation, SimpleCommand, TextSpan},
+    line_reading::{Evaluation, SimpleCommand, TextSpan},
 };
 
 /// What an exit code means, where it is not a failure.

@@ -14,18 +14,24 @@
 
 mod dialect;
 mod exit_meaning;
+mod expansion;
 mod grammar;
 mod lexer;
-mod reading;
+mod line_reading;
+mod plain_names;
+mod reading_work;
+mod side_by_side;
 mod word;
-mod work;
 
 pub use dialect::ShellDialect;
 pub use exit_meaning::exit_meaning;
+pub(crate) use expansion::may_become_name;
 pub(crate) use grammar::read_by_grammar;
-pub(crate) use lexer::{LexedLine, is_variable_name, lex, variable_of};
-pub use reading::Direction;
-pub(crate) use reading::{LineReading, TextSpan};
+pub(crate) use lexer::{is_variable_name, lex};
+pub use line_reading::Direction;
+pub(crate) use line_reading::{LineReading, TextSpan};
+pub(crate) use plain_names::PlainNames;
+pub(crate) use reading_work::TOO_TANGLED;
+pub use reading_work::{MAX_LINE_BYTES, ReadingWork};
+pub(crate) use side_by_side::may_run_side_by_side;
 pub use word::Word;
-pub(crate) use work::TOO_TANGLED;
-pub use work::{MAX_LINE_BYTES, ReadingWork};

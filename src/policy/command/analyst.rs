@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use crate::{
     shell::{
-        Direction, LineReading, ReadingWork, ShellDialect, TOO_TANGLED, TextSpan, Word, lex,
-        read_by_grammar,
+        Direction, LineReading, PlainNames, ReadingWork, ShellDialect, TOO_TANGLED, TextSpan, Word,
+        lex, read_by_grammar,
     },
     terminal::is_confusing,
 };
 
 use super::{
     Analysis, Doubt, Move, Redirection, Role, Segment, Setting, Within, builtin,
-    plain_names::PlainNames,
     variable::{self, is_local},
     wrapper::{self, Inner, Wrapped, Wrapper},
 };

@@ -6,7 +6,6 @@
 
 mod analyst;
 mod builtin;
-mod plain_names;
 mod runner;
 mod subcommand;
 mod variable;

@@ -43,7 +43,7 @@ pub(super) enum Wrapper {
 }
 
 /// The options of a wrapper that are understood.
-struct Options {
+struct WrapperOptions {
     /// Without a value; letters may be joined.
     flags: &'static [&'static str],
     /// With a value, joined or in the next word.
@@ -52,27 +52,28 @@ struct Options {
     operands: usize,
 }
 
-const TIMEOUT: Options = Options {
+const TIMEOUT: WrapperOptions = WrapperOptions {
     flags: &["--preserve-status", "--foreground", "-v", "--verbose"],
     valued: &["-k", "--kill-after", "-s", "--signal"],
     operands: 1,
 };
-const NICE: Options = Options { flags: &[], valued: &["-n", "--adjustment"], operands: 0 };
-const NOHUP: Options = Options { flags: &[], valued: &[], operands: 0 };
-const TIME: Options = Options { flags: &["-p"], valued: &[], operands: 0 };
-const SETSID: Options =
-    Options { flags: &["-f", "--fork", "-w", "--wait"], valued: &[], operands: 0 };
-const STDBUF: Options = Options {
+const NICE: WrapperOptions =
+    WrapperOptions { flags: &[], valued: &["-n", "--adjustment"], operands: 0 };
+const NOHUP: WrapperOptions = WrapperOptions { flags: &[], valued: &[], operands: 0 };
+const TIME: WrapperOptions = WrapperOptions { flags: &["-p"], valued: &[], operands: 0 };
+const SETSID: WrapperOptions =
+    WrapperOptions { flags: &["-f", "--fork", "-w", "--wait"], valued: &[], operands: 0 };
+const STDBUF: WrapperOptions = WrapperOptions {
     flags: &[],
     valued: &["-i", "-o", "-e", "--input", "--output", "--error"],
     operands: 0,
 };
-const XARGS: Options = Options {
+const XARGS: WrapperOptions = WrapperOptions {
     flags: &["-0", "--null", "-r", "--no-run-if-empty", "-t", "--verbose", "-x", "--exit"],
     valued: &["-I", "-n", "-L", "-P", "-s", "-d", "--max-args", "--max-procs", "--delimiter"],
     operands: 0,
 };
-const SUDO: Options = Options {
+const SUDO: WrapperOptions = WrapperOptions {
     flags: &["-n", "--non-interactive", "-E", "-H", "-k", "-S"],
     valued: &["-u", "--user", "-g", "--group"],
     operands: 0,
@@ -126,7 +127,7 @@ fn transparent(words: &[Word], at: usize) -> Wrapped {
 }
 
 /// The place of the first word after the options, or `None` when one is not understood.
-fn after_options(words: &[Word], options: &Options) -> Option<usize> {
+fn after_options(words: &[Word], options: &WrapperOptions) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let text = word.literal()?;
@@ -160,7 +161,7 @@ fn after_options(words: &[Word], options: &Options) -> Option<usize> {
     Some(at + options.operands)
 }
 
-fn plain(words: &[Word], options: &Options) -> Wrapped {
+fn plain(words: &[Word], options: &WrapperOptions) -> Wrapped {
     after_options(words, options).map_or(Wrapped::Hidden, |at| transparent(words, at))
 }
 

@@ -270,11 +270,6 @@ enum Links {
     Always,
 }
 
-/// True for one of the names in a list of them.
-pub(super) fn is_listed(names: &str, name: &str) -> bool {
-    names.split(' ').any(|it| it == name)
-}
-
 /// The name of a command's program, without the directory it lies in.
 pub(super) fn name_of(words: &[Word]) -> Option<&str> {
     let program = words.first()?.literal()?;

@@ -34,7 +34,7 @@ pub(super) enum Item {
 }
 
 /// The words that are still to be read.
-struct Words<'w> {
+struct ArgumentWords<'w> {
     rest: std::slice::Iter<'w, Word>,
     read: Arguments,
 }
@@ -42,12 +42,12 @@ struct Words<'w> {
 /// Reads the words behind the name of a program.
 pub(super) fn parse(program: &'static Program, words: &[Word]) -> Arguments {
     let read = Arguments { program, items: Vec::new(), beyond: None };
-    let mut words = Words { rest: words.iter(), read };
+    let mut words = ArgumentWords { rest: words.iter(), read };
     words.read_all();
     words.read
 }
 
-impl Words<'_> {
+impl ArgumentWords<'_> {
     fn read_all(&mut self) {
         let mut is_first = true;
         let mut only_operands = false;

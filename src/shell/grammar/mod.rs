@@ -11,8 +11,8 @@ use tree_sitter::{Decode, ParseOptions, ParseState, Parser, Tree};
 
 use super::{
     lexer::{BehindDocument, LexedLine, LinePiece},
-    reading::{LineReading, TextSpan},
-    work::ReadingWork,
+    line_reading::{LineReading, TextSpan},
+    reading_work::ReadingWork,
 };
 use visitor::TreeVisitor;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tree_sitter::{Node, Tree};
 
-use super::super::reading::{
+use super::super::line_reading::{
     Direction, Evaluation, LineReading, SimpleCommand, TextSpan, names_descriptor,
 };
 

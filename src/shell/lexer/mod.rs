@@ -7,7 +7,7 @@
 //! commands. It looks at every sign once, so that its work grows with the line and not faster.
 
 mod cases;
-mod commands;
+mod command_words;
 mod documents;
 mod expansions;
 mod redirections;
@@ -21,7 +21,7 @@ pub(in crate::shell) use redirections::BehindDocument;
 
 use super::{
     dialect::ShellDialect,
-    reading::{Evaluation, LineReading, SimpleCommand, TextSpan},
+    line_reading::{Evaluation, LineReading, SimpleCommand, TextSpan},
 };
 
 /// How deep substitutions and subshells may be nested.

@@ -1,7 +1,7 @@
 //! Redirections: what is opened, and whether it is read or written.
 
 use super::{
-    super::reading::{Direction, TextSpan, names_descriptor},
+    super::line_reading::{Direction, TextSpan, names_descriptor},
     GaveUp, ShellLexer,
 };
 

@@ -14,7 +14,7 @@ pub(super) struct HookOutput {
     go_on: Option<bool>,
     stop_reason: Option<String>,
     suppress_output: Option<bool>,
-    decision: Option<Word>,
+    decision: Option<PermissionWord>,
     reason: Option<String>,
     hook_specific_output: Option<Specific>,
     #[serde(flatten)]
@@ -25,7 +25,7 @@ pub(super) struct HookOutput {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Specific {
-    permission_decision: Option<Word>,
+    permission_decision: Option<PermissionWord>,
     permission_decision_reason: Option<String>,
     updated_input: Option<Value>,
     additional_context: Option<String>,
@@ -33,7 +33,7 @@ struct Specific {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Word {
+enum PermissionWord {
     #[serde(alias = "approve")]
     Allow,
     #[serde(alias = "block")]
@@ -44,7 +44,7 @@ enum Word {
 /// What an answer means, whatever words it used.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct HookAnswer {
-    pub(super) verdict: Verdict,
+    pub(super) verdict: HookVerdict,
     pub(super) updated_input: Option<Value>,
     pub(super) context: Option<String>,
     pub(super) suppress_output: bool,
@@ -54,7 +54,7 @@ pub(super) struct HookAnswer {
 
 /// What a hook says of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Verdict {
+pub enum HookVerdict {
     /// Nothing.
     #[default]
     Silent,
@@ -86,10 +86,10 @@ impl HookAnswer {
             specific.permission_decision.or(output.plain.permission_decision).or(output.decision);
         let because = |unsaid: &str| reason.clone().unwrap_or_else(|| unsaid.to_owned());
         let verdict = match word {
-            None => Verdict::Silent,
-            Some(Word::Allow) => Verdict::Allow(because("it gave no reason")),
-            Some(Word::Ask) => Verdict::Ask(because("it gave no reason")),
-            Some(Word::Deny) => Verdict::Block(because(
+            None => HookVerdict::Silent,
+            Some(PermissionWord::Allow) => HookVerdict::Allow(because("it gave no reason")),
+            Some(PermissionWord::Ask) => HookVerdict::Ask(because("it gave no reason")),
+            Some(PermissionWord::Deny) => HookVerdict::Block(because(
                 "a hook blocked the call and gave no reason; go on without it, or ask the user",
             )),
         };
@@ -125,7 +125,7 @@ mod tests {
         let plain = json!({ "decision": "block", "reason": "no", "updatedInput": { "a": 1 }, "additionalContext": "c" });
         let read = |value| HookAnswer::read(value).unwrap();
         assert_eq!(read(specific), read(plain.clone()));
-        assert_eq!(read(plain).verdict, Verdict::Block("no".to_owned()));
+        assert_eq!(read(plain).verdict, HookVerdict::Block("no".to_owned()));
         assert_eq!(read(json!(null)), HookAnswer::default());
         assert_eq!(read(json!({})), HookAnswer::default());
         assert_eq!(read(json!({ "continue": false })).stop.unwrap(), "a hook ended the turn");

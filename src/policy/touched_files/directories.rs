@@ -14,7 +14,7 @@ use super::{
         places::{is_protected_name, normal},
         programs::{Use, name_of},
     },
-    Direction, Known, Surroundings, Target,
+    CallSurroundings, Direction, PathKnowledge, TouchedPath,
     lookups::{Leads, Lookups, is_made_up},
 };
 
@@ -29,7 +29,7 @@ const MAX_MADE: usize = 256;
 
 /// Where a part of a line may run, by what stands before it.
 pub(super) struct Directories<'w> {
-    around: Surroundings<'w>,
+    around: CallSurroundings<'w>,
     lookups: &'w Lookups<'w>,
     known: Vec<PathBuf>,
     /// False when it may run elsewhere.
@@ -44,7 +44,7 @@ pub(super) struct Directories<'w> {
 }
 
 impl<'w> Directories<'w> {
-    pub(super) fn of(around: Surroundings<'w>, lookups: &'w Lookups<'w>) -> Self {
+    pub(super) fn of(around: CallSurroundings<'w>, lookups: &'w Lookups<'w>) -> Self {
         Self {
             around,
             lookups,
@@ -78,7 +78,7 @@ impl<'w> Directories<'w> {
     }
 
     /// Remembers that a path may lead elsewhere from now on.
-    pub(super) fn change(&mut self, target: &Target) {
+    pub(super) fn change(&mut self, target: &TouchedPath) {
         self.is_all_changed |=
             !target.is_spelled_out() || self.changed.len() + target.places.len() > MAX_CHANGED;
         if !self.is_all_changed {
@@ -144,9 +144,9 @@ impl<'w> Directories<'w> {
 
     /// What a word means as a path. One that may start at the top of the working tree means a place below
     /// the project as well.
-    pub(super) fn target(&self, word: &Word, used: Use, from_top: bool) -> Target {
+    pub(super) fn target(&self, word: &Word, used: Use, from_top: bool) -> TouchedPath {
         let Some(text) = word.literal() else {
-            return Target::unknown(word.spelling(), used, self.around);
+            return TouchedPath::unknown(word.spelling(), used, self.around);
         };
         let path = Path::new(text);
         let is_absolute = path.is_absolute();
@@ -154,12 +154,12 @@ impl<'w> Directories<'w> {
         let (count, is_cut) =
             if self.lookups.take_places(all) { (all, self.is_cut) } else { (1, true) };
         let known = match (is_absolute, self.is_complete, is_cut) {
-            (true, ..) | (_, true, false) => Known::Place,
-            (_, true, true) => Known::Partly,
-            (_, false, _) => Known::Path,
+            (true, ..) | (_, true, false) => PathKnowledge::Place,
+            (_, true, true) => PathKnowledge::Partly,
+            (_, false, _) => PathKnowledge::Path,
         };
         let mentions_protected = used == Use::Unknown && is_script_about_protected(text);
-        let mut target = Target { known, mentions_protected, ..Target::anything(used) };
+        let mut target = TouchedPath { known, mentions_protected, ..TouchedPath::anything(used) };
         let project = &self.around.places.project;
         let top = Some(project).filter(|it| from_top && !self.known.contains(it));
         for start in self.known.iter().take(count).chain(top) {
@@ -168,17 +168,17 @@ impl<'w> Directories<'w> {
                 Leads::To(place) => (place, true),
                 Leads::Unseen => (written.clone(), false),
                 Leads::Somewhere => {
-                    target.known = Known::Path;
+                    target.known = PathKnowledge::Path;
                     continue;
                 }
             };
             let is_plain = leads_there
                 && ![&written, &place].into_iter().any(|it| self.is_changed(it) || is_made_up(it));
-            if !is_plain && target.known == Known::Place {
-                target.known = Known::Changed;
+            if !is_plain && target.known == PathKnowledge::Place {
+                target.known = PathKnowledge::Changed;
             }
             let direction = if used.only_reads() { Direction::Reads } else { Direction::Writes };
-            let Surroundings { places, index, .. } = self.around;
+            let CallSurroundings { places, index, .. } = self.around;
             target.places.push(PathFact::of(place, direction, places, index));
         }
         target

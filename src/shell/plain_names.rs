@@ -6,7 +6,10 @@
 
 use std::ops::Range;
 
-use crate::shell::{LexedLine, TextSpan, variable_of};
+use super::{
+    lexer::{LexedLine, variable_of},
+    line_reading::TextSpan,
+};
 
 /// Builtins that set variables, or run text that may.
 const SETTERS: [&str; 18] = [
@@ -32,13 +35,13 @@ const SETTERS: [&str; 18] = [
 
 /// The variables that hold plain names, each with the part of the line where it does.
 #[derive(Default)]
-pub(super) struct PlainNames<'l> {
+pub(crate) struct PlainNames<'l> {
     names: Vec<(&'l str, Range<usize>)>,
 }
 
 impl<'l> PlainNames<'l> {
     /// Finds them in a line that was understood.
-    pub(super) fn of(line: &'l str, lexed: &LexedLine) -> Self {
+    pub(crate) fn of(line: &'l str, lexed: &LexedLine) -> Self {
         let commands = &lexed.reading.commands;
         let sets = |it: Option<&TextSpan>| it.is_some_and(|it| SETTERS.contains(&it.of(line)));
         // `${x:=y}` sets a variable as well.
@@ -73,7 +76,7 @@ impl<'l> PlainNames<'l> {
 
     /// A word at some place of the line, with `*` for each variable that holds a plain name; none where
     /// it has no such variable.
-    pub(super) fn spelling(&self, word: TextSpan, line: &str) -> Option<String> {
+    pub(crate) fn spelling(&self, word: TextSpan, line: &str) -> Option<String> {
         let here = |it: &&(&'l str, Range<usize>)| it.1.contains(&word.start);
         let names: Vec<&str> = self.names.iter().filter(here).map(|it| it.0).collect();
         if names.is_empty() {

@@ -37,10 +37,10 @@ impl Change {
 
 /// The changes of all sessions of a registry, oldest first.
 #[derive(Debug, Default)]
-pub struct UndoLog(Mutex<Kept>);
+pub struct UndoLog(Mutex<KeptChanges>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptChanges {
     changes: VecDeque<Arc<Change>>,
     bytes: usize,
 }
@@ -83,7 +83,7 @@ impl UndoLog {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, KeptChanges> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,22 +6,21 @@
 
 mod directories;
 mod lookups;
-mod spelling;
-mod target;
+mod touched_path;
 
-use crate::shell::Direction;
+use crate::shell::{Direction, may_run_side_by_side};
 
 use super::{
     command::{Analysis, Redirection, Role, Segment, analyse_for},
     path_pattern::PathIndex,
-    places::Places,
+    places::PolicyPlaces,
     programs::{Handling, Use, handling_of, is_substitution},
     question::Question,
 };
 use directories::Directories;
 use lookups::Lookups;
-use target::Known;
-pub(super) use target::Target;
+use touched_path::PathKnowledge;
+pub(super) use touched_path::TouchedPath;
 
 /// A command line that is run.
 pub(super) struct CommandFact<'a> {
@@ -29,7 +28,7 @@ pub(super) struct CommandFact<'a> {
     pub(super) analysis: Analysis,
     pub(super) redirected: Vec<RedirectedFact>,
     /// What each segment is given.
-    arguments: Vec<Vec<Target>>,
+    arguments: Vec<Vec<TouchedPath>>,
     /// True when it names more paths than were looked at.
     pub(super) names_too_many_paths: bool,
 }
@@ -39,28 +38,29 @@ pub(super) struct RedirectedFact {
     /// As it is written.
     pub(super) shown: String,
     pub(super) direction: Direction,
-    pub(super) target: Target,
+    pub(super) target: TouchedPath,
     /// True for `/dev/null` and the like.
     pub(super) is_harmless: bool,
 }
 
 /// What there is to look at a line with.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct CallSurroundings<'a> {
     pub(super) question: &'a Question<'a>,
-    pub(super) places: &'a Places,
+    pub(super) places: &'a PolicyPlaces,
     pub(super) index: &'a PathIndex,
 }
 
 impl<'a> CommandFact<'a> {
-    pub(super) fn of(line: &'a str, around: Surroundings) -> Self {
+    pub(super) fn of(line: &'a str, around: CallSurroundings) -> Self {
         let analysis = analyse_for(around.places.shell, line, around.places.home_text());
         let lookups = Lookups::new(around.question);
         let directories = Directories::of(around, &lookups);
-        let mut walk = Walk { directories };
-        let handlings: Vec<Handling> = analysis.segments.iter().map(Walk::handling).collect();
+        let mut walk = CommandWalk { directories };
+        let handlings: Vec<Handling> =
+            analysis.segments.iter().map(CommandWalk::handling).collect();
         // What stands first may run after what stands last, or at the same time.
-        let again = analysis.loops || runs_side_by_side(line);
+        let again = analysis.loops || may_run_side_by_side(line);
         for (place, handling) in handlings.iter().enumerate().filter(|_| again) {
             let targets = walk.targets(handling);
             if analysis.loops {
@@ -86,17 +86,17 @@ impl<'a> CommandFact<'a> {
     }
 
     /// The segments, each with the paths it uses.
-    pub(super) fn segments(&self) -> impl Iterator<Item = (&Segment, &[Target])> {
+    pub(super) fn segments(&self) -> impl Iterator<Item = (&Segment, &[TouchedPath])> {
         self.analysis.segments.iter().zip(self.arguments.iter().map(Vec::as_slice))
     }
 }
 
 /// A walk over the commands of a line, in the order they are written.
-struct Walk<'w> {
+struct CommandWalk<'w> {
     directories: Directories<'w>,
 }
 
-impl Walk<'_> {
+impl CommandWalk<'_> {
     fn handling(segment: &Segment) -> Handling {
         if segment.role == Role::Wrapper {
             return Handling::default();
@@ -105,13 +105,13 @@ impl Walk<'_> {
     }
 
     /// The paths that a command uses.
-    fn targets(&self, handling: &Handling) -> Vec<Target> {
+    fn targets(&self, handling: &Handling) -> Vec<TouchedPath> {
         let uses = handling.uses.iter();
         let named = uses.map(|it| {
             let target = self.directories.target(&it.word, it.used, it.from_top);
-            Target { below: it.below, ..target }
+            TouchedPath { below: it.below, ..target }
         });
-        named.chain(handling.beyond.map(Target::anything)).collect()
+        named.chain(handling.beyond.map(TouchedPath::anything)).collect()
     }
 
     fn redirected(&self, redirection: &Redirection) -> RedirectedFact {
@@ -138,7 +138,7 @@ impl Walk<'_> {
         analysis: &Analysis,
         place: usize,
         handling: &Handling,
-        targets: &[Target],
+        targets: &[TouchedPath],
     ) {
         self.link(handling, targets);
         if analysis.moves.is_empty() {
@@ -155,27 +155,9 @@ impl Walk<'_> {
     }
 
     /// What was linked, moved or unpacked may lead elsewhere from now on.
-    fn link(&mut self, handling: &Handling, targets: &[Target]) {
+    fn link(&mut self, handling: &Handling, targets: &[TouchedPath]) {
         for target in targets.iter().filter(|it| handling.links && it.used.is_destination()) {
             self.directories.change(target);
         }
     }
-}
-
-/// True for a line with a pipe or something in the background, which runs while later commands do.
-fn runs_side_by_side(line: &str) -> bool {
-    let mut rest = line;
-    while let Some(at) = rest.find(['|', '&']) {
-        let before = rest.get(..at).unwrap_or_default();
-        let after = rest.get(at + 1..).unwrap_or_default();
-        let sign = rest.get(at..=at).unwrap_or_default();
-        if after.starts_with(sign) {
-            rest = after.get(1..).unwrap_or_default();
-        } else if sign == "&" && (before.ends_with(['>', '<']) || after.starts_with('>')) {
-            rest = after;
-        } else {
-            return true;
-        }
-    }
-    false
 }

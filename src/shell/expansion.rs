@@ -14,7 +14,7 @@ enum Letter {
 }
 
 /// True when a name in the path that the word becomes may be one of these, whatever the case of letters.
-pub(super) fn may_name<'n>(written: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
+pub(crate) fn may_become_name<'n>(written: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
     let mut letters = letters_of(written);
     if letters.iter().all(|it| matches!(it, Letter::Is(_))) {
         // Something else makes it unknown.
@@ -129,7 +129,7 @@ fn skip_empty(letters: &[Letter], open: &mut Vec<usize>) {
 
 #[cfg(test)]
 mod tests {
-    use super::may_name;
+    use super::may_become_name;
 
     #[test]
     fn words_may_name_what_their_letters_allow() {
@@ -154,7 +154,7 @@ mod tests {
             "'.g'*",
             "$d.npmrc",
         ] {
-            assert!(may_name(word, names.into_iter()), "{word}");
+            assert!(may_become_name(word, names.into_iter()), "{word}");
         }
         for word in [
             "*",
@@ -169,7 +169,7 @@ mod tests {
             ".gitignore*",
             "x.git*",
         ] {
-            assert!(!may_name(word, names.into_iter()), "{word}");
+            assert!(!may_become_name(word, names.into_iter()), "{word}");
         }
     }
 }

@@ -38,14 +38,14 @@ pub enum BusEvent {
         /// The request.
         id: String,
         /// How it ended.
-        outcome: Outcome,
+        outcome: RequestOutcome,
     },
 }
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum RequestOutcome {
     /// Somebody said yes.
     Approved,
     /// Somebody said no.
@@ -59,7 +59,7 @@ pub enum Outcome {
 /// What somebody answered. Only `approved: true` is a yes.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Answer {
+pub struct ConfirmationAnswer {
     /// The word.
     #[serde(deserialize_with = "exactly_true")]
     pub approved: bool,
@@ -97,7 +97,7 @@ type Notify = Box<dyn Fn(&BusEvent) -> bool + Send + Sync>;
 pub struct MessageBus {
     /// Takes news to the listeners; false when there is no way to them.
     notify: Notify,
-    pending: Mutex<HashMap<String, oneshot::Sender<Result<Answer, Unanswered>>>>,
+    pending: Mutex<HashMap<String, oneshot::Sender<Result<ConfirmationAnswer, Unanswered>>>>,
     seed: RandomState,
     asked: AtomicU64,
 }
@@ -124,30 +124,30 @@ impl MessageBus {
         details: Value,
         timeout: Duration,
         cancel: &CancellationToken,
-    ) -> Result<Answer, Unanswered> {
+    ) -> Result<ConfirmationAnswer, Unanswered> {
         if cancel.is_cancelled() {
             return Err(Unanswered::Cancelled);
         }
         let id = self.next_id();
         let (sender, answered) = oneshot::channel();
         self.lock().insert(id.clone(), sender);
-        let mut pending = Pending { bus: self, id: &id, outcome: None };
+        let mut pending = PendingRequest { bus: self, id: &id, outcome: None };
         let milliseconds = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
         let request = BusEvent::Request { id: id.clone(), details, timeout: milliseconds };
         if !(self.notify)(&request) {
             return Err(Unanswered::NoListener("nobody listens".to_owned()));
         }
-        pending.outcome = Some(Outcome::Cancelled);
+        pending.outcome = Some(RequestOutcome::Cancelled);
         let (answer, outcome) = tokio::select! {
             biased;
-            () = cancel.cancelled() => (Err(Unanswered::Cancelled), Outcome::Cancelled),
+            () = cancel.cancelled() => (Err(Unanswered::Cancelled), RequestOutcome::Cancelled),
             answer = answered => match answer {
-                Ok(Ok(answer)) if answer.approved => (Ok(answer), Outcome::Approved),
-                Ok(Ok(answer)) => (Ok(answer), Outcome::Denied),
-                Ok(Err(unanswered)) => (Err(unanswered), Outcome::Cancelled),
-                Err(_) => (Err(Unanswered::Cancelled), Outcome::Cancelled),
+                Ok(Ok(answer)) if answer.approved => (Ok(answer), RequestOutcome::Approved),
+                Ok(Ok(answer)) => (Ok(answer), RequestOutcome::Denied),
+                Ok(Err(unanswered)) => (Err(unanswered), RequestOutcome::Cancelled),
+                Err(_) => (Err(Unanswered::Cancelled), RequestOutcome::Cancelled),
             },
-            () = tokio::time::sleep(timeout) => (Err(Unanswered::Timeout(timeout)), Outcome::Timeout),
+            () = tokio::time::sleep(timeout) => (Err(Unanswered::Timeout(timeout)), RequestOutcome::Timeout),
         };
         pending.outcome = Some(outcome);
         answer
@@ -155,7 +155,7 @@ impl MessageBus {
 
     /// Hands an answer to the request it names. False when none waits for it: it was answered before, ran
     /// out of time or never was.
-    pub fn respond(&self, id: &str, answer: Answer) -> bool {
+    pub fn respond(&self, id: &str, answer: ConfirmationAnswer) -> bool {
         self.settle(id, Ok(answer))
     }
 
@@ -169,7 +169,7 @@ impl MessageBus {
         self.settle(id, Err(Unanswered::NoListener(reason)))
     }
 
-    fn settle(&self, id: &str, answer: Result<Answer, Unanswered>) -> bool {
+    fn settle(&self, id: &str, answer: Result<ConfirmationAnswer, Unanswered>) -> bool {
         let waiting = self.lock().remove(id);
         waiting.is_some_and(|waiting| waiting.send(answer).is_ok())
     }
@@ -181,21 +181,24 @@ impl MessageBus {
         format!("confirm-{number}-{:016x}{:016x}", halves[0], halves[1])
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Result<Answer, Unanswered>>>> {
+    fn lock(
+        &self,
+    ) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Result<ConfirmationAnswer, Unanswered>>>>
+    {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A request that waits. However the wait ends, also when nobody waits any more because the call itself
 /// was dropped, the request goes, and whoever was shown it hears of that.
-struct Pending<'a> {
+struct PendingRequest<'a> {
     bus: &'a MessageBus,
     id: &'a str,
     /// What is said of it; nothing before somebody was asked.
-    outcome: Option<Outcome>,
+    outcome: Option<RequestOutcome>,
 }
 
-impl Drop for Pending<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         self.bus.lock().remove(self.id);
         if let Some(outcome) = self.outcome {
@@ -233,29 +236,34 @@ mod tests {
         (Arc::new(bus), ids)
     }
 
-    fn told(event: &BusEvent) -> (String, Option<Outcome>) {
+    fn told(event: &BusEvent) -> (String, Option<RequestOutcome>) {
         match event {
             BusEvent::Request { id, .. } => (id.clone(), None),
             BusEvent::Settled { id, outcome } => (id.clone(), Some(*outcome)),
         }
     }
 
-    fn yes() -> Answer {
-        Answer { approved: true, ..Answer::default() }
+    fn yes() -> ConfirmationAnswer {
+        ConfirmationAnswer { approved: true, ..ConfirmationAnswer::default() }
     }
 
-    async fn ask(bus: &MessageBus) -> Result<Answer, Unanswered> {
+    async fn ask(bus: &MessageBus) -> Result<ConfirmationAnswer, Unanswered> {
         bus.request(json!({}), DEFAULT_TIMEOUT, &CancellationToken::new()).await
     }
 
     #[test]
     fn only_true_itself_is_a_yes() {
         for approved in [json!("true"), json!(1), json!(null), json!({}), json!(false)] {
-            let answer: Answer = serde_json::from_value(json!({ "approved": approved })).unwrap();
+            let answer: ConfirmationAnswer =
+                serde_json::from_value(json!({ "approved": approved })).unwrap();
             assert!(!answer.approved);
         }
-        assert!(serde_json::from_value::<Answer>(json!({ "approved": true })).unwrap().approved);
-        assert!(!serde_json::from_value::<Answer>(json!({})).unwrap().approved);
+        assert!(
+            serde_json::from_value::<ConfirmationAnswer>(json!({ "approved": true }))
+                .unwrap()
+                .approved
+        );
+        assert!(!serde_json::from_value::<ConfirmationAnswer>(json!({})).unwrap().approved);
     }
 
     #[tokio::test(start_paused = true)]
@@ -264,12 +272,12 @@ mod tests {
         let (first, second, ()) = tokio::join!(ask(&bus), ask(&bus), async {
             tokio::task::yield_now().await;
             let ids = ids.lock().unwrap().clone();
-            assert!(bus.respond(&ids[1], Answer::default()));
+            assert!(bus.respond(&ids[1], ConfirmationAnswer::default()));
             assert!(bus.respond(&ids[0], yes()));
             assert!(!bus.respond(&ids[1], yes()));
             assert!(!bus.respond("confirm-7-0", yes()));
         });
-        assert_eq!((first, second), (Ok(yes()), Ok(Answer::default())));
+        assert_eq!((first, second), (Ok(yes()), Ok(ConfirmationAnswer::default())));
         assert!(bus.lock().is_empty());
     }
 
@@ -310,6 +318,6 @@ mod tests {
         assert!(bus.lock().is_empty());
         let told = events.lock().unwrap().iter().map(told).collect::<Vec<_>>();
         let id = told[0].0.clone();
-        assert_eq!(told, [(id.clone(), None), (id, Some(Outcome::Cancelled))]);
+        assert_eq!(told, [(id.clone(), None), (id, Some(RequestOutcome::Cancelled))]);
     }
 }

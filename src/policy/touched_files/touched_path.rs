@@ -2,12 +2,13 @@
 
 use super::{
     super::{facts::PathFact, places::is_protected_name, programs::Use},
-    Surroundings, spelling,
+    CallSurroundings,
 };
+use crate::shell::may_become_name;
 
 /// How much of a path is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::policy) enum Known {
+pub(in crate::policy) enum PathKnowledge {
     /// It means one of the places that are given for it.
     Place,
     /// It is written like one of the places, but may lead elsewhere: the line itself may have put a link
@@ -21,10 +22,10 @@ pub(in crate::policy) enum Known {
 }
 
 /// A path of a command line.
-pub(in crate::policy) struct Target {
+pub(in crate::policy) struct TouchedPath {
     /// The places it may mean.
     pub(in crate::policy) places: Vec<PathFact>,
-    pub(in crate::policy) known: Known,
+    pub(in crate::policy) known: PathKnowledge,
     pub(in crate::policy) used: Use,
     /// True when what lies below is used as well.
     pub(in crate::policy) below: bool,
@@ -34,12 +35,12 @@ pub(in crate::policy) struct Target {
     pub(in crate::policy) may_be_protected: bool,
 }
 
-impl Target {
+impl TouchedPath {
     /// A file of which nothing is known.
     pub(super) fn anything(used: Use) -> Self {
         Self {
             places: Vec::new(),
-            known: Known::Nothing,
+            known: PathKnowledge::Nothing,
             used,
             below: false,
             mentions_protected: false,
@@ -48,11 +49,11 @@ impl Target {
     }
 
     /// A word that only the running shell knows.
-    pub(super) fn unknown(written: &str, used: Use, around: Surroundings) -> Self {
+    pub(super) fn unknown(written: &str, used: Use, around: CallSurroundings) -> Self {
         let names = || around.places.protected_names();
         Self {
             mentions_protected: written.split('/').any(is_protected_name),
-            may_be_protected: used.changes() && spelling::may_name(written, names()),
+            may_be_protected: used.changes() && may_become_name(written, names()),
             ..Self::anything(used)
         }
     }
@@ -63,16 +64,16 @@ impl Target {
     }
 
     pub(in crate::policy) fn is_known(&self) -> bool {
-        self.known == Known::Place
+        self.known == PathKnowledge::Place
     }
 
     /// True when it may lie in a directory that is not known.
     pub(in crate::policy) fn is_lost(&self) -> bool {
-        matches!(self.known, Known::Partly | Known::Path)
+        matches!(self.known, PathKnowledge::Partly | PathKnowledge::Path)
     }
 
     /// True when a limit on all of the places is one on this.
     pub(in crate::policy) fn is_spelled_out(&self) -> bool {
-        matches!(self.known, Known::Place | Known::Changed | Known::Partly)
+        matches!(self.known, PathKnowledge::Place | PathKnowledge::Changed | PathKnowledge::Partly)
     }
 }

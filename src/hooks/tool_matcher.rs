@@ -8,9 +8,9 @@ const MAX_BYTES: usize = 1 << 20;
 /// A hook's matcher: nothing or `*` for every tool, a name, names joined by `|`, or a regular expression
 /// that the whole name has to match.
 #[derive(Clone, Debug, Default)]
-pub struct Matcher(Option<Regex>);
+pub struct ToolMatcher(Option<Regex>);
 
-impl Matcher {
+impl ToolMatcher {
     /// Reads a matcher, or says what is wrong with it.
     pub fn new(pattern: &str) -> Result<Self, String> {
         if matches!(pattern.trim(), "" | "*") {
@@ -35,10 +35,10 @@ mod tests {
 
     #[test]
     fn a_matcher_takes_whole_names() {
-        let matches = |pattern: &str, tool: &str| Matcher::new(pattern).unwrap().matches(tool);
+        let matches = |pattern: &str, tool: &str| ToolMatcher::new(pattern).unwrap().matches(tool);
         assert!(matches("", "Bash") && matches("*", "Bash"));
         assert!(matches("Edit|Write", "Write") && !matches("Edit|Write", "NotebookEdit"));
         assert!(matches("mcp__.*", "mcp__a__b") && !matches("Read", "read_file"));
-        assert!(Matcher::new("(").is_err() && Matcher::new("(a{1000}){1000}").is_err());
+        assert!(ToolMatcher::new("(").is_err() && ToolMatcher::new("(a{1000}){1000}").is_err());
     }
 }
