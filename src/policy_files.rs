@@ -1,6 +1,6 @@
 //! The policy files of the user and of the project: where they are, and how they are read.
 //!
-//! This is beside `policy` because that does no I/O: it gets the text of the files as values.
+//! This is not a part of `policy`, because that does no I/O and gets its configurations as values.
 
 use std::{
     io::{self, Read as _},
@@ -17,17 +17,17 @@ use crate::{
 /// The largest policy file that is read.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Where the user keeps what holds for every project.
+/// The user's own policy file, which holds for every project.
 pub fn user_policy_file() -> Option<PathBuf> {
     Some(configuration_directory()?.join("toolwright").join("policy.json"))
 }
 
-/// Where a project keeps its own.
+/// The policy file of a project.
 pub fn project_policy_file(project: &Path) -> PathBuf {
     project.join(".toolwright").join("policy.json")
 }
 
-/// Reads a policy file; nothing where there is none.
+/// Reads a policy file; `None` if it does not exist.
 pub fn read_policy_file(path: &Path, layer: Layer) -> Result<Option<PolicyConfig>, ToolError> {
     let wrong = |cause: String| {
         let way_out = match layer {

@@ -1,6 +1,7 @@
-//! The line to the people who are asked: requests go out with an id, answers come back by it.
+//! The connection to the people who are asked. A request goes out with an id, and the answer to it names
+//! that id.
 //!
-//! It knows nothing of tools. Whatever goes wrong on the line, the answer is never a yes.
+//! It knows nothing of tools. A request that is lost, times out or is cancelled counts as refused.
 
 use std::{
     collections::HashMap,
@@ -17,25 +18,25 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-/// How long a request waits for its answer unless it is told otherwise.
+/// How long a request waits for its answer by default.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// News for whoever shows requests to people.
+/// What whoever shows requests to people is told.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum BusEvent {
-    /// Somebody has to answer.
+    /// A request that waits for an answer.
     Request {
-        /// What the answer has to name.
+        /// The id that the answer has to name.
         id: String,
-        /// What it is about.
+        /// The tool, its input and whatever else the person is shown.
         details: Value,
         /// How long it waits, in milliseconds.
         timeout: u64,
     },
-    /// No answer is needed any more.
+    /// A request that no longer needs an answer.
     Settled {
-        /// The request.
+        /// The id of the request.
         id: String,
         /// How it ended.
         outcome: RequestOutcome,
@@ -60,22 +61,22 @@ pub enum RequestOutcome {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConfirmationAnswer {
-    /// The word.
+    /// True when the call may run.
     #[serde(deserialize_with = "exactly_true")]
     pub approved: bool,
-    /// Why not, in words for the model.
+    /// Why the call may not run, in words for the model.
     pub message: Option<String>,
-    /// Run with this input instead.
+    /// An input to run the call with instead.
     pub updated_input: Option<Value>,
-    /// Do not ask again for calls like this one.
+    /// True when calls like this one are not to be asked about again.
     #[serde(deserialize_with = "exactly_true")]
     pub always_allow: bool,
-    /// Stop the whole turn, not this call alone.
+    /// True when the whole turn ends, and not this call alone.
     #[serde(deserialize_with = "exactly_true")]
     pub interrupt: bool,
 }
 
-/// `"true"`, `1` and the like are no `true`.
+/// Reads a boolean. `"true"`, `1` and the like count as false.
 fn exactly_true<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(Value::deserialize(deserializer)? == Value::Bool(true))
 }
@@ -83,11 +84,11 @@ fn exactly_true<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<boo
 /// Why a request has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unanswered {
-    /// Nobody listens, or the one who did failed.
+    /// There is no listener, or it failed; the text says which.
     NoListener(String),
-    /// The time is up.
+    /// Nobody answered within this time.
     Timeout(Duration),
-    /// Whoever asked cancelled it.
+    /// The call that asked was cancelled.
     Cancelled,
 }
 
@@ -95,7 +96,7 @@ type Notify = Box<dyn Fn(&BusEvent) -> bool + Send + Sync>;
 
 /// The requests that wait for an answer.
 pub struct MessageBus {
-    /// Takes news to the listeners; false when there is no way to them.
+    /// Tells the listeners; false when there are none.
     notify: Notify,
     pending: Mutex<HashMap<String, oneshot::Sender<Result<ConfirmationAnswer, Unanswered>>>>,
     seed: RandomState,
@@ -103,7 +104,7 @@ pub struct MessageBus {
 }
 
 impl MessageBus {
-    /// A bus whose news go to a function, which must not block.
+    /// A bus that tells a function of every event. The function must not block.
     pub fn new(notify: impl Fn(&BusEvent) -> bool + Send + Sync + 'static) -> Self {
         Self {
             notify: Box::new(notify),
@@ -113,12 +114,12 @@ impl MessageBus {
         }
     }
 
-    /// A bus that reaches nobody: every request is refused.
+    /// A bus without listeners: every request is refused.
     pub fn deaf() -> Self {
         Self::new(|_| false)
     }
 
-    /// Asks and waits.
+    /// Sends a request and waits for its answer.
     pub async fn request(
         &self,
         details: Value,
@@ -153,8 +154,8 @@ impl MessageBus {
         answer
     }
 
-    /// Hands an answer to the request it names. False when none waits for it: it was answered before, ran
-    /// out of time or never was.
+    /// Hands an answer to the request it names. False when no request waits for it, because it was answered
+    /// before, timed out or never existed.
     pub fn respond(&self, id: &str, answer: ConfirmationAnswer) -> bool {
         self.settle(id, Ok(answer))
     }
@@ -164,7 +165,7 @@ impl MessageBus {
         self.settle(id, Err(Unanswered::Cancelled))
     }
 
-    /// Ends a request because whoever should have shown it could not.
+    /// Ends a request that its listener failed to show.
     pub fn fail(&self, id: &str, reason: String) -> bool {
         self.settle(id, Err(Unanswered::NoListener(reason)))
     }
@@ -174,7 +175,7 @@ impl MessageBus {
         waiting.is_some_and(|waiting| waiting.send(answer).is_ok())
     }
 
-    /// Unique, and not to be guessed by whoever sees another one.
+    /// A unique id that cannot be guessed from other ids.
     fn next_id(&self) -> String {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         let halves = [0_u8, 1].map(|half| self.seed.hash_one((number, half)));
@@ -189,12 +190,12 @@ impl MessageBus {
     }
 }
 
-/// A request that waits. However the wait ends, also when nobody waits any more because the call itself
-/// was dropped, the request goes, and whoever was shown it hears of that.
+/// A request that waits. Dropping it removes the request and tells the listeners how it ended, also when
+/// the call itself was dropped.
 struct PendingRequest<'a> {
     bus: &'a MessageBus,
     id: &'a str,
-    /// What is said of it; nothing before somebody was asked.
+    /// How the request ended, for the listeners; `None` until they have been told of the request.
     outcome: Option<RequestOutcome>,
 }
 
@@ -213,7 +214,7 @@ impl std::fmt::Debug for MessageBus {
     }
 }
 
-/// A bus that several share.
+/// A bus that is shared.
 pub type SharedBus = Arc<MessageBus>;
 
 #[cfg(test)]

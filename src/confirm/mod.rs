@@ -1,4 +1,5 @@
-//! The step that may wait for a person, and the only maker of [`Permitted`].
+//! Asks a person where policy says so. This is the step that may wait for long, and the only one that makes
+//! a [`Permitted`].
 
 mod message_bus;
 
@@ -17,7 +18,7 @@ use crate::{
     tool::{Prepared, ShownFile, ToolContext, ToolSpec, for_display, shown_text},
 };
 
-/// A call that policy, and a person where one was asked, let through. Nothing else can run.
+/// A call that may run: policy allowed it, or a person did where policy asked. Nothing else can run.
 pub struct Permitted(Box<dyn Prepared>);
 
 impl Permitted {
@@ -30,11 +31,11 @@ impl Permitted {
     }
 }
 
-/// How a call came out of this step.
+/// The outcome of this step.
 pub(crate) enum SettledCall {
-    /// It may run, with what a person said where one was asked.
+    /// The call may run. The second part is what a person agreed to, if one was asked.
     Permitted(Permitted, Option<Yes>),
-    /// A person wants it with another input, which has to be judged like any other.
+    /// A person changed the input. The new input has to be judged like any other.
     Edited(Value, Yes),
 }
 
@@ -42,20 +43,20 @@ pub(crate) enum SettledCall {
 pub(crate) struct Yes {
     /// True when calls like this one are to run without a question from then on.
     pub(crate) always_allow: bool,
-    /// The rules that do that, for the call as it was shown.
+    /// The rules that allow such calls, made from the call as it was shown.
     pub(crate) rules: Vec<String>,
-    /// The file that they were shown a change of.
+    /// The file whose change the person was shown.
     pub(crate) shown_file: Option<ShownFile>,
 }
 
-/// Judges a call once more, by what holds at that moment.
+/// Judges a call again, by the policy that holds at that moment.
 pub(crate) type JudgeAgain<'a> = &'a (dyn Fn(&dyn Prepared) -> Result<(), ToolError> + Sync);
 
 /// A call that may not run.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) error: ToolError,
-    /// Why the calls that follow in the turn are not to be made either.
+    /// Why the remaining calls of the turn are not made either, if they are not.
     pub(crate) interrupt: Option<String>,
 }
 
@@ -73,13 +74,13 @@ pub struct Confirmations {
 }
 
 impl Confirmations {
-    /// Asks over a bus; each request waits so long.
+    /// Asks over this bus. Each request waits at most this long.
     pub fn new(bus: SharedBus, timeout: Duration) -> Self {
         Self { bus, timeout }
     }
 
-    /// Turns a decision into a permission or the reason why there is none. A person may take their time,
-    /// so what they agree to is judged again: it runs only when nothing denies it by then.
+    /// Turns a decision into a permission, or into the reason why there is none. A person may take their
+    /// time, and policy may change meanwhile, so a call that they agreed to is judged again before it runs.
     pub(crate) async fn settle(
         &self,
         decision: Decision,
@@ -93,7 +94,8 @@ impl Confirmations {
             Decision::Deny(error) => return Err(error.into()),
             Decision::Ask(asking) => asking,
         };
-        // Kept aside, like whatever few calls wait for: every call has room for what it may wait for.
+        // Boxed because few calls get here: otherwise the future of every call would be as large as this
+        // one.
         let (prepared, shown_file, details) =
             Box::pin(details(prepared, &asking, spec, cx)).await?;
         let answer = match self.bus.request(details, self.timeout, &cx.cancel).await {
@@ -110,7 +112,7 @@ impl Confirmations {
         let always_allow = answer.always_allow;
         let yes = Yes { always_allow, rules: asking.suggested_rules, shown_file };
         match answer.updated_input {
-            // Nothing is granted of what the person did not want.
+            // The rules were made from the input that the person replaced, so they are not granted here.
             Some(input) if input != *prepared.input() => Ok(SettledCall::Edited(input, yes)),
             _ => {
                 judge_again(prepared.as_ref())?;
@@ -120,7 +122,8 @@ impl Confirmations {
     }
 }
 
-/// What a person is shown, and the file it was made from. A preview may read files, so it is made aside.
+/// What a person is shown, and the file it was made from. A preview may read files, so it is made on a
+/// thread for blocking work.
 async fn details(
     prepared: Box<dyn Prepared>,
     asking: &Asking,
@@ -158,7 +161,8 @@ async fn details(
     Ok((prepared, shown_file, details))
 }
 
-/// Why a call that asked does not run: what the model may do next, and what a person or the host can do.
+/// The error of a call that was not answered. Its message says what the model may do next, its details what
+/// a person or the host can do.
 fn unanswered_error(unanswered: &Unanswered, asking: &Asking, spec: &ToolSpec) -> ToolError {
     let name = &spec.name;
     let told = &asking.told_to_model;

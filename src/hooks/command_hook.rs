@@ -1,8 +1,9 @@
 //! A hook that is a shell command: the event on its standard input, its answer on standard output.
 //!
-//! Exit 0 is an answer, JSON or nothing; exit 2 blocks, with standard error as the reason; everything
-//! else is a failure. The command belongs to the host and runs with the host's environment. It is run as
-//! every command is: whatever it starts ends with it, with its time and with the host.
+//! Exit code 0 means that standard output is the answer, as JSON or empty. Exit code 2 blocks the call,
+//! with standard error as the reason. Any other ending is a failure. The command belongs to the host and
+//! runs in the host's environment. Like every command, it is ended together with everything it started when
+//! its time is up or the host is gone.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,12 +16,12 @@ use crate::{
     tool::ToolContext,
 };
 
-/// How much of a hook's output is read.
+/// How many bytes of a hook's output are read.
 const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 
-/// A shell command of the host.
+/// A hook that runs a shell command of the host.
 pub struct CommandHook {
-    /// The command line, for the system's shell.
+    /// The command line, which the system's shell runs.
     pub command: String,
 }
 
@@ -45,7 +46,7 @@ impl HookRunner for CommandHook {
         let ending = hook.0.ended().await;
         let errors = String::from_utf8_lossy(&hook.0.errors().0).into_owned();
         if ending.stopped_for.is_some() {
-            // What it managed to say until then, or did not, is no answer.
+            // Its output may be incomplete, so it is not used.
             return Err(format!("`{command}` was stopped"));
         }
         match (&ending.failure, ending.exit_code) {
@@ -66,7 +67,7 @@ impl HookRunner for CommandHook {
     }
 }
 
-/// A hook that runs. Dropped before it has ended, it ends at once: its time is up, or its call is over.
+/// A running hook. Dropping it kills the hook if it still runs, because its time is up or its call is over.
 struct RunningHook(Arc<Task>);
 
 impl Drop for RunningHook {
@@ -75,7 +76,8 @@ impl Drop for RunningHook {
     }
 }
 
-/// What a hook says on standard output. Nothing is an answer only where nothing more could have come.
+/// Reads the answer from standard output. Empty output is an answer only if no process still holds the
+/// output open.
 fn answer(hook: &Task, ending: &Ending) -> Result<Value, String> {
     let (bytes, _) = hook.ends();
     if hook.total() > bytes.len() as u64 {

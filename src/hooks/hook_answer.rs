@@ -1,11 +1,11 @@
-//! What a hook answers, in the words that hook authors of Claude Code know.
+//! Reads the answer of a hook. The field names are those of Claude Code's hooks.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::tool::kind_of;
 
-/// A hook's answer. Every field may be missing; an empty answer changes nothing.
+/// An answer as it is written. Every field is optional; an empty answer changes nothing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct HookOutput {
@@ -21,7 +21,8 @@ pub(super) struct HookOutput {
     plain: Specific,
 }
 
-/// The part that belongs to one event; also taken at the top, where it is easier to write.
+/// The fields that belong to one event. They are also accepted at the top level, where they are easier to
+/// write.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Specific {
@@ -41,7 +42,7 @@ enum PermissionWord {
     Ask,
 }
 
-/// What an answer means, whatever words it used.
+/// What an answer means, whichever of its forms it was written in.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct HookAnswer {
     pub(super) verdict: HookVerdict,
@@ -52,22 +53,22 @@ pub(super) struct HookAnswer {
     pub(super) stop: Option<String>,
 }
 
-/// What a hook says of a call.
+/// What a hook decides about a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum HookVerdict {
-    /// Nothing.
+    /// The hook has no opinion.
     #[default]
     Silent,
     /// It may run, unless a rule asks or denies.
     Allow(String),
-    /// Somebody has to agree first.
+    /// A person has to agree first.
     Ask(String),
     /// It must not run.
     Block(String),
 }
 
 impl HookAnswer {
-    /// Reads an answer; what is no answer is an error, in words.
+    /// Reads an answer, or says what is wrong with it.
     pub(super) fn read(value: Value) -> Result<Self, String> {
         if value.is_null() {
             return Ok(Self::default());

@@ -1,12 +1,12 @@
-//! Which tools a hook looks at.
+//! The pattern that says which tools a hook is for.
 
 use regex::{Regex, RegexBuilder};
 
-/// The longest compiled pattern; real ones are a few names.
+/// The size limit of a compiled pattern. Real ones are a few names.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A hook's matcher: nothing or `*` for every tool, a name, names joined by `|`, or a regular expression
-/// that the whole name has to match.
+/// A pattern of tool names: empty or `*` for every tool, or else a regular expression that has to match the
+/// whole name, such as `Edit|Write`.
 #[derive(Clone, Debug, Default)]
 pub struct ToolMatcher(Option<Regex>);
 

@@ -10,7 +10,8 @@ use lru::LruCache;
 
 use crate::workspace::SeenContent;
 
-/// A file's content, as a hash; equal hashes mean the file is what the model saw, whatever its mtime.
+/// The hash of a file's content. Equal hashes mean that the file is what the model saw, whatever its mtime
+/// says.
 pub type ContentHash = blake3::Hash;
 
 /// How many files one session remembers; the one read longest ago is forgotten first.

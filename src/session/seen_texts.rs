@@ -1,4 +1,5 @@
-//! Texts that models have seen, by content, so that "it changed" can be said with what changed.
+//! Texts that models have seen, by the hash of their content. With them, an error about a changed file can
+//! show what changed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,5 +1,5 @@
-//! What a conversation's commands leave for the next: the working directory, and how far the output of
-//! each task has been read. The environment is not kept.
+//! What is kept between the commands of a conversation: the working directory, and how much of each task's
+//! output has been read. Environment variables are not kept.
 
 use std::{
     collections::HashMap,
@@ -7,14 +7,16 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// From how many tasks on their places are looked through. More than there are at a time.
+/// When read positions of this many tasks are kept, those of forgotten tasks are removed. There are never
+/// this many tasks at a time.
 const MAX_PLACES: usize = 1_000;
 
 /// The state of a conversation's commands.
 #[derive(Debug)]
 pub struct ShellState {
     kept: Mutex<KeptShellState>,
-    /// Held from [`Self::read_up_to`] to [`Self::note_read`].
+    /// Held from [`Self::read_up_to`] to [`Self::note_read`], so that two readers do not get the same
+    /// output.
     pub reading: tokio::sync::Mutex<()>,
 }
 
@@ -31,12 +33,12 @@ impl ShellState {
         Self { kept, reading: tokio::sync::Mutex::default() }
     }
 
-    /// Where the next command starts.
+    /// The directory in which the next command starts.
     pub fn cwd(&self) -> PathBuf {
         self.lock().cwd.clone()
     }
 
-    /// Notes where the last command ended up.
+    /// Notes the directory in which the last command ended.
     pub fn set_cwd(&self, cwd: PathBuf) {
         self.lock().cwd = cwd;
     }
@@ -46,7 +48,8 @@ impl ShellState {
         self.lock().read_up_to.get(task).copied().unwrap_or_default()
     }
 
-    /// Notes how many it has been given; forgets it of tasks that nobody knows any more.
+    /// Notes how many bytes it has been given. Once there are many tasks, positions of forgotten ones are
+    /// removed.
     pub fn note_read(&self, task: &str, up_to: u64, is_known: impl Fn(&str) -> bool) {
         let mut kept = self.lock();
         if kept.read_up_to.len() >= MAX_PLACES && !kept.read_up_to.contains_key(task) {

@@ -1,4 +1,4 @@
-//! What files held before each change, so that a change can be taken back.
+//! The contents of files before each change, so that a change can be undone.
 
 use std::{
     collections::VecDeque,
@@ -9,7 +9,7 @@ use std::{
 use super::ContentHash;
 use crate::workspace::WorkspacePath;
 
-/// How many bytes of before-images one registry keeps; the oldest go first.
+/// How many bytes of old contents one registry keeps; the oldest are dropped first.
 const MAX_BYTES: usize = 128 * 1024 * 1024;
 /// How many changes one registry keeps.
 const MAX_CHANGES: usize = 10_000;
@@ -21,11 +21,11 @@ pub struct Change {
     pub session_id: String,
     /// The call that made it.
     pub tool_use_id: String,
-    /// The file.
+    /// The changed file.
     pub place: WorkspacePath,
-    /// What it held before; nothing for a file that was created.
+    /// The content before the change; `None` for a file that was created.
     pub before: Option<Vec<u8>>,
-    /// What it held after.
+    /// The hash of the content after the change.
     pub after: ContentHash,
 }
 
@@ -46,7 +46,7 @@ struct KeptChanges {
 }
 
 impl UndoLog {
-    /// Keeps a change. One larger than the whole store is not kept, and drops none of the others.
+    /// Keeps a change. A change larger than the limit is not kept, and the others stay.
     pub fn keep(&self, change: Change) {
         let size = change.bytes();
         if size > MAX_BYTES {
@@ -74,7 +74,7 @@ impl UndoLog {
         self.lock().changes.iter().rev().find(of_file).map(Arc::clone)
     }
 
-    /// Drops a change that has been taken back.
+    /// Drops a change that has been undone.
     pub fn forget(&self, change: &Arc<Change>) {
         let mut kept = self.lock();
         if let Some(index) = kept.changes.iter().position(|it| Arc::ptr_eq(it, change)) {
