@@ -1,10 +1,10 @@
-//! The words of a command, compared with those that a pattern names.
+//! Compares the words of a command with the words of a pattern.
 
 use crate::shell::Word;
 
 use super::{command::Segment, command_pattern::PatternPiece};
 
-/// The words of a command, of which the program may be known by another name.
+/// The words of a command, possibly with another name for the program.
 #[derive(Clone, Copy)]
 pub(super) struct CommandWords<'a> {
     pub(super) program: Option<&'a str>,
@@ -20,7 +20,7 @@ impl<'a> CommandWords<'a> {
         self.words.len()
     }
 
-    /// The word at that place, if it is known.
+    /// The value of the word at an index, if it is known.
     pub(super) fn get(self, at: usize) -> Option<&'a str> {
         if at == 0 { self.program } else { self.words.get(at).and_then(Word::literal) }
     }
@@ -30,8 +30,8 @@ impl<'a> CommandWords<'a> {
             && named.iter().enumerate().all(|(at, name)| self.get(at) == Some(name))
     }
 
-    /// The named words may come first: at the first difference stands an option, which may take the next
-    /// word, or something unknown.
+    /// True when the named words may be meant: at the first difference there is an option, which may take
+    /// the next word as its value, or an unknown word.
     pub(super) fn may_begin_with(self, named: &[String]) -> bool {
         let count = named.len().min(self.len());
         let differs = (0..count).find(|at| self.get(*at) != named.get(*at).map(String::as_str));
@@ -42,9 +42,8 @@ impl<'a> CommandWords<'a> {
                 || named.iter().all(|name| literals.any(|it| it == name)))
     }
 
-    /// True when the pieces stand for these words. Where they do not, the last wildcard takes one word more:
-    /// it never helps to go back further, because what stands between two wildcards has as many words as
-    /// it has pieces.
+    /// True when the pieces match these words. After a mismatch, the last wildcard takes one more word.
+    /// Going back further never helps, because the pieces between two wildcards match one word each.
     pub(super) fn fit(self, pieces: &[PatternPiece]) -> bool {
         let (mut at, mut piece) = (0, 0);
         let mut wildcard: Option<(usize, usize)> = None;

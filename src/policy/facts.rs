@@ -1,4 +1,4 @@
-//! Everything about one call that rules may ask for, worked out once.
+//! Everything about a call that rules may refer to, computed once.
 
 use std::path::PathBuf;
 
@@ -16,12 +16,12 @@ use super::{
     touched_files::{CallSurroundings, CommandFact},
 };
 
-/// One call, looked at.
+/// The facts about one call.
 pub(super) struct Facts<'a> {
     pub(super) question: &'a Question<'a>,
     pub(super) risk: Risk,
     pub(super) paths: Vec<PathFact>,
-    /// The host of each URL, where it is plain.
+    /// The host of each URL; `None` if it is not certain.
     pub(super) hosts: Vec<Option<String>>,
     pub(super) commands: Vec<CommandFact<'a>>,
     pub(super) around: CallSurroundings<'a>,
@@ -36,7 +36,7 @@ pub(super) struct PathFact {
 }
 
 impl<'a> Facts<'a> {
-    /// Looks at a call.
+    /// Collects the facts about a call.
     pub(super) fn of(
         question: &'a Question<'a>,
         places: &'a PolicyPlaces,

@@ -1,6 +1,6 @@
-//! One decision: every part of a call is judged, and the strictest answer counts.
+//! Judges a call: every part of it is judged, and the strictest answer counts.
 //!
-//! For each part the rules are asked first; what they leave open, the mode decides.
+//! For each part the rules decide first. If no rule applies, the mode decides.
 
 use std::{cell::RefCell, collections::HashMap, slice};
 
@@ -30,15 +30,15 @@ impl PolicyEngine {
     }
 }
 
-/// One call before the judge.
+/// A call that is being judged.
 pub(super) struct Judge<'e, 'q> {
     pub(super) engine: &'e PolicyEngine,
     pub(super) facts: Facts<'q>,
     tool: AskedTool<'q>,
-    /// The rules that speak about the call as a whole.
+    /// The rules that apply to the call as a whole.
     pub(super) call: Vec<RuleHit<'e>>,
-    /// Whether conditions hold, by the place of their rule: they are about the whole call, and asked for
-    /// with each part of it.
+    /// Whether the conditions of a rule hold, by the index of the rule. They are about the whole call but
+    /// are needed for each part of it, so they are evaluated once.
     held: RefCell<HashMap<usize, Match>>,
 }
 
@@ -61,7 +61,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         named.chain(kin).chain(like).filter_map(|place| self.hit(*place)).collect()
     }
 
-    /// The rule at that place, if it is about the tool and its conditions hold.
+    /// The rule at an index, if it is about the tool and its conditions hold.
     pub(super) fn hit(&self, place: usize) -> Option<RuleHit<'e>> {
         let rule = self.engine.rules.get(place).filter(|it| it.is_about(&self.tool))?;
         let certainty = if rule.conditions.is_empty() {
@@ -96,8 +96,8 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         ruling
     }
 
-    /// True when a rule about paths denies one of those that the call touches, or asks for it. Rules
-    /// about the call as a whole were asked when it began.
+    /// True when a rule about paths denies or asks about one that the call touches. Rules about the call as
+    /// a whole were applied when it began.
     pub(super) fn hides_paths(&self) -> bool {
         self.facts.paths.iter().any(|path| {
             let call =
@@ -125,7 +125,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         risk::believed_side_effect(question).is_read_only() || question.runs_unasked()
     }
 
-    /// Judges a part by the rules that speak about it.
+    /// Judges a part by the rules that apply to it.
     pub(super) fn part<'a>(
         &'a self,
         shown: ShownPart<'a>,
@@ -138,7 +138,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             None => self.without_rules(fallback),
         };
         let (action, why) = match settled.possible {
-            // Also where the default asks: a hook may lift that, but not this.
+            // Also if the default asks: a hook may answer for the default, but not for this.
             Some(rule)
                 if action == Action::Allow
                     || (action == Action::Ask && settled.certain.is_none()) =>
@@ -150,7 +150,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         JudgedPart { shown, action, why, doubt: None }
     }
 
-    /// What happens where no rule speaks.
+    /// What happens if no rule applies.
     fn without_rules(&self, fallback: Fallback) -> (Action, Why<'e>) {
         let mode = self.engine.mode();
         let question = self.facts.question;
@@ -175,7 +175,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         }
     }
 
-    /// Judges a path by the places it may mean and the rules about it; `None` is one that cannot be known.
+    /// Judges a path by the places it may mean and the rules about it; `None` is a path that is not known.
     pub(super) fn path_part<'a>(
         &'a self,
         shown: ShownPart<'a>,
@@ -199,7 +199,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         part
     }
 
-    /// The first of some rules as one that may apply.
+    /// The first of these rules, as one that may apply.
     pub(super) fn possible(&self, limits: &[usize]) -> Option<RuleHit<'e>> {
         let mut rules = limits.iter().filter_map(|it| self.engine.rules.get(*it));
         let rule = rules.find(|it| it.is_about(&self.tool))?;
@@ -218,7 +218,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
                 continue;
             };
             let applies = match (&hit.rule.subject, hit.rule.is_limit()) {
-                // What must not be read must not be overwritten unread either.
+                // A file that must not be read must not be overwritten either.
                 (Subject::Reading(_), true) => true,
                 (_, true) => writes,
                 (Subject::Reading(_), false) => {
@@ -275,10 +275,10 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 }
 
-/// What a part is, for the mode that decides where no rule does.
+/// What kind of part it is, for the mode that decides if no rule does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fallback {
-    /// A call or command.
+    /// A call or a command.
     Call,
     /// A change of a file inside the workspace.
     Edit,

@@ -1,4 +1,4 @@
-//! The part of a decision that is about a command line.
+//! Judges command lines.
 
 use crate::{
     shell::{Direction, Word},
@@ -18,10 +18,10 @@ use super::{
     touched_files::{CommandFact, RedirectedFact, TouchedPath},
 };
 
-/// The rules about a line as a whole.
+/// The rules that apply to a line as a whole.
 struct JudgedLine<'e> {
     hits: Vec<RuleHit<'e>>,
-    /// True when a permission spells out the line: whoever wrote it saw what the line touches.
+    /// True when a permission spells out the whole line. Its author has seen what the line touches.
     is_named: bool,
 }
 
@@ -52,7 +52,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         }
     }
 
-    /// What a line does besides what its commands tell. A limit may be about it.
+    /// Judges what a line may do beyond its commands. A limit may apply to that.
     fn doubtful_part<'a>(
         &'a self,
         text: &'a str,
@@ -63,7 +63,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         let limits = [&self.engine.command_limits, &self.engine.path_limits];
         let possible = limits.into_iter().filter_map(|it| self.possible(it));
         if let Some(unread) = command.analysis.unread {
-            // The strictest rule that may be about what was not looked into is taken to be.
+            // The strictest rule that may apply to the part that was not read counts as one that does.
             let every = limits.into_iter().flatten().filter_map(|it| self.hit(*it));
             let called = line.hits.iter().copied().filter(|it| it.certainty == Match::Possible);
             let hits = [line.hits.clone(), possible.collect()].concat();
@@ -89,8 +89,8 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         part
     }
 
-    /// Where a line names more paths than are looked at, the strictest limit on paths is taken to be about
-    /// one of them.
+    /// If a line names more paths than are looked up, the strictest limit on paths counts as one that
+    /// applies.
     fn unseen_paths_part<'a>(
         &'a self,
         text: &'a str,
@@ -104,7 +104,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         command.names_too_many_paths.then_some(part)
     }
 
-    /// True when a rule spells out what is doubtful: `FOO=bar npm test:*`.
+    /// True when a rule spells out what is doubtful, as `FOO=bar npm test:*` does.
     fn is_lifted(&self, command: &CommandFact, doubt: &Doubt) -> bool {
         let segment = doubt.segment.and_then(|it| command.analysis.segments.get(it));
         segment.is_some_and(|it| {
@@ -117,7 +117,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     fn rules_for_line(&self, line: &str) -> Vec<RuleHit<'e>> {
         let named = self.engine.by_line.get(line).into_iter().flatten();
         let hits = named.filter_map(|it| self.hit(*it));
-        // Whoever wrote a permission did not see what else stands in the line.
+        // The author of a permission for a command has not seen what else is in the line.
         let is_permitted = self.facts.question.family() == Some(ToolFamily::RunsCommands)
             && !line.chars().any(is_confusing);
         hits.filter(|it| is_permitted || it.rule.is_limit()).collect()
@@ -143,7 +143,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         part
     }
 
-    /// Judges one simple command; `None` when there is nothing to say of it.
+    /// Judges one simple command; `None` if it needs no judgement.
     fn segment_part<'a>(
         &'a self,
         command: &CommandFact,
@@ -163,14 +163,14 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
                 guard = guard.or_else(|| self.guard_of(argument));
             }
         }
-        // Whoever names the wrapper and what it runs knows that the names come from the wrapper.
+        // A rule that names the wrapper and its command accepts that words come from the wrapper.
         if matches!(guard, Some(Why::MaybeProtected))
             && self.permission_of_wrapper(command, segment).is_some()
         {
             guard = None;
         }
         if segment.role != Role::Command && guard.is_none() {
-            // Only limits are about what does nothing by itself.
+            // Only limits apply to a command that does nothing by itself.
             let settled = SettledRules::of(&hits);
             let is_allowed = segment.role == Role::Neutral && settled.certain.is_some();
             if !settled.limits() && !is_allowed {
@@ -203,7 +203,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         };
         let program = segment.words.first().and_then(Word::literal);
         match program {
-            // What it runs is not told by its program, so every limit may be about it.
+            // Its program does not say what it runs, so every limit may apply.
             _ if segment.hides_command => {
                 engine.command_limits.iter().for_each(|it| add(*it));
                 program.into_iter().flat_map(|it| self.about(it)).for_each(&mut add);
@@ -248,8 +248,8 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         }
     }
 
-    /// The rules about a path that may mean several places. One about all of them is certain; a limit about
-    /// some of them may apply.
+    /// The rules about a path that may mean several places. A rule that applies to all of them is certain;
+    /// a limit that applies to some of them may apply.
     fn rules_for_target(&self, target: &TouchedPath, direction: Direction) -> Vec<RuleHit<'e>> {
         if let Some([place]) = target.known() {
             return self.rules_for_path(place, direction);
@@ -258,7 +258,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         for (at, place) in target.places.iter().enumerate() {
             for hit in self.rules_for_path(place, direction) {
                 match found.iter_mut().find(|it| std::ptr::eq(it.0.rule, hit.rule)) {
-                    // Once for each place: several patterns of a rule may match it.
+                    // A rule counts once for each place, even if several of its patterns match.
                     Some((_, count)) => *count += usize::from(*count == at),
                     None => found.push((hit, usize::from(at == 0))),
                 }
@@ -268,7 +268,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         let hits = found.into_iter().filter_map(|(hit, count)| match hit.certainty {
             _ if target.is_known() && is_for_all(count) => Some(hit),
             certainty if hit.rule.is_limit() => {
-                // How it is written is enough to deny it, wherever it leads.
+                // The path as it is written is enough to deny it, wherever it leads.
                 let is_certain = target.is_spelled_out() && is_for_all(count);
                 let most = if is_certain { Match::Certain } else { Match::Possible };
                 Some(RuleHit { certainty: certainty.min(most), ..hit })
@@ -282,7 +282,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         hits
     }
 
-    /// Limits that may be about a file that is not known: one of each kind is enough.
+    /// Limits that may apply to an unknown file. One of each kind is enough.
     fn possible_limits(&self, direction: Direction) -> impl Iterator<Item = RuleHit<'e>> {
         let engine = self.engine;
         let limits = engine.path_limits.iter().filter_map(|it| engine.rules.get(*it));
@@ -294,7 +294,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         found.map(|rule| RuleHit { rule, certainty: Match::Possible })
     }
 
-    /// The limits on a file that a program is given.
+    /// The limits on a file that is given to a program.
     fn limits_on_argument(&self, argument: &TouchedPath) -> Vec<RuleHit<'e>> {
         let only_reads = argument.used.only_reads();
         let direction = if only_reads { Direction::Reads } else { Direction::Writes };
@@ -308,7 +308,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         hits
     }
 
-    /// The limits on files that may lie below a directory that a program is given.
+    /// The limits on files that may lie below a directory that is given to a program.
     fn limits_below(&self, argument: &TouchedPath) -> Vec<RuleHit<'e>> {
         let engine = self.engine;
         let patterns = argument.places.iter().flat_map(|it| engine.paths.starting_below(&it.path));
@@ -320,7 +320,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         hits.map(|it| RuleHit { certainty: it.certainty.min(Match::Possible), ..it }).collect()
     }
 
-    /// Why a file that a program is given is asked for, if it is.
+    /// Why a file that is given to a program needs a question, if it does.
     fn guard_of(&self, target: &TouchedPath) -> Option<Why<'e>> {
         if target.used.only_reads() {
             return None;

@@ -1,4 +1,4 @@
-//! Rules that do not do what they look like: shadowed, without effect, or too broad.
+//! Finds rules that do not do what they look like: shadowed, without effect, or too broad.
 
 use std::sync::Arc;
 
@@ -38,34 +38,34 @@ pub enum LintKind {
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Lint {
-    /// What is wrong.
+    /// The kind of the finding.
     pub kind: LintKind,
-    /// The rule.
+    /// The rule that it is about.
     pub rule: RuleRef,
     /// Why, and what to write instead.
     pub message: String,
 }
 
-/// Programs that only run another, which is judged by itself.
+/// Programs that only run another, which is judged on its own.
 const WRAPPERS: [&str; 12] = [
     "builtin", "command", "env", "eval", "exec", "nice", "nohup", "setsid", "stdbuf", "timeout",
     "xargs", "sudo",
 ];
 
-/// Programs that run whatever their arguments say.
+/// Programs that run what their arguments say.
 const RUNS_ANYTHING: [&str; 29] = [
     "awk", "bash", "bun", "bunx", "cargo", "dash", "deno", "docker", "ed", "emacs", "ex", "gawk",
     "gdb", "lua", "make", "mawk", "node", "npx", "perl", "php", "pnpx", "podman", "python",
     "python3", "ruby", "sh", "ssh", "vi", "vim",
 ];
 
-/// Programs that look harmless and can write files or run programs by option.
+/// Programs that look harmless but have options to write files or run programs.
 const WRITES_BY_OPTION: [&str; 16] = [
     "curl", "dd", "find", "git", "man", "npm", "rg", "rsync", "sed", "sort", "tar", "tee", "uniq",
     "wget", "yarn", "zip",
 ];
 
-/// Options after which anything can be run.
+/// Options that are followed by code.
 const CODE_OPTIONS: [&str; 8] = ["-c", "-e", "-E", "-p", "-r", "-x", "--eval", "--exec"];
 
 impl PolicyEngine {
@@ -74,14 +74,14 @@ impl PolicyEngine {
         self.lint_beside(&[])
     }
 
-    /// The same where a registry holds these tools.
+    /// The same for a registry with these tools.
     pub fn lint_beside(&self, registered: &[String]) -> Vec<Lint> {
         let mut found = Vec::new();
         for (place, rule) in self.rules.iter().enumerate() {
             let mut add = |kind, message: String| {
                 let message = visible(&message).into_owned();
                 let lint = Lint { kind, rule: rule.shown.clone(), message };
-                // A rule object with several values is several rules.
+                // A rule object with several values was compiled to several rules.
                 if found.last() != Some(&lint) {
                     found.push(lint);
                 }
@@ -117,15 +117,15 @@ impl PolicyEngine {
 }
 
 impl PolicyEngine {
-    /// True when everything the second rule is about, the first is about as well.
+    /// True when the first rule applies to everything that the second applies to.
     fn covers(&self, first: &Rule, second: &Rule) -> bool {
         match (&first.subject, &second.subject) {
             (Subject::Call, subject) => match (&first.tools.reach, &second.tools.reach) {
-                // A rule for `*` steps back behind the others.
+                // A rule for `*` yields to other rules.
                 (ToolReach::Wildcard, second) => *second == ToolReach::Wildcard,
                 (_, ToolReach::Wildcard) => false,
                 (ToolReach::Twins, ToolReach::EveryDoor) => {
-                    // Its commands can be run by no other tool.
+                    // No other tool runs its commands.
                     matches!(subject, Subject::Command(_)) && rule_name(first) == rule_name(second)
                 }
                 (ToolReach::Twins, ToolReach::Twins) => rule_name(first) == rule_name(second),
@@ -238,7 +238,7 @@ fn prefix_breadth(words: &[&str]) -> Option<(LintKind, String)> {
             ),
         ));
     }
-    // `git -c:*` and `python -c:*` name nothing yet.
+    // `git -c:*` and `python -c:*` are as broad as the program itself.
     if !rest.is_empty() && rest.iter().any(|it| !CODE_OPTIONS.contains(it)) {
         return None;
     }

@@ -1,11 +1,11 @@
-//! What a call may leave behind, and by that how much harm it could do.
+//! The side effect of a call, from which its risk follows.
 
 use crate::tool::{Annotations, HintsFrom, Risk, SideEffect};
 
 use super::question::{Origin, Question};
 
-/// What a call leaves behind, as far as it is believed: what a tool says of itself, and for the tool of an
-/// MCP server what follows from its hints.
+/// The side effect of a call: what the tool declares, or for a tool of an MCP server what follows from its
+/// hints.
 pub(super) fn believed_side_effect(question: &Question) -> SideEffect {
     match question.origin {
         Origin::Builtin | Origin::Host => question.side_effect,
@@ -13,8 +13,7 @@ pub(super) fn believed_side_effect(question: &Question) -> SideEffect {
     }
 }
 
-/// What a tool leaves behind of which only the name is known. For tools that are not an MCP server's, the
-/// seeds go by how the name begins.
+/// The side effect of a tool of which only the name is known.
 pub(super) fn side_effect_by_name(name: &str) -> SideEffect {
     match Origin::of_name(name) {
         Origin::Mcp => Annotations::default().side_effect(HintsFrom::McpServer),
@@ -23,7 +22,7 @@ pub(super) fn side_effect_by_name(name: &str) -> SideEffect {
     }
 }
 
-/// The three levels that rules know.
+/// The level of a risk that rules know: low, medium or high.
 pub(super) const fn three_levels(risk: Risk) -> Risk {
     match risk {
         Risk::None | Risk::Low => Risk::Low,

@@ -10,7 +10,7 @@ use super::{
     rule_tools::{RuleTools, ToolInRule, ToolReach},
 };
 
-/// What a rule speaks about in a call of one of its tools.
+/// What a rule applies to in a call of one of its tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// The call as a whole.
@@ -25,7 +25,7 @@ pub(super) enum Subject {
     Host(HostPattern),
 }
 
-/// What texts are read with.
+/// What is needed to read the text of a rule.
 pub(super) struct TextReader<'a> {
     pub(super) places: &'a PolicyPlaces,
     pub(super) tools: &'a ToolCatalogue,
@@ -67,7 +67,7 @@ impl TextReader<'_> {
         }
     }
 
-    /// The tools that a name alone means.
+    /// The tools that a name without a pattern means.
     fn bare(&self, name: &str, reach: Reach) -> RuleTools {
         if name.strip_prefix("mcp__").is_some_and(|it| !it.contains("__")) {
             return RuleTools::general(ToolReach::StartingWith(format!("{name}__")));

@@ -1,5 +1,5 @@
-//! What is said of each part of a call. Put into words only where somebody reads them: most calls are
-//! allowed, and walkers ask for every file.
+//! The result of judging the parts of a call. Reasons are only put into words when they are needed, because
+//! most calls are allowed, and walks over files ask about every file.
 
 use std::{
     fmt::{self, Display, Formatter},
@@ -19,16 +19,16 @@ use super::{
     verdict::{Basis, PartVerdict, PolicyVerdict},
 };
 
-/// A part of a call and what is said of it.
+/// A part of a call and the result for it.
 pub(super) struct JudgedPart<'a> {
     pub(super) shown: ShownPart<'a>,
     pub(super) action: Action,
     pub(super) why: Why<'a>,
-    /// What is not certain about the command line, where that is the better reason.
+    /// What is doubtful about the command line, if that is the better reason.
     pub(super) doubt: Option<&'a str>,
 }
 
-/// A part as people are shown it.
+/// A part as it is shown to people.
 #[derive(Clone, Copy)]
 pub(super) enum ShownPart<'a> {
     Text(&'a str),
@@ -37,18 +37,18 @@ pub(super) enum ShownPart<'a> {
     Redirection(Direction, &'a str),
 }
 
-/// What an action rests on.
+/// What an action is based on.
 #[derive(Clone, Copy)]
 pub(super) enum Why<'a> {
     /// A rule that applies.
     Rule(&'a Rule),
     /// A limit that may apply.
     Possible(&'a Rule),
-    /// A limit that may apply to a part of the line which was not looked into, and why it was not.
+    /// A limit that may apply to a part of the line that was not read, and why it was not.
     Unread(&'a Rule, &'static str),
-    /// Other programs run or believe what is written there.
+    /// It writes to a place that other programs run or trust.
     Protected,
-    /// Where it is written is not known, so that may be such a place.
+    /// It writes to an unknown place, which may be such a place.
     MaybeProtected,
     DefaultAction(Action),
     /// The mode that allows it.
@@ -57,7 +57,7 @@ pub(super) enum Why<'a> {
     NoRule,
 }
 
-/// What a mode takes away, whatever the rules allow.
+/// What a mode forbids, also where a rule allows it.
 #[derive(Clone, Copy)]
 pub(super) enum Bound {
     PlanAsks,
@@ -65,7 +65,7 @@ pub(super) enum Bound {
     DontAsk,
 }
 
-/// What is said of a whole call.
+/// The result for a whole call.
 pub(super) struct Ruling<'a> {
     pub(super) parts: Vec<JudgedPart<'a>>,
     pub(super) bound: Option<Bound>,
@@ -73,18 +73,17 @@ pub(super) struct Ruling<'a> {
 }
 
 impl Ruling<'_> {
-    /// The part that decides. Of parts that ask, those that nothing but a person may let through are
-    /// named first.
+    /// The part that decides. Of parts that ask, those that only a person may allow come first.
     fn strictest(&self) -> Option<&JudgedPart<'_>> {
         self.parts.iter().rev().max_by_key(|it| (it.action, it.basis() != Basis::Default))
     }
 
-    /// What the rules say, before the mode takes anything away.
+    /// The action before a mode restricts it.
     pub(super) fn unbound_action(&self) -> Action {
         self.parts.iter().map(|it| it.action).max().unwrap_or(Action::Ask)
     }
 
-    /// What is to be done.
+    /// The action for the call.
     pub(super) fn action(&self) -> Action {
         match self.bound {
             Some(Bound::PlanAsks) => Action::Ask,

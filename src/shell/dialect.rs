@@ -1,21 +1,21 @@
-//! Which shell reads a line, as far as that changes what the line means.
+//! Which shell a line is for. Shells differ in what some lines mean.
 
 use std::path::Path;
 
-/// The shell that reads a line.
+/// The kind of shell that reads a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShellDialect {
-    /// bash.
+    /// bash, whose grammar this module reads.
     #[default]
     Bash,
-    /// `sh`, which may be bash, dash or another: only what all of them read alike is understood.
+    /// `sh`, which may be bash, dash or another. Only what all of them read in the same way is understood.
     Posix,
-    /// One with a language of its own. What is seen in its lines can be denied and nothing allowed.
+    /// A shell with another language. What is found in its lines can be denied, but nothing can be allowed.
     Other,
 }
 
 impl ShellDialect {
-    /// The shell that a program is, by its name.
+    /// The kind of a shell, by the name of its program.
     pub fn of_program(program: &Path) -> Self {
         match program.file_name().and_then(|it| it.to_str()) {
             Some("bash" | "bash.exe") => Self::Bash,

@@ -1,7 +1,7 @@
 //! Exit codes that are answers and not failures: grep found nothing, files differ, a test is false.
 //!
-//! Deliberately small: only what the last command of a script says for sure. Where it is not sure that
-//! the exit code is that command's, it stays an error.
+//! Deliberately small: an exit code has a meaning only if it certainly is that of the last command, and
+//! that command is known. Everything else stays an error.
 
 use super::{
     dialect::ShellDialect,
@@ -9,7 +9,7 @@ use super::{
     line_reading::{Evaluation, SimpleCommand, TextSpan},
 };
 
-/// What an exit code means, where it is not a failure.
+/// The meaning of an exit code that is not a failure; `None` for a failure.
 pub fn exit_meaning(script: &str, exit_code: i32, said_nothing: bool) -> Option<&'static str> {
     if exit_code != 1 {
         return None;
@@ -41,11 +41,12 @@ pub fn exit_meaning(script: &str, exit_code: i32, said_nothing: bool) -> Option<
     }
 }
 
-/// Builtins that end a script early, or run another in its place: the code is then not the last command's.
+/// Builtins that end a script early, or run another in its place. The exit code is then not that of the
+/// last command.
 const LEAVES: [&str; 9] =
     ["exit", "return", "exec", "eval", "source", ".", "readonly", "set", "trap"];
 
-/// The parts of a script that stand on their own, one after the other.
+/// A script that was understood as a whole.
 struct Commands<'a> {
     script: &'a str,
     lexed: &'a LexedLine,
@@ -54,14 +55,14 @@ struct Commands<'a> {
 /// The command whose exit code is the script's.
 struct LastCommand<'a> {
     command: &'a SimpleCommand,
-    /// True when it only ran because what stands before it succeeded.
+    /// True when it is joined by `&&` to what stands before it.
     after_and: bool,
 }
 
 /// How a part of a script is joined to the one before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Joint {
-    /// It runs whatever came before.
+    /// It runs however the part before it ended.
     Next,
     And,
     Or,
@@ -69,7 +70,7 @@ enum Joint {
 }
 
 impl<'a> Commands<'a> {
-    /// The commands of a script that was understood as a whole.
+    /// `None` for a script that the lexer did not understand.
     fn of(script: &'a str, lexed: &'a LexedLine) -> Option<Self> {
         lexed.gave_up.is_none().then_some(Self { script, lexed })
     }
@@ -81,12 +82,13 @@ impl<'a> Commands<'a> {
         if !command.environment.iter().all(|it| self.is_plain(*it)) || self.may_leave(last) {
             return None;
         }
-        // The pipeline that the last command ends began somewhere, joined to what is before it.
+        // The last command may be the end of a pipeline; what counts is how the pipeline is joined.
         let joints = self.joints();
         let first = joints.iter().rposition(|it| *it != Joint::Pipe)?;
         let after_and = joints.get(first) == Some(&Joint::And);
         if after_and {
-            // Up to the beginning of the list: whatever failed there gave its code.
+            // Any command of the `&&` list may have failed and given its exit code. Only `cd` is accepted
+            // there.
             let begin = joints.get(..first)?.iter().rposition(|it| *it == Joint::Next)?;
             let only_moves = |it: &LinePiece| {
                 let words = self.command_at(it).map(|it| it.words.as_slice());
@@ -99,7 +101,7 @@ impl<'a> Commands<'a> {
         Some(LastCommand { command, after_and })
     }
 
-    /// How each piece is joined to the one before it: the operator stands between them.
+    /// How each piece is joined to the one before it. The operator stands between the two.
     fn joints(&self) -> Vec<Joint> {
         let mut end = 0;
         let pieces = self.lexed.pieces.iter();
@@ -116,7 +118,7 @@ impl<'a> Commands<'a> {
         joints.collect()
     }
 
-    /// The command that a piece is; none where it is a subshell, a loop, a negation or nothing at all.
+    /// The simple command that a piece is; `None` for a subshell, a loop, a negation or an empty piece.
     fn command_at(&self, piece: &LinePiece) -> Option<&'a SimpleCommand> {
         let text = piece.span.of(self.script);
         let start = piece.span.start + (text.len() - text.trim_start().len());
@@ -126,7 +128,7 @@ impl<'a> Commands<'a> {
         self.lexed.reading.commands.iter().find(begins)
     }
 
-    /// True where something before the last piece may end the script.
+    /// True when something before the last piece may end the script.
     fn may_leave(&self, last: &LinePiece) -> bool {
         const BEFORE_COMMANDS: [&str; 3] = ["time", "command", "builtin"];
         let is_before = |it: &TextSpan| it.start < last.span.start;
@@ -137,7 +139,7 @@ impl<'a> Commands<'a> {
             command.words.first().is_some_and(is_before)
                 && program.is_some_and(|it| LEAVES.contains(&it))
         };
-        // A wrong sum ends a script, too.
+        // An arithmetic error ends a script as well.
         let computes =
             |it: &(TextSpan, Evaluation)| it.1 == Evaluation::Arithmetic && is_before(&it.0);
         reading.commands.iter().any(leaves) || reading.evaluations.iter().any(computes)

@@ -1,6 +1,6 @@
-//! What a word of a command line may become, by the way it is written.
+//! Which file names a word may expand to, judged by the way it is written.
 
-/// A piece of a word.
+/// One element of a word, as a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Letter {
     /// This character.
@@ -9,15 +9,15 @@ enum Letter {
     One,
     /// `*`: any part of a name.
     Name,
-    /// A variable, a substitution, braces: any text, of several names too.
+    /// A variable, a substitution or braces: any text, which may contain `/`.
     Anything,
 }
 
-/// True when a name in the path that the word becomes may be one of these, whatever the case of letters.
+/// True when the word may expand to a path in which one of these names occurs, ignoring case.
 pub(crate) fn may_become_name<'n>(written: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
     let mut letters = letters_of(written);
     if letters.iter().all(|it| matches!(it, Letter::Is(_))) {
-        // Something else makes it unknown.
+        // Something that is not a pattern makes the word unknown.
         letters.push(Letter::Anything);
     }
     names.any(|name| {
@@ -69,7 +69,7 @@ fn letters_of(written: &str) -> Vec<Letter> {
     letters
 }
 
-/// What stands behind `$x`, `${x…}` and `$(…)`.
+/// The text after `$x`, `${x…}` or `$(…)`.
 fn after_variable(text: &str) -> &str {
     let behind = |close: char| text.rsplit_once(close).map_or("", |it| it.1);
     match text.chars().next() {
@@ -99,7 +99,7 @@ fn matches_from(letters: &[Letter], starts: impl Iterator<Item = usize>, name: &
         for at in open {
             match letters.get(at) {
                 Some(Letter::Is(it)) if it.eq_ignore_ascii_case(&wanted) => next.push(at + 1),
-                // No pattern of the shell matches a dot that hides a file.
+                // Patterns do not match the dot at the beginning of a hidden file's name.
                 Some(Letter::One) if !is_hidden => next.push(at + 1),
                 Some(Letter::Name) if !is_hidden => next.push(at),
                 Some(Letter::Anything) => next.push(at),
@@ -113,7 +113,7 @@ fn matches_from(letters: &[Letter], starts: impl Iterator<Item = usize>, name: &
         .any(|at| matches!(letters.get(*at), None | Some(Letter::Is('/') | Letter::Anything)))
 }
 
-/// `*` and variables may be empty.
+/// Adds the states after elements that may match nothing: `*` and variables.
 fn skip_empty(letters: &[Letter], open: &mut Vec<usize>) {
     open.sort_unstable();
     open.dedup();

@@ -1,6 +1,6 @@
-//! What a reading of a command line finds, by places in the text.
+//! The result of reading a command line: spans of its text.
 
-/// A piece of the line, in bytes.
+/// A part of the line, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TextSpan {
     pub(crate) start: usize,
@@ -8,7 +8,7 @@ pub(crate) struct TextSpan {
 }
 
 impl TextSpan {
-    /// The text there.
+    /// The text of the span.
     pub(crate) fn of(self, line: &str) -> &str {
         line.get(self.start..self.end).unwrap_or_default()
     }
@@ -23,8 +23,8 @@ pub enum Direction {
     Writes,
 }
 
-/// True for what stands for a descriptor behind `>&` and `<&`: `1`, `-` and `1-`. Whatever else stands
-/// there, `1-2` too, is a file.
+/// True for a target of `>&` or `<&` that is a descriptor: `1`, `-` or `1-`. Any other target, such as
+/// `1-2`, is a file.
 pub(crate) fn names_descriptor(target: &str) -> bool {
     let digits = target.strip_suffix('-').unwrap_or(target);
     !target.is_empty() && digits.bytes().all(|it| it.is_ascii_digit())
@@ -35,11 +35,11 @@ pub(crate) fn names_descriptor(target: &str) -> bool {
 pub(crate) struct LineReading {
     /// Every simple command.
     pub(crate) commands: Vec<SimpleCommand>,
-    /// Every `NAME=value` that is a command of its own.
+    /// Every `NAME=value` that is not in front of a program.
     pub(crate) assignments: Vec<TextSpan>,
     /// Every redirection that names a file.
     pub(crate) redirections: Vec<(TextSpan, Direction)>,
-    /// Every place where the shell works something out.
+    /// Every place where the shell evaluates something.
     pub(crate) evaluations: Vec<(TextSpan, Evaluation)>,
 }
 
@@ -48,12 +48,12 @@ pub(crate) struct LineReading {
 pub(crate) struct SimpleCommand {
     /// Its words, the program first.
     pub(crate) words: Vec<TextSpan>,
-    /// Every `NAME=value` in front of the program, which the program sees.
+    /// Every `NAME=value` in front of the program. The program gets these variables.
     pub(crate) environment: Vec<TextSpan>,
 }
 
-/// What the shell works out by itself, which runs code where it goes wrong: both readings have to see
-/// the same places, and the strict one looks into them.
+/// A construct that the shell evaluates, which may run code. Both readings have to find the same ones, and
+/// the lexer has checked what is inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Evaluation {
     /// `$((1 + 2))`.
@@ -67,7 +67,7 @@ pub(crate) enum Evaluation {
 }
 
 impl LineReading {
-    /// In the order of the text, so that readings can be compared.
+    /// Sorts everything by its place in the text, so that readings can be compared.
     pub(crate) fn sorted(mut self) -> Self {
         self.commands.sort();
         self.assignments.sort_unstable();
@@ -76,7 +76,7 @@ impl LineReading {
         self
     }
 
-    /// Adds what was found in a piece of the line that begins at that place.
+    /// Adds what was found in a part of the line that begins at `start`.
     pub(crate) fn add(&mut self, piece: Self, start: usize) {
         let moved = |it: TextSpan| TextSpan { start: it.start + start, end: it.end + start };
         let all = |it: Vec<TextSpan>| it.into_iter().map(moved).collect();

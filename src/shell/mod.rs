@@ -1,16 +1,16 @@
 //! Reads command lines of bash and of shells like it. Nothing here runs anything or knows what may run.
 //!
-//! A line is read twice. The [`grammar`] of tree-sitter understands nearly all of bash and misreads some of
-//! it; the strict [`lexer`] understands what people write every day and gives up on the rest. Both give a
-//! [`Reading`]: the words of every simple command, and every redirection, assignment and evaluation, as
-//! places in the line. Whoever needs certainty compares the two.
+//! A line is read twice. The [`grammar`] of tree-sitter understands nearly all of bash but misreads some of
+//! it. The strict [`lexer`] understands what people write every day and gives up on the rest. Both give a
+//! [`LineReading`]: the words of every simple command, and every redirection, assignment and evaluation, as
+//! spans of the line. A caller that needs certainty compares the two.
 //!
-//! [`Word`] is the value of one word, where it can be known before the shell runs. [`Work`] bounds what
-//! reading costs. [`exit_meaning`] tells answers such as "no line matched" from failures.
+//! [`Word`] is the value of one word, if it is known before the shell runs. [`ReadingWork`] bounds the cost
+//! of reading. [`exit_meaning`] tells answers such as "no line matched" from failures.
 //!
-//! The supervisor has a scanner of its own (`supervisor/whole_text.rs`). It asks whether anything is open
-//! at the end of a text, has to answer for all of bash, where the lexer gives up, and is a part of a small
-//! program that has no other use for this module.
+//! The supervisor has its own scanner, which finds out whether a quote, a bracket or a here-document is
+//! still open at the end of a text. It has to answer for all of bash, where the lexer gives up, and it is a
+//! part of a small program that needs nothing else from here.
 
 mod dialect;
 mod exit_meaning;

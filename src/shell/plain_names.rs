@@ -1,8 +1,7 @@
-//! Variables that can only hold the name of an ordinary file, because the line itself says so.
+//! Variables that can only hold names of ordinary files, because the line itself sets them.
 //!
-//! In `for f in src/*.ts; do mv "$f" "${f%.ts}.js"; done` nobody knows `$f` before the line runs, but it
-//! is no hidden file and lies below the directory. What is written to such a name need not be asked for
-//! as a place that other programs trust.
+//! In `for f in src/*.ts; do mv "$f" "${f%.ts}.js"; done`, the value of `$f` is not known before the line
+//! runs. But it is not a hidden file, and it lies below the current directory.
 
 use std::ops::Range;
 
@@ -11,7 +10,7 @@ use super::{
     line_reading::TextSpan,
 };
 
-/// Builtins that set variables, or run text that may.
+/// Builtins that set variables, or that run text which may set them.
 const SETTERS: [&str; 18] = [
     ".",
     "coproc",
@@ -33,7 +32,7 @@ const SETTERS: [&str; 18] = [
     "unset",
 ];
 
-/// The variables that hold plain names, each with the part of the line where it does.
+/// The variables that hold plain names, each with the part of the line in which it does.
 #[derive(Default)]
 pub(crate) struct PlainNames<'l> {
     names: Vec<(&'l str, Range<usize>)>,
@@ -62,8 +61,8 @@ impl<'l> PlainNames<'l> {
                     .all(|it| it.1.values.iter().all(|value| is_plain_name(value.of(line))))
         };
         let in_loops = loops().map(|(name, it)| (name, it.body.clone()));
-        // An assignment further behind may be in a part that does not run, and one before `&` or `|` runs
-        // in another shell.
+        // An assignment that is not the first command may be in a part that does not run, and one before
+        // `&` or `|` runs in another shell.
         let goes_on = |it: &&TextSpan| {
             let behind = line.get(it.end..).unwrap_or_default().trim_start_matches([' ', '\t']);
             it.start == 0 && [";", "\n", "&&"].iter().any(|sign| behind.starts_with(sign))
@@ -74,8 +73,8 @@ impl<'l> PlainNames<'l> {
         Self { names }
     }
 
-    /// A word at some place of the line, with `*` for each variable that holds a plain name; none where
-    /// it has no such variable.
+    /// The text of a word with `*` in place of each variable that holds a plain name; `None` if it has no
+    /// such variable.
     pub(crate) fn spelling(&self, word: TextSpan, line: &str) -> Option<String> {
         let here = |it: &&(&'l str, Range<usize>)| it.1.contains(&word.start);
         let names: Vec<&str> = self.names.iter().filter(here).map(|it| it.0).collect();
@@ -95,7 +94,7 @@ impl<'l> PlainNames<'l> {
                 rest = after;
                 continue;
             }
-            // A part in single quotes, or an escaped sign, is as it is written.
+            // Single-quoted text and escaped characters are kept as they are written.
             let length = match next {
                 '\'' if !is_quoted => rest.get(1..)?.find('\'')? + 2,
                 '\\' => 1 + rest.get(1..)?.chars().next().map_or(0, char::len_utf8),
@@ -109,8 +108,8 @@ impl<'l> PlainNames<'l> {
     }
 }
 
-/// What stands behind `$name`, `${name}` and `${name%end}`. What takes the beginning of a value away may
-/// leave a name that begins with a dot.
+/// The text after `$name`, `${name}` or `${name%end}`. `${name#start}` is not accepted, because what
+/// remains may begin with a dot.
 fn behind_variable<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let inside = text.strip_prefix('$')?;
     if let Some(after) = inside.strip_prefix(name) {
@@ -125,8 +124,7 @@ fn behind_variable<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     (!removed.contains(['$', '`', '{', '\'', '"', '\\'])).then_some(behind)
 }
 
-/// True for a path below the directory whose names are plain: none begins with a dot, and the first not
-/// with the sign of an option.
+/// True for a relative path in which no name begins with a dot, and which does not look like an option.
 fn is_plain_name(value: &str) -> bool {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-.+*?".contains(it);
     let value_is_plain =

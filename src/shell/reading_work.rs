@@ -1,38 +1,38 @@
-//! How much work a line may cost. A bound on work, not on time, so that the same line always gets the same
-//! answer.
+//! How much work may be spent on a line. Work is bounded and not time, so that the same line always gets
+//! the same answer.
 
-/// Longer lines are not looked into.
+/// Longer lines are not read.
 pub const MAX_LINE_BYTES: usize = 65_536;
 /// How deep scripts in scripts and wrappers in wrappers are followed.
 const MAX_DEPTH: usize = 8;
-/// A line of more commands, or of more redirections, than a person would read.
+/// The most commands, and the most redirections, that are read. No person would read more.
 const MAX_SEGMENTS: usize = 2_048;
-/// The text of a line and of all scripts in it.
+/// The most bytes of a line and of all scripts in it.
 const MAX_READ: usize = 2 * MAX_LINE_BYTES;
-/// The text of all commands and words, of which some stand in others.
+/// The most bytes of all commands and words together. Nested ones are counted several times.
 const MAX_COPIED: usize = 16 * MAX_LINE_BYTES;
-/// How often the grammar's parser may report progress, which it does every hundred steps. 64 KB of
+/// How many progress reports of the grammar's parser are waited for. It reports every 100 steps; 64 KB of
 /// ordinary words take 600 reports.
 const MAX_REPORTS: usize = 800;
-/// How many pieces of text the parser may ask for. 64 KB read once are 128 of them, but its scanner goes
-/// back to try again.
+/// How many chunks of text the parser may ask for. 64 KB are 128 chunks, but its scanner goes back and asks
+/// again.
 const MAX_REQUESTS: usize = 1_000;
 
-/// Why a line was not looked into as a whole.
+/// Why a part of a line was not read.
 pub(crate) const TOO_LONG: &str = "is longer than 65536 bytes, which is too long to be looked into";
 pub(crate) const TOO_TANGLED: &str = "is too tangled to be looked into";
 pub(crate) const TOO_MANY: &str = "runs more commands than are looked into";
 
-/// The work that was done on one line, everything that is nested in it included.
+/// The work done on one line, including everything that is nested in it.
 #[derive(Debug, Default)]
 pub struct ReadingWork {
-    /// Bytes of scripts.
+    /// Bytes of the line and of scripts in it.
     pub read: usize,
-    /// Bytes of commands and words.
+    /// Bytes of commands and words that were copied.
     pub copied: usize,
     /// Progress reports of the grammar's parser.
     pub reports: usize,
-    /// Pieces of text that the parser asked for.
+    /// Chunks of text that the parser asked for.
     pub requests: usize,
 }
 
@@ -46,7 +46,7 @@ impl ReadingWork {
         if self.read > MAX_READ { Err(TOO_TANGLED) } else { Ok(()) }
     }
 
-    /// Counts a command or a redirection that is about to be taken apart, of which there are so many.
+    /// Counts a command or a redirection that is about to be copied, as the one after `count` others.
     pub(crate) fn copy(
         &mut self,
         bytes: usize,
@@ -72,7 +72,7 @@ impl ReadingWork {
         self.requests <= MAX_REQUESTS
     }
 
-    /// True when the parser may do nothing more.
+    /// True when the parser has used up its share.
     pub(crate) const fn is_spent(&self) -> bool {
         self.reports > MAX_REPORTS || self.requests > MAX_REQUESTS
     }

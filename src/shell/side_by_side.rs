@@ -1,7 +1,7 @@
 //! Whether parts of a line may run at the same time.
 
-/// True for a line with a pipe or something in the background, which runs while later commands do. A sign in
-/// quotes counts as well: that is never wrong in the direction that matters.
+/// True for a line with a pipe or a background command, which runs at the same time as later commands. A
+/// `|` or `&` in quotes counts as well, which errs on the safe side.
 pub(crate) fn may_run_side_by_side(line: &str) -> bool {
     let mut rest = line;
     while let Some(at) = rest.find(['|', '&']) {

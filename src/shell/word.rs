@@ -1,28 +1,28 @@
-//! The value of one word, where it can be known before the shell runs.
+//! The value of one word, if it is known before the shell runs.
 //!
-//! A word is literal only when the shell can make nothing else of it. Variables, globs, braces and
-//! substitutions are unknown, and an unknown word may become any number of arguments.
+//! A word is literal only if the shell cannot expand it to anything else. Words with variables, globs,
+//! braces or substitutions are unknown, and an unknown word may become any number of arguments.
 
 use std::{iter::Peekable, str::Chars};
 
-/// One argument as far as it is known.
+/// One word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// Exactly this text.
+    /// The word is exactly this text.
     Literal(String),
-    /// Decided while the command runs.
+    /// The value is only known while the command runs.
     Unknown {
         /// The word as it is written.
         text: String,
         /// What makes it unknown.
         why: &'static str,
-        /// The word with `*` for the variables of which is known that they hold plain names.
+        /// The word with `*` in place of variables that are known to hold plain names.
         spelling: Option<String>,
     },
 }
 
 impl Word {
-    /// The text, if it is certain.
+    /// The value, if it is known.
     pub fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
@@ -30,28 +30,28 @@ impl Word {
         }
     }
 
-    /// The word, or how it is written where it is not known.
+    /// The value, or the word as it is written if the value is not known.
     pub fn text(&self) -> &str {
         match self {
             Self::Literal(text) | Self::Unknown { text, .. } => text,
         }
     }
 
-    /// True for a word that becomes one argument, whatever it holds.
+    /// True for a word that becomes exactly one argument, whatever its value is.
     pub(crate) fn is_one_argument(&self) -> bool {
         let Self::Unknown { text, .. } = self else { return true };
         let inside = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-        // `"$@"` is as many as there are, and what follows an inner quote is not quoted.
+        // `"$@"` becomes any number of arguments, and text after an inner quote is not quoted.
         matches!(text.as_str(), "$?" | "$#" | "$$")
             || inside.is_some_and(|it| !it.contains(['"', '@', '\\']))
     }
 
-    /// An argument that only the running command knows.
+    /// A word whose value is not known.
     pub(crate) fn unknown(text: &str, why: &'static str) -> Self {
         Self::Unknown { text: text.to_owned(), why, spelling: None }
     }
 
-    /// The same word, with what is known of its variables.
+    /// The same word, with a spelling that shows which variables hold plain names.
     pub(crate) fn spelled(self, known: Option<String>) -> Self {
         match self {
             Self::Unknown { text, why, .. } => Self::Unknown { text, why, spelling: known },
@@ -59,7 +59,7 @@ impl Word {
         }
     }
 
-    /// How the word is written, as far as the names that it may become can be told from that.
+    /// The text from which one can tell the names that the word may expand to.
     pub(crate) fn spelling(&self) -> &str {
         match self {
             Self::Unknown { spelling: Some(spelling), .. } => spelling,
@@ -67,7 +67,7 @@ impl Word {
         }
     }
 
-    /// The value of a word as the shell would find it after quoting and expansion.
+    /// Reads a word as the shell does: removes quotes and expands `~`.
     pub(crate) fn read(written: &str, home: Option<&str>) -> Self {
         match WordReader::new(written, home).value() {
             Ok(text) => Self::Literal(text),
@@ -81,7 +81,7 @@ struct WordReader<'a> {
     rest: Peekable<Chars<'a>>,
     home: Option<&'a str>,
     value: String,
-    /// How much of the value has no `=`.
+    /// How many bytes of the value are known to contain no `=`.
     without_equals: usize,
 }
 
@@ -111,7 +111,8 @@ impl<'a> WordReader<'a> {
                 '`' => return Err("holds a command substitution"),
                 '[' if matches!(self.written, "[" | "[[") => self.value.push('['),
                 '*' | '?' | '[' => return Err("is a file name pattern"),
-                // `find` and `xargs` users write `{}` and `-I{}`; the shell leaves it alone at the end.
+                // `find` and `xargs` take `{}` and `-I{}`. The shell does not expand `{}` at the end of a
+                // word.
                 '{' if self.rest.clone().eq(['}']) => self.value.push('{'),
                 '{' => return Err("may be a brace expansion"),
                 '<' | '>' | '(' | ')' => return Err("holds a process substitution"),
@@ -123,7 +124,7 @@ impl<'a> WordReader<'a> {
         Ok(self.value)
     }
 
-    /// True when the value has a `=`; no part of it is looked at twice.
+    /// True when the value contains `=`. No part of the value is searched twice.
     fn has_equals(&mut self) -> bool {
         let rest = self.value.get(self.without_equals..).unwrap_or_default();
         let found = rest.contains('=');
@@ -175,7 +176,7 @@ impl<'a> WordReader<'a> {
         Err("has an open quote")
     }
 
-    /// A `$` that starts nothing stands for itself.
+    /// Reads what begins with `$`. A `$` that begins nothing stands for itself.
     fn dollar(&mut self) -> Result<(), &'static str> {
         match self.rest.peek() {
             Some('(') => Err("holds a command substitution"),

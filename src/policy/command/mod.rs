@@ -1,8 +1,9 @@
-//! What a command line runs, as far as its text tells.
+//! What a command line runs, as far as its text says.
 //!
-//! Pure and total: every text gets an answer, and the answer to what is not understood is that it is
-//! not understood. Two readings are made, a broad one by grammar and a strict one by hand; only where
-//! they agree is a line free of doubt.
+//! `shell` reads a line twice, by a broad grammar and by a strict lexer. Only where both agree is there no
+//! doubt about what a line runs. Here commands are found in other commands (`timeout 5 rm x`, `sh -c '…'`),
+//! and what makes a line more than its commands is noted as a [`Doubt`]. Every text gets an answer; text
+//! that is not understood is said not to be.
 
 mod analyst;
 mod builtin;
@@ -18,66 +19,66 @@ pub(super) use subcommand::has_subcommands;
 
 use crate::shell::{Direction, ReadingWork, ShellDialect, Word, is_variable_name};
 
-/// What a line runs and touches.
+/// The commands, redirections and doubts of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Analysis {
-    /// Every simple command, wherever it stands.
+    /// Every simple command, also nested ones.
     pub segments: Vec<Segment>,
     /// Every file that a redirection names.
     pub redirections: Vec<Redirection>,
-    /// Why the line may do more than its segments say; empty when it cannot.
+    /// Why the line may do more than its segments say; empty if it cannot.
     pub doubts: Vec<Doubt>,
-    /// Why a part of the line was not looked into, if one was not: there may be any command in it.
+    /// Why a part of the line was not read, if one was not. There may be any command in it.
     pub unread: Option<&'static str>,
-    /// Every change of the directory.
+    /// Every change of the current directory.
     pub moves: Vec<Move>,
-    /// True with a loop, in which what stands first may run after what stands last.
+    /// True when the line has a loop. In a loop, the first command may run after the last.
     pub loops: bool,
 }
 
 /// Why a line may do more than its segments say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
-    /// What the line does.
+    /// What is doubtful, as the end of a sentence about the line.
     pub why: String,
-    /// The segment that is to blame, where a rule that spells it out ends the doubt.
+    /// The segment that causes the doubt, if a rule that spells it out removes the doubt.
     pub segment: Option<usize>,
 }
 
 /// A variable that is set for one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The variable.
+    /// The name of the variable.
     pub name: String,
-    /// What it is set to.
+    /// The value that it is set to.
     pub value: Word,
 }
 
 impl Setting {
-    /// True when it changes nothing that matters.
+    /// True when it does not change what commands run, load or write.
     pub(super) fn is_harmless(&self) -> bool {
         variable::is_harmless(&self.name, &self.value)
     }
 }
 
-/// A change of the directory that relative paths start from. It may fail or happen in a subshell, so that
-/// the directory before it may count as well.
+/// A change of the current directory. It may fail or happen in a subshell, so relative paths may still
+/// start from the directory before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// The place of the command among the segments.
+    /// The index of the command among the segments.
     pub segment: usize,
-    /// Where it leads.
+    /// The new directory.
     pub to: Destination,
 }
 
-/// Where a change of the directory leads.
+/// The target of a change of the current directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// To this directory, from the one before.
+    /// This directory, seen from the one before.
     Directory(String),
-    /// Home.
+    /// The home directory.
     Home,
-    /// Somewhere.
+    /// A directory that is not known.
     Unknown,
 }
 
@@ -88,58 +89,58 @@ pub struct Segment {
     pub text: String,
     /// The program and its arguments.
     pub words: Vec<Word>,
-    /// The variables that are set for it, by itself or by what it stands in.
+    /// The variables that are set for it, by itself or by what it is nested in.
     pub environment: Arc<[Setting]>,
-    /// What it takes to allow it.
+    /// Whether it needs a permission.
     pub role: Role,
     /// The wrapper that runs it.
     pub within: Option<Within>,
-    /// True when the program runs something that its words do not tell.
+    /// True when the program runs something that its words do not show.
     pub hides_command: bool,
 }
 
-/// What a segment is to the line.
+/// Whether a segment needs a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It needs a permission.
     Command,
-    /// It only runs another segment, which needs the permission: `timeout 5 …`.
+    /// It only runs another segment, which needs the permission itself: `timeout 5 …`.
     Wrapper,
     /// It does nothing: `true`, `:`.
     Neutral,
 }
 
-/// Where a wrapped command stands in its wrapper.
+/// The place of a wrapped command in its wrapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Within {
-    /// The wrapper's place among the segments.
+    /// The index of the wrapper among the segments.
     pub segment: usize,
-    /// The place of the program among the wrapper's words.
+    /// The index of the program among the wrapper's words.
     pub word: usize,
 }
 
-/// A file that is opened by the shell itself.
+/// A file that the shell itself opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirection {
-    /// The file.
+    /// The word that names the file.
     pub target: Word,
-    /// What is done with it.
+    /// Whether it is read or written.
     pub direction: Direction,
     /// How many segments stand before it.
     pub after: usize,
 }
 
-/// Takes a command line of bash apart. `home` is what `~` stands for.
+/// Analyses a command line of bash. `home` is the value of `~`.
 pub fn analyse(line: &str, home: Option<&str>) -> Analysis {
     analyse_for(ShellDialect::Bash, line, home)
 }
 
-/// Takes a command line apart as a shell would.
+/// Analyses a command line of a shell.
 pub fn analyse_for(shell: ShellDialect, line: &str, home: Option<&str>) -> Analysis {
     analyse_counting(shell, line, home).0
 }
 
-/// The same, with the work that it took.
+/// The same, and the work that it took.
 pub fn analyse_counting(
     shell: ShellDialect,
     line: &str,
@@ -148,13 +149,13 @@ pub fn analyse_counting(
     Analyst::analyse(shell, line, home)
 }
 
-/// The name and the value of a word that sets a variable.
+/// The name and the value of a `NAME=value` word.
 pub(super) fn setting_of(word: &str) -> Option<(&str, &str)> {
     word.split_once('=').filter(|it| is_variable_name(it.0))
 }
 
-/// True for programs that no rule about the start of their command allows: what they run is not looked
-/// into, or they are builtins that run code.
+/// True for commands that a rule such as `program:*` does not allow: they run something that their words do
+/// not show, or they are builtins that run code.
 pub(super) fn is_never_allowed(words: &[&str]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let program = program.rsplit('/').next().unwrap_or(program);
@@ -170,7 +171,7 @@ pub(super) fn is_never_allowed(words: &[&str]) -> bool {
     program != "set" && builtin::hazard(&[program, "X"].map(|it| literal(&it))).is_some()
 }
 
-/// The line without what the shell leaves away before and after it. Nothing else is left away: a
+/// The line without the blanks that a shell ignores before and after it. Other white space stays: a
 /// no-break space at the end is a part of the last word.
 pub(super) fn trimmed(line: &str) -> &str {
     let trimmed = line.trim_matches([' ', '\t', '\n']);

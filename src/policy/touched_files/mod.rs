@@ -1,8 +1,8 @@
-//! The files that a command line touches, as far as its text tells.
+//! The files that a command line touches, as far as its text says.
 //!
-//! What a relative path means depends on the directory, and a line may change that. A `cd` may fail or
-//! happen in a subshell, so a path may mean several places: a limit counts for each of them, a permission
-//! only for all.
+//! Relative paths start from the current directory, which a line may change. A `cd` may fail or happen in a
+//! subshell, so a path may mean several places. A limit on any of them counts; a permission has to cover
+//! all of them.
 
 mod directories;
 mod lookups;
@@ -22,14 +22,14 @@ use lookups::Lookups;
 use touched_path::PathKnowledge;
 pub(super) use touched_path::TouchedPath;
 
-/// A command line that is run.
+/// A command line and the files that it touches.
 pub(super) struct CommandFact<'a> {
     pub(super) line: &'a str,
     pub(super) analysis: Analysis,
     pub(super) redirected: Vec<RedirectedFact>,
-    /// What each segment is given.
+    /// The paths that each segment is given.
     arguments: Vec<Vec<TouchedPath>>,
-    /// True when it names more paths than were looked at.
+    /// True when it names more paths than were looked up.
     pub(super) names_too_many_paths: bool,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct RedirectedFact {
     pub(super) is_harmless: bool,
 }
 
-/// What there is to look at a line with.
+/// What is needed to find the files of a line.
 #[derive(Clone, Copy)]
 pub(super) struct CallSurroundings<'a> {
     pub(super) question: &'a Question<'a>,
@@ -59,7 +59,7 @@ impl<'a> CommandFact<'a> {
         let mut walk = CommandWalk { directories };
         let handlings: Vec<Handling> =
             analysis.segments.iter().map(CommandWalk::handling).collect();
-        // What stands first may run after what stands last, or at the same time.
+        // The first command may run after the last, or at the same time.
         let again = analysis.loops || may_run_side_by_side(line);
         for (place, handling) in handlings.iter().enumerate().filter(|_| again) {
             let targets = walk.targets(handling);
@@ -91,7 +91,7 @@ impl<'a> CommandFact<'a> {
     }
 }
 
-/// A walk over the commands of a line, in the order they are written.
+/// Visits the commands of a line in the order in which they are written.
 struct CommandWalk<'w> {
     directories: Directories<'w>,
 }
@@ -122,7 +122,7 @@ impl CommandWalk<'_> {
             Direction::Writes => Use::Writes,
         };
         let mut found = self.directories.target(target, used, false);
-        // It is what another command reads, which is judged by itself.
+        // It is the input or output of another command, which is judged on its own.
         found.may_be_protected &= !is_substitution(target);
         RedirectedFact {
             shown: target.text().to_owned(),
@@ -132,7 +132,7 @@ impl CommandWalk<'_> {
         }
     }
 
-    /// Takes note of what a command changes for those after it.
+    /// Notes what a command changes for the commands after it.
     fn leave(
         &mut self,
         analysis: &Analysis,
@@ -154,7 +154,7 @@ impl CommandWalk<'_> {
         }
     }
 
-    /// What was linked, moved or unpacked may lead elsewhere from now on.
+    /// Notes that paths that were linked, moved or unpacked may lead elsewhere from now on.
     fn link(&mut self, handling: &Handling, targets: &[TouchedPath]) {
         for target in targets.iter().filter(|it| handling.links && it.used.is_destination()) {
             self.directories.change(target);

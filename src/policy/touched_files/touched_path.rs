@@ -1,4 +1,4 @@
-//! A path of a command line, and what is known of it.
+//! A path of a command line, and how much is known of it.
 
 use super::{
     super::{facts::PathFact, places::is_protected_name, programs::Use},
@@ -9,14 +9,14 @@ use crate::shell::may_become_name;
 /// How much of a path is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::policy) enum PathKnowledge {
-    /// It means one of the places that are given for it.
+    /// It means one of its places.
     Place,
-    /// It is written like one of the places, but may lead elsewhere: the line itself may have put a link
-    /// there, or nobody looked. A limit on the place counts all the same.
+    /// It is written like one of its places but may lead elsewhere, because the line may have put a link
+    /// there, or because it was not looked up. A limit on the place still counts.
     Changed,
-    /// The same, and where it starts is one of too many directories to follow.
+    /// The same, and there are too many directories from which it may start.
     Partly,
-    /// The path is written out, but where it starts is not known.
+    /// The path is known, but not the directory from which it starts.
     Path,
     Nothing,
 }
@@ -27,11 +27,11 @@ pub(in crate::policy) struct TouchedPath {
     pub(in crate::policy) places: Vec<PathFact>,
     pub(in crate::policy) known: PathKnowledge,
     pub(in crate::policy) used: Use,
-    /// True when what lies below is used as well.
+    /// True when everything below it is used as well.
     pub(in crate::policy) below: bool,
-    /// True for a word that is not known, or a script, and names a protected place all the same: `.git/*`.
+    /// True for an unknown word, or a script, that names a protected place: `.git/*`.
     pub(in crate::policy) mentions_protected: bool,
-    /// True for a word that is not known and may name one: `$d/hooks`, `.gi*`.
+    /// True for an unknown word that may name a protected place: `$d/hooks`, `.gi*`.
     pub(in crate::policy) may_be_protected: bool,
 }
 
@@ -48,7 +48,7 @@ impl TouchedPath {
         }
     }
 
-    /// A word that only the running shell knows.
+    /// A path that is written as an unknown word.
     pub(super) fn unknown(written: &str, used: Use, around: CallSurroundings) -> Self {
         let names = || around.places.protected_names();
         Self {
@@ -58,7 +58,7 @@ impl TouchedPath {
         }
     }
 
-    /// The places, where all of them are known.
+    /// The places, if all of them are known.
     pub(in crate::policy) fn known(&self) -> Option<&[PathFact]> {
         self.is_known().then_some(&*self.places)
     }
@@ -72,7 +72,7 @@ impl TouchedPath {
         matches!(self.known, PathKnowledge::Partly | PathKnowledge::Path)
     }
 
-    /// True when a limit on all of the places is one on this.
+    /// True when a limit on all of its places applies to it.
     pub(in crate::policy) fn is_spelled_out(&self) -> bool {
         matches!(self.known, PathKnowledge::Place | PathKnowledge::Changed | PathKnowledge::Partly)
     }

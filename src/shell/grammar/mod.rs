@@ -1,7 +1,7 @@
-//! The broad reading of a command line, by the grammar of tree-sitter.
+//! The broad reading of a command line, by tree-sitter's grammar of bash.
 //!
-//! It finds simple commands wherever they hide: lists, pipes, substitutions, functions, loops,
-//! `case`, `[[`. What it finds is enough to deny; to allow, the lexer has to agree.
+//! It finds simple commands wherever they stand: in lists, pipes, substitutions, functions, loops, `case`,
+//! `[[`. A command that it finds can be denied. To allow one, the lexer has to agree.
 
 mod visitor;
 
@@ -16,24 +16,25 @@ use super::{
 };
 use visitor::TreeVisitor;
 
-/// The parser takes more than twice the time for twice the text, where that is made to confuse it: it is
-/// given what the lexer understood in groups of pieces that are no larger than this.
+/// The largest group of pieces that the parser is given, in bytes. On text that is made to confuse it, the
+/// parser takes more than twice the time for twice the text, so it gets what the lexer understood in small
+/// groups.
 const MAX_GROUP_BYTES: usize = 1_024;
-/// The same for a piece that cannot be divided, in signs and reserved words. Plain words, text in quotes
-/// and here-documents cost little.
+/// The largest group in operators and reserved words, for a piece that cannot be divided. Plain words,
+/// quoted text and here-documents cost little.
 const MAX_GROUP_TOKENS: usize = 512;
-/// The same for text that the lexer did not understand, in signs that may mean something to a shell.
+/// The same for text that the lexer did not understand, in characters that may mean something to a shell.
 const MAX_SIGNS: usize = 512;
-/// The parser is given the text in pieces of so many bytes, so that going back is counted.
+/// The parser is given the text in chunks of this many bytes, so that going back in the text is counted.
 const REQUEST_BYTES: usize = 512;
 
-/// What the grammar finds.
+/// The result of reading by grammar.
 #[derive(Default)]
 pub(crate) struct GrammarReading {
     pub(crate) reading: LineReading,
     /// Constructs that change what commands mean or evaluate text as code.
     pub(crate) hazards: Vec<&'static str>,
-    /// True with a loop.
+    /// True when the line has a loop.
     pub(crate) loops: bool,
     /// True when all that the lexer understood was read.
     pub(crate) confirms: bool,
@@ -41,7 +42,7 @@ pub(crate) struct GrammarReading {
     pub(crate) reads_rest: bool,
 }
 
-/// Parses a line, of which the lexer understood the pieces and perhaps nothing behind them.
+/// Parses a line of which the lexer understood the pieces, and perhaps not the text after them.
 pub(crate) fn read_by_grammar(
     line: &str,
     lexed: &LexedLine,
@@ -69,7 +70,7 @@ pub(crate) fn read_by_grammar(
     parsed
 }
 
-/// The line with blanks in the place of what the grammar is not shown.
+/// The line with blanks in place of what is hidden from the grammar.
 fn without<'l>(line: &'l str, hidden: &[BehindDocument]) -> Cow<'l, str> {
     if hidden.is_empty() {
         return Cow::Borrowed(line);
@@ -87,8 +88,8 @@ fn last_end(pieces: &[LinePiece]) -> usize {
     pieces.last().map_or(0, |it| it.span.end)
 }
 
-/// Pieces that stand next to each other, as one where they are small; together they are the whole text up
-/// to that end, but for operators between them.
+/// Joins neighbouring pieces into groups within the limits. Together the groups are the whole text up to
+/// `end`, except for operators between them.
 fn groups(pieces: &[LinePiece], end: usize) -> Vec<LinePiece> {
     let mut groups: Vec<LinePiece> = Vec::new();
     for piece in pieces {
@@ -122,7 +123,7 @@ fn tree_of(text: &str, work: &mut ReadingWork) -> Option<Tree> {
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     let bytes = text.as_bytes();
-    // Behind the bound the text is over, which soon ends the parser.
+    // When the bound is reached, the text appears to end, which soon ends the parser.
     let mut rest = |at: usize, _| {
         let until = bytes.len().min(at.saturating_add(REQUEST_BYTES));
         bytes.get(at..until).filter(|_| work.borrow_mut().request()).unwrap_or_default()
@@ -131,15 +132,15 @@ fn tree_of(text: &str, work: &mut ReadingWork) -> Option<Tree> {
     tree.filter(|_| !work.borrow().is_spent())
 }
 
-/// Shows the grammar one sign in the place of every character that is not ASCII. To bash they are all
-/// alike, parts of words (the lexer knows the exception). The grammar's scanner would look some of them up
-/// behind the end of a table of 256 (tree-sitter-bash issue 337), take others for spaces, and depend on
-/// the locale for letters.
+/// Shows the grammar the same character in place of every character that is not ASCII. To bash all of them
+/// are parts of words (the lexer knows the exception). The grammar's scanner would read beyond a table of
+/// 256 entries for some of them (tree-sitter-bash issue 337), take others for spaces, and depend on the
+/// locale for letters.
 struct AsciiOnly;
 
 impl Decode for AsciiOnly {
     fn decode(bytes: &[u8]) -> (i32, u32) {
-        /// `×`: no letter, digit or space, and inside the table.
+        /// `×` is not a letter, digit or space, and it is inside the table.
         const STAND_IN: i32 = 0xd7;
         match bytes {
             [] => (0, 0),
@@ -153,7 +154,7 @@ impl Decode for AsciiOnly {
 }
 
 impl GrammarReading {
-    /// Reads one piece of the line; `None` when the parser gave up.
+    /// Reads one part of the line; `None` if the parser was stopped.
     fn piece(&mut self, line: &str, span: TextSpan, work: &mut ReadingWork) -> Option<()> {
         let text = span.of(line);
         let tree = tree_of(text, work)?;

@@ -1,4 +1,4 @@
-//! Goes over a syntax tree once and gathers what a line runs and touches.
+//! Visits a syntax tree once and collects commands, redirections, assignments and evaluations.
 
 use std::collections::HashMap;
 
@@ -8,21 +8,21 @@ use super::super::line_reading::{
     Direction, Evaluation, LineReading, SimpleCommand, TextSpan, names_descriptor,
 };
 
-/// What is found in a tree.
+/// What was found in a tree so far.
 #[derive(Default)]
 pub(super) struct TreeVisitor<'t> {
     text: &'t str,
     pub(super) reading: LineReading,
     /// Constructs that change what commands mean or evaluate text as code.
     pub(super) hazards: Vec<&'static str>,
-    /// True with a loop.
+    /// True when the line has a loop.
     pub(super) loops: bool,
     /// The kinds of the nodes above the one that is visited.
     above: Vec<&'static str>,
-    /// Arguments that stand behind a redirection, by the command they belong to. The grammar takes them for
-    /// further targets of the redirection: `cat 2>/dev/null f`.
+    /// Arguments after a redirection, by the node of their command. In `cat 2>/dev/null f` the grammar
+    /// takes `f` for a second target of the redirection.
     displaced: HashMap<usize, Vec<TextSpan>>,
-    /// How many of a redirection's targets are no such arguments.
+    /// How many targets a redirection really has, by its node.
     targets: HashMap<usize, usize>,
 }
 
@@ -56,7 +56,7 @@ impl<'t> TreeVisitor<'t> {
             "variable_assignment" => self.assignment(node),
             "redirected_statement" => self.redirected(node),
             "file_redirect" => self.redirection(node),
-            // As commands they can be judged by their words.
+            // The grammar has its own nodes for these. They are commands like any other.
             "declaration_command" | "unset_command" => self.words_of(node),
             "test_command" => self.test(node),
             "function_definition" => self.hazards.push("defines a function"),
@@ -103,13 +103,13 @@ impl<'t> TreeVisitor<'t> {
     }
 
     fn assignment(&mut self, node: Node) {
-        // Those of a command are taken with it.
+        // Assignments in front of a program belong to its command.
         if !matches!(self.above.last(), Some(&("command" | "declaration_command"))) {
             self.reading.assignments.push(span(node));
         }
     }
 
-    /// Commands that the grammar has a form of its own for.
+    /// A command for which the grammar has its own node.
     fn words_of(&mut self, node: Node) {
         let mut cursor = node.walk();
         let mut words: Vec<TextSpan> = node.children(&mut cursor).map(span).collect();
@@ -118,8 +118,8 @@ impl<'t> TreeVisitor<'t> {
         self.reading.commands.push(SimpleCommand { words, environment: Vec::new() });
     }
 
-    /// `[ … ]` is a command like others, whatever the grammar makes of it. `[[ … ]]` is one without the
-    /// signs that hold it together, and `((…))` evaluates.
+    /// `[ … ]` is a command like any other, although the grammar treats it differently. `[[ … ]]` is one
+    /// without its operators and brackets. `((…))` evaluates arithmetic.
     fn test(&mut self, node: Node) {
         let written = span(node).of(self.text);
         if written.starts_with("((") {
@@ -141,7 +141,7 @@ impl<'t> TreeVisitor<'t> {
         self.reading.commands.push(SimpleCommand { words, environment: Vec::new() });
     }
 
-    /// Gives arguments that stand behind redirections back to their command.
+    /// Finds arguments that stand after redirections, for their command.
     fn redirected(&mut self, node: Node) {
         let Some(body) = node.child_by_field_name("body") else { return };
         if !matches!(
@@ -173,7 +173,7 @@ impl<'t> TreeVisitor<'t> {
         }
     }
 
-    /// The `-` in `python3 - <<EOF`, which the grammar passes over.
+    /// The `-` in `python3 - <<EOF`, which the grammar skips.
     fn lost_dash(&self, node: Node, body: Node) -> Option<TextSpan> {
         let redirect = node.child_by_field_name("redirect")?;
         let gap = TextSpan { start: body.end_byte(), end: redirect.start_byte() };
@@ -186,7 +186,7 @@ impl<'t> TreeVisitor<'t> {
         let closes = self.operator(redirect).ends_with('-');
         let mut cursor = redirect.walk();
         let targets = redirect.children_by_field_name("destination", &mut cursor);
-        // `<&-` has no target at all.
+        // `<&-` has no target.
         let count = usize::from(!closes);
         displaced.extend(targets.skip(count).map(span));
         self.targets.insert(redirect.id(), count);

@@ -3,7 +3,7 @@
 use super::{CommandPosition, End, EndedBy, Evaluation, GaveUp, ShellLexer, TextSpan};
 
 impl ShellLexer<'_> {
-    /// Reads from behind `case` to `esac`.
+    /// Reads the rest of a `case`, up to its `esac`.
     pub(super) fn case(
         &mut self,
         keyword: TextSpan,
@@ -56,7 +56,7 @@ impl ShellLexer<'_> {
         }
     }
 
-    /// Passes over `;;`, `;&` or `;;&`, if one is here.
+    /// Skips `;;`, `;&` or `;;&`, if one is here.
     pub(super) fn case_operator(&mut self) -> Result<bool, GaveUp> {
         let Some(operator) = [";;&", ";&", ";;"].into_iter().find(|it| self.starts_with(it)) else {
             return Ok(false);

@@ -1,9 +1,9 @@
-//! Where a command may stand: reserved words, assignments, programs and their arguments.
+//! Words at the beginning of a command and in it: reserved words, assignments, programs and arguments.
 
 use super::{CommandPosition, ForLoop, GaveUp, ShellLexer, SimpleCommand, TextSpan, is_assignment};
 
 impl ShellLexer<'_> {
-    /// Reads a word and tells what may come after it; `None` after `esac`.
+    /// Reads a word and returns what may come after it; `None` after `esac`.
     pub(super) fn word_in(
         &mut self,
         position: CommandPosition,
@@ -48,18 +48,18 @@ impl ShellLexer<'_> {
             }));
         }
         if is_assignment(text) {
-            // To others `a+=/x` is a program.
+            // In other shells `a+=/x` is a program.
             if text.split_once('=').is_some_and(|(name, _)| name.ends_with('+')) {
                 self.only_in_bash()?;
             }
             command.environment.push(word);
             return Ok(Some(CommandPosition::Program));
         }
-        // `a[$(x)]=1` and `a=(…)` run or hide more than they show.
+        // `a[$(x)]=1` and `a=(…)` may run code.
         if text.contains('=') && text.contains('[') {
             return Err("assigns to an array");
         }
-        // In a locale of single bytes, the bytes of `ê` are letters, and this sets a variable.
+        // In a single-byte locale, the bytes of `ê` are letters, and this sets a variable.
         if text.split_once('=').is_some_and(|(name, _)| !name.is_ascii()) {
             return Err("may assign to a name that is not ASCII");
         }
@@ -67,7 +67,7 @@ impl ShellLexer<'_> {
         Ok(Some(CommandPosition::Arguments))
     }
 
-    /// What comes after a reserved word, if it is one.
+    /// What may come after a reserved word; `None` for any other word.
     fn reserved(
         &mut self,
         word: TextSpan,
@@ -108,7 +108,7 @@ impl ShellLexer<'_> {
         }
     }
 
-    /// `for NAME in WORD…`, up to the `;` or line end before `do`.
+    /// The rest of `for NAME in WORD…`, up to the `;` or the end of the line before `do`.
     fn for_loop(&mut self, depth: usize) -> Result<CommandPosition, GaveUp> {
         self.blanks();
         if self.starts_with("((") {
@@ -137,7 +137,7 @@ impl ShellLexer<'_> {
     }
 }
 
-/// True for words that begin or end something where a command could stand.
+/// True for words with a special meaning at the beginning of a command.
 fn is_reserved(text: &str) -> bool {
     const RESERVED: [&str; 22] = [
         "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",

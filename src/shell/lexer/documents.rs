@@ -33,7 +33,7 @@ impl ShellLexer<'_> {
         Ok(())
     }
 
-    /// Passes over the bodies that begin on this line.
+    /// Skips the bodies that begin on this line.
     pub(super) fn document_bodies(&mut self, depth: usize) -> Result<(), GaveUp> {
         for document in std::mem::take(&mut self.documents) {
             loop {
@@ -49,7 +49,7 @@ impl ShellLexer<'_> {
                     self.at = end;
                     break;
                 }
-                // Some versions of bash end a document there, others do not.
+                // Some versions of bash end the document there and others do not.
                 if compared.starts_with(&document.delimiter) {
                     return Err("has a here-document whose end is in doubt");
                 }
@@ -64,7 +64,7 @@ impl ShellLexer<'_> {
         }
         Ok(())
     }
-    /// A line of a body in which the shell expands.
+    /// Reads a line of a body in which variables are expanded.
     fn document_line(&mut self, end: usize, depth: usize) -> Result<(), GaveUp> {
         while self.at < end {
             match self.peek(0) {
@@ -80,7 +80,7 @@ impl ShellLexer<'_> {
                 _ => self.at += 1,
             }
         }
-        // An expansion that ends on another line takes a part of it along.
+        // An expansion may go on in the next line.
         if self.at == end { Ok(()) } else { Err("has a here-document with an open expansion") }
     }
 }

@@ -1,14 +1,15 @@
-//! What begins with `$`: variables, `${…}`, `$((…))` and `$(…)`.
+//! Expansions, which begin with `$`: variables, `${…}`, `$((…))` and `$(…)`.
 //!
-//! An expansion is understood when it can only give text. Those that evaluate what a variable holds can
-//! run code: `${x@P}`, `${!x}`, an array's index, and arithmetic on variables.
+//! An expansion is understood if it can only give text. The lexer gives up on those that evaluate the value
+//! of a variable, because they can run code: `${x@P}`, `${!x}`, an array's index, and arithmetic on
+//! variables.
 
 use super::{End, Evaluation, GaveUp, ShellLexer, TextSpan, check_depth};
 
 const UNUSUAL: GaveUp = "uses an expansion that is not looked into";
 
 impl ShellLexer<'_> {
-    /// Passes over what begins with this `$`. Between double quotes `$'` and `$"` begin nothing.
+    /// Skips what begins with this `$`. In double quotes, `$'` and `$"` have no special meaning.
     pub(super) fn dollar(&mut self, is_quoted: bool, depth: usize) -> Result<(), GaveUp> {
         let start = self.at;
         self.at += 1;
@@ -47,7 +48,7 @@ impl ShellLexer<'_> {
         self.reading.evaluations.push((TextSpan { start, end: self.at }, what));
     }
 
-    /// The rest of `$'…'`, in which a backslash escapes quotes too.
+    /// The rest of `$'…'`, in which a backslash also escapes a quote.
     fn ansi_quoted(&mut self) -> Result<(), GaveUp> {
         while let Some(next) = self.peek(0) {
             match next {
@@ -62,7 +63,7 @@ impl ShellLexer<'_> {
         Err("has an open quote")
     }
 
-    /// The rest of `$((…))`, of numbers and operators alone.
+    /// The rest of `$((…))`, which may only have numbers and operators in it.
     fn arithmetic(&mut self) -> Result<(), GaveUp> {
         let mut open = 0_usize;
         while let Some(next) = self.peek(0) {
@@ -108,7 +109,7 @@ impl ShellLexer<'_> {
         self.operand(is_quoted, depth)
     }
 
-    /// Passes over an operator that only gives text.
+    /// Skips an operator that only gives text.
     fn expansion_operator(&mut self) -> Result<(), GaveUp> {
         match (self.peek(0), self.peek(1)) {
             (Some(b':'), Some(b'-' | b'+' | b'?')) => self.at += 2,
@@ -136,7 +137,7 @@ impl ShellLexer<'_> {
         Ok(())
     }
 
-    /// `:0:7`: the shell evaluates both, so that only digits are understood.
+    /// The rest of `:0:7`. The shell evaluates both parts, so only digits are accepted.
     fn substring(&mut self) -> Result<(), GaveUp> {
         while let Some(next) = self.peek(0) {
             match next {
@@ -148,7 +149,7 @@ impl ShellLexer<'_> {
         Err("cuts a variable at a place that is evaluated, which may run code")
     }
 
-    /// What stands behind the operator, up to `}`.
+    /// The text after the operator, up to `}`.
     fn operand(&mut self, is_quoted: bool, depth: usize) -> Result<(), GaveUp> {
         while let Some(next) = self.peek(0) {
             match next {

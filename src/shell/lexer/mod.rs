@@ -1,10 +1,8 @@
-//! A second, strict reading of a command line.
+//! The strict reading of a command line.
 //!
-//! The grammar in `syntax` understands nearly all of bash and sometimes misunderstands it. This
-//! lexer understands what people write every day: lists, pipes, subshells, groups, `if`, `while`, `for`,
-//! `case`, `[[`, redirections, here-documents, `$(…)`, and expansions that cannot run code. It gives up on
-//! everything else. A line is only ever allowed by rule when both readings find the same words in the same
-//! commands. It looks at every sign once, so that its work grows with the line and not faster.
+//! The lexer understands what people write every day: lists, pipes, subshells, groups, `if`, `while`,
+//! `for`, `case`, `[[`, redirections, here-documents, `$(…)`, and expansions that cannot run code. It gives
+//! up on everything else. It looks at every character once, so its work grows linearly with the line.
 
 mod cases;
 mod command_words;
@@ -27,19 +25,19 @@ use super::{
 /// How deep substitutions and subshells may be nested.
 const MAX_DEPTH: usize = 16;
 
-/// Why the lexer gave up.
+/// Why the lexer gave up, as the end of a sentence about the line.
 pub(crate) type GaveUp = &'static str;
 
-/// What the lexer finds.
+/// The result of lexing a line.
 pub(crate) struct LexedLine {
     pub(crate) reading: LineReading,
     /// The `for` loops.
     pub(crate) loops: Vec<ForLoop>,
-    /// Redirections that the grammar is not shown.
+    /// Redirections that are hidden from the grammar.
     pub(in crate::shell) behind_documents: Vec<BehindDocument>,
-    /// Parts of the line that stand on their own, one after the other.
+    /// The parts of the line between operators at the top level, in order.
     pub(in crate::shell) pieces: Vec<LinePiece>,
-    /// Why the text behind the last piece was not understood, if it was not.
+    /// Why the text after the last piece was not understood; `None` if the whole line was.
     pub(crate) gave_up: Option<GaveUp>,
 }
 
@@ -47,15 +45,15 @@ pub(crate) struct LexedLine {
 pub(crate) struct ForLoop {
     pub(crate) variable: TextSpan,
     pub(crate) values: Vec<TextSpan>,
-    /// The commands that run with the variable set.
+    /// The part of the line in which the variable is set.
     pub(crate) body: Range<usize>,
 }
 
-/// A part of a line between two operators, not inside anything else.
+/// A part of a line between two operators that is not nested in anything.
 #[derive(Clone, Copy)]
 pub(crate) struct LinePiece {
     pub(crate) span: TextSpan,
-    /// How many signs and reserved words it has, besides plain words.
+    /// How many operators, expansions and reserved words it has.
     pub(crate) tokens: usize,
 }
 
@@ -92,7 +90,7 @@ pub(crate) fn lex(line: &str, shell: ShellDialect) -> LexedLine {
     }
 }
 
-/// What a list goes up to.
+/// What a list has to end with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Text,
@@ -101,7 +99,7 @@ enum End {
     Case,
 }
 
-/// What ended a list.
+/// What a list did end with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EndedBy {
     Text,
@@ -113,36 +111,36 @@ enum EndedBy {
 /// What may come next in a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CommandPosition {
-    /// A command, and reserved words count.
+    /// A command or a reserved word.
     Start,
-    /// A program, after assignments or redirections: reserved words are words.
+    /// A program, after assignments or redirections. Reserved words have no meaning here.
     Program,
-    /// A program behind `time`, which is a reserved word to bash and a program to others: only what is
-    /// the same to both is understood.
+    /// A program after `time`, which is a reserved word in bash and a program in other shells. Only what
+    /// means the same in both is understood.
     Timed,
-    /// Arguments of the command that was begun.
+    /// An argument.
     Arguments,
-    /// Nothing but redirections and operators, after `fi`, `done`, `}` or `)`.
+    /// Only redirections and operators, after `fi`, `done`, `}` or `)`.
     Closed,
 }
 
 struct ShellLexer<'a> {
-    /// False when the line may be read by another shell, to which some of bash's signs mean other things.
+    /// False if another shell may read the line, in which some operators mean something else than in bash.
     is_bash: bool,
     bytes: &'a [u8],
     line: &'a str,
     at: usize,
     reading: LineReading,
     loops: Vec<ForLoop>,
-    /// The loops that were begun, by their place among the `for` loops; none for the others.
+    /// The open loops. A `for` loop has its place in `loops`, others have `None`.
     open_loops: Vec<Option<usize>>,
     documents: Vec<HereDocument>,
     behind_documents: Vec<BehindDocument>,
     pieces: Vec<LinePiece>,
     piece_start: usize,
-    /// Signs and reserved words of the piece that was begun.
+    /// How many operators, expansions and reserved words the current piece has.
     tokens: usize,
-    /// How many of `if`, `while`, `for` and `{` have no end yet.
+    /// How many of `if`, `while`, `for` and `{` are open.
     open: usize,
 }
 
@@ -246,7 +244,7 @@ impl ShellLexer<'_> {
         }
     }
 
-    /// Ends a piece of the line where nothing is open.
+    /// Ends the current piece if nothing is open.
     fn split(&mut self, depth: usize, end: usize) {
         if depth == 0 && self.open == 0 && self.documents.is_empty() {
             self.end_piece(end);
@@ -260,13 +258,13 @@ impl ShellLexer<'_> {
         self.tokens = 0;
     }
 
-    /// Spaces, tabs, comments and continued lines.
+    /// Skips spaces, tabs, comments and continued lines.
     fn blanks(&mut self) {
         loop {
             match self.peek(0) {
                 Some(b' ' | b'\t') => self.at += 1,
                 Some(b'\\') if self.peek(1) == Some(b'\n') => self.at += 2,
-                // Only reached where a word could begin, which is where a comment can.
+                // A comment can only begin where a word can.
                 Some(b'#') if self.at == 0 || self.follows_separator() => {
                     while self.peek(0).is_some_and(|it| it != b'\n') {
                         self.at += 1;
@@ -277,7 +275,7 @@ impl ShellLexer<'_> {
         }
     }
 
-    /// The same with ends of lines, inside constructs that may be continued on the next line.
+    /// The same with newlines, inside constructs that may go on in the next line.
     fn blanks_and_lines(&mut self) -> Result<(), GaveUp> {
         self.blanks();
         while self.peek(0) == Some(b'\n') {
@@ -313,12 +311,12 @@ impl ShellLexer<'_> {
     }
 }
 
-/// A bound on how deep this calls itself, and on how deep a person could follow.
+/// Bounds the recursion of the lexer.
 const fn check_depth(depth: usize) -> Result<(), GaveUp> {
     if depth > MAX_DEPTH { Err("is nested too deep") } else { Ok(()) }
 }
 
-/// True for `NAME=…` and `NAME+=…`, where the name is written plainly.
+/// True for `NAME=…` and `NAME+=…`.
 pub(crate) fn is_assignment(text: &str) -> bool {
     variable_of(text).is_some()
 }

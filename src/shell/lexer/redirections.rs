@@ -1,12 +1,12 @@
-//! Redirections: what is opened, and whether it is read or written.
+//! Redirections: which file is opened, and whether it is read or written.
 
 use super::{
     super::line_reading::{Direction, TextSpan, names_descriptor},
     GaveUp, ShellLexer,
 };
 
-/// A redirection that stands behind a here-document on the same line. The grammar cannot read on from
-/// there to a `|`, so it is not shown to it.
+/// A redirection after a here-document on the same line. The grammar cannot parse a `|` after that, so the
+/// redirection is hidden from it.
 #[derive(Clone, Copy)]
 pub(in crate::shell) struct BehindDocument {
     pub(in crate::shell) span: TextSpan,
@@ -14,12 +14,12 @@ pub(in crate::shell) struct BehindDocument {
     pub(in crate::shell) opened: Option<(TextSpan, Direction)>,
 }
 
-/// Redirections, the longer before those they begin with; what is left is `<`.
+/// The operators, longer ones first. If none matches, it is `<`.
 const REDIRECTIONS: [&str; 11] =
     ["&>>", "<<<", "<<-", "&>", ">>", ">|", ">&", "<>", "<&", "<<", ">"];
 
 impl ShellLexer<'_> {
-    /// Reads a redirection if one is here.
+    /// Reads a redirection, if one is here.
     pub(super) fn redirection(&mut self, depth: usize) -> Result<bool, GaveUp> {
         let digits = self.bytes.iter().skip(self.at).take_while(|it| it.is_ascii_digit()).count();
         match self.peek(digits) {
@@ -32,7 +32,7 @@ impl ShellLexer<'_> {
         self.tokens += 1;
         let operator = REDIRECTIONS.into_iter().find(|it| self.starts_with(it)).unwrap_or("<");
         self.at += operator.len();
-        // Others take `12` in `12>f` for a word.
+        // In other shells, `12` in `12>f` is a word.
         if digits > 1 || operator.starts_with("&>") || operator == "<<<" {
             self.only_in_bash()?;
         }

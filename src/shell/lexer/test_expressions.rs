@@ -1,11 +1,11 @@
-//! `[[ … ]]`. It runs nothing but substitutions, unless it compares numbers or asks for a variable by its
-//! name: either evaluates text, which runs what stands in an array's index.
+//! `[[ … ]]`. It runs nothing but substitutions, unless it compares numbers or tests a variable by its
+//! name. Both evaluate text, in which an array's index may run code.
 
 use super::{CommandPosition, GaveUp, ShellLexer, SimpleCommand, TextSpan, is_variable_name};
 
 impl ShellLexer<'_> {
-    /// Reads from behind `[[` to `]]`. What stands between is a command's words, without the signs that
-    /// hold them together.
+    /// Reads the rest of `[[ … ]]`. The result is a command whose words are the operands, without `&&`,
+    /// `||`, `<`, `>` and parentheses.
     pub(super) fn test(&mut self, open: TextSpan, depth: usize) -> Result<CommandPosition, GaveUp> {
         self.only_in_bash()?;
         let mut words = vec![open];
@@ -35,7 +35,7 @@ impl ShellLexer<'_> {
         Ok(CommandPosition::Closed)
     }
 
-    /// A regular expression, in which `(`, `|` and `)` are signs like others.
+    /// A regular expression, in which `(`, `|` and `)` are ordinary characters.
     fn regex(&mut self, depth: usize) -> Result<TextSpan, GaveUp> {
         let start = self.at;
         let mut open = 0_usize;
@@ -88,7 +88,7 @@ impl ShellLexer<'_> {
     }
 }
 
-/// True for what can be nothing but a whole number: digits, `$?`, `$#` and `${#name}`.
+/// True for text that is certainly a whole number: digits, `$?`, `$#` and `${#name}`.
 fn is_number(text: &str) -> bool {
     let text = text.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or(text);
     let length = text.strip_prefix("${#").and_then(|it| it.strip_suffix('}'));

@@ -3,7 +3,7 @@
 use super::{End, GaveUp, ShellLexer, TextSpan};
 
 impl ShellLexer<'_> {
-    /// One word, quotes and substitutions included; it may be followed by any separator.
+    /// Reads one word, with its quotes and substitutions, up to a separator.
     pub(super) fn word(&mut self, depth: usize) -> Result<TextSpan, GaveUp> {
         let start = self.at;
         while let Some(next) = self.peek(0) {
