@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 /// How long a request waits for its answer by default.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// What whoever shows requests to people is told.
+/// What the listeners, who show requests to people, are told.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum BusEvent {
@@ -53,7 +53,7 @@ pub enum RequestOutcome {
     Denied,
     /// Nobody answered in time.
     Timeout,
-    /// Whoever asked is no longer interested.
+    /// The call that asked was cancelled.
     Cancelled,
 }
 
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn only_true_itself_is_a_yes() {
+    fn only_the_boolean_true_approves() {
         for approved in [json!("true"), json!(1), json!(null), json!({}), json!(false)] {
             let answer: ConfirmationAnswer =
                 serde_json::from_value(json!({ "approved": approved })).unwrap();
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_answer_in_time_no_listener_and_a_cancelled_request_are_no_yes() {
+    async fn no_answer_in_time_no_listener_and_a_cancelled_request_count_as_refused() {
         let (bus, ids) = bus();
         assert_eq!(ask(&bus).await, Err(Unanswered::Timeout(DEFAULT_TIMEOUT)));
         assert!(!bus.respond(&ids.lock().unwrap()[0], yes()));

@@ -96,7 +96,7 @@ fn answer(hook: &Task, ending: &Ending) -> Result<Value, String> {
              redirect the output of what it starts"
                 .to_owned()
         } else {
-            format!("printed something that is no JSON: {err}")
+            format!("printed something that is not JSON: {err}")
         }
     })
 }

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_an_error() {
+    fn an_invalid_answer_is_an_error() {
         for wrong in [
             json!("allow"),
             json!(true),

@@ -46,7 +46,7 @@ impl HookEvent {
     }
 }
 
-/// Runs a hook.
+/// Runs a hook: calls a function of the host, or starts a command.
 #[async_trait]
 pub trait HookRunner: Send + Sync {
     /// Gets the event as JSON and returns the answer as JSON, or an error message.

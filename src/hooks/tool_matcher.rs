@@ -20,7 +20,7 @@ impl ToolMatcher {
             .size_limit(MAX_BYTES)
             .build()
             .map(|regex| Self(Some(regex)))
-            .map_err(|err| format!("the matcher `{pattern}` is no regular expression: {err}"))
+            .map_err(|err| format!("the matcher `{pattern}` is not a regular expression: {err}"))
     }
 
     pub(super) fn matches(&self, tool: &str) -> bool {

@@ -362,7 +362,8 @@ fn commands_hold(patterns: &[CommandPattern], facts: &Facts, permits: bool) -> M
     if is_doubtful { found.max(Match::Possible) } else { found }
 }
 
-/// The value of a parameter as text, as JavaScript's `String` gives it; `None` for objects.
+/// The value of a parameter as text, like JavaScript's `String` for everything but objects, which are given
+/// as JSON.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -39,7 +39,7 @@ pub struct Asking {
 }
 
 impl Decision {
-    /// Judges a call.
+    /// Judges a call and puts the reasons into words where they are needed.
     pub fn of(engine: &PolicyEngine, question: &Question) -> Self {
         let judge = Judge::of(engine, question);
         let ruling = judge.ruling();

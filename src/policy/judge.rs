@@ -75,7 +75,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         (certainty != Match::No).then_some(RuleHit { rule, certainty })
     }
 
-    /// Judges every part.
+    /// Judges every part of the call; the mode may then restrict the result.
     pub(super) fn ruling(&self) -> Ruling<'_> {
         let mut parts = Vec::new();
         for path in &self.facts.paths {

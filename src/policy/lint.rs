@@ -35,7 +35,7 @@ pub enum LintKind {
     UnknownTool,
 }
 
-/// One finding.
+/// A finding about one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Lint {
     /// The kind of the finding.

@@ -55,7 +55,7 @@ impl PathPatterns {
         }
     }
 
-    /// Adds a pattern.
+    /// Adds a pattern as it is written in a rule.
     pub(super) fn add(
         &mut self,
         text: &str,

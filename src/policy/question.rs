@@ -43,7 +43,7 @@ pub struct Question<'a> {
     pub side_effect: SideEffect,
     /// What kind of tool it is.
     pub kind: &'a ToolKind,
-    /// MCP's hints.
+    /// The MCP hints of the tool.
     pub annotations: &'a Annotations,
     /// The input, after coercion.
     pub input: &'a Value,

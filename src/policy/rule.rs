@@ -39,7 +39,7 @@ impl std::fmt::Display for RuleRef {
     }
 }
 
-/// A compiled rule.
+/// A compiled rule: which tools it is for, what it applies to in their calls, and what it does.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) shown: RuleRef,

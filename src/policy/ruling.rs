@@ -92,7 +92,7 @@ impl Ruling<'_> {
         }
     }
 
-    /// The same in words.
+    /// The verdict with its reasons in words.
     pub(super) fn verdict(&self) -> PolicyVerdict {
         let strictest = self.strictest();
         let rule = strictest.and_then(|it| it.why.rule());
@@ -126,8 +126,8 @@ impl Ruling<'_> {
 }
 
 impl<'a> JudgedPart<'a> {
-    /// Asks at least, because other programs run or believe what is written there, or may. Where the
-    /// default asks already, this is the reason that counts: what lifts a default does not lift this.
+    /// Asks at least, because other programs run or trust what is written there, or may do so. If the
+    /// default asks already, this reason replaces it, because what lifts the default does not lift this.
     pub(super) fn guard(&mut self, why: Why<'a>) {
         let is_default = self.action == Action::Ask && self.basis() == Basis::Default;
         if self.action == Action::Allow || is_default {
@@ -177,7 +177,7 @@ impl<'a> JudgedPart<'a> {
         }
     }
 
-    /// Why in words for a model, which learns what is not allowed and not which setting would allow it.
+    /// The reason for the model. It says what is not allowed, and not which setting would allow it.
     fn told_to_model(&self) -> String {
         let shown = &self.shown;
         if let Some(doubt) = self.doubt {
@@ -251,7 +251,7 @@ impl Display for ShownPart<'_> {
     }
 }
 
-/// A line as it fits into a reason.
+/// A line, shortened to fit into a reason.
 fn shortened(line: &str) -> String {
     const SHOWN: usize = 200;
     let end = line.char_indices().nth(SHOWN).map(|(at, _)| at);

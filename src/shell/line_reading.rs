@@ -33,7 +33,7 @@ pub(crate) fn names_descriptor(target: &str) -> bool {
 /// The words, assignments and redirections of a line; two readings agree when these are equal.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineReading {
-    /// Every simple command.
+    /// Every simple command, also those inside substitutions and compound commands.
     pub(crate) commands: Vec<SimpleCommand>,
     /// Every `NAME=value` that is not in front of a program.
     pub(crate) assignments: Vec<TextSpan>,
@@ -43,7 +43,7 @@ pub(crate) struct LineReading {
     pub(crate) evaluations: Vec<(TextSpan, Evaluation)>,
 }
 
-/// A simple command.
+/// A program with its arguments and variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SimpleCommand {
     /// Its words, the program first.

@@ -31,7 +31,7 @@ pub(crate) use lexer::{is_variable_name, lex};
 pub use line_reading::Direction;
 pub(crate) use line_reading::{LineReading, TextSpan};
 pub(crate) use plain_names::PlainNames;
-pub(crate) use reading_work::TOO_TANGLED;
+pub(crate) use reading_work::TOO_COMPLEX;
 pub use reading_work::{MAX_LINE_BYTES, ReadingWork};
 pub(crate) use side_by_side::may_run_side_by_side;
 pub use word::Word;

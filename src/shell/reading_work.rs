@@ -19,9 +19,9 @@ const MAX_REPORTS: usize = 800;
 const MAX_REQUESTS: usize = 1_000;
 
 /// Why a part of a line was not read.
-pub(crate) const TOO_LONG: &str = "is longer than 65536 bytes, which is too long to be looked into";
-pub(crate) const TOO_TANGLED: &str = "is too tangled to be looked into";
-pub(crate) const TOO_MANY: &str = "runs more commands than are looked into";
+pub(crate) const TOO_LONG: &str = "is longer than 65536 bytes, which is too long to be analysed";
+pub(crate) const TOO_COMPLEX: &str = "is too complex to be analysed";
+pub(crate) const TOO_MANY: &str = "runs more commands than are analysed";
 
 /// The work done on one line, including everything that is nested in it.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl ReadingWork {
             return Err(TOO_LONG);
         }
         self.read += bytes;
-        if self.read > MAX_READ { Err(TOO_TANGLED) } else { Ok(()) }
+        if self.read > MAX_READ { Err(TOO_COMPLEX) } else { Ok(()) }
     }
 
     /// Counts a command or a redirection that is about to be copied, as the one after `count` others.
@@ -57,7 +57,7 @@ impl ReadingWork {
         if count >= MAX_SEGMENTS || depth > MAX_DEPTH {
             return Err(TOO_MANY);
         }
-        if self.copied > MAX_COPIED { Err(TOO_TANGLED) } else { Ok(()) }
+        if self.copied > MAX_COPIED { Err(TOO_COMPLEX) } else { Ok(()) }
     }
 
     /// Counts a progress report; false when there were too many.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     shell::{
-        Direction, LineReading, PlainNames, ReadingWork, ShellDialect, TOO_TANGLED, TextSpan, Word,
+        Direction, LineReading, PlainNames, ReadingWork, ShellDialect, TOO_COMPLEX, TextSpan, Word,
         lex, read_by_grammar,
     },
     terminal::is_confusing,
@@ -104,7 +104,7 @@ impl<'h> Analyst<'h> {
             self.doubt(*hazard);
         }
         if !parsed.reads_rest {
-            self.leave_unread(TOO_TANGLED);
+            self.leave_unread(TOO_COMPLEX);
         }
         let agree = lexed.reading == parsed.reading;
         if !parsed.confirms {
@@ -288,7 +288,7 @@ impl<'h> Analyst<'h> {
             |it: &Setting| it.is_harmless() || (it.name == "IFS" && program == Some("read"));
         let mut others: Vec<&str> =
             settings.iter().filter(|it| !is_fine(it)).map(|it| it.name.as_str()).collect();
-        // The worst ones come first, because reasons are cut off.
+        // The worst ones come first, because the first doubt is the one that people are shown.
         others.sort_by_key(|it| !variable::decides_what_runs(it));
         for name in &others {
             let why = format!("sets `{name}`, which {} and no rule names", variable::danger(name));

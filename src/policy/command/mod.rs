@@ -82,7 +82,7 @@ pub enum Destination {
     Unknown,
 }
 
-/// One simple command.
+/// One simple command of a line, or one that another command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The command as it is written, or as a wrapper would run it.

@@ -1,6 +1,6 @@
 //! Programs that run other programs in ways that are not analysed.
 
-/// Programs that run what their arguments name, in ways that are not looked into.
+/// Programs that run what their arguments name, in ways that are not analysed.
 const RUNNERS: [&str; 97] = [
     "ash",
     "at",
@@ -104,7 +104,7 @@ const RUNNERS: [&str; 97] = [
 /// Prefixes of the names of dynamic loaders, which run another program: `/lib64/ld-linux-x86-64.so.2 rm x`.
 const LOADERS: [&str; 3] = ["ld-linux", "ld-musl", "ld.so"];
 
-/// True for programs that run what their arguments name, in ways that are not looked into.
+/// True for programs that run what their arguments name, in ways that are not analysed.
 pub(super) fn is_runner(name: &str) -> bool {
     RUNNERS.contains(&name) || LOADERS.iter().any(|it| name.starts_with(it))
 }

@@ -1,4 +1,4 @@
-//! The directories that a part of a line may run in, and what paths mean from there.
+//! The directories in which a command of a line may run, and what paths mean there.
 
 use std::{
     collections::HashSet,
@@ -18,25 +18,25 @@ use super::{
     lookups::{Leads, Lookups, is_made_up},
 };
 
-/// More directories than this are not followed.
+/// How many directories are followed.
 const MAX_DIRECTORIES: usize = 8;
-/// Longer ones are not followed either.
+/// The longest directory that is followed, beyond the one in which the line starts.
 const MAX_DIRECTORY_BYTES: usize = 512;
-/// Of more than this, all that a line changes counts as changed.
+/// How many changed places are remembered. If there are more, every place counts as changed.
 const MAX_CHANGED: usize = 64;
-/// More directories than this are not remembered as made.
+/// How many new directories are remembered.
 const MAX_MADE: usize = 256;
 
-/// Where a part of a line may run, by what stands before it.
+/// The directories in which the next command may run.
 pub(super) struct Directories<'w> {
     around: CallSurroundings<'w>,
     lookups: &'w Lookups<'w>,
     known: Vec<PathBuf>,
-    /// False when it may run elsewhere.
+    /// False when it may also run in a directory that is not known.
     is_complete: bool,
     /// True when it may run in more directories than are followed.
     is_cut: bool,
-    /// Directories that the line makes, which are no links then.
+    /// Directories that the line creates, which are therefore not links.
     made: HashSet<PathBuf>,
     /// Places that may lead elsewhere, with everything below them.
     changed: Vec<PathBuf>,
@@ -57,7 +57,7 @@ impl<'w> Directories<'w> {
         }
     }
 
-    /// Remembers the directories that `mkdir` makes, with those on the way to them.
+    /// Remembers the directories that `mkdir` creates, with their parents.
     pub(super) fn make(&mut self, words: &[Word]) {
         if name_of(words) != Some("mkdir") {
             return;
@@ -86,7 +86,7 @@ impl<'w> Directories<'w> {
         }
     }
 
-    /// Adds the directories that a `cd` leads to, from each there may have been.
+    /// Adds the directories that a `cd` leads to, from each of the current ones.
     pub(super) fn follow(&mut self, to: &Destination) {
         match (to, self.around.places.home_text()) {
             (Destination::Directory(to), _) => self.follow_path(Path::new(to)),
@@ -106,7 +106,8 @@ impl<'w> Directories<'w> {
                 self.is_cut = true;
                 return;
             }
-            // The shell takes `..` away by the text, and only if that leads nowhere as the system does.
+            // The shell resolves `..` in the text first, and only if that does not exist, by the file
+            // system.
             let place = self.lookups.place_of(&plain);
             let is_plain = self.place_from(&from, to) == place;
             self.is_cut |= place == Leads::Unseen;
@@ -126,8 +127,8 @@ impl<'w> Directories<'w> {
         self.known.first().map_or(0, |it| it.as_os_str().len())
     }
 
-    /// Where a path leads from a directory. One that is yet to be made has no parent to go to, but will
-    /// have the one it is made in.
+    /// The place that a path leads to from a directory. A directory that does not exist yet will have the
+    /// parent in which the line creates it.
     fn place_from(&self, start: &Path, path: &Path) -> Leads {
         match self.lookups.place_of(&start.join(path)) {
             Leads::Somewhere if self.made.contains(start) => match self.lookups.place_of(start) {
@@ -142,8 +143,8 @@ impl<'w> Directories<'w> {
         self.is_all_changed || self.changed.iter().any(|it| place.starts_with(it))
     }
 
-    /// What a word means as a path. One that may start at the top of the working tree means a place below
-    /// the project as well.
+    /// The path that a word names. If it may start at the top of the working tree, it also means a place
+    /// below the project.
     pub(super) fn target(&self, word: &Word, used: Use, from_top: bool) -> TouchedPath {
         let Some(text) = word.literal() else {
             return TouchedPath::unknown(word.spelling(), used, self.around);
@@ -185,8 +186,8 @@ impl<'w> Directories<'w> {
     }
 }
 
-/// True for a text of several words, such as a script of `awk` or `python3 -c`, that names a protected
-/// place. What such a script does with it is not known.
+/// True for a script, such as that of `awk` or `python3 -c`, that names a protected place. What it does
+/// with the place is not known.
 fn is_script_about_protected(text: &str) -> bool {
     let is_in_name = |it: char| it.is_alphanumeric() || matches!(it, '.' | '_' | '-');
     text.contains(|it: char| !is_in_name(it) && it != '/')

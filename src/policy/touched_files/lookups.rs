@@ -1,4 +1,4 @@
-//! Looks at the disk for a line: each path once, and no more of them than a person would write.
+//! Looks up paths on the disk for one line: each path once, and only so many of them.
 
 use std::{
     cell::{Cell, RefCell},
@@ -8,14 +8,14 @@ use std::{
 
 use super::super::{places::normal, question::Question};
 
-/// How many names of paths are looked up for one line. A look costs a microsecond or two for each name.
+/// How many names in paths are looked up for one line. Each name costs a microsecond or two.
 const MAX_NAMES: usize = 4_096;
 
-/// How many places are worked out for one line. Each word may mean one in every directory that the line
-/// may have gone to.
+/// How many places are computed for one line. Each word may mean a place in every directory in which its
+/// command may run.
 const MAX_PLACES: usize = 4_096;
 
-/// The looks at the disk that one line takes.
+/// The lookups for one line.
 pub(super) struct Lookups<'q> {
     question: &'q Question<'q>,
     found: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
@@ -24,14 +24,14 @@ pub(super) struct Lookups<'q> {
     ran_out: Cell<bool>,
 }
 
-/// Where a path leads.
+/// The result of a lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Leads {
-    /// To this place.
+    /// The path leads to this place.
     To(PathBuf),
-    /// That cannot be told.
+    /// The path leads to a place that is not known.
     Somewhere,
-    /// Nobody looked: the line names too many paths.
+    /// The path was not looked up, because the line names too many.
     Unseen,
 }
 
@@ -46,7 +46,7 @@ impl<'q> Lookups<'q> {
         }
     }
 
-    /// Counts places that are about to be worked out; false when that is too many.
+    /// Counts places that are about to be computed; false if there are too many.
     pub(super) fn take_places(&self, count: usize) -> bool {
         let left = self.places_left.get().checked_sub(count);
         self.places_left.set(left.unwrap_or(0));
@@ -54,12 +54,12 @@ impl<'q> Lookups<'q> {
         left.is_some()
     }
 
-    /// True when the line names more than was looked at.
+    /// True when the line names more paths than were looked up.
     pub(super) fn ran_out(&self) -> bool {
         self.ran_out.get()
     }
 
-    /// Where an absolute path leads.
+    /// Looks up where an absolute path leads.
     pub(super) fn place_of(&self, path: &Path) -> Leads {
         let leads = |it: Option<PathBuf>| it.map_or(Leads::Somewhere, Leads::To);
         if self.question.follow_links.is_none() {
@@ -80,8 +80,8 @@ impl<'q> Lookups<'q> {
     }
 }
 
-/// True below the links that the system makes up for each process: `/proc/self/cwd`, `/dev/fd/3`. What
-/// they mean for the command is not what they mean here.
+/// True for paths through links that differ for each process, such as `/proc/self/cwd` and `/dev/fd/3`.
+/// They mean another place to the command than to this process.
 pub(super) fn is_made_up(path: &Path) -> bool {
     let path = normal(path);
     let below = |it: &str| path.strip_prefix(it).ok().and_then(|it| it.iter().next()?.to_str());

@@ -51,7 +51,7 @@ impl ShellLexer<'_> {
                     self.blanks();
                     self.word(depth)?;
                 }
-                _ => return Err("has a `case` that is not looked into"),
+                _ => return Err("has a `case` that is not analysed"),
             }
         }
     }

@@ -103,7 +103,7 @@ impl ShellLexer<'_> {
             "[[" => self.test(word, depth).map(Some),
             "function" => Err("defines a function"),
             "coproc" => Err("starts a coprocess"),
-            "select" | "]]" | "in" => Err("uses a construct that is not looked into"),
+            "select" | "]]" | "in" => Err("uses a construct that is not analysed"),
             _ => Ok(None),
         }
     }
@@ -118,7 +118,7 @@ impl ShellLexer<'_> {
         let mut values = Vec::new();
         self.blanks();
         if self.word(depth)?.of(self.line) != "in" {
-            return Err("uses a form of `for` that is not looked into");
+            return Err("uses a form of `for` that is not analysed");
         }
         loop {
             self.blanks();
@@ -129,7 +129,7 @@ impl ShellLexer<'_> {
                     return Ok(CommandPosition::Start);
                 }
                 Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')') | None => {
-                    return Err("uses a form of `for` that is not looked into");
+                    return Err("uses a form of `for` that is not analysed");
                 }
                 Some(_) => values.push(self.word(depth)?),
             }

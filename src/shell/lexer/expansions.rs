@@ -6,7 +6,7 @@
 
 use super::{End, Evaluation, GaveUp, ShellLexer, TextSpan, check_depth};
 
-const UNUSUAL: GaveUp = "uses an expansion that is not looked into";
+const UNUSUAL: GaveUp = "uses an expansion that is not analysed";
 
 impl ShellLexer<'_> {
     /// Skips what begins with this `$`. In double quotes, `$'` and `$"` have no special meaning.

@@ -35,7 +35,7 @@ impl ShellLexer<'_> {
                 _ => self.at += 1,
             }
         }
-        if self.at == start { Err("misses a word") } else { Ok(TextSpan { start, end: self.at }) }
+        if self.at == start { Err("lacks a word") } else { Ok(TextSpan { start, end: self.at }) }
     }
 
     fn character_width(&self, ahead: usize) -> usize {

@@ -6,7 +6,7 @@ use super::super::{
     Use,
 };
 
-/// Whatever follows is text or numbers.
+/// Their operands are text or numbers.
 const TEXTS: Program = Program {
     names: &[
         ":", "echo", "exit", "false", "kill", "popd", "printf", "pushd", "pwd", "sleep", "true",
@@ -20,7 +20,7 @@ const TEXTS: Program = Program {
     ..PLAIN
 };
 
-/// Programs about the system, some of which read a file by an option.
+/// Programs that show or set something of the system. Some read a file that an option names.
 const SYSTEM: Program = Program {
     names: &[
         "hostname", "users", "who", "w", "uptime", "stty", "clear", "reset", "tput", "cal", "ps",
@@ -50,7 +50,7 @@ const DATE: Program = Program {
         ]),
         (MaybeText, &["-I", "--iso-8601"]),
         (Text, &["-d", "--date", "-s", "--set", "--rfc-3339", "-v"]),
-        // A list of dates; those that are none are shown.
+        // A file with dates. Lines that are not dates are shown.
         (Reads, &["-f", "--file", "-r", "--reference"]),
     ],
     ..PLAIN
@@ -80,7 +80,7 @@ const WRAPPERS: Program = Program {
     ..PLAIN
 };
 
-/// What they run is written elsewhere.
+/// Wrappers, whose commands are judged on their own.
 const SHELLS: Program = Program {
     names: &["sh", "bash", "dash", "zsh", "ksh", "fish", "source", "."],
     operands: Operands::Unclear,

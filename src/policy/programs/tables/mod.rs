@@ -1,5 +1,5 @@
-//! The tables, a file per family. Checked against `--help` of GNU coreutils 9, grep 3 and tar 1.35,
-//! among others; where versions differ, the option that does more with files counts.
+//! The tables of programs, one file for each family. They were checked against `--help` of GNU coreutils 9,
+//! grep 3 and tar 1.35, among others. Where versions differ, the option that does more with files counts.
 //!
 //! The tables are not formatted by rustfmt, which would give each name a line of its own.
 
