@@ -18,9 +18,6 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-/// How long a request waits for its answer by default.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
-
 /// What the listeners, who show requests to people, are told.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
@@ -224,6 +221,8 @@ mod tests {
 
     use super::*;
 
+    const TIMEOUT: Duration = Duration::from_mins(1);
+
     /// A bus and the ids of its requests, in order.
     fn bus() -> (SharedBus, Arc<Mutex<Vec<String>>>) {
         let ids = Arc::new(Mutex::new(Vec::new()));
@@ -249,7 +248,7 @@ mod tests {
     }
 
     async fn ask(bus: &MessageBus) -> Result<ConfirmationAnswer, Unanswered> {
-        bus.request(json!({}), DEFAULT_TIMEOUT, &CancellationToken::new()).await
+        bus.request(json!({}), TIMEOUT, &CancellationToken::new()).await
     }
 
     #[test]
@@ -285,13 +284,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn no_answer_in_time_no_listener_and_a_cancelled_request_count_as_refused() {
         let (bus, ids) = bus();
-        assert_eq!(ask(&bus).await, Err(Unanswered::Timeout(DEFAULT_TIMEOUT)));
+        assert_eq!(ask(&bus).await, Err(Unanswered::Timeout(TIMEOUT)));
         assert!(!bus.respond(&ids.lock().unwrap()[0], yes()));
         let cancel = CancellationToken::new();
-        let (cancelled, ()) =
-            tokio::join!(bus.request(json!({}), DEFAULT_TIMEOUT, &cancel), async {
-                cancel.cancel();
-            });
+        let (cancelled, ()) = tokio::join!(bus.request(json!({}), TIMEOUT, &cancel), async {
+            cancel.cancel();
+        });
         assert_eq!(cancelled, Err(Unanswered::Cancelled));
         assert!(matches!(ask(&MessageBus::deaf()).await, Err(Unanswered::NoListener(_))));
         let (failed, ()) = tokio::join!(ask(&bus), async {

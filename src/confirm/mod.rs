@@ -4,8 +4,7 @@
 mod message_bus;
 
 pub use message_bus::{
-    BusEvent, ConfirmationAnswer, DEFAULT_TIMEOUT, MessageBus, RequestOutcome, SharedBus,
-    Unanswered,
+    BusEvent, ConfirmationAnswer, MessageBus, RequestOutcome, SharedBus, Unanswered,
 };
 
 use std::time::Duration;
@@ -19,7 +18,7 @@ use crate::{
 };
 
 /// A call that may run: policy allowed it, or a person did where policy asked. Nothing else can run.
-pub struct Permitted(Box<dyn Prepared>);
+pub(crate) struct Permitted(Box<dyn Prepared>);
 
 impl Permitted {
     pub(crate) fn prepared(&self) -> &dyn Prepared {

@@ -55,7 +55,7 @@ pub(super) struct HookAnswer {
 
 /// What a hook decides about a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum HookVerdict {
+pub(crate) enum HookVerdict {
     /// The hook has no opinion.
     #[default]
     Silent,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 pub use command_hook::CommandHook;
 pub(crate) use hearing::{Hearing, HearingStep};
-pub use hook_answer::HookVerdict;
+pub(crate) use hook_answer::HookVerdict;
 pub use tool_matcher::ToolMatcher;
 
 use crate::tool::{Content, ToolContext, ToolOutput};

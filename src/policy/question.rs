@@ -23,7 +23,7 @@ pub enum Origin {
 
 impl Origin {
     /// The origin of a tool of which only the name is known.
-    pub fn of_name(name: &str) -> Self {
+    pub(crate) fn of_name(name: &str) -> Self {
         if name.starts_with("mcp__") { Self::Mcp } else { Self::Host }
     }
 }

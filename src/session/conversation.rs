@@ -14,7 +14,7 @@ pub struct Session {
     /// The content of the files that it has read.
     pub ledger: ReadLedger,
     /// Where its commands run, and what it has seen of their output.
-    pub shell: ShellState,
+    pub(crate) shell: ShellState,
     /// What lasts as long as the registry.
     pub shared: Arc<SharedState>,
 }
@@ -27,7 +27,7 @@ impl Session {
 
     /// Finds the place a path means, for reading. Beside the workspace, a conversation may read the output
     /// files of the commands that it ran itself; those of other conversations are outside for it.
-    pub fn resolve_for_reading(
+    pub(crate) fn resolve_for_reading(
         &self,
         asked: &str,
         relative: RelativePaths,

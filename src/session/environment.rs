@@ -45,7 +45,7 @@ impl Environment {
     }
 
     /// Finds a program as a shell would, but never in a place that depends on the current directory.
-    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
         let path = self.variables.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value);
         let usual = OsStr::new(USUAL_PATH);
         fixed_places(path.map_or(usual, OsString::as_os_str))

@@ -12,7 +12,7 @@ use crate::workspace::SeenContent;
 
 /// The hash of a file's content. Equal hashes mean that the file is what the model saw, whatever its mtime
 /// says.
-pub type ContentHash = blake3::Hash;
+pub(crate) type ContentHash = blake3::Hash;
 
 /// How many files one session remembers; the one read longest ago is forgotten first.
 const MAX_FILES: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
@@ -29,7 +29,7 @@ impl Default for ReadLedger {
 
 impl ReadLedger {
     /// Notes that the session has seen this content.
-    pub fn record(&self, path: PathBuf, content: SeenContent) {
+    pub(crate) fn record(&self, path: PathBuf, content: SeenContent) {
         self.lock().put(path, content);
     }
 

@@ -17,10 +17,12 @@ mod user_directories;
 
 pub use conversation::Session;
 pub use environment::{Environment, EnvironmentRules};
-pub use ledger::{ContentHash, ReadLedger};
-pub use seen_texts::SeenTexts;
+pub(crate) use ledger::ContentHash;
+pub use ledger::ReadLedger;
+pub(crate) use seen_texts::SeenTexts;
 pub use sessions::Sessions;
 pub use shared_state::{ReadBeforeWrite, SharedState};
-pub use shell_state::ShellState;
-pub use undo_log::{Change, UndoLog};
-pub use user_directories::{configuration_directory, home_directory};
+pub(crate) use shell_state::ShellState;
+pub(crate) use undo_log::{Change, UndoLog};
+pub(crate) use user_directories::configuration_directory;
+pub use user_directories::home_directory;

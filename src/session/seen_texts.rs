@@ -14,7 +14,7 @@ const MAX_TEXT_BYTES: usize = 256 * 1024;
 
 /// The texts all sessions of a registry have seen. Forgetting one costs a diff, never an answer.
 #[derive(Debug, Default)]
-pub struct SeenTexts(Mutex<RememberedTexts>);
+pub(crate) struct SeenTexts(Mutex<RememberedTexts>);
 
 #[derive(Debug)]
 struct RememberedTexts {
@@ -31,7 +31,7 @@ impl Default for RememberedTexts {
 
 impl SeenTexts {
     /// Remembers a text under the hash of the bytes it was decoded from.
-    pub fn remember(&self, hash: ContentHash, text: &str) {
+    pub(crate) fn remember(&self, hash: ContentHash, text: &str) {
         if text.len() > MAX_TEXT_BYTES {
             return;
         }
@@ -48,7 +48,7 @@ impl SeenTexts {
     }
 
     /// The text with that hash, if it is still remembered.
-    pub fn get(&self, hash: &ContentHash) -> Option<Arc<str>> {
+    pub(crate) fn get(&self, hash: &ContentHash) -> Option<Arc<str>> {
         self.lock().by_hash.peek(hash).map(Arc::clone)
     }
 

@@ -24,17 +24,17 @@ pub struct SharedState {
     /// The directories that file tools may touch.
     pub roots: Arc<Roots>,
     /// Whether a conversation has to have read a file before it changes it.
-    pub read_before_write: ReadBeforeWrite,
+    pub(crate) read_before_write: ReadBeforeWrite,
     /// What any conversation has read, as far as it is remembered.
-    pub seen_texts: Arc<SeenTexts>,
+    pub(crate) seen_texts: Arc<SeenTexts>,
     /// What any conversation has changed.
-    pub undo: Arc<UndoLog>,
+    pub(crate) undo: Arc<UndoLog>,
     /// The queues of those who change files.
-    pub locks: FileLocks,
+    pub(crate) locks: FileLocks,
     /// The threads that searches share.
-    pub search_threads: SearchThreads,
+    pub(crate) search_threads: SearchThreads,
     /// The file of the user's own ignore rules, if git knows one.
-    pub global_excludes: Option<Arc<PathBuf>>,
+    pub(crate) global_excludes: Option<Arc<PathBuf>>,
     /// The commands that run, and those that ran.
     pub tasks: Arc<TaskManager>,
 }

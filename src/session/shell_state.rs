@@ -13,11 +13,11 @@ const MAX_PLACES: usize = 1_000;
 
 /// The state of a conversation's commands.
 #[derive(Debug)]
-pub struct ShellState {
+pub(crate) struct ShellState {
     kept: Mutex<KeptShellState>,
     /// Held from [`Self::read_up_to`] to [`Self::note_read`], so that two readers do not get the same
     /// output.
-    pub reading: tokio::sync::Mutex<()>,
+    pub(crate) reading: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -28,29 +28,29 @@ struct KeptShellState {
 
 impl ShellState {
     /// The state before the first command.
-    pub fn new(cwd: &Path) -> Self {
+    pub(crate) fn new(cwd: &Path) -> Self {
         let kept = Mutex::new(KeptShellState { cwd: cwd.to_owned(), read_up_to: HashMap::new() });
         Self { kept, reading: tokio::sync::Mutex::default() }
     }
 
     /// The directory in which the next command starts.
-    pub fn cwd(&self) -> PathBuf {
+    pub(crate) fn cwd(&self) -> PathBuf {
         self.lock().cwd.clone()
     }
 
     /// Notes the directory in which the last command ended.
-    pub fn set_cwd(&self, cwd: PathBuf) {
+    pub(crate) fn set_cwd(&self, cwd: PathBuf) {
         self.lock().cwd = cwd;
     }
 
     /// How many bytes of a task's output this conversation has been given.
-    pub fn read_up_to(&self, task: &str) -> u64 {
+    pub(crate) fn read_up_to(&self, task: &str) -> u64 {
         self.lock().read_up_to.get(task).copied().unwrap_or_default()
     }
 
     /// Notes how many bytes it has been given. Once there are many tasks, positions of forgotten ones are
     /// removed.
-    pub fn note_read(&self, task: &str, up_to: u64, is_known: impl Fn(&str) -> bool) {
+    pub(crate) fn note_read(&self, task: &str, up_to: u64, is_known: impl Fn(&str) -> bool) {
         let mut kept = self.lock();
         if kept.read_up_to.len() >= MAX_PLACES && !kept.read_up_to.contains_key(task) {
             kept.read_up_to.retain(|id, _| is_known(id));

@@ -16,17 +16,17 @@ const MAX_CHANGES: usize = 10_000;
 
 /// One change of one file.
 #[derive(Debug)]
-pub struct Change {
+pub(crate) struct Change {
     /// The conversation it was made in.
-    pub session_id: String,
+    pub(crate) session_id: String,
     /// The call that made it.
-    pub tool_use_id: String,
+    pub(crate) tool_use_id: String,
     /// The changed file.
-    pub place: WorkspacePath,
+    pub(crate) place: WorkspacePath,
     /// The content before the change; `None` for a file that was created.
-    pub before: Option<Vec<u8>>,
+    pub(crate) before: Option<Vec<u8>>,
     /// The hash of the content after the change.
-    pub after: ContentHash,
+    pub(crate) after: ContentHash,
 }
 
 impl Change {
@@ -37,7 +37,7 @@ impl Change {
 
 /// The changes of all sessions of a registry, oldest first.
 #[derive(Debug, Default)]
-pub struct UndoLog(Mutex<KeptChanges>);
+pub(crate) struct UndoLog(Mutex<KeptChanges>);
 
 #[derive(Debug, Default)]
 struct KeptChanges {
@@ -47,7 +47,7 @@ struct KeptChanges {
 
 impl UndoLog {
     /// Keeps a change. A change larger than the limit is not kept, and the others stay.
-    pub fn keep(&self, change: Change) {
+    pub(crate) fn keep(&self, change: Change) {
         let size = change.bytes();
         if size > MAX_BYTES {
             return;
@@ -62,20 +62,20 @@ impl UndoLog {
     }
 
     /// The changes of a call, the last one first.
-    pub fn of_call(&self, session_id: &str, tool_use_id: &str) -> Vec<Arc<Change>> {
+    pub(crate) fn of_call(&self, session_id: &str, tool_use_id: &str) -> Vec<Arc<Change>> {
         let of_call =
             |it: &&Arc<Change>| it.tool_use_id == tool_use_id && it.session_id == session_id;
         self.lock().changes.iter().rev().filter(of_call).map(Arc::clone).collect()
     }
 
     /// The last change of a file.
-    pub fn last_of(&self, path: &Path) -> Option<Arc<Change>> {
+    pub(crate) fn last_of(&self, path: &Path) -> Option<Arc<Change>> {
         let of_file = |it: &&Arc<Change>| it.place.absolute() == path;
         self.lock().changes.iter().rev().find(of_file).map(Arc::clone)
     }
 
     /// Drops a change that has been undone.
-    pub fn forget(&self, change: &Arc<Change>) {
+    pub(crate) fn forget(&self, change: &Arc<Change>) {
         let mut kept = self.lock();
         if let Some(index) = kept.changes.iter().position(|it| Arc::ptr_eq(it, change)) {
             kept.changes.remove(index);

@@ -8,7 +8,7 @@ pub fn home_directory() -> Option<PathBuf> {
 }
 
 /// Where programs keep the user's settings: `$XDG_CONFIG_HOME`, or `~/.config`.
-pub fn configuration_directory() -> Option<PathBuf> {
+pub(crate) fn configuration_directory() -> Option<PathBuf> {
     env::var_os("XDG_CONFIG_HOME")
         .map(PathBuf::from)
         .filter(|it| it.is_absolute())

@@ -10,7 +10,11 @@ use super::{
 };
 
 /// The meaning of an exit code that is not a failure; `None` for a failure.
-pub fn exit_meaning(script: &str, exit_code: i32, said_nothing: bool) -> Option<&'static str> {
+pub(crate) fn exit_meaning(
+    script: &str,
+    exit_code: i32,
+    said_nothing: bool,
+) -> Option<&'static str> {
     if exit_code != 1 {
         return None;
     }

@@ -16,7 +16,7 @@ impl TextSpan {
 
 /// Whether a redirection reads or writes its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Direction {
+pub(crate) enum Direction {
     /// `< file`.
     Reads,
     /// `> file`, `>> file`, `&> file` and `<> file`.

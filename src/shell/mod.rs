@@ -24,14 +24,13 @@ mod side_by_side;
 mod word;
 
 pub use dialect::ShellDialect;
-pub use exit_meaning::exit_meaning;
+pub(crate) use exit_meaning::exit_meaning;
 pub(crate) use expansion::may_become_name;
 pub(crate) use grammar::read_by_grammar;
 pub(crate) use lexer::{is_variable_name, lex};
-pub use line_reading::Direction;
-pub(crate) use line_reading::{LineReading, TextSpan};
+pub(crate) use line_reading::{Direction, LineReading, TextSpan};
 pub(crate) use plain_names::PlainNames;
 pub(crate) use reading_work::TOO_COMPLEX;
 pub use reading_work::{MAX_LINE_BYTES, ReadingWork};
 pub(crate) use side_by_side::may_run_side_by_side;
-pub use word::Word;
+pub(crate) use word::Word;

@@ -7,7 +7,7 @@ use std::{iter::Peekable, str::Chars};
 
 /// One word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
+pub(crate) enum Word {
     /// The word is exactly this text.
     Literal(String),
     /// The value is only known while the command runs.
@@ -23,7 +23,7 @@ pub enum Word {
 
 impl Word {
     /// The value, if it is known.
-    pub fn literal(&self) -> Option<&str> {
+    pub(crate) fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
             Self::Unknown { .. } => None,
@@ -31,7 +31,7 @@ impl Word {
     }
 
     /// The value, or the word as it is written if the value is not known.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         match self {
             Self::Literal(text) | Self::Unknown { text, .. } => text,
         }

@@ -23,35 +23,35 @@ use crate::shell::{Direction, ReadingWork, ShellDialect, Word, is_variable_name}
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Analysis {
     /// Every simple command, also nested ones.
-    pub segments: Vec<Segment>,
+    pub(crate) segments: Vec<Segment>,
     /// Every file that a redirection names.
-    pub redirections: Vec<Redirection>,
+    pub(crate) redirections: Vec<Redirection>,
     /// Why the line may do more than its segments say; empty if it cannot.
-    pub doubts: Vec<Doubt>,
+    pub(crate) doubts: Vec<Doubt>,
     /// Why a part of the line was not read, if one was not. There may be any command in it.
-    pub unread: Option<&'static str>,
+    pub(crate) unread: Option<&'static str>,
     /// Every change of the current directory.
-    pub moves: Vec<Move>,
+    pub(crate) moves: Vec<Move>,
     /// True when the line has a loop. In a loop, the first command may run after the last.
-    pub loops: bool,
+    pub(crate) loops: bool,
 }
 
 /// Why a line may do more than its segments say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doubt {
+pub(crate) struct Doubt {
     /// What is doubtful, as the end of a sentence about the line.
-    pub why: String,
+    pub(crate) why: String,
     /// The segment that causes the doubt, if a rule that spells it out removes the doubt.
-    pub segment: Option<usize>,
+    pub(crate) segment: Option<usize>,
 }
 
 /// A variable that is set for one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// The name of the variable.
-    pub name: String,
+    pub(crate) name: String,
     /// The value that it is set to.
-    pub value: Word,
+    pub(crate) value: Word,
 }
 
 impl Setting {
@@ -64,16 +64,16 @@ impl Setting {
 /// A change of the current directory. It may fail or happen in a subshell, so relative paths may still
 /// start from the directory before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Move {
+pub(crate) struct Move {
     /// The index of the command among the segments.
-    pub segment: usize,
+    pub(crate) segment: usize,
     /// The new directory.
-    pub to: Destination,
+    pub(crate) to: Destination,
 }
 
 /// The target of a change of the current directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
+pub(crate) enum Destination {
     /// This directory, seen from the one before.
     Directory(String),
     /// The home directory.
@@ -84,24 +84,24 @@ pub enum Destination {
 
 /// One simple command of a line, or one that another command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub(crate) struct Segment {
     /// The command as it is written, or as a wrapper would run it.
-    pub text: String,
+    pub(crate) text: String,
     /// The program and its arguments.
-    pub words: Vec<Word>,
+    pub(crate) words: Vec<Word>,
     /// The variables that are set for it, by itself or by what it is nested in.
-    pub environment: Arc<[Setting]>,
+    pub(crate) environment: Arc<[Setting]>,
     /// Whether it needs a permission.
-    pub role: Role,
+    pub(crate) role: Role,
     /// The wrapper that runs it.
-    pub within: Option<Within>,
+    pub(crate) within: Option<Within>,
     /// True when the program runs something that its words do not show.
-    pub hides_command: bool,
+    pub(crate) hides_command: bool,
 }
 
 /// Whether a segment needs a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// It needs a permission.
     Command,
     /// It only runs another segment, which needs the permission itself: `timeout 5 …`.
@@ -112,22 +112,22 @@ pub enum Role {
 
 /// The place of a wrapped command in its wrapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Within {
+pub(crate) struct Within {
     /// The index of the wrapper among the segments.
-    pub segment: usize,
+    pub(crate) segment: usize,
     /// The index of the program among the wrapper's words.
-    pub word: usize,
+    pub(crate) word: usize,
 }
 
 /// A file that the shell itself opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Redirection {
+pub(crate) struct Redirection {
     /// The word that names the file.
-    pub target: Word,
+    pub(crate) target: Word,
     /// Whether it is read or written.
-    pub direction: Direction,
+    pub(crate) direction: Direction,
     /// How many segments stand before it.
-    pub after: usize,
+    pub(crate) after: usize,
 }
 
 /// Analyses a command line of bash. `home` is the value of `~`.
@@ -136,7 +136,7 @@ pub fn analyse(line: &str, home: Option<&str>) -> Analysis {
 }
 
 /// Analyses a command line of a shell.
-pub fn analyse_for(shell: ShellDialect, line: &str, home: Option<&str>) -> Analysis {
+pub(crate) fn analyse_for(shell: ShellDialect, line: &str, home: Option<&str>) -> Analysis {
     analyse_counting(shell, line, home).0
 }
 
