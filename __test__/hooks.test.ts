@@ -165,7 +165,7 @@ describe("hooks", () => {
     const result = await registry.call("write_file", { path: "a", content: "x" });
     expect(result.error?.type).toBe("HookBlocked");
     const broken = { type: "command" as const, command: "exit 2", matcher: "(" };
-    expect(() => registryOf({ PreToolUse: [broken] })).toThrow("is no regular expression");
+    expect(() => registryOf({ PreToolUse: [broken] })).toThrow("is not a regular expression");
   });
 
   test("a rewrite that is never the same runs once, with what the hook said", async () => {
@@ -207,7 +207,7 @@ describe("hooks", () => {
     [{ PreToolUse: "no" }, "`hooks.PreToolUse` must be an array"],
     [{ PreTool: [() => {}] }, "no hook event is named `PreTool`"],
     [{ PreToolUse: [{ hooks: [5] }] }, "`hooks.PreToolUse[0]` must be a function"],
-    [{ PreToolUse: [{ matcher: "(", hooks: [() => {}] }] }, "is no regular expression"],
+    [{ PreToolUse: [{ matcher: "(", hooks: [() => {}] }] }, "is not a regular expression"],
     [{ PreToolUse: [{ hooks: [() => {}], timeout: "1" }] }, "timeout` must be a number of seconds"],
     [{ PreToolUse: [{ hooks: [() => {}], only: "Bash" }] }, "unknown field `only`"],
     [{ PreToolUse: [{ hooks: [() => {}], onFailure: "continue" }] }, "always blocks its call"],

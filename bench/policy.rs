@@ -8,7 +8,7 @@ use std::{hint::black_box, path::Path, time::Instant};
 
 use serde_json::{Value, json};
 use toolwright::{
-    policy::{Layer, Origin, Places, PolicyConfig, PolicyEngine, PolicySources, Question},
+    policy::{Layer, Origin, PolicyConfig, PolicyEngine, PolicyPlaces, PolicySources, Question},
     tool::{Access, Annotations, SideEffect},
     tools::catalogue,
 };
@@ -37,7 +37,7 @@ fn engine() -> PolicyEngine {
         "mcp__docs__*",
     ];
     config.allow.extend(listed.map(str::to_owned));
-    let places = Places::of_project("/repo");
+    let places = PolicyPlaces::of_project("/repo");
     let layers = vec![(Layer::User, config)];
     PolicyEngine::new(PolicySources {
         layers,

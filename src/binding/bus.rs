@@ -19,7 +19,7 @@ use super::{
     envelope::{misuse, parsed},
 };
 use crate::{
-    confirm::{Answer, MessageBus, Unanswered},
+    confirm::{ConfirmationAnswer, MessageBus, Unanswered},
     error::{ErrorKind, ToolError},
 };
 
@@ -97,7 +97,7 @@ impl NativeMessageBus {
     #[napi(catch_unwind)]
     pub fn respond(&self, id: String, answer: String) -> bool {
         // What cannot be read is no yes.
-        let answer = serde_json::from_str::<Answer>(&answer).unwrap_or_default();
+        let answer = serde_json::from_str::<ConfirmationAnswer>(&answer).unwrap_or_default();
         self.bus.respond(&id, answer)
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::host_calls::{HostCalls, HostFunction};
 use crate::{
     error::{ErrorKind, ToolError},
-    hooks::{CommandHook, Hook, HookEvent, HookRunner, Matcher},
+    hooks::{CommandHook, Hook, HookEvent, HookRunner, ToolMatcher},
     tool::{ProgressSink, ToolContext},
 };
 
@@ -39,7 +39,7 @@ impl HookSpec {
                 let known = HookEvent::ALL.map(|it| format!("`{}`", it.as_str())).join(", ");
                 wrong(format!("no hook event is named `{}`; there are {known}", self.event))
             })?;
-        let matcher = Matcher::new(&self.matcher)
+        let matcher = ToolMatcher::new(&self.matcher)
             .map_err(|cause| wrong(format!("a {} hook: {cause}", self.event)))?;
         let runner: Box<dyn HookRunner> = match self.command {
             Some(command) => Box::new(CommandHook { command }),

@@ -19,8 +19,9 @@ use crate::{
     mcp::mcp_tool_name,
     registry::ToolSource,
     tool::{
-        Access, Annotations, Content, DynTool, InputValidator, Prepared, SideEffect, Statement,
-        ToolContext, ToolKind, ToolOutput, ToolSpec, check_foreign_schema, kind_of, shown_schema,
+        Access, Annotations, Content, DynTool, HintsFrom, InputValidator, Prepared, SideEffect,
+        Statement, ToolContext, ToolKind, ToolOutput, ToolSpec, check_foreign_schema, kind_of,
+        shown_schema,
     },
 };
 
@@ -77,7 +78,10 @@ impl HostTool {
         check_foreign_schema(&host.input_schema).map_err(bad)?;
         let validator = InputValidator::new(&closed(&host.input_schema)).map_err(bad)?;
         let refers = mentions(&host.input_schema, &["$ref", "$dynamicRef", "$recursiveRef"]);
-        let side_effect = host.side_effect.unwrap_or_else(|| side_effect_of(&host.annotations));
+        let hints_from =
+            if host.mcp_server.is_some() { HintsFrom::McpServer } else { HintsFrom::Host };
+        let by_hints = || host.annotations.side_effect(hints_from);
+        let side_effect = host.side_effect.unwrap_or_else(by_hints);
         let (name, source) = match host.mcp_server {
             Some(server) => (mcp_tool_name(&server, &host.name), ToolSource::Mcp { server }),
             None => (host.name, ToolSource::Host),
@@ -126,15 +130,6 @@ fn mentions(schema: &Value, keywords: &[&str]) -> bool {
             .any(|(key, value)| keywords.contains(&key.as_str()) || mentions(value, keywords)),
         Value::Array(items) => items.iter().any(|item| mentions(item, keywords)),
         _ => false,
-    }
-}
-
-/// The seeds' rule for MCP annotations: read-only is low risk, destructive critical, silence high.
-fn side_effect_of(annotations: &Annotations) -> SideEffect {
-    match (annotations.read_only_hint, annotations.destructive_hint) {
-        (Some(true), _) => SideEffect::ReadOnly,
-        (_, Some(true)) => SideEffect::Spawns,
-        _ => SideEffect::Network,
     }
 }
 

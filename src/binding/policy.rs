@@ -17,11 +17,12 @@ use crate::{
     error::{ErrorKind, ToolError},
     pipeline::{CallOptions, ToolCall},
     policy::{
-        Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicyError, PolicySources,
-        command::Shell,
+        Layer, PermissionMode, PolicyConfig, PolicyEngine, PolicyError, PolicyPlaces, PolicySources,
     },
+    policy_files::{project_policy_file, read_policy_file, user_policy_file},
     process::ProcessSettings,
-    session::{home_directory, project_policy_file, read_policy_file, user_policy_file},
+    session::home_directory,
+    shell::ShellDialect,
     tools::catalogue,
     workspace::Roots,
 };
@@ -90,7 +91,7 @@ impl PolicySetup {
     pub(super) fn engine(
         &mut self,
         mode: PermissionMode,
-        mut places: Places,
+        mut places: PolicyPlaces,
     ) -> Checked<PolicyEngine> {
         places.protected = self.user_file.iter().chain(&self.project_file).cloned().collect();
         self.read_files()?;
@@ -100,15 +101,15 @@ impl PolicySetup {
 }
 
 /// The surroundings of a workspace whose commands run like that.
-pub(super) fn places_of(given: PathBuf, roots: &Roots, commands: &ProcessSettings) -> Places {
+pub(super) fn places_of(given: PathBuf, roots: &Roots, commands: &ProcessSettings) -> PolicyPlaces {
     let home = commands.environment.iter().find(|(name, _)| name == "HOME");
-    Places {
+    PolicyPlaces {
         project: roots.first().to_owned(),
         project_as_given: Some(given),
         roots: roots.all().to_vec(),
         home: home_directory(),
         shell_home: home.map(|(_, value)| PathBuf::from(value)),
-        shell: Shell::of_program(&commands.shell),
+        shell: ShellDialect::of_program(&commands.shell),
         protected: Vec::new(),
     }
 }
@@ -241,7 +242,8 @@ impl NativePolicyEngine {
             let policy = parsed::<Value>(&policy, ErrorKind::InvalidOptions)?;
             let config = PolicyConfig::from_json(&policy, Layer::Options).map_err(refused)?;
             let mode = mode.as_deref().map_or(Ok(PermissionMode::Default), mode_of)?;
-            let places = Places { home: home_directory(), ..Places::of_project(project_path) };
+            let places =
+                PolicyPlaces { home: home_directory(), ..PolicyPlaces::of_project(project_path) };
             let (layers, tools) = (vec![(Layer::Options, config)], Arc::new(catalogue()));
             let sources = PolicySources { layers, mode, places, tools };
             PolicyEngine::new(sources).map(Self).map_err(refused)

@@ -1,8 +1,11 @@
-//! The step that may wait for a person, and the only maker of [`Permitted`].
+//! Asks a person where policy says so. This is the step that may wait for long, and the only one that makes
+//! a [`Permitted`].
 
-mod bus;
+mod message_bus;
 
-pub use bus::{Answer, BusEvent, DEFAULT_TIMEOUT, MessageBus, Outcome, SharedBus, Unanswered};
+pub use message_bus::{
+    BusEvent, ConfirmationAnswer, MessageBus, RequestOutcome, SharedBus, Unanswered,
+};
 
 use std::time::Duration;
 
@@ -14,8 +17,8 @@ use crate::{
     tool::{Prepared, Risk, ShownFile, Statement, ToolContext, ToolSpec, for_display, shown_text},
 };
 
-/// A call that policy, and a person where one was asked, let through. Nothing else can run.
-pub struct Permitted(Box<dyn Prepared>);
+/// A call that may run: policy allowed it, or a person did where policy asked. Nothing else can run.
+pub(crate) struct Permitted(Box<dyn Prepared>);
 
 impl Permitted {
     pub(crate) fn prepared(&self) -> &dyn Prepared {
@@ -27,11 +30,11 @@ impl Permitted {
     }
 }
 
-/// How a call came out of this step.
-pub(crate) enum Settled {
-    /// It may run, with what a person said where one was asked.
+/// The outcome of this step.
+pub(crate) enum SettledCall {
+    /// The call may run. The second part is what a person agreed to, if one was asked.
     Permitted(Permitted, Option<Yes>),
-    /// A person wants it with another input, which has to be judged like any other.
+    /// A person changed the input. The new input has to be judged like any other.
     Edited(Value, Yes),
 }
 
@@ -39,20 +42,20 @@ pub(crate) enum Settled {
 pub(crate) struct Yes {
     /// True when calls like this one are to run without a question from then on.
     pub(crate) always_allow: bool,
-    /// The rules that do that, for the call as it was shown.
+    /// The rules that allow such calls, made from the call as it was shown.
     pub(crate) rules: Vec<String>,
-    /// The file that they were shown a change of.
+    /// The file whose change the person was shown.
     pub(crate) shown_file: Option<ShownFile>,
 }
 
-/// Judges a call once more, by what holds at that moment.
+/// Judges a call again, by the policy that holds at that moment.
 pub(crate) type JudgeAgain<'a> = &'a (dyn Fn(&dyn Prepared) -> Result<(), ToolError> + Sync);
 
 /// A call that may not run.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) error: ToolError,
-    /// Why the calls that follow in the turn are not to be made either.
+    /// Why the remaining calls of the turn are not made either, if they are not.
     pub(crate) interrupt: Option<String>,
 }
 
@@ -70,7 +73,7 @@ pub struct Confirmations {
 }
 
 impl Confirmations {
-    /// Asks over a bus; each request waits so long.
+    /// Asks over this bus. Each request waits at most this long.
     pub fn new(bus: SharedBus, timeout: Duration) -> Self {
         Self { bus, timeout }
     }
@@ -80,8 +83,8 @@ impl Confirmations {
         Self::new(bus, self.timeout)
     }
 
-    /// Turns a decision into a permission or the reason why there is none. A person may take their time,
-    /// so what they agree to is judged again: it runs only when nothing denies it by then.
+    /// Turns a decision into a permission, or into the reason why there is none. A person may take their
+    /// time, and policy may change meanwhile, so a call that they agreed to is judged again before it runs.
     pub(crate) async fn settle(
         &self,
         decision: Decision,
@@ -90,30 +93,31 @@ impl Confirmations {
         spec: &ToolSpec,
         cx: &ToolContext,
         judge_again: JudgeAgain<'_>,
-    ) -> Result<Settled, Refusal> {
+    ) -> Result<SettledCall, Refusal> {
         let asking = match decision {
-            Decision::Allow => return Ok(Settled::Permitted(Permitted(prepared), None)),
+            Decision::Allow => return Ok(SettledCall::Permitted(Permitted(prepared), None)),
             Decision::Deny(error) => return Err(error.into()),
             Decision::Ask(asking) => asking,
         };
-        // Kept aside, like whatever few calls wait for: every call has room for what it may wait for.
+        // Boxed because few calls get here: otherwise the future of every call would be as large as this
+        // one.
         let Shown { prepared, file: shown_file, mut details } =
             Box::pin(details(prepared, statement, &asking, spec, cx)).await?;
         let identity = [prepared.input().clone(), json!(&*cx.tool_use_id), json!(cx.session.id)];
         details.extend(IDENTITY.map(str::to_owned).into_iter().zip(identity));
         // For as long as nobody has answered: the call may be dropped while it waits.
-        prepared.given_up(Outcome::Cancelled.as_str());
+        prepared.given_up(RequestOutcome::Cancelled.as_str());
         let answer = match self.bus.request(details.into(), self.timeout, &cx.cancel).await {
             Ok(answer) => answer,
             Err(unanswered) => {
                 if matches!(unanswered, Unanswered::Timeout(_)) {
-                    prepared.given_up(Outcome::Timeout.as_str());
+                    prepared.given_up(RequestOutcome::Timeout.as_str());
                 }
                 return Err(unanswered_error(&unanswered, &asking, spec).into());
             }
         };
         if !answer.approved {
-            prepared.given_up(Outcome::Denied.as_str());
+            prepared.given_up(RequestOutcome::Denied.as_str());
             let why = answer.message.map(|it| format!(": {it}")).unwrap_or_default();
             let message = format!("the user said no to `{}`{why}", spec.name);
             let error = ToolError::new(ErrorKind::PolicyDenied, message);
@@ -123,12 +127,12 @@ impl Confirmations {
         let always_allow = answer.always_allow;
         let yes = Yes { always_allow, rules: asking.suggested_rules, shown_file };
         match answer.updated_input {
-            // Nothing is granted of what the person did not want.
-            Some(input) if input != *prepared.input() => Ok(Settled::Edited(input, yes)),
+            // The rules were made from the input that the person replaced, so they are not granted here.
+            Some(input) if input != *prepared.input() => Ok(SettledCall::Edited(input, yes)),
             _ => {
                 Box::pin(self.tell_agreed(prepared.as_ref(), spec, cx)).await?;
                 judge_again(prepared.as_ref())?;
-                Ok(Settled::Permitted(Permitted(prepared), Some(yes)))
+                Ok(SettledCall::Permitted(Permitted(prepared), Some(yes)))
             }
         }
     }
@@ -173,7 +177,8 @@ pub(crate) struct Shown {
     pub(crate) details: Map<String, Value>,
 }
 
-/// What a person is shown, and the file it was made from. A preview may read files, so it is made aside.
+/// What a person is shown, and the file it was made from. A preview may read files, so it is made on a
+/// thread for blocking work.
 pub(crate) async fn details(
     prepared: Box<dyn Prepared>,
     statement: Option<&Statement>,
@@ -246,7 +251,8 @@ fn for_people(value: &Value) -> Value {
     }
 }
 
-/// Why a call that asked does not run: what the model may do next, and what a person or the host can do.
+/// The error of a call that was not answered. Its message says what the model may do next, its details what
+/// a person or the host can do.
 fn unanswered_error(unanswered: &Unanswered, asking: &Asking, spec: &ToolSpec) -> ToolError {
     let name = &spec.name;
     let told = &asking.told_to_model;

@@ -1,23 +1,22 @@
-//! The hooks of one call before it runs: asked until all of them have seen the input that will run.
+//! Asks the `PreToolUse` hooks of one call, until all of them have seen the input that will run.
 
 use serde_json::Value;
 
-use super::{Hook, Verdict, event_json, output::HookAnswer};
+use super::{Hook, HookVerdict, event_json, hook_answer::HookAnswer};
 use crate::tool::ToolContext;
 
-/// How often one hook is asked about one call. Hooks that rewrite each other's input without end are
-/// stopped here.
+/// How many times one hook is asked about one call. This ends hooks that keep rewriting each other's input.
 const MAX_TIMES: usize = 8;
 
-/// The hooks of a call and what they have said so far.
+/// The hooks of one call, and their answers so far.
 pub(crate) struct Hearing<'a> {
     tool: &'a str,
     heard: Vec<HeardHook<'a>>,
-    /// Whose turn it is.
+    /// The place of the hook that is asked next.
     next: usize,
-    /// Counts the inputs: each rewrite makes a new one.
+    /// The number of the current input. Each rewrite makes a new one.
     input: usize,
-    /// The first reason why somebody has to be asked. No rewrite voids it.
+    /// The first reason why a person has to be asked. It stays when the input is rewritten.
     asks: Option<String>,
     /// What the model is told with the answer.
     context: Vec<String>,
@@ -27,28 +26,28 @@ pub(crate) struct Hearing<'a> {
 struct HeardHook<'a> {
     hook: &'a Hook,
     times: usize,
-    /// The input that it has seen last, or made.
+    /// The number of the input that it saw last, or made.
     knows: Option<usize>,
     allows: Option<String>,
 }
 
-/// What is to be done after some hooks were asked.
+/// What the caller has to do next.
 pub(crate) enum HearingStep {
-    /// A hook wants this input instead. Once it is prepared and judged, the hearing goes on with what
-    /// became of it.
+    /// A hook replaced the input by this one. The caller prepares and judges it, and then goes on with the
+    /// hearing.
     Rewritten(Value),
     /// Every hook has seen the input.
     Over {
-        /// What they say together.
-        said: Verdict,
+        /// The combined verdict of the hooks.
+        said: HookVerdict,
         /// What the model is told with the answer.
         context: Vec<String>,
     },
     /// A hook stops the call.
     Blocked {
-        /// Why, in words for the model.
+        /// The reason, in words for the model.
         reason: String,
-        /// Why the whole turn ends, where it does.
+        /// Why the whole turn ends, if it does.
         stop: Option<String>,
     },
 }
@@ -60,13 +59,13 @@ impl<'a> Hearing<'a> {
         Self { tool, heard, next: 0, input: 0, asks: None, context: Vec::new() }
     }
 
-    /// True when nobody wants to be asked.
+    /// True when no hook wants to be asked.
     pub(crate) fn is_empty(&self) -> bool {
         self.heard.is_empty()
     }
 
-    /// Asks, one after the other, every hook that has not seen this input, up to one that rewrites it.
-    /// The one that rewrote it is not asked about its own rewrite, all others are.
+    /// Asks every hook that has not seen this input, one after the other, until one rewrites it. That hook
+    /// is not asked about its own rewrite; all others are.
     pub(crate) async fn go_on(&mut self, input: &Value, cx: &ToolContext) -> HearingStep {
         while let Some(place) = self.whose_turn() {
             self.next = place + 1;
@@ -96,10 +95,10 @@ impl<'a> Hearing<'a> {
             }
             heard.allows = None;
             match verdict {
-                Verdict::Block(reason) => return blocked(reason),
-                Verdict::Ask(reason) => self.asks = self.asks.take().or(Some(reason)),
-                Verdict::Allow(reason) => heard.allows = Some(reason),
-                Verdict::Silent => {}
+                HookVerdict::Block(reason) => return blocked(reason),
+                HookVerdict::Ask(reason) => self.asks = self.asks.take().or(Some(reason)),
+                HookVerdict::Allow(reason) => heard.allows = Some(reason),
+                HookVerdict::Silent => {}
             }
             let rewritten = updated_input.filter(|it| it != input);
             self.input += usize::from(rewritten.is_some());
@@ -110,13 +109,13 @@ impl<'a> Hearing<'a> {
         }
         let allows = || self.heard.iter().find_map(|it| it.allows.clone());
         let said = match self.asks.take() {
-            Some(reason) => Verdict::Ask(reason),
-            None => allows().map_or(Verdict::Silent, Verdict::Allow),
+            Some(reason) => HookVerdict::Ask(reason),
+            None => allows().map_or(HookVerdict::Silent, HookVerdict::Allow),
         };
         HearingStep::Over { said, context: std::mem::take(&mut self.context) }
     }
 
-    /// The next hook, in order and round about, that has not seen the input.
+    /// The next hook that has not seen the input, in order, starting again at the first.
     fn whose_turn(&self) -> Option<usize> {
         let is_open =
             |place: &usize| self.heard.get(*place).is_some_and(|it| it.knows != Some(self.input));

@@ -1,30 +1,30 @@
-//! The host's say before and after a call.
+//! Hooks: code of the host that is asked before a call and told of its result afterwards.
 //!
-//! A hook is a function of the host or a shell command. One that fails, answers nonsense or takes too
-//! long blocks the call it was asked about; after a call it can only add a remark.
+//! A hook is a function of the host or a shell command. Before a call, a hook that fails, gives an invalid
+//! answer or takes too long blocks the call. After a call it can only add to the result.
 
-mod command;
+mod command_hook;
 mod hearing;
-mod matcher;
-mod output;
+mod hook_answer;
+mod tool_matcher;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-pub use command::CommandHook;
+pub use command_hook::CommandHook;
 pub(crate) use hearing::{Hearing, HearingStep};
-pub use matcher::Matcher;
-pub use output::Verdict;
+pub(crate) use hook_answer::HookVerdict;
+pub use tool_matcher::ToolMatcher;
 
 use crate::tool::{Content, ToolContext, ToolOutput};
-use output::HookAnswer;
+use hook_answer::HookAnswer;
 
 /// When a hook is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookEvent {
-    /// Before a call runs, after policy did not deny it.
+    /// Before a call runs, if policy did not deny it.
     PreToolUse,
     /// After a call succeeded.
     PostToolUse,
@@ -36,7 +36,7 @@ impl HookEvent {
     /// Every event.
     pub const ALL: [Self; 3] = [Self::PreToolUse, Self::PostToolUse, Self::PostToolUseFailure];
 
-    /// The name hook authors know.
+    /// The name of the event in configurations and in what hooks are sent.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::PreToolUse => "PreToolUse",
@@ -46,22 +46,22 @@ impl HookEvent {
     }
 }
 
-/// Whoever does a hook's work.
+/// Runs a hook: calls a function of the host, or starts a command.
 #[async_trait]
 pub trait HookRunner: Send + Sync {
-    /// Takes the event as JSON and gives the answer as JSON, or what went wrong in words.
+    /// Gets the event as JSON and returns the answer as JSON, or an error message.
     async fn run(&self, event: &Value, cx: &ToolContext) -> Result<Value, String>;
 }
 
-/// One hook.
+/// A hook, and when it is asked.
 pub struct Hook {
-    /// When it is asked.
+    /// The event at which it is asked.
     pub event: HookEvent,
-    /// For which tools.
-    pub matcher: Matcher,
-    /// How long it may take.
+    /// The tools whose calls it is asked about.
+    pub matcher: ToolMatcher,
+    /// The time after which it has failed.
     pub timeout: Duration,
-    /// Who does the work.
+    /// What runs it.
     pub runner: Box<dyn HookRunner>,
 }
 
@@ -70,7 +70,7 @@ pub struct Hook {
 pub struct Hooks(Vec<Hook>);
 
 impl Hooks {
-    /// Adds a hook behind those there are.
+    /// Adds a hook at the end.
     pub fn push(&mut self, hook: Hook) {
         self.0.push(hook);
     }
@@ -79,12 +79,12 @@ impl Hooks {
         self.0.iter().filter(move |it| it.event == event && it.matcher.matches(tool))
     }
 
-    /// The hooks that want to be asked before calls of a tool.
+    /// The hooks that are asked before calls of this tool.
     pub(crate) fn hearing<'a>(&'a self, tool: &'a str) -> Hearing<'a> {
         Hearing::new(tool, self.of(HookEvent::PreToolUse, tool))
     }
 
-    /// Lets each hook see the answer and add to it, or keep it from the model.
+    /// Shows the result to each hook, which may add to it or hide it from the model.
     pub(crate) async fn after(
         &self,
         tool: &str,
@@ -116,7 +116,7 @@ impl Hooks {
         output
     }
 
-    /// True when somebody wants to see the answers of a tool.
+    /// True when a hook wants to see the results of a tool.
     pub(crate) fn watch(&self, tool: &str) -> bool {
         self.0.iter().any(|it| it.event != HookEvent::PreToolUse && it.matcher.matches(tool))
     }
@@ -142,7 +142,7 @@ fn event_json(event: HookEvent, tool: &str, input: &Value, cx: &ToolContext) -> 
         "session_id": cx.session.id,
         // Hook authors of Claude Code know it as always there; a registry keeps no transcript.
         "transcript_path": "",
-        "cwd": cx.session.roots.first(),
+        "cwd": cx.session.shared.roots.first(),
         "tool_name": tool,
         "tool_use_id": &*cx.tool_use_id,
         "tool_input": input,
@@ -155,7 +155,7 @@ fn apply(answer: HookAnswer, output: &mut ToolOutput) {
         output.structured = None;
         output.display = None;
     }
-    if let Verdict::Block(reason) = answer.verdict {
+    if let HookVerdict::Block(reason) = answer.verdict {
         output.content.push(Content::text(format!("[a hook objects: {reason}]")));
     }
     add_context(output, answer.context);
@@ -164,7 +164,7 @@ fn apply(answer: HookAnswer, output: &mut ToolOutput) {
     }
 }
 
-/// Adds what hooks want the model to know.
+/// Adds the context that hooks give to the model.
 pub(crate) fn add_context(output: &mut ToolOutput, context: impl IntoIterator<Item = String>) {
     output.content.extend(context.into_iter().filter(|it| !it.is_empty()).map(Content::text));
 }

@@ -225,7 +225,7 @@ impl Pipeline {
 
     /// The policy of the call's session.
     pub(super) fn engine(&self, cx: &ToolContext) -> Arc<PolicyEngine> {
-        cx.session.grants.engine(self.policy.get())
+        self.policy.of_session(&cx.session.id)
     }
 
     pub(super) fn timeout(&self, entry: &Entry) -> Duration {

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     confirm::{Shown, details},
     error::ToolError,
-    hooks::Verdict,
+    hooks::HookVerdict,
     policy::Decision,
     tool::shown_text,
 };
@@ -83,7 +83,7 @@ impl Pipeline {
             Err(_) if cx.cancel.is_cancelled() => return Err(ToolError::cancelled()),
             Err(_) => return Ok(None),
         };
-        let silent = Verdict::Silent;
+        let silent = HookVerdict::Silent;
         let (prepared, mut decision) = self.decide_aside(&called, prepared, &cx, &silent).await?;
         let mut statement = None;
         if prepared.speaks_for_itself() {

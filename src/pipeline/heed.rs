@@ -3,7 +3,7 @@
 
 use crate::{
     error::{ErrorKind, ToolError},
-    hooks::Verdict,
+    hooks::HookVerdict,
     policy::{Asking, Decision, PermissionMode},
     tool::Risk,
 };
@@ -13,13 +13,15 @@ use crate::{
 /// command line holds back.
 pub(super) fn after_hooks(
     decision: Decision,
-    said: &Verdict,
+    said: &HookVerdict,
     mode: PermissionMode,
     risk: Risk,
 ) -> Decision {
     match (decision, said) {
-        (Decision::Allow, Verdict::Ask(reason)) => asked_by_hook(reason, mode, risk),
-        (Decision::Ask(asking), Verdict::Allow(_)) if asking.by_default_alone => Decision::Allow,
+        (Decision::Allow, HookVerdict::Ask(reason)) => asked_by_hook(reason, mode, risk),
+        (Decision::Ask(asking), HookVerdict::Allow(_)) if asking.by_default_alone => {
+            Decision::Allow
+        }
         (decision, _) => decision,
     }
 }

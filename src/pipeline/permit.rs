@@ -15,12 +15,11 @@ use super::{
     panic_fence::fenced,
 };
 use crate::{
-    confirm::{Permitted, Refusal, Settled, Yes},
+    confirm::{Permitted, Refusal, SettledCall, Yes},
     error::{ErrorKind, ToolError},
-    hooks::{HearingStep, Verdict},
-    policy,
-    policy::{Action, Basis, Decision, Origin, PolicyEngine, Question},
-    registry::{Entry, ToolSource},
+    hooks::{HearingStep, HookVerdict},
+    policy::{Action, Basis, Decision, Origin, PolicyEngine, PolicyVerdict, Question},
+    registry::{Entry, Snapshot, ToolSource},
     tool::{
         Access, Annotations, Prepared, ShownFile, SideEffect, Statement, ToolContext, ToolKind,
     },
@@ -49,7 +48,7 @@ pub(super) struct Permit {
 struct Heard {
     prepared: Box<dyn Prepared>,
     decision: Decision,
-    said: Verdict,
+    said: HookVerdict,
 }
 
 impl Pipeline {
@@ -73,7 +72,7 @@ impl Pipeline {
         for _ in 0..MAX_EDITS {
             let (prepared, decision) = judged;
             let heard = if self.hooks.hearing(&spec.name).is_empty() {
-                Heard { prepared, decision, said: Verdict::Silent }
+                Heard { prepared, decision, said: HookVerdict::Silent }
             } else {
                 // Kept aside, like whatever few calls wait for.
                 Box::pin(self.hear(called, prepared, cx, &mut context)).await?
@@ -98,20 +97,20 @@ impl Pipeline {
                 .settle(decision, prepared, statement.as_ref(), spec, cx, &judge_again)
                 .await?;
             match settled {
-                Settled::Permitted(permitted, answered) => {
+                SettledCall::Permitted(permitted, answered) => {
                     let was_written = agreed.is_some();
                     let yes = answered.or(agreed.map(|it| it.1));
                     if let Some(yes) = yes.as_ref().filter(|it| it.always_allow) {
                         if was_written {
                             self.grant(entry, permitted.prepared(), cx);
                         } else {
-                            cx.session.grants.add(&yes.rules);
+                            self.policy.grant(&cx.session.id, &yes.rules);
                         }
                     }
                     let shown_file = yes.and_then(|it| it.shown_file);
                     return Ok(Permit { permitted, shown_file, context });
                 }
-                Settled::Edited(input, yes) => {
+                SettledCall::Edited(input, yes) => {
                     judged = self.judge(called, input, cx).await?;
                     written = Some((judged.0.input().clone(), yes));
                 }
@@ -167,7 +166,7 @@ impl Pipeline {
     fn grant(&self, entry: &Entry, prepared: &dyn Prepared, cx: &ToolContext) {
         let engine = self.engine(cx);
         let rules = ask(entry, prepared, cx, |question| engine.narrowest_rules(question));
-        cx.session.grants.add(&rules.unwrap_or_default());
+        self.policy.grant(&cx.session.id, &rules.unwrap_or_default());
     }
 
     /// Asks a tool that speaks for itself what it says of its call.
@@ -194,7 +193,7 @@ impl Pipeline {
         cx: &ToolContext,
     ) -> Result<Judged, ToolError> {
         let prepared = self.prepare(called, input, cx).await?;
-        self.decide_aside(called, prepared, cx, &Verdict::Silent).await
+        self.decide_aside(called, prepared, cx, &HookVerdict::Silent).await
     }
 
     /// Prepares, off the async threads where that may take long.
@@ -220,7 +219,7 @@ impl Pipeline {
         called: &Called<'_>,
         prepared: Box<dyn Prepared>,
         cx: &ToolContext,
-        said: &Verdict,
+        said: &HookVerdict,
     ) -> Result<Judged, ToolError> {
         if !has_long_line(prepared.as_ref()) {
             let decision = self.decide(called, prepared.as_ref(), cx, said)?;
@@ -252,7 +251,7 @@ impl Pipeline {
         called: &Called<'_>,
         prepared: &dyn Prepared,
         cx: &ToolContext,
-        said: &Verdict,
+        said: &HookVerdict,
     ) -> Result<Decision, ToolError> {
         self.check_still_there(called)?;
         let engine = self.engine(cx);
@@ -284,15 +283,14 @@ impl Pipeline {
         &self,
         call: ToolCall,
         options: CallOptions,
-    ) -> Result<policy::Verdict, ToolError> {
+    ) -> Result<PolicyVerdict, ToolError> {
         let tools = self.registry.snapshot();
         let entry = self.find(&tools, &call.name, None)?;
         let cx = self.context_of(entry, options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let engine = self.engine(&cx);
         let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question));
-        let name = &entry.tool.spec().name;
-        Ok(if tools.is_disabled(name) { verdict.denied(switched_off(name)) } else { verdict })
+        Ok(unless_switched_off(verdict, &entry.tool.spec().name, &tools))
     }
 
     /// True when policy allows a call of which nothing is known but the tool. A tool that is not here
@@ -302,7 +300,7 @@ impl Pipeline {
         let entry = tools.find(name);
         let spec = entry.map(|it| it.tool.spec());
         let session = self.sessions.get_or_start(session_id.unwrap_or(DEFAULT_SESSION));
-        let verdict = session.grants.engine(self.policy.get()).decide(&Question {
+        let verdict = self.policy.of_session(&session.id).decide(&Question {
             tool: spec.map_or(name, |it| &it.name),
             origin: entry.map_or_else(|| Origin::of_name(name), origin_of),
             side_effect: spec.map_or(SideEffect::Network, |it| it.side_effect),
@@ -310,13 +308,17 @@ impl Pipeline {
             annotations: spec.map_or(&Annotations::default(), |it| &it.annotations),
             input: &Value::Null,
             accesses: &[],
-            directory: session.roots.first(),
+            directory: session.shared.roots.first(),
             follow_links: None,
         });
-        verdict.action == Action::Allow
-            && (entry.is_some() || verdict.basis == Basis::Rule)
-            && !tools.is_disabled(name)
+        let verdict = unless_switched_off(verdict, name, &tools);
+        verdict.action == Action::Allow && (entry.is_some() || verdict.basis == Basis::Rule)
     }
+}
+
+/// What holds for a call: the word of policy, unless the tool is switched off.
+fn unless_switched_off(verdict: PolicyVerdict, tool: &str, tools: &Snapshot) -> PolicyVerdict {
+    if tools.is_disabled(tool) { verdict.denied(switched_off(tool)) } else { verdict }
 }
 
 fn has_long_line(prepared: &dyn Prepared) -> bool {
@@ -327,7 +329,7 @@ fn has_long_line(prepared: &dyn Prepared) -> bool {
 /// A decision once hooks have spoken; a denied call ends here.
 fn heeded(
     decision: Decision,
-    said: &Verdict,
+    said: &HookVerdict,
     engine: &PolicyEngine,
     entry: &Entry,
 ) -> Result<Decision, ToolError> {
@@ -354,7 +356,7 @@ fn ask<T>(
         annotations: &spec.annotations,
         input: prepared.input(),
         accesses: prepared.accesses(),
-        directory: prepared.directory().unwrap_or_else(|| cx.session.roots.first()),
+        directory: prepared.directory().unwrap_or_else(|| cx.session.shared.roots.first()),
         follow_links: Some(&real_place),
     })
 }

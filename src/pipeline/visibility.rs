@@ -47,7 +47,7 @@ impl Pipeline {
                 annotations: &Annotations::default(),
                 input: &Value::Null,
                 accesses: &[Access::Read(path.to_owned())],
-                directory: session.roots.first(),
+                directory: session.shared.roots.first(),
                 follow_links: None,
             });
             match verdict.action {

@@ -1,9 +1,9 @@
-//! The three answers, and who may give them.
+//! The three answers of policy, the layers that rules come from, and the permission modes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is to be done with a call. Ordered by strictness.
+/// What happens to a call. Ordered by strictness.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 pub enum Action {
     /// It may run.
     Allow,
-    /// Somebody has to agree first.
+    /// A person has to agree first.
     Ask,
     /// It must not run.
     Deny,
 }
 
 impl Action {
-    /// The word for it in rules and answers.
+    /// Its name in rules and answers.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -28,24 +28,24 @@ impl Action {
     }
 }
 
-/// Where a rule comes from. Ordered by trust: what a repository brings along counts least.
+/// Where a rule comes from. Ordered by trust: the files of a project count least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
-    /// Built in.
+    /// The built-in defaults.
     Defaults,
-    /// The project's own file.
+    /// The policy file of the project.
     Project,
-    /// The user's file.
+    /// The policy file of the user.
     User,
-    /// The host's options.
+    /// The options that the host gave to the registry.
     Options,
     /// Granted by a person while the session runs.
     Session,
 }
 
 impl Layer {
-    /// How it is named in reasons.
+    /// Its name in the reasons that people are shown.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Defaults => "the defaults",
@@ -61,16 +61,16 @@ impl Layer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PermissionMode {
-    /// Tools that only look run; everything else asks.
+    /// Tools that only read run; everything else asks.
     #[default]
     Default,
     /// Edits inside the workspace run as well.
     AcceptEdits,
-    /// Nothing is changed: commands ask, edits are denied, whatever is allowed otherwise.
+    /// Nothing is changed: commands ask and edits are denied, also where a rule allows them.
     Plan,
-    /// Whatever would ask is denied.
+    /// What would ask is denied.
     DontAsk,
-    /// Whatever would ask by default is allowed; deny rules and ask rules hold.
+    /// What would ask by default is allowed; rules that deny or ask still hold.
     BypassPermissions,
 }
 
@@ -79,7 +79,7 @@ impl PermissionMode {
     pub const ALL: [Self; 5] =
         [Self::Default, Self::AcceptEdits, Self::Plan, Self::DontAsk, Self::BypassPermissions];
 
-    /// The word for it in options.
+    /// Its name in options.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Default => "default",

@@ -1,22 +1,24 @@
 //! Patterns of commands in rules: `git status:*`, `npm run test`, `git * main`.
 //!
-//! They are compared word by word with a parsed command, never with its text: `git status:*` is no
-//! prefix of `git statusx` or of `git status; rm x`. The one exception is an exact line, which is
-//! equal or not.
+//! They are compared word by word with a parsed command and not with its text: `git status:*` matches
+//! neither `git statusx` nor `git status; rm x`. The one exception is an exact line, which is compared as
+//! text.
+
+use crate::shell::{MAX_LINE_BYTES, Word};
 
 use super::{
-    command::{MAX_BYTES, Role, Segment, Setting, Word, analyse, setting_of, trimmed},
-    command_words::{Words, fits_glob},
+    command::{Role, Segment, Setting, analyse, setting_of, trimmed},
+    command_words::{CommandWords, fits_glob},
 };
 
-/// How sure it is that a rule speaks about something.
+/// Whether a rule applies to something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Match {
-    /// It does not.
+    /// It does not apply.
     No,
-    /// It may, depending on what is only known while the command runs.
+    /// It may apply, depending on what is only known while the command runs.
     Possible,
-    /// It does.
+    /// It certainly applies.
     Certain,
 }
 
@@ -26,42 +28,42 @@ impl Match {
     }
 }
 
-/// A pattern of one command. Words of the form `NAME=value` in front of the program are variables that
-/// have to be set for it.
+/// A pattern of commands. Words of the form `NAME=value` in front of the program are variables that have to
+/// be set for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CommandPattern {
     /// Every command.
     Any,
-    /// These words and no others.
+    /// A command of exactly these words.
     Exact {
         /// The words of the command.
         words: Vec<String>,
         /// The text it was written as.
         lines: [String; 2],
     },
-    /// A whole line that is more than one plain command, as written and without escapes.
+    /// A whole line that is more than one plain command: as written, and with escapes removed.
     Line([String; 2]),
-    /// These words and whatever follows.
+    /// A command that begins with these words.
     Prefix(Vec<String>),
-    /// Words with wildcards.
-    Wildcard(Vec<Piece>),
+    /// A command that matches words with wildcards.
+    Wildcard(Vec<PatternPiece>),
 }
 
 /// A part of a pattern with wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
-    /// This word.
+pub(super) enum PatternPiece {
+    /// Exactly this word.
     Word(String),
-    /// A word like this, where `*` stands for any text.
+    /// A word that matches this, where `*` stands for any text.
     Glob(String),
     /// One word or more.
     Words,
-    /// Whatever follows.
+    /// Any number of words, at the end.
     Rest,
 }
 
-impl Piece {
-    /// The word it is, if it is one.
+impl PatternPiece {
+    /// The word, if it has no wildcard.
     pub(super) fn word(&self) -> Option<&str> {
         match self {
             Self::Word(word) => Some(word),
@@ -69,7 +71,7 @@ impl Piece {
         }
     }
 
-    /// The variable that it sets and to what, if it does.
+    /// The variable that it sets and its value, if it sets one.
     fn setting(&self) -> Option<(&str, &str)> {
         match self {
             Self::Word(word) | Self::Glob(word) => setting_of(word),
@@ -78,13 +80,13 @@ impl Piece {
     }
 }
 
-/// Each inner `*` multiplies the ways to match.
+/// How many inner `*` a pattern may have. Each multiplies the ways to match.
 const MAX_INNER_WILDCARDS: usize = 3;
-/// Room for the longest line that is looked into, with every sign of it escaped.
-const MAX_LENGTH: usize = 2 * MAX_BYTES;
+/// The longest pattern: the longest line that is read, with every character escaped.
+const MAX_LENGTH: usize = 2 * MAX_LINE_BYTES;
 
 impl CommandPattern {
-    /// Reads what stands between the parentheses of a rule.
+    /// Reads the text between the parentheses of a rule.
     pub(super) fn parse(text: &str, home: Option<&str>) -> Result<Self, String> {
         let text = trimmed(text);
         if text.is_empty() || text.len() > MAX_LENGTH {
@@ -123,27 +125,27 @@ impl CommandPattern {
         for (place, word) in words.iter().enumerate() {
             let is_last = place + 1 == words.len();
             match *word {
-                "*" if is_last => pieces.push(Piece::Rest),
-                "*" => pieces.push(Piece::Words),
+                "*" if is_last => pieces.push(PatternPiece::Rest),
+                "*" => pieces.push(PatternPiece::Words),
                 glob if glob.contains('*') => {
-                    pieces.push(Piece::Glob(glob.to_owned()));
+                    pieces.push(PatternPiece::Glob(glob.to_owned()));
                     if is_last && glob.ends_with('*') {
-                        pieces.push(Piece::Rest);
+                        pieces.push(PatternPiece::Rest);
                     }
                 }
-                word => pieces.push(Piece::Word(word.to_owned())),
+                word => pieces.push(PatternPiece::Word(word.to_owned())),
             }
         }
-        if prefix.is_some() && pieces.last() != Some(&Piece::Rest) {
-            pieces.push(Piece::Rest);
+        if prefix.is_some() && pieces.last() != Some(&PatternPiece::Rest) {
+            pieces.push(PatternPiece::Rest);
         }
-        if pieces.iter().filter(|it| **it == Piece::Words).count() > MAX_INNER_WILDCARDS {
+        if pieces.iter().filter(|it| **it == PatternPiece::Words).count() > MAX_INNER_WILDCARDS {
             return Err(format!("`{text}` has more than {MAX_INNER_WILDCARDS} inner wildcards"));
         }
         Ok(Self::Wildcard(pieces))
     }
 
-    /// The program that the pattern is about, if it is about one.
+    /// The program that the pattern names, if it names one.
     pub(super) fn program(&self) -> Option<&str> {
         match self {
             Self::Any | Self::Line(_) => None,
@@ -151,13 +153,13 @@ impl CommandPattern {
                 without_settings(words).first().map(String::as_str)
             }
             Self::Wildcard(pieces) => match pieces.get(settings_in(pieces)..)?.first() {
-                Some(Piece::Word(word)) => Some(word),
+                Some(PatternPiece::Word(word)) => Some(word),
                 _ => None,
             },
         }
     }
 
-    /// The whole lines that the pattern is equal to.
+    /// The whole lines that the pattern matches as text.
     pub(super) fn lines(&self) -> &[String] {
         match self {
             Self::Exact { lines, .. } | Self::Line(lines) => lines,
@@ -165,10 +167,10 @@ impl CommandPattern {
         }
     }
 
-    /// If the pattern permits the command: how many of its words it names. A variable that is set for the
-    /// command has to be named as well, unless it is harmless.
+    /// How many words of the command the pattern names, if it permits the command; otherwise `None`.
+    /// Variables that are set for the command have to be named as well, unless they are harmless.
     pub(super) fn permits(&self, segment: &Segment) -> Option<usize> {
-        let words = Words::of(segment);
+        let words = CommandWords::of(segment);
         if self.names_settings(&segment.environment) != Match::Certain
             || !segment.environment.iter().all(|it| it.is_harmless() || self.names_setting(it))
         {
@@ -182,7 +184,7 @@ impl CommandPattern {
                 let equal = named.len() == words.len() && words.begin_with(named);
                 equal.then_some(named.len())
             }
-            // Whatever follows may be another command.
+            // The remaining words may be another command.
             Self::Prefix(_) | Self::Wildcard(_) if segment.hides_command => None,
             Self::Prefix(named) => {
                 let named = without_settings(named);
@@ -192,8 +194,8 @@ impl CommandPattern {
         }
     }
 
-    /// Whether the pattern, as a limit, is about the command. A limit on `rm` is one on `/bin/rm`,
-    /// and what cannot be known may be anything.
+    /// Whether the pattern, as a limit, applies to the command. A limit on `rm` also applies to `/bin/rm`,
+    /// and to an unknown word every limit may apply.
     pub(super) fn limits(&self, segment: &Segment) -> Match {
         let Some(program) = segment.words.first() else { return Match::No };
         if matches!(self, Self::Any) {
@@ -206,10 +208,10 @@ impl CommandPattern {
         let Some(program) = program.literal() else { return Match::Possible };
         let names_directory = self.program().is_some_and(|it| it.contains('/'));
         let words = if names_directory {
-            Words::of(segment)
+            CommandWords::of(segment)
         } else {
             let name = program.rsplit('/').next().unwrap_or(program);
-            Words { program: Some(name), words: &segment.words }
+            CommandWords { program: Some(name), words: &segment.words }
         };
         let is_certain = match self {
             Self::Any | Self::Line(_) => false,
@@ -229,7 +231,7 @@ impl CommandPattern {
         found.min(self.names_settings(&segment.environment))
     }
 
-    /// Whether the variables that the pattern names are set, to what it says.
+    /// Whether the variables that the pattern names are set to the values that it names.
     fn names_settings(&self, environment: &[Setting]) -> Match {
         let one = |name: &str, fits: &dyn Fn(&str) -> bool| match environment
             .iter()
@@ -250,7 +252,7 @@ impl CommandPattern {
                 .collect(),
             Self::Wildcard(pieces) => pieces
                 .iter()
-                .map_while(Piece::setting)
+                .map_while(PatternPiece::setting)
                 .map(|(name, wanted)| one(name, &|it| fits_glob(wanted, it)))
                 .collect(),
         };
@@ -264,12 +266,13 @@ impl CommandPattern {
             Self::Exact { words, .. } | Self::Prefix(words) => {
                 words.iter().map_while(|it| setting_of(it)).any(is_named)
             }
-            Self::Wildcard(pieces) => pieces.iter().map_while(Piece::setting).any(is_named),
+            Self::Wildcard(pieces) => pieces.iter().map_while(PatternPiece::setting).any(is_named),
         }
     }
 
-    /// The same program, with words that are unknown or in between: `git -C x push`.
-    fn is_about(&self, words: Words) -> bool {
+    /// True when the command may be meant although the words differ: it is the same program, with unknown
+    /// words or with options in between, as in `git -C x push`.
+    fn is_about(&self, words: CommandWords) -> bool {
         let has_unknown = || words.words.iter().any(|it| it.literal().is_none());
         let same_program = |name: &str| words.get(0) == Some(name);
         match self {
@@ -285,7 +288,7 @@ impl CommandPattern {
     fn may_be_hidden_in(&self, segment: &Segment) -> bool {
         let mut arguments = segment.words.iter().skip(1);
         let program = segment.words.first().and_then(Word::literal).unwrap_or_default();
-        // A shell runs what comes from its input; others only what they are told.
+        // A shell may run what it reads from its input; other programs only run what their words name.
         let reads_commands = matches!(program.rsplit('/').next(), Some("sh" | "bash" | "dash"));
         let is_named = |word: &Word| match (word.literal(), self.program()) {
             (Some(text), Some(program)) => text.contains(program),
@@ -295,17 +298,17 @@ impl CommandPattern {
     }
 }
 
-/// The words behind the variables that a pattern names.
+/// The words of a pattern after its variables.
 fn without_settings(words: &[String]) -> &[String] {
     let count = words.iter().take_while(|it| setting_of(it).is_some()).count();
     words.get(count..).unwrap_or_default()
 }
 
-fn settings_in(pieces: &[Piece]) -> usize {
+fn settings_in(pieces: &[PatternPiece]) -> usize {
     pieces.iter().take_while(|it| it.setting().is_some()).count()
 }
 
-fn without_piece_settings(pieces: &[Piece]) -> &[Piece] {
+fn without_piece_settings(pieces: &[PatternPiece]) -> &[PatternPiece] {
     pieces.get(settings_in(pieces)..).unwrap_or_default()
 }
 
@@ -315,7 +318,7 @@ fn words_of(text: &str, home: Option<&str>) -> Option<Vec<String>> {
     let is_plain = analysis.redirections.is_empty()
         && analysis.segments.iter().filter(|it| it.within.is_none()).count() == 1;
     let segment = analysis.segments.first().filter(|_| is_plain)?;
-    // What is doubtful about a command is judged when it is run; here only its words count.
+    // Doubts about a command count when it is run; here only its words do.
     let before = trimmed(text).strip_suffix(&segment.text)?;
     let settings = segment.environment.iter();
     let settings = settings.map(|it| Some(format!("{}={}", it.name, it.value.literal()?)));
@@ -328,7 +331,7 @@ fn words_of(text: &str, home: Option<&str>) -> Option<Vec<String>> {
     words.filter(|_| covers)
 }
 
-/// True with a `*` that is not escaped.
+/// True for text with a `*` that is not escaped.
 fn has_wildcard(text: &str) -> bool {
     let mut escaped = false;
     text.chars().any(|it| {
@@ -338,7 +341,7 @@ fn has_wildcard(text: &str) -> bool {
     })
 }
 
-/// A line as a pattern of itself.
+/// The pattern that matches exactly this line.
 pub(super) fn escaped(line: &str) -> String {
     trimmed(line).replace('\\', "\\\\").replace('*', "\\*")
 }

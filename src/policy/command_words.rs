@@ -1,18 +1,17 @@
-//! The words of a command, compared with those that a pattern names.
+//! Compares the words of a command with the words of a pattern.
 
-use super::{
-    command::{Segment, Word},
-    command_pattern::Piece,
-};
+use crate::shell::Word;
 
-/// The words of a command, of which the program may be known by another name.
+use super::{command::Segment, command_pattern::PatternPiece};
+
+/// The words of a command, possibly with another name for the program.
 #[derive(Clone, Copy)]
-pub(super) struct Words<'a> {
+pub(super) struct CommandWords<'a> {
     pub(super) program: Option<&'a str>,
     pub(super) words: &'a [Word],
 }
 
-impl<'a> Words<'a> {
+impl<'a> CommandWords<'a> {
     pub(super) fn of(segment: &'a Segment) -> Self {
         Self { program: segment.words.first().and_then(Word::literal), words: &segment.words }
     }
@@ -21,7 +20,7 @@ impl<'a> Words<'a> {
         self.words.len()
     }
 
-    /// The word at that place, if it is known.
+    /// The value of the word at an index, if it is known.
     pub(super) fn get(self, at: usize) -> Option<&'a str> {
         if at == 0 { self.program } else { self.words.get(at).and_then(Word::literal) }
     }
@@ -31,8 +30,8 @@ impl<'a> Words<'a> {
             && named.iter().enumerate().all(|(at, name)| self.get(at) == Some(name))
     }
 
-    /// The named words may come first: at the first difference stands an option, which may take the next
-    /// word, or something unknown.
+    /// True when the named words may be meant: at the first difference there is an option, which may take
+    /// the next word as its value, or an unknown word.
     pub(super) fn may_begin_with(self, named: &[String]) -> bool {
         let count = named.len().min(self.len());
         let differs = (0..count).find(|at| self.get(*at) != named.get(*at).map(String::as_str));
@@ -43,23 +42,22 @@ impl<'a> Words<'a> {
                 || named.iter().all(|name| literals.any(|it| it == name)))
     }
 
-    /// True when the pieces stand for these words. Where they do not, the last wildcard takes one word more:
-    /// it never helps to go back further, because what stands between two wildcards has as many words as
-    /// it has pieces.
-    pub(super) fn fit(self, pieces: &[Piece]) -> bool {
+    /// True when the pieces match these words. After a mismatch, the last wildcard takes one more word.
+    /// Going back further never helps, because the pieces between two wildcards match one word each.
+    pub(super) fn fit(self, pieces: &[PatternPiece]) -> bool {
         let (mut at, mut piece) = (0, 0);
         let mut wildcard: Option<(usize, usize)> = None;
         loop {
             let word = self.get(at);
             let fits = match (pieces.get(piece), word) {
-                (Some(Piece::Rest), _) => return true,
+                (Some(PatternPiece::Rest), _) => return true,
                 (None, _) if at == self.len() => return true,
-                (Some(Piece::Words), Some(_)) => {
+                (Some(PatternPiece::Words), Some(_)) => {
                     wildcard = Some((piece + 1, at + 1));
                     true
                 }
-                (Some(Piece::Word(name)), Some(text)) => text == name,
-                (Some(Piece::Glob(glob)), Some(text)) => fits_glob(glob, text),
+                (Some(PatternPiece::Word(name)), Some(text)) => text == name,
+                (Some(PatternPiece::Glob(glob)), Some(text)) => fits_glob(glob, text),
                 _ => false,
             };
             if fits {

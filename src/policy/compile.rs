@@ -1,5 +1,5 @@
-//! From what people write to rules that can be applied. Text and objects become the same: a condition
-//! on a path, a command or a host is the pattern of that rule, as if it stood in parentheses.
+//! Compiles rules. Rules as text and rules as objects become the same: a condition on a path, a command or
+//! a host becomes the pattern of the rule, as if it were written in parentheses.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use super::{
     config::{PolicyConfig, PolicyError, RuleConfig},
     host_pattern::HostPattern,
     path_pattern::{PathPatterns, PatternId, Reach},
-    places::Places,
+    places::PolicyPlaces,
     rule::{Rule, RuleRef},
     rule_text::{Subject, TextReader},
     rule_tools::{RuleTools, ToolReach},
 };
 
-/// Each list of values in a rule multiplies the patterns it stands for.
+/// How many rules one rule object may become. Each list of values multiplies them.
 const MAX_COMBINATIONS: usize = 1_000;
 
-/// The rules of a policy as they are collected.
+/// Rules under construction.
 pub(super) struct Compiler<'a> {
-    places: &'a Places,
+    places: &'a PolicyPlaces,
     tools: &'a ToolCatalogue,
     pub(super) patterns: PathPatterns,
     pub(super) rules: Vec<Rule>,
 }
 
-/// What a pattern is compared with.
+/// The kind of thing that a pattern is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PatternTarget {
     Paths,
@@ -68,11 +68,11 @@ impl PatternTarget {
 }
 
 impl<'a> Compiler<'a> {
-    pub(super) fn new(places: &'a Places, tools: &'a ToolCatalogue) -> Self {
+    pub(super) fn new(places: &'a PolicyPlaces, tools: &'a ToolCatalogue) -> Self {
         Self { places, tools, patterns: PathPatterns::new(), rules: Vec::new() }
     }
 
-    /// Adds the rules of a policy. A mistake names the rule.
+    /// Adds the rules of a policy. An error names the rule.
     pub(super) fn add(&mut self, layer: Layer, config: &PolicyConfig) -> Result<(), PolicyError> {
         for (index, rule) in config.rules.iter().enumerate() {
             let place = format!("rules[{index}]");
@@ -134,7 +134,7 @@ impl<'a> Compiler<'a> {
         let (of_pattern, others): (Vec<_>, Vec<_>) = forms
             .into_iter()
             .partition(|it| patterned.is_some() && PatternTarget::of_condition(it) == patterned);
-        // A condition on a parameter is about the tool that has it.
+        // A condition on a parameter is about the tool that has this parameter.
         if others.iter().any(|it| matches!(it, ConditionForm::Param { .. })) {
             tools = only_twins(tools);
         }
@@ -166,8 +166,8 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// What a rule with these patterns speaks about, one subject for each of its values; and the
-    /// conditions that remain.
+    /// The subjects of a rule with these patterns, one for each of its values, and the conditions that
+    /// remain.
     fn subjects<'c>(
         &mut self,
         tools: &RuleTools,
@@ -192,12 +192,12 @@ impl<'a> Compiler<'a> {
                 return Ok((self.path_subjects(tools, &subject, &paths, action)?, others));
             }
         };
-        // A command or host can only be of one pattern; the others are looked at for the whole call.
+        // A command or a host can only have one pattern; the others stay conditions on the whole call.
         others.extend(forms);
         Ok((subjects, others))
     }
 
-    /// One subject for each combination of values, in which a path has to match all patterns.
+    /// One subject for each combination of values. A path has to match all patterns of a combination.
     fn path_subjects(
         &mut self,
         tools: &RuleTools,
@@ -252,9 +252,10 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Which conditions are the pattern of a rule: those on what its tool touches, and for a limit on other
-/// tools those on the first thing they name. A permission for other tools stays one for the whole call,
-/// in which everything has to be as it says. So does a rule with a condition on a parameter.
+/// Finds the conditions that become the pattern of a rule: those on what its tool touches, and for a limit
+/// on other tools those of the first kind. For a permission of other tools all conditions stay on the whole
+/// call, because everything in the call has to meet them. The same holds for a rule with a condition on a
+/// parameter.
 fn patterned(
     tools: &RuleTools,
     subject: &Subject,
@@ -266,7 +267,7 @@ fn patterned(
     }
     let mut named = forms.iter().filter_map(PatternTarget::of_condition);
     match (PatternTarget::of_subject(subject), tools.family().map(PatternTarget::of_family)) {
-        // A text that has a pattern takes further ones for paths alone.
+        // A rule whose text has a pattern can only have more patterns if they are of paths.
         (Some(written), _) => named.find(|it| *it == written && written == PatternTarget::Paths),
         (None, Some(own)) if named.clone().any(|it| it == own) => Some(own),
         (None, _) if action != Action::Allow => named.next(),

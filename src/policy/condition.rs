@@ -1,7 +1,7 @@
-//! Conditions of rules, compiled.
+//! Compiled conditions of rules.
 //!
-//! A limit (deny, ask) is met when anything the call touches meets it; a permission only when
-//! everything does.
+//! A condition of a limit (deny, ask) holds if anything that the call touches meets it; that of a
+//! permission only if everything does.
 
 use std::path::PathBuf;
 
@@ -18,14 +18,14 @@ use super::{
     facts::{Facts, PathFact},
     host_pattern::HostPattern,
     path_pattern::{PathPatterns, PatternId, Reach},
-    places::Places,
-    touched::{CommandFact, Target},
+    places::PolicyPlaces,
+    touched_files::{CommandFact, TouchedPath},
 };
 
-/// An expression needs no more than this; the library's own limit is ten times higher.
+/// The size limit of a compiled regular expression. The library's own limit is ten times higher.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
-/// One condition that is looked at for a whole call.
+/// A condition on a whole call.
 #[derive(Clone, Debug)]
 pub(super) enum Condition {
     Param(ParamCondition),
@@ -41,12 +41,12 @@ pub(super) enum Condition {
 pub(super) struct ParamCondition {
     pub(super) name: String,
     pub(super) test: Test,
-    /// True when it says what the tool of the rule touches. The same tool in another set may call it
-    /// by another name.
+    /// True when the parameter says what the tool of the rule touches. The same tool in another set may
+    /// have another name for it.
     pub(super) is_input: bool,
 }
 
-/// A condition as it is written, which is one of these.
+/// The forms of a condition.
 #[derive(Clone, Copy)]
 pub(super) enum ConditionForm<'a> {
     Param { name: &'a str, operator: Operator, value: &'a Values },
@@ -58,7 +58,7 @@ pub(super) enum ConditionForm<'a> {
 }
 
 impl<'a> ConditionForm<'a> {
-    /// Tells which form a condition has.
+    /// Finds the form of a condition.
     pub(super) fn of(config: &'a ConditionConfig) -> Result<Self, String> {
         const FORMS: &str = "a condition is `param`, `operator` and `value`, or exactly one of \
                              `pathWithin`, `pathGlob`, `commandPrefix`, `urlHost`, `riskAtLeast`";
@@ -109,9 +109,9 @@ impl<'a> ConditionForm<'a> {
 }
 
 /// The commands that begin with these words.
-pub(super) fn command_prefix(words: &str, places: &Places) -> Result<CommandPattern, String> {
+pub(super) fn command_prefix(words: &str, places: &PolicyPlaces) -> Result<CommandPattern, String> {
     let words = words.trim();
-    // As in a rule's text.
+    // The same words as in the text of a rule.
     let words = words.strip_suffix(":*").unwrap_or(words);
     if words.is_empty() {
         return Err("an empty `commandPrefix` is every command; leave the condition out".to_owned());
@@ -165,12 +165,13 @@ impl Test {
 }
 
 impl Condition {
-    /// Checks and compiles a condition of a rule that names a tool with these inputs.
+    /// Checks and compiles a condition. `inputs` are the parameters that say what the tool of the rule
+    /// touches.
     pub(super) fn compile(
         form: ConditionForm,
         inputs: &[&str],
         reach: Reach,
-        places: &Places,
+        places: &PolicyPlaces,
         paths: &mut PathPatterns,
     ) -> Result<Self, String> {
         Ok(match form {
@@ -219,7 +220,7 @@ impl Condition {
 }
 
 impl RiskLevel {
-    /// The same level in the table of risks.
+    /// The level as a risk.
     pub const fn risk(self) -> Risk {
         match self {
             Self::Low => Risk::Low,
@@ -230,7 +231,7 @@ impl RiskLevel {
     }
 }
 
-/// For a permission all have to hold, and there has to be one; for a limit one is enough.
+/// For a permission all of them have to hold, and there has to be at least one. For a limit one is enough.
 fn quantified(permits: bool, mut each: impl Iterator<Item = bool>) -> bool {
     if !permits {
         return each.any(|it| it);
@@ -243,7 +244,7 @@ fn param_holds(param: &ParamCondition, facts: &Facts, permits: bool) -> bool {
     let question = facts.question;
     let touches_files =
         matches!(question.family(), Some(ToolFamily::ReadsFiles | ToolFamily::EditsFiles));
-    // A path means what it leads to, however it is written.
+    // A path is compared by the place it leads to, however it is written.
     let leads_there = || {
         let texts = |path: &PathFact| facts.around.places.texts_of(&path.path);
         let fits = |path| texts(path).iter().any(|it| param.test.holds(it));
@@ -257,7 +258,7 @@ fn param_holds(param: &ParamCondition, facts: &Facts, permits: bool) -> bool {
                 && !facts.paths.is_empty();
             if is_path && as_written == permits { leads_there() } else { as_written }
         }
-        // Another set's tool is told by another parameter, and maybe in another way, what it touches.
+        // The same tool in another set may have another parameter for what it touches, in another format.
         None if param.is_input && touches_files => leads_there(),
         None if param.is_input => {
             let values = question.kind.inputs.iter().filter_map(|it| question.input.get(it));
@@ -280,7 +281,7 @@ fn written_holds(value: &Value, test: &Test, facts: &Facts, permits: bool) -> bo
     if !permits || !is_command || matches!(test, Test::Equals(_)) {
         return true;
     }
-    // `startsWith: "git "` is meant for the command, not for what else stands in its line.
+    // `startsWith: "git "` is meant for one command and not for others in the same line.
     facts.commands.iter().all(|run| {
         run.analysis.doubts.is_empty()
             && run.redirected.iter().all(|it| it.is_harmless)
@@ -292,7 +293,7 @@ fn written_holds(value: &Value, test: &Test, facts: &Facts, permits: bool) -> bo
     })
 }
 
-/// Whether the paths of a call are as asked for, those of its command lines included.
+/// Whether the paths of a call meet a test, including those in its command lines.
 fn paths_hold(facts: &Facts, permits: bool, fits: &dyn Fn(&PathFact) -> bool) -> Match {
     if permits {
         let commands = facts.commands.iter().all(|it| command_fits(it, fits));
@@ -302,7 +303,7 @@ fn paths_hold(facts: &Facts, permits: bool, fits: &dyn Fn(&PathFact) -> bool) ->
     if facts.paths.iter().any(fits) {
         return Match::Certain;
     }
-    let judge = |target: &Target| match target.places.iter().filter(|it| fits(it)).count() {
+    let judge = |target: &TouchedPath| match target.places.iter().filter(|it| fits(it)).count() {
         0 if target.is_known() => Match::No,
         count if target.is_known() && count == target.places.len() => Match::Certain,
         _ => Match::Possible,
@@ -322,9 +323,9 @@ fn paths_hold(facts: &Facts, permits: bool, fits: &dyn Fn(&PathFact) -> bool) ->
     found
 }
 
-/// True when every command of a line is given files, and all of them are known to be as asked for.
+/// True when every command of a line is given files, and all of them are known to meet the test.
 fn command_fits(command: &CommandFact, fits: &dyn Fn(&PathFact) -> bool) -> bool {
-    let all = |it: &Target| it.known().is_some_and(|it| it.iter().all(fits));
+    let all = |it: &TouchedPath| it.known().is_some_and(|it| it.iter().all(fits));
     command.analysis.doubts.is_empty()
         && command.redirected.iter().all(|it| it.is_harmless || all(&it.target))
         && command.segments().all(|(segment, arguments)| {
@@ -361,7 +362,8 @@ fn commands_hold(patterns: &[CommandPattern], facts: &Facts, permits: bool) -> M
     if is_doubtful { found.max(Match::Possible) } else { found }
 }
 
-/// The text of a parameter, as JavaScript's `String` would give it where that says anything.
+/// The value of a parameter as text, like JavaScript's `String` for everything but objects, which are given
+/// as JSON.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

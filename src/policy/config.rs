@@ -1,4 +1,4 @@
-//! The policy file: what people write, before anything of it is compiled.
+//! A policy as people write it, in a file or in options, before it is compiled.
 
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::action::{Action, Layer};
 
-/// Why a policy cannot be used. The policy before it stays.
+/// Why a policy cannot be used. The policy that held before stays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{layer}, {place}: {cause}", layer = layer.as_str())]
 pub struct PolicyError {
@@ -22,7 +22,7 @@ pub struct PolicyError {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PolicyConfig {
-    /// What happens to calls that no rule decides. Without it, the permission mode decides.
+    /// What happens to calls that no rule decides. If it is missing, the permission mode decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_action: Option<Action>,
     /// Rules as objects. Their order does not matter: deny goes before ask, ask before allow.
@@ -37,11 +37,11 @@ pub struct PolicyConfig {
     /// Rules as text for what must not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
-    /// The host's `allowedTools`, which no policy file has: as `allow`.
+    /// The host's `allowedTools`, which mean the same as `allow`. Policy files do not have this list.
     #[serde(skip)]
     pub allowed: Vec<String>,
-    /// The host's `disallowedTools`, which no policy file has: as `deny`, but a name alone is that one
-    /// tool, with the same tool in other sets.
+    /// The host's `disallowedTools`, which mean the same as `deny`, but a name without a pattern only means
+    /// that tool and the same tool in other sets. Policy files do not have this list.
     #[serde(skip)]
     pub disallowed: Vec<String>,
 }
@@ -57,10 +57,10 @@ pub struct RuleConfig {
     /// The risk a person is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskLevel>,
-    /// What a person or a model is told.
+    /// The message for a person or a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// All of them have to hold.
+    /// Conditions, which all have to hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionConfig>,
 }
@@ -71,23 +71,23 @@ pub struct RuleConfig {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum RiskLevel {
-    /// Easily undone.
+    /// What it does is easily undone.
     Low,
-    /// Changes files.
+    /// It changes files.
     Medium,
-    /// Reaches beyond the workspace.
+    /// It reaches beyond the workspace.
     High,
-    /// Can do anything.
+    /// It can do anything.
     Critical,
 }
 
-/// One value or several, of which one has to match.
+/// One or several values. One of them has to match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a value has to be text, or a list of texts")]
 pub enum Values {
-    /// One.
+    /// One value.
     One(String),
-    /// Any of these.
+    /// Several values.
     AnyOf(Vec<String>),
 }
 
@@ -105,13 +105,13 @@ impl Values {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Operator {
-    /// The same text.
+    /// It equals the text.
     Equals,
-    /// The text is somewhere in it.
+    /// It contains the text.
     Contains,
     /// It begins with the text.
     StartsWith,
-    /// A regular expression finds something in it; look-around and back-references do not exist.
+    /// A regular expression matches a part of it. Look-around and back-references are not supported.
     Matches,
 }
 
@@ -125,10 +125,11 @@ pub struct ConditionConfig {
     /// How it is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<Operator>,
-    /// What it is compared with.
+    /// The values it is compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Values>,
-    /// The resolved paths lie in one of these directories: absolute, from the project, or `~/…`.
+    /// The resolved paths lie in one of these directories, which are absolute, relative to the project, or
+    /// begin with `~/`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_within: Option<Values>,
     /// The resolved paths match one of these patterns.
@@ -137,7 +138,7 @@ pub struct ConditionConfig {
     /// The commands begin with one of these lists of words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command_prefix: Option<Values>,
-    /// The URL's host is one of these; `*.docs.rs` is every host below.
+    /// The host of the URL is one of these; `*.docs.rs` means every host below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url_host: Option<Values>,
     /// The call's risk is this or higher.
@@ -146,20 +147,20 @@ pub struct ConditionConfig {
 }
 
 impl PolicyConfig {
-    /// Reads a policy, naming the rule that is wrong.
+    /// Reads a policy. An error names the rule.
     pub fn from_json(policy: &Value, layer: Layer) -> Result<Self, PolicyError> {
         let error = |place: String, cause: String| PolicyError { layer, place, cause };
         let Value::Object(fields) = policy else {
             return Err(error("policy".to_owned(), "it has to be an object".to_owned()));
         };
         let mut fields = fields.clone();
-        // Rules one by one, so that a mistake is found where it is.
+        // Rules are read one by one, so that an error names the rule.
         let rules = match fields.remove("rules") {
             None => Vec::new(),
             Some(Value::Array(rules)) => rules,
             Some(_) => return Err(error("rules".to_owned(), "it has to be a list".to_owned())),
         };
-        // An editor's pointer to the schema is no part of the policy.
+        // `$schema` is for editors and not a part of the policy.
         fields.remove("$schema");
         for list in ["allow", "ask", "deny"] {
             let items = fields.get(list).and_then(Value::as_array).into_iter().flatten();
@@ -184,7 +185,7 @@ impl PolicyConfig {
         Self { allowed, disallowed, ..Self::default() }
     }
 
-    /// The same policy without what it allows: all that an untrusted project may say.
+    /// The same policy without what it allows. An untrusted project may say no more than this.
     #[must_use]
     pub fn only_limits(mut self) -> Self {
         self.rules.retain(|it| it.action != Action::Allow);

@@ -1,45 +1,45 @@
-//! What policy says of a call, as the pipeline acts on it.
+//! The decision of policy about a call, in the form that the pipeline acts on.
 
 use crate::{
     error::{ErrorKind, ToolError},
     tool::Risk,
 };
 
-use super::{Action, Basis, PermissionMode, PolicyEngine, Question, Verdict, judge::Judge};
+use super::{Action, Basis, PermissionMode, PolicyEngine, PolicyVerdict, Question, judge::Judge};
 
-/// What is to be done with a call.
+/// What happens to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// It may run.
     Allow,
-    /// Somebody has to agree first.
+    /// A person has to agree first.
     Ask(Box<Asking>),
     /// It must not run.
     Deny(ToolError),
 }
 
-/// What somebody who is asked, or is not there to be asked, has to know.
+/// Everything needed to ask a person, or to refuse the call if nobody can be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asking {
-    /// Why, for a person.
+    /// The reason, for a person.
     pub reason: String,
-    /// Why, for a model that cannot be let through because nobody answers.
+    /// The reason, for the model, if nobody answers.
     pub told_to_model: String,
-    /// The rule's own words.
+    /// The message of the rule, if it has one.
     pub message: Option<String>,
-    /// True when the default alone asks: no rule, no mode, no protected place, and no doubt about a
-    /// command line. Then somebody else may answer for a person.
+    /// True when only the default asks, and not a rule, a mode, a protected place or a doubt about a
+    /// command line. Then a hook may answer instead of a person.
     pub by_default_alone: bool,
     /// How much harm the call could do.
     pub risk: Risk,
-    /// The narrowest rules that would let the call through next time; none where no rule would.
+    /// The narrowest rules that would allow the call next time; empty if no rule would.
     pub suggested_rules: Vec<String>,
     /// What a person or the host can do when nobody can be asked.
     pub ways_to_allow: String,
 }
 
 impl Decision {
-    /// Judges a call.
+    /// Judges a call and puts the reasons into words where they are needed.
     pub fn of(engine: &PolicyEngine, question: &Question) -> Self {
         let judge = Judge::of(engine, question);
         let ruling = judge.ruling();
@@ -61,7 +61,7 @@ impl Decision {
         }
     }
 
-    /// The word for it.
+    /// Its name in answers.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -71,11 +71,12 @@ impl Decision {
     }
 }
 
-/// The model learns what is denied and what to do instead, a person which rule or mode denies it.
-fn denial(engine: &PolicyEngine, question: &Question, verdict: &Verdict) -> ToolError {
+/// The error of a denied call. Its message tells the model what is denied and what to do instead; its
+/// details tell a person which rule or mode denies it.
+fn denial(engine: &PolicyEngine, question: &Question, verdict: &PolicyVerdict) -> ToolError {
     let tool = question.tool;
     let next_step = match (&verdict.message, verdict.basis) {
-        // Whoever wrote the rule says what to do instead.
+        // The message of the rule says what to do instead.
         (Some(words), _) => format!(": {words}"),
         (None, Basis::Mode) if engine.mode() == PermissionMode::Plan => {
             "; finish the plan first".to_owned()

@@ -1,4 +1,4 @@
-//! The engine: rules of all layers, compiled once and found quickly.
+//! The engine: the compiled rules of all layers, with indexes to find those that apply to a call.
 
 use std::{collections::HashMap, path::Path, sync::Arc};
 
@@ -14,32 +14,32 @@ use super::{
     grant,
     judge::Judge,
     path_pattern::PathIndex,
-    places::Places,
+    places::PolicyPlaces,
     question::{Origin, Question, accesses_of},
     risk,
     rule::Rule,
     rule_text::Subject,
     rule_tools::ToolReach,
-    verdict::{Basis, Verdict},
+    verdict::{Basis, PolicyVerdict},
 };
 
-/// More rules than this are a mistake.
+/// The most rules that an engine takes. More are a mistake.
 const MAX_RULES: usize = 10_000;
 
-/// The policies of one host, with where each comes from.
+/// What an engine is made from.
 #[derive(Clone, Debug, Default)]
 pub struct PolicySources {
-    /// The policies, in any order.
+    /// The policies with the layers they come from, in any order.
     pub layers: Vec<(Layer, PolicyConfig)>,
     /// What happens to calls that no rule decides.
     pub mode: PermissionMode,
-    /// The surroundings that rules speak about.
-    pub places: Places,
+    /// The directories that rules refer to.
+    pub places: PolicyPlaces,
     /// The tools that rules can name.
     pub tools: Arc<ToolCatalogue>,
 }
 
-/// Judges calls by compiled rules. Never changes: a new policy is a new engine.
+/// Judges calls by compiled rules. An engine never changes; a new policy is a new engine.
 #[derive(Debug)]
 pub struct PolicyEngine {
     pub(super) sources: PolicySources,
@@ -48,11 +48,11 @@ pub struct PolicyEngine {
     pub(super) paths: PathIndex,
     /// Rules for whole calls, by the name that the tool has in rules.
     pub(super) by_tool: HashMap<String, Vec<usize>>,
-    /// Those for every tool of a family.
+    /// Rules for whole calls of every tool of a family.
     pub(super) by_family: HashMap<ToolFamily, Vec<usize>>,
-    /// Those for the start of a name, and for `*`.
+    /// Rules for whole calls of tools whose names begin like this, and for `*`.
     pub(super) by_start: Vec<(String, usize)>,
-    /// Rules for commands by program, and those for no single one.
+    /// Rules for commands, by program.
     pub(super) by_program: HashMap<String, Vec<usize>>,
     pub(super) for_commands: Vec<usize>,
     /// Rules for whole lines.
@@ -67,7 +67,7 @@ pub struct PolicyEngine {
 }
 
 impl PolicyEngine {
-    /// Compiles policies. A bad rule fails here, never while judging.
+    /// Compiles policies. An invalid rule is an error here and never while judging.
     pub fn new(sources: PolicySources) -> Result<Self, PolicyError> {
         let mut compiler = Compiler::new(&sources.places, &sources.tools);
         for (layer, config) in &sources.layers {
@@ -83,7 +83,7 @@ impl PolicyEngine {
             return Err(whole(format!("there are more than {MAX_RULES} rules")));
         }
         let paths = patterns.build().map_err(whole)?;
-        // The strictest default counts, so that no layer widens what another narrowed.
+        // The strictest default counts, so that no layer can relax that of another.
         let default_action = sources.layers.iter().filter_map(|it| it.1.default_action).max();
         let mut engine = Self {
             sources,
@@ -168,14 +168,14 @@ impl PolicyEngine {
         &self.sources
     }
 
-    /// The mode that decides where no rule does.
+    /// The mode that decides if no rule does.
     pub const fn mode(&self) -> PermissionMode {
         self.sources.mode
     }
 
-    /// Judges a call of which only name and parameters are known; what a built-in tool would touch
+    /// Judges a call of which only the name and the parameters are known. What a built-in tool would touch
     /// is taken from its parameters.
-    pub fn evaluate(&self, tool: &str, params: &Value) -> Verdict {
+    pub fn evaluate(&self, tool: &str, params: &Value) -> PolicyVerdict {
         let project = &self.sources.places.project;
         let known = self.sources.tools.find(tool);
         let origin = known.map_or_else(|| Origin::of_name(tool), |_| Origin::Builtin);
@@ -200,33 +200,33 @@ impl PolicyEngine {
         let names =
             |rule: &&Rule| rule.tools.named.as_ref().is_some_and(|it| it.rule_name == rule_name);
         let said = self.rules.iter().filter(names).filter_map(|it| it.risk).max();
-        let own = || known.map_or_else(|| risk::of_name(tool), |it| it.side_effect.risk());
-        risk::three_levels(said.map_or_else(own, RiskLevel::risk))
+        let own = || known.map_or_else(|| risk::side_effect_by_name(tool), |it| it.side_effect);
+        risk::three_levels(said.map_or_else(|| own().risk(), RiskLevel::risk))
     }
 
-    /// The narrowest rules that would let this call through next time; `None` when no rule could.
+    /// The narrowest rules that would allow this call next time; `None` if no rule could.
     pub fn narrowest_rules(&self, question: &Question) -> Option<Vec<String>> {
         grant::narrowest(question, &self.sources)
     }
 
-    /// What a person or the host can do so that a call runs which asks or is denied.
-    pub fn ways_to_allow(&self, question: &Question, verdict: &Verdict) -> String {
+    /// What a person or the host can do to allow a call that asks or is denied.
+    pub fn ways_to_allow(&self, question: &Question, verdict: &PolicyVerdict) -> String {
         grant::ways_to_allow(question, &self.sources, verdict)
     }
 
-    /// The narrowest rules, where a rule can let a call through that asks.
+    /// The narrowest rules, if a rule can allow a call that asks or is denied for this reason.
     pub(super) fn helping_rules(&self, question: &Question, basis: Basis) -> Vec<String> {
         grant::helping(question, &self.sources, basis)
     }
 
-    /// True when rules say anything about paths, so that walkers have to ask for each.
+    /// True when there are limits on paths, so that a walk over files has to ask about every path.
     pub const fn has_path_limits(&self) -> bool {
         self.has_path_limits
     }
 
-    /// True when a tool must not see the path while it walks over files: what a rule denies is neither
-    /// opened nor listed, and what a rule asks for was not asked for. For paths below the one that the
-    /// call named, which is judged with the call.
+    /// True when a tool must not see the path while it walks over files: a rule denies it, or asks about it
+    /// and nobody was asked. This is for paths below the one that the call names, which is judged with the
+    /// call itself.
     pub fn hides(&self, tool: &str, kind: &ToolKind, path: &Path) -> bool {
         let accesses = [Access::Read(path.to_owned())];
         let question = Question {

@@ -1,28 +1,30 @@
-//! Everything about one call that rules may ask for, worked out once.
+//! Everything about a call that rules may refer to, computed once.
 
 use std::path::PathBuf;
 
-use crate::tool::{Access, Risk};
-
-use super::{
-    command::Direction,
-    host_pattern::host_of,
-    path_pattern::{PathIndex, PatternId},
-    places::Places,
-    question::Question,
-    risk,
-    touched::{CommandFact, Surroundings},
+use crate::{
+    shell::Direction,
+    tool::{Access, Risk},
 };
 
-/// One call, looked at.
+use super::{
+    host_pattern::host_of,
+    path_pattern::{PathIndex, PatternId},
+    places::PolicyPlaces,
+    question::Question,
+    risk,
+    touched_files::{CallSurroundings, CommandFact},
+};
+
+/// The facts about one call.
 pub(super) struct Facts<'a> {
     pub(super) question: &'a Question<'a>,
     pub(super) risk: Risk,
     pub(super) paths: Vec<PathFact>,
-    /// The host of each URL, where it is plain.
+    /// The host of each URL; `None` if it is not certain.
     pub(super) hosts: Vec<Option<String>>,
     pub(super) commands: Vec<CommandFact<'a>>,
-    pub(super) around: Surroundings<'a>,
+    pub(super) around: CallSurroundings<'a>,
 }
 
 /// A path that is touched, and the patterns that match it.
@@ -34,13 +36,17 @@ pub(super) struct PathFact {
 }
 
 impl<'a> Facts<'a> {
-    /// Looks at a call.
-    pub(super) fn of(question: &'a Question<'a>, places: &'a Places, index: &'a PathIndex) -> Self {
-        let around = Surroundings { question, places, index };
+    /// Collects the facts about a call.
+    pub(super) fn of(
+        question: &'a Question<'a>,
+        places: &'a PolicyPlaces,
+        index: &'a PathIndex,
+    ) -> Self {
+        let around = CallSurroundings { question, places, index };
         let mut facts = Self {
             around,
             question,
-            risk: risk::of_call(question.origin, question.side_effect, question.annotations),
+            risk: risk::believed_side_effect(question).risk(),
             paths: Vec::new(),
             hosts: Vec::new(),
             commands: Vec::new(),
@@ -67,7 +73,7 @@ impl PathFact {
     pub(super) fn of(
         path: PathBuf,
         direction: Direction,
-        places: &Places,
+        places: &PolicyPlaces,
         index: &PathIndex,
     ) -> Self {
         let patterns = index.matches(&path);

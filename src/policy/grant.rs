@@ -1,4 +1,4 @@
-//! "Always allow": the narrowest rule that lets the same call through again.
+//! "Always allow": the narrowest rules that allow the same call again.
 
 use crate::{
     terminal::is_confusing,
@@ -11,15 +11,15 @@ use super::{
     engine::PolicySources,
     host_pattern::host_of,
     path_pattern,
-    places::Places,
+    places::PolicyPlaces,
     question::{Origin, Question},
-    verdict::{Basis, Verdict},
+    verdict::{Basis, PolicyVerdict},
 };
 
-/// The rules that allow this call and as little else as rules can say; `None` when no rule could.
+/// The rules that allow this call and as little else as possible; `None` if no rule can.
 ///
-/// A command is granted word by word, a file by its path, a fetch by its host; other tools by name. A
-/// tool of the host's that has the name of a built-in one is not granted: the rule would be about both.
+/// A command is granted word by word, a file by its path, a fetch by its host, and other tools by name. A
+/// host's tool with the name of a built-in one is not granted, because the rule would apply to both.
 pub(super) fn narrowest(question: &Question, sources: &PolicySources) -> Option<Vec<String>> {
     let PolicySources { places, tools, .. } = sources;
     let Some(family) = question.family() else {
@@ -38,8 +38,8 @@ pub(super) fn narrowest(question: &Question, sources: &PolicySources) -> Option<
             _ => return None,
         };
         let rule = format!("{name}({pattern})");
-        // A rule with something in it that nobody sees would be read, and pasted, as another one. Commands
-        // may have several lines.
+        // A rule with invisible characters would be read, and copied, as another rule. Commands may have
+        // several lines.
         let is_one_line = family == ToolFamily::RunsCommands || !rule.contains(['\n', '\t']);
         if rule.contains(is_confusing) || !is_one_line {
             return None;
@@ -51,8 +51,8 @@ pub(super) fn narrowest(question: &Question, sources: &PolicySources) -> Option<
     if rules.is_empty() { Some(vec![question.tool.to_owned()]) } else { Some(rules) }
 }
 
-/// The path as a pattern of itself, from the project where it lies there.
-fn path_text(path: &str, places: &Places) -> String {
+/// The pattern that matches exactly this path, relative to the project if it lies there.
+fn path_text(path: &str, places: &PolicyPlaces) -> String {
     let project = places.project.to_str().unwrap_or("/");
     let below =
         path.strip_prefix(project.trim_end_matches('/')).and_then(|it| it.strip_prefix('/'));
@@ -62,23 +62,24 @@ fn path_text(path: &str, places: &Places) -> String {
     }
 }
 
-/// The rules that would let a call through which asks or is denied, where rules can: not over a rule that
-/// says so, nor over a mode that does.
+/// The rules that would allow a call that asks or is denied. There are none if a rule or a mode is the
+/// reason, because no other rule lifts that.
 pub(super) fn helping(question: &Question, sources: &PolicySources, basis: Basis) -> Vec<String> {
     let helps = match basis {
         Basis::Default | Basis::Doubt => true,
-        // Only a rule about the place itself lifts this, and such rules are about files and commands.
+        // Only a rule about the place itself lifts this, and only rules about files and commands name
+        // places.
         Basis::ProtectedPlace => question.family().is_some(),
         Basis::Rule | Basis::PossibleRule | Basis::Mode => false,
     };
     narrowest(question, sources).filter(|_| helps).unwrap_or_default()
 }
 
-/// What a person or the host can do so that the call runs. Not for models.
+/// What a person or the host can do to allow the call. Not for models.
 pub(super) fn ways_to_allow(
     question: &Question,
     sources: &PolicySources,
-    verdict: &Verdict,
+    verdict: &PolicyVerdict,
 ) -> String {
     let mode = sources.mode;
     let listening = "by listening for confirmation requests";

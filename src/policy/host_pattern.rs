@@ -5,7 +5,7 @@
 pub(super) enum HostPattern {
     /// Every host.
     Any,
-    /// This very host.
+    /// Exactly this host.
     Exactly(String),
     /// Every host below it.
     Below(String),
@@ -39,7 +39,7 @@ impl HostPattern {
         }
     }
 
-    /// True also for hosts below the one it names: a limit reaches further than a permission.
+    /// The same as a limit, which also matches hosts below the one it names.
     pub(super) fn limits(&self, host: &str) -> bool {
         match self {
             Self::Exactly(name) => host == name || is_below(host, name),
@@ -52,13 +52,13 @@ fn is_below(host: &str, name: &str) -> bool {
     host.strip_suffix(name).is_some_and(|it| it.len() > 1 && it.ends_with('.'))
 }
 
-/// The host of an http or https URL, in lower case; `None` for what is not plainly one.
+/// The host of an http or https URL, in lower case; `None` if it is not certain.
 pub(super) fn host_of(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
         return None;
     }
-    // Browsers take `\` for `/`, so nothing behind one can be the host.
+    // Browsers treat `\` like `/`, so the host ends there.
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default();
     let host = match host.strip_prefix('[') {

@@ -1,41 +1,44 @@
-//! One decision: every part of a call is judged, and the strictest answer counts.
+//! Judges a call: every part of it is judged, and the strictest answer counts.
 //!
-//! For each part the rules are asked first; what they leave open, the mode decides.
+//! For each part the rules decide first. If no rule applies, the mode decides.
 
 use std::{cell::RefCell, collections::HashMap, slice};
 
-use crate::tool::{Access, ToolFamily};
+use crate::{
+    shell::Direction,
+    tool::{Access, ToolFamily},
+};
 
 use super::{
     action::{Action, PermissionMode},
-    command::Direction,
     command_pattern::Match,
     engine::PolicyEngine,
     facts::{Facts, PathFact},
-    question::{Origin, Question},
-    rule::{Hit, Settled},
+    question::Question,
+    risk,
+    rule::{RuleHit, SettledRules},
     rule_text::Subject,
     rule_tools::AskedTool,
-    ruling::{Bound, Part, Ruling, Shown, Why},
-    verdict::Verdict,
+    ruling::{Bound, JudgedPart, Ruling, ShownPart, Why},
+    verdict::PolicyVerdict,
 };
 
 impl PolicyEngine {
     /// Judges a call by everything it declares.
-    pub fn decide(&self, question: &Question) -> Verdict {
+    pub fn decide(&self, question: &Question) -> PolicyVerdict {
         Judge::of(self, question).ruling().verdict()
     }
 }
 
-/// One call before the judge.
+/// A call that is being judged.
 pub(super) struct Judge<'e, 'q> {
     pub(super) engine: &'e PolicyEngine,
     pub(super) facts: Facts<'q>,
     tool: AskedTool<'q>,
-    /// The rules that speak about the call as a whole.
-    pub(super) call: Vec<Hit<'e>>,
-    /// Whether conditions hold, by the place of their rule: they are about the whole call, and asked for
-    /// with each part of it.
+    /// The rules that apply to the call as a whole.
+    pub(super) call: Vec<RuleHit<'e>>,
+    /// Whether the conditions of a rule hold, by the index of the rule. They are about the whole call but
+    /// are needed for each part of it, so they are evaluated once.
     held: RefCell<HashMap<usize, Match>>,
 }
 
@@ -49,7 +52,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         judge
     }
 
-    fn rules_for_call(&self) -> Vec<Hit<'e>> {
+    fn rules_for_call(&self) -> Vec<RuleHit<'e>> {
         let engine = self.engine;
         let AskedTool { name, rule_name, family, .. } = self.tool;
         let named = engine.by_tool.get(rule_name).into_iter().flatten();
@@ -58,8 +61,8 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         named.chain(kin).chain(like).filter_map(|place| self.hit(*place)).collect()
     }
 
-    /// The rule at that place, if it is about the tool and its conditions hold.
-    pub(super) fn hit(&self, place: usize) -> Option<Hit<'e>> {
+    /// The rule at an index, if it is about the tool and its conditions hold.
+    pub(super) fn hit(&self, place: usize) -> Option<RuleHit<'e>> {
         let rule = self.engine.rules.get(place).filter(|it| it.is_about(&self.tool))?;
         let certainty = if rule.conditions.is_empty() {
             Match::Certain
@@ -69,14 +72,14 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             self.held.borrow_mut().insert(place, certainty);
             certainty
         };
-        (certainty != Match::No).then_some(Hit { rule, certainty })
+        (certainty != Match::No).then_some(RuleHit { rule, certainty })
     }
 
-    /// Judges every part.
+    /// Judges every part of the call; the mode may then restrict the result.
     pub(super) fn ruling(&self) -> Ruling<'_> {
         let mut parts = Vec::new();
         for path in &self.facts.paths {
-            let shown = Shown::Path(&path.path);
+            let shown = ShownPart::Path(&path.path);
             let hits = [self.call.clone(), self.rules_for_path(path, path.direction)].concat();
             parts.push(self.path_part(shown, Some(slice::from_ref(path)), path.direction, &hits));
         }
@@ -85,7 +88,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             self.command_parts(command, &mut parts);
         }
         if parts.is_empty() {
-            let tool = Shown::Text(self.facts.question.tool);
+            let tool = ShownPart::Text(self.facts.question.tool);
             parts.push(self.part(tool, &self.call, Fallback::Call));
         }
         let mut ruling = Ruling { parts, bound: None, risk: self.facts.risk };
@@ -93,15 +96,15 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         ruling
     }
 
-    /// True when a rule about paths denies one of those that the call touches, or asks for it. Rules
-    /// about the call as a whole were asked when it began.
+    /// True when a rule about paths denies or asks about one that the call touches. Rules about the call as
+    /// a whole were applied when it began.
     pub(super) fn hides_paths(&self) -> bool {
         self.facts.paths.iter().any(|path| {
             let call =
                 self.call.iter().filter(|it| !it.rule.is_limit() || it.rule.is_about_paths());
-            let mut hits: Vec<Hit> = call.copied().collect();
+            let mut hits: Vec<RuleHit> = call.copied().collect();
             hits.extend(self.rules_for_path(path, path.direction));
-            Settled::of(&hits).limits()
+            SettledRules::of(&hits).limits()
         })
     }
 
@@ -119,27 +122,23 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
 
     fn only_looks(&self) -> bool {
         let question = self.facts.question;
-        match question.origin {
-            Origin::Mcp => question.annotations.read_only_hint == Some(true),
-            Origin::Host => question.side_effect.is_read_only(),
-            Origin::Builtin => question.side_effect.is_read_only() || question.kind.runs_unasked,
-        }
+        risk::believed_side_effect(question).is_read_only() || question.runs_unasked()
     }
 
-    /// Judges a part by the rules that speak about it.
+    /// Judges a part by the rules that apply to it.
     pub(super) fn part<'a>(
         &'a self,
-        shown: Shown<'a>,
-        hits: &[Hit<'e>],
+        shown: ShownPart<'a>,
+        hits: &[RuleHit<'e>],
         fallback: Fallback,
-    ) -> Part<'a> {
-        let settled = Settled::of(hits);
+    ) -> JudgedPart<'a> {
+        let settled = SettledRules::of(hits);
         let (action, why) = match settled.certain {
             Some(rule) => (rule.action(), Why::Rule(rule)),
             None => self.without_rules(fallback),
         };
         let (action, why) = match settled.possible {
-            // Also where the default asks: a hook may lift that, but not this.
+            // Also if the default asks: a hook may answer for the default, but not for this.
             Some(rule)
                 if action == Action::Allow
                     || (action == Action::Ask && settled.certain.is_none()) =>
@@ -148,10 +147,10 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             }
             _ => (action, why),
         };
-        Part { shown, action, why, doubt: None }
+        JudgedPart { shown, action, why, doubt: None }
     }
 
-    /// What happens where no rule speaks.
+    /// What happens if no rule applies.
     fn without_rules(&self, fallback: Fallback) -> (Action, Why<'e>) {
         let mode = self.engine.mode();
         let question = self.facts.question;
@@ -167,8 +166,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             (_, Some(mode)) => (Action::Allow, Why::Mode(mode)),
             (Some(Action::Ask), None) => (Action::Ask, Why::NoRule),
             (None, None) => {
-                let looks = question.origin == Origin::Builtin && question.kind.runs_unasked;
-                if looks || fallback == Fallback::Look {
+                if question.runs_unasked() || fallback == Fallback::Look {
                     (Action::Allow, Why::OnlyLooks)
                 } else {
                     (Action::Ask, Why::NoRule)
@@ -177,14 +175,14 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         }
     }
 
-    /// Judges a path by the places it may mean and the rules about it; `None` is one that cannot be known.
+    /// Judges a path by the places it may mean and the rules about it; `None` is a path that is not known.
     pub(super) fn path_part<'a>(
         &'a self,
-        shown: Shown<'a>,
+        shown: ShownPart<'a>,
         places: Option<&[PathFact]>,
         direction: Direction,
-        hits: &[Hit<'e>],
-    ) -> Part<'a> {
+        hits: &[RuleHit<'e>],
+    ) -> JudgedPart<'a> {
         let inside = |it: &PathFact| self.engine.sources.places.contains(&it.path);
         let is_inside = places.is_some_and(|it| it.iter().all(inside));
         let family = self.facts.question.family();
@@ -201,14 +199,14 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         part
     }
 
-    /// The first of some rules as one that may apply.
-    pub(super) fn possible(&self, limits: &[usize]) -> Option<Hit<'e>> {
+    /// The first of these rules, as one that may apply.
+    pub(super) fn possible(&self, limits: &[usize]) -> Option<RuleHit<'e>> {
         let mut rules = limits.iter().filter_map(|it| self.engine.rules.get(*it));
         let rule = rules.find(|it| it.is_about(&self.tool))?;
-        Some(Hit { rule, certainty: Match::Possible })
+        Some(RuleHit { rule, certainty: Match::Possible })
     }
 
-    pub(super) fn rules_for_path(&self, path: &PathFact, direction: Direction) -> Vec<Hit<'e>> {
+    pub(super) fn rules_for_path(&self, path: &PathFact, direction: Direction) -> Vec<RuleHit<'e>> {
         let engine = self.engine;
         let family = self.facts.question.family();
         let mut hits = Vec::new();
@@ -220,7 +218,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
                 continue;
             };
             let applies = match (&hit.rule.subject, hit.rule.is_limit()) {
-                // What must not be read must not be overwritten unread either.
+                // A file that must not be read must not be overwritten either.
                 (Subject::Reading(_), true) => true,
                 (_, true) => writes,
                 (Subject::Reading(_), false) => {
@@ -239,7 +237,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     /// True when a permission is about a protected place and not merely broad enough to cover it.
-    pub(super) fn names_protected(&self, hits: &[Hit]) -> bool {
+    pub(super) fn names_protected(&self, hits: &[RuleHit]) -> bool {
         let places = &self.engine.sources.places;
         hits.iter().any(|hit| match &hit.rule.subject {
             Subject::Editing(patterns) if !hit.rule.is_limit() => {
@@ -250,7 +248,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         })
     }
 
-    fn host_parts<'a>(&'a self, parts: &mut Vec<Part<'a>>) {
+    fn host_parts<'a>(&'a self, parts: &mut Vec<JudgedPart<'a>>) {
         let urls = self.facts.question.accesses.iter().filter_map(|it| match it {
             Access::Connect(url) => Some(url),
             Access::Read(_) | Access::Write(_) | Access::Run(_) => None,
@@ -272,15 +270,15 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
                     hits.push(hit);
                 }
             }
-            parts.push(self.part(Shown::Text(url), &hits, Fallback::Call));
+            parts.push(self.part(ShownPart::Text(url), &hits, Fallback::Call));
         }
     }
 }
 
-/// What a part is, for the mode that decides where no rule does.
+/// What kind of part it is, for the mode that decides if no rule does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fallback {
-    /// A call or command.
+    /// A call or a command.
     Call,
     /// A change of a file inside the workspace.
     Edit,

@@ -1,33 +1,41 @@
-//! The part of a decision that is about a command line.
+//! Judges command lines.
 
-use crate::{terminal::is_confusing, tool::ToolFamily};
+use crate::{
+    shell::{Direction, Word},
+    terminal::is_confusing,
+    tool::ToolFamily,
+};
 
 use super::{
     action::Action,
-    command::{Direction, Doubt, Role, Segment, Word, trimmed},
+    command::{Doubt, Role, Segment, trimmed},
     command_pattern::Match,
     judge::{Fallback, Judge},
     programs::Use,
-    rule::{Hit, Rule, Settled},
+    rule::{Rule, RuleHit, SettledRules},
     rule_text::Subject,
-    ruling::{Part, Shown, Why},
-    touched::{CommandFact, RedirectedFact, Target},
+    ruling::{JudgedPart, ShownPart, Why},
+    touched_files::{CommandFact, RedirectedFact, TouchedPath},
 };
 
-/// The rules about a line as a whole.
-struct Line<'e> {
-    hits: Vec<Hit<'e>>,
-    /// True when a permission spells out the line: whoever wrote it saw what the line touches.
+/// The rules that apply to a line as a whole.
+struct JudgedLine<'e> {
+    hits: Vec<RuleHit<'e>>,
+    /// True when a permission spells out the whole line. Its author has seen what the line touches.
     is_named: bool,
 }
 
 impl<'e: 'q, 'q> Judge<'e, 'q> {
-    pub(super) fn command_parts<'a>(&'a self, command: &'a CommandFact, parts: &mut Vec<Part<'a>>) {
+    pub(super) fn command_parts<'a>(
+        &'a self,
+        command: &'a CommandFact,
+        parts: &mut Vec<JudgedPart<'a>>,
+    ) {
         let text = trimmed(command.line);
         let before = parts.len();
         let named = self.rules_for_line(text);
         let is_named = named.iter().any(|it| !it.rule.is_limit());
-        let line = Line { hits: [self.call.clone(), named].concat(), is_named };
+        let line = JudgedLine { hits: [self.call.clone(), named].concat(), is_named };
         let mut doubts = command.analysis.doubts.iter();
         if let Some(doubt) = doubts.find(|it| !self.is_lifted(command, it)) {
             parts.push(self.doubtful_part(text, command, doubt, &line));
@@ -40,54 +48,63 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             parts.push(self.redirected_part(file, &line));
         }
         if parts.len() == before {
-            parts.push(self.part(Shown::Command(text), &line.hits, Fallback::Call));
+            parts.push(self.part(ShownPart::Command(text), &line.hits, Fallback::Call));
         }
     }
 
-    /// What a line does besides what its commands tell. A limit may be about it.
+    /// Judges what a line may do beyond its commands. A limit may apply to that.
     fn doubtful_part<'a>(
         &'a self,
         text: &'a str,
         command: &CommandFact,
         doubt: &'a Doubt,
-        line: &Line<'e>,
-    ) -> Part<'a> {
+        line: &JudgedLine<'e>,
+    ) -> JudgedPart<'a> {
         let limits = [&self.engine.command_limits, &self.engine.path_limits];
         let possible = limits.into_iter().filter_map(|it| self.possible(it));
         if let Some(unread) = command.analysis.unread {
-            // The strictest rule that may be about what was not looked into is taken to be.
+            // The strictest rule that may apply to the part that was not read counts as one that does.
             let every = limits.into_iter().flatten().filter_map(|it| self.hit(*it));
             let called = line.hits.iter().copied().filter(|it| it.certainty == Match::Possible);
             let hits = [line.hits.clone(), possible.collect()].concat();
-            let part = self.part(Shown::Command(text), &hits, Fallback::Call);
+            let part = self.part(ShownPart::Command(text), &hits, Fallback::Call);
             return match every.chain(called).map(|it| it.rule).max_by_key(|it| it.action()) {
-                Some(rule) if rule.action() > part.action || part.action == Action::Ask => Part {
-                    action: rule.action().max(part.action),
-                    why: Why::Unread(rule, unread),
-                    ..part
-                },
-                _ => Part { doubt: (part.action == Action::Ask).then_some(&doubt.why), ..part },
+                Some(rule) if rule.action() > part.action || part.action == Action::Ask => {
+                    JudgedPart {
+                        action: rule.action().max(part.action),
+                        why: Why::Unread(rule, unread),
+                        ..part
+                    }
+                }
+                _ => {
+                    JudgedPart { doubt: (part.action == Action::Ask).then_some(&doubt.why), ..part }
+                }
             };
         }
         let hits = line.hits.iter().copied().chain(possible).collect::<Vec<_>>();
-        let mut part = self.part(Shown::Command(text), &hits, Fallback::Call);
+        let mut part = self.part(ShownPart::Command(text), &hits, Fallback::Call);
         if part.action == Action::Ask && !matches!(part.why, Why::Rule(_)) {
             part.doubt = Some(&doubt.why);
         }
         part
     }
 
-    /// Where a line names more paths than are looked at, the strictest limit on paths is taken to be about
-    /// one of them.
-    fn unseen_paths_part<'a>(&'a self, text: &'a str, command: &CommandFact) -> Option<Part<'a>> {
+    /// If a line names more paths than are looked up, the strictest limit on paths counts as one that
+    /// applies.
+    fn unseen_paths_part<'a>(
+        &'a self,
+        text: &'a str,
+        command: &CommandFact,
+    ) -> Option<JudgedPart<'a>> {
         let limits = self.engine.path_limits.iter().filter_map(|it| self.hit(*it));
         let rule = limits.map(|it| it.rule).max_by_key(|it| it.action())?;
         let why = Why::Unread(rule, "names more paths than are looked at");
-        let part = Part { shown: Shown::Command(text), action: rule.action(), why, doubt: None };
+        let part =
+            JudgedPart { shown: ShownPart::Command(text), action: rule.action(), why, doubt: None };
         command.names_too_many_paths.then_some(part)
     }
 
-    /// True when a rule spells out what is doubtful: `FOO=bar npm test:*`.
+    /// True when a rule spells out what is doubtful, as `FOO=bar npm test:*` does.
     fn is_lifted(&self, command: &CommandFact, doubt: &Doubt) -> bool {
         let segment = doubt.segment.and_then(|it| command.analysis.segments.get(it));
         segment.is_some_and(|it| {
@@ -97,17 +114,21 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     /// Rules about this very line.
-    fn rules_for_line(&self, line: &str) -> Vec<Hit<'e>> {
+    fn rules_for_line(&self, line: &str) -> Vec<RuleHit<'e>> {
         let named = self.engine.by_line.get(line).into_iter().flatten();
         let hits = named.filter_map(|it| self.hit(*it));
-        // Whoever wrote a permission did not see what else stands in the line.
+        // The author of a permission for a command has not seen what else is in the line.
         let is_permitted = self.facts.question.family() == Some(ToolFamily::RunsCommands)
             && !line.chars().any(is_confusing);
         hits.filter(|it| is_permitted || it.rule.is_limit()).collect()
     }
 
-    fn redirected_part<'a>(&'a self, file: &'a RedirectedFact, line: &Line<'e>) -> Part<'a> {
-        let shown = Shown::Redirection(file.direction, &file.shown);
+    fn redirected_part<'a>(
+        &'a self,
+        file: &'a RedirectedFact,
+        line: &JudgedLine<'e>,
+    ) -> JudgedPart<'a> {
+        let shown = ShownPart::Redirection(file.direction, &file.shown);
         let mut hits = line.hits.clone();
         hits.extend(self.rules_for_target(&file.target, file.direction));
         if line.is_named {
@@ -122,14 +143,14 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         part
     }
 
-    /// Judges one simple command; `None` when there is nothing to say of it.
+    /// Judges one simple command; `None` if it needs no judgement.
     fn segment_part<'a>(
         &'a self,
         command: &CommandFact,
         segment: &'a Segment,
-        arguments: &[Target],
-        line: &Line<'e>,
-    ) -> Option<Part<'a>> {
+        arguments: &[TouchedPath],
+        line: &JudgedLine<'e>,
+    ) -> Option<JudgedPart<'a>> {
         let mut hits = line.hits.clone();
         hits.extend(self.rules_for_segment(command, segment));
         let mut guard = None;
@@ -142,28 +163,28 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
                 guard = guard.or_else(|| self.guard_of(argument));
             }
         }
-        // Whoever names the wrapper and what it runs knows that the names come from the wrapper.
+        // A rule that names the wrapper and its command accepts that words come from the wrapper.
         if matches!(guard, Some(Why::MaybeProtected))
             && self.permission_of_wrapper(command, segment).is_some()
         {
             guard = None;
         }
         if segment.role != Role::Command && guard.is_none() {
-            // Only limits are about what does nothing by itself.
-            let settled = Settled::of(&hits);
+            // Only limits apply to a command that does nothing by itself.
+            let settled = SettledRules::of(&hits);
             let is_allowed = segment.role == Role::Neutral && settled.certain.is_some();
             if !settled.limits() && !is_allowed {
                 return None;
             }
         }
-        let mut part = self.part(Shown::Command(&segment.text), &hits, Fallback::Call);
+        let mut part = self.part(ShownPart::Command(&segment.text), &hits, Fallback::Call);
         if let Some(why) = guard {
             part.guard(why);
         }
         Some(part)
     }
 
-    fn rules_for_segment(&self, command: &CommandFact, segment: &Segment) -> Vec<Hit<'e>> {
+    fn rules_for_segment(&self, command: &CommandFact, segment: &Segment) -> Vec<RuleHit<'e>> {
         let engine = self.engine;
         let is_shell = self.facts.question.family() == Some(ToolFamily::RunsCommands);
         let mut hits = Vec::new();
@@ -182,7 +203,7 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         };
         let program = segment.words.first().and_then(Word::literal);
         match program {
-            // What it runs is not told by its program, so every limit may be about it.
+            // Its program does not say what it runs, so every limit may apply.
             _ if segment.hides_command => {
                 engine.command_limits.iter().for_each(|it| add(*it));
                 program.into_iter().flat_map(|it| self.about(it)).for_each(&mut add);
@@ -205,7 +226,11 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     /// A rule that names the wrapper and the program it runs, `sudo apt:*`, permits both.
-    fn permission_of_wrapper(&self, command: &CommandFact, segment: &Segment) -> Option<Hit<'e>> {
+    fn permission_of_wrapper(
+        &self,
+        command: &CommandFact,
+        segment: &Segment,
+    ) -> Option<RuleHit<'e>> {
         let mut within = segment.within?;
         let mut place = within.word;
         loop {
@@ -223,17 +248,17 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         }
     }
 
-    /// The rules about a path that may mean several places. One about all of them is certain; a limit about
-    /// some of them may apply.
-    fn rules_for_target(&self, target: &Target, direction: Direction) -> Vec<Hit<'e>> {
+    /// The rules about a path that may mean several places. A rule that applies to all of them is certain;
+    /// a limit that applies to some of them may apply.
+    fn rules_for_target(&self, target: &TouchedPath, direction: Direction) -> Vec<RuleHit<'e>> {
         if let Some([place]) = target.known() {
             return self.rules_for_path(place, direction);
         }
-        let mut found: Vec<(Hit<'e>, usize)> = Vec::new();
+        let mut found: Vec<(RuleHit<'e>, usize)> = Vec::new();
         for (at, place) in target.places.iter().enumerate() {
             for hit in self.rules_for_path(place, direction) {
                 match found.iter_mut().find(|it| std::ptr::eq(it.0.rule, hit.rule)) {
-                    // Once for each place: several patterns of a rule may match it.
+                    // A rule counts once for each place, even if several of its patterns match.
                     Some((_, count)) => *count += usize::from(*count == at),
                     None => found.push((hit, usize::from(at == 0))),
                 }
@@ -243,22 +268,22 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         let hits = found.into_iter().filter_map(|(hit, count)| match hit.certainty {
             _ if target.is_known() && is_for_all(count) => Some(hit),
             certainty if hit.rule.is_limit() => {
-                // How it is written is enough to deny it, wherever it leads.
+                // The path as it is written is enough to deny it, wherever it leads.
                 let is_certain = target.is_spelled_out() && is_for_all(count);
                 let most = if is_certain { Match::Certain } else { Match::Possible };
-                Some(Hit { certainty: certainty.min(most), ..hit })
+                Some(RuleHit { certainty: certainty.min(most), ..hit })
             }
             _ => None,
         });
-        let mut hits: Vec<Hit> = hits.collect();
+        let mut hits: Vec<RuleHit> = hits.collect();
         if !target.is_known() {
             hits.extend(self.possible_limits(direction));
         }
         hits
     }
 
-    /// Limits that may be about a file that is not known: one of each kind is enough.
-    fn possible_limits(&self, direction: Direction) -> impl Iterator<Item = Hit<'e>> {
+    /// Limits that may apply to an unknown file. One of each kind is enough.
+    fn possible_limits(&self, direction: Direction) -> impl Iterator<Item = RuleHit<'e>> {
         let engine = self.engine;
         let limits = engine.path_limits.iter().filter_map(|it| engine.rules.get(*it));
         let reading = |it: &&Rule| matches!(it.subject, Subject::Reading(_));
@@ -266,11 +291,11 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         let editing = limits.clone().find(|it| !reading(it));
         let editing = editing.filter(|_| direction == Direction::Writes);
         let found = first.into_iter().chain(editing);
-        found.map(|rule| Hit { rule, certainty: Match::Possible })
+        found.map(|rule| RuleHit { rule, certainty: Match::Possible })
     }
 
-    /// The limits on a file that a program is given.
-    fn limits_on_argument(&self, argument: &Target) -> Vec<Hit<'e>> {
+    /// The limits on a file that is given to a program.
+    fn limits_on_argument(&self, argument: &TouchedPath) -> Vec<RuleHit<'e>> {
         let only_reads = argument.used.only_reads();
         let direction = if only_reads { Direction::Reads } else { Direction::Writes };
         let mut hits = self.rules_for_target(argument, direction);
@@ -283,8 +308,8 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
         hits
     }
 
-    /// The limits on files that may lie below a directory that a program is given.
-    fn limits_below(&self, argument: &Target) -> Vec<Hit<'e>> {
+    /// The limits on files that may lie below a directory that is given to a program.
+    fn limits_below(&self, argument: &TouchedPath) -> Vec<RuleHit<'e>> {
         let engine = self.engine;
         let patterns = argument.places.iter().flat_map(|it| engine.paths.starting_below(&it.path));
         let rules = patterns.filter_map(|it| engine.by_path.get(&it));
@@ -292,11 +317,11 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             Subject::Editing(_) => it.rule.is_limit() && !argument.used.only_reads(),
             _ => it.rule.is_limit() && !argument.used.is_destination(),
         });
-        hits.map(|it| Hit { certainty: it.certainty.min(Match::Possible), ..it }).collect()
+        hits.map(|it| RuleHit { certainty: it.certainty.min(Match::Possible), ..it }).collect()
     }
 
-    /// Why a file that a program is given is asked for, if it is.
-    fn guard_of(&self, target: &Target) -> Option<Why<'e>> {
+    /// Why a file that is given to a program needs a question, if it does.
+    fn guard_of(&self, target: &TouchedPath) -> Option<Why<'e>> {
         if target.used.only_reads() {
             return None;
         }

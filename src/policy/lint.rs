@@ -1,4 +1,4 @@
-//! Rules that do not do what they look like: shadowed, without effect, or too broad.
+//! Finds rules that do not do what they look like: shadowed, without effect, or too broad.
 
 use std::sync::Arc;
 
@@ -9,15 +9,14 @@ use crate::{terminal::visible, tool::ToolFamily};
 use super::{
     action::Action,
     command::{has_subcommands, is_never_allowed, setting_of},
-    command_pattern::{CommandPattern, Piece},
+    command_pattern::{CommandPattern, PatternPiece},
     engine::PolicyEngine,
     host_pattern::HostPattern,
     lint_conditions,
     path_pattern::PatternId,
-    programs::is_listed,
     rule::{Rule, RuleRef},
     rule_text::Subject,
-    rule_tools::{NamedTool, ToolReach},
+    rule_tools::{ToolInRule, ToolReach},
 };
 
 /// What is wrong with a rule.
@@ -36,32 +35,38 @@ pub enum LintKind {
     UnknownTool,
 }
 
-/// One finding.
+/// A finding about one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Lint {
-    /// What is wrong.
+    /// The kind of the finding.
     pub kind: LintKind,
-    /// The rule.
+    /// The rule that it is about.
     pub rule: RuleRef,
     /// Why, and what to write instead.
     pub message: String,
 }
 
-/// Programs that only run another, which is judged by itself.
-const WRAPPERS: &str = "\
-    builtin command env eval exec nice nohup setsid stdbuf timeout xargs sudo";
+/// Programs that only run another, which is judged on its own.
+const WRAPPERS: [&str; 12] = [
+    "builtin", "command", "env", "eval", "exec", "nice", "nohup", "setsid", "stdbuf", "timeout",
+    "xargs", "sudo",
+];
 
-/// Programs that run whatever their arguments say.
-const RUNS_ANYTHING: &str = "\
-    awk bash bun bunx cargo dash deno docker ed emacs ex gawk gdb lua make mawk node npx perl \
-    php pnpx podman python python3 ruby sh ssh vi vim";
+/// Programs that run what their arguments say.
+const RUNS_ANYTHING: [&str; 29] = [
+    "awk", "bash", "bun", "bunx", "cargo", "dash", "deno", "docker", "ed", "emacs", "ex", "gawk",
+    "gdb", "lua", "make", "mawk", "node", "npx", "perl", "php", "pnpx", "podman", "python",
+    "python3", "ruby", "sh", "ssh", "vi", "vim",
+];
 
-/// Programs that look harmless and can write files or run programs by option.
-const WRITES_BY_OPTION: &str =
-    "curl dd find git man npm rg rsync sed sort tar tee uniq wget yarn zip";
+/// Programs that look harmless but have options to write files or run programs.
+const WRITES_BY_OPTION: [&str; 16] = [
+    "curl", "dd", "find", "git", "man", "npm", "rg", "rsync", "sed", "sort", "tar", "tee", "uniq",
+    "wget", "yarn", "zip",
+];
 
-/// Options after which anything can be run.
-const CODE_OPTIONS: &str = "-c -e -E -p -r -x --eval --exec";
+/// Options that are followed by code.
+const CODE_OPTIONS: [&str; 8] = ["-c", "-e", "-E", "-p", "-r", "-x", "--eval", "--exec"];
 
 impl PolicyEngine {
     /// Looks for rules that do not do what they look like.
@@ -69,14 +74,14 @@ impl PolicyEngine {
         self.lint_beside(&[])
     }
 
-    /// The same where a registry holds these tools.
+    /// The same for a registry with these tools.
     pub fn lint_beside(&self, registered: &[String]) -> Vec<Lint> {
         let mut found = Vec::new();
         for (place, rule) in self.rules.iter().enumerate() {
             let mut add = |kind, message: String| {
                 let message = visible(&message).into_owned();
                 let lint = Lint { kind, rule: rule.shown.clone(), message };
-                // A rule object with several values is several rules.
+                // A rule object with several values was compiled to several rules.
                 if found.last() != Some(&lint) {
                     found.push(lint);
                 }
@@ -112,15 +117,15 @@ impl PolicyEngine {
 }
 
 impl PolicyEngine {
-    /// True when everything the second rule is about, the first is about as well.
+    /// True when the first rule applies to everything that the second applies to.
     fn covers(&self, first: &Rule, second: &Rule) -> bool {
         match (&first.subject, &second.subject) {
             (Subject::Call, subject) => match (&first.tools.reach, &second.tools.reach) {
-                // A rule for `*` steps back behind the others.
+                // A rule for `*` yields to other rules.
                 (ToolReach::Wildcard, second) => *second == ToolReach::Wildcard,
                 (_, ToolReach::Wildcard) => false,
                 (ToolReach::Twins, ToolReach::EveryDoor) => {
-                    // Its commands can be run by no other tool.
+                    // No other tool runs its commands.
                     matches!(subject, Subject::Command(_)) && rule_name(first) == rule_name(second)
                 }
                 (ToolReach::Twins, ToolReach::Twins) => rule_name(first) == rule_name(second),
@@ -154,7 +159,7 @@ impl PolicyEngine {
     }
 
     /// True when every name of the tool begins like this.
-    fn all_start(&self, tool: &NamedTool, start: &str) -> bool {
+    fn all_start(&self, tool: &ToolInRule, start: &str) -> bool {
         let known = self.sources.tools.tools().filter(|it| it.rule_name() == tool.rule_name);
         tool.as_written.starts_with(start)
             && known.map(|it| it.name).all(|it| it.starts_with(start))
@@ -205,12 +210,12 @@ fn breadth(engine: &PolicyEngine, rule: &Rule) -> Option<(LintKind, String)> {
             prefix_breadth(&words.iter().map(String::as_str).collect::<Vec<_>>())
         }
         (Subject::Command(CommandPattern::Wildcard(pieces)), _) => match pieces.as_slice() {
-            [Piece::Glob(_) | Piece::Words | Piece::Rest, ..] => {
+            [PatternPiece::Glob(_) | PatternPiece::Words | PatternPiece::Rest, ..] => {
                 broad("it allows programs by part of their name")
             }
             // `git *` is `git:*`.
-            [named @ .., Piece::Rest] => {
-                let words: Option<Vec<&str>> = named.iter().map(Piece::word).collect();
+            [named @ .., PatternPiece::Rest] => {
+                let words: Option<Vec<&str>> = named.iter().map(PatternPiece::word).collect();
                 prefix_breadth(&words?)
             }
             _ => None,
@@ -233,11 +238,11 @@ fn prefix_breadth(words: &[&str]) -> Option<(LintKind, String)> {
             ),
         ));
     }
-    // `git -c:*` and `python -c:*` name nothing yet.
-    if !rest.is_empty() && rest.iter().any(|it| !is_listed(CODE_OPTIONS, it)) {
+    // `git -c:*` and `python -c:*` are as broad as the program itself.
+    if !rest.is_empty() && rest.iter().any(|it| !CODE_OPTIONS.contains(it)) {
         return None;
     }
-    if is_listed(WRAPPERS, program) {
+    if WRAPPERS.contains(&program) {
         return Some((
             LintKind::TooBroad,
             format!(
@@ -254,13 +259,13 @@ fn prefix_breadth(words: &[&str]) -> Option<(LintKind, String)> {
             ),
         ));
     }
-    if is_listed(RUNS_ANYTHING, program) {
+    if RUNS_ANYTHING.contains(&program) {
         return Some((
             LintKind::TooBroad,
             format!("`{program}` runs whatever its arguments say; name them, as `{program} x:*`"),
         ));
     }
-    is_listed(WRITES_BY_OPTION, program).then(|| {
+    WRITES_BY_OPTION.contains(&program).then(|| {
         (
             LintKind::TooBroad,
             format!("`{program}` can write files or run programs by its options; name a subcommand or the options"),

@@ -1,4 +1,4 @@
-//! Conditions that do not say what they look like: texts that stop in the middle of a name, and
+//! Finds conditions that do not mean what they look like: text that ends in the middle of a name, and
 //! conditions on what a tool never touches.
 
 use crate::tool::{ToolCatalogue, ToolFamily};
@@ -7,7 +7,7 @@ use super::{
     compile::PatternTarget, condition::ConditionForm, config::Operator, lint::LintKind, rule::Rule,
 };
 
-/// What is wrong with the conditions of a rule.
+/// The findings about the conditions of a rule.
 pub(super) fn findings(rule: &Rule, tools: &ToolCatalogue) -> Vec<(LintKind, String)> {
     let forms = rule.shown.conditions.iter().filter_map(|it| ConditionForm::of(it).ok());
     forms
@@ -28,14 +28,15 @@ pub(super) fn findings(rule: &Rule, tools: &ToolCatalogue) -> Vec<(LintKind, Str
         .collect()
 }
 
-/// What a parameter of the rule's tool says, where that is known.
+/// The family of the rule's tool, if the parameter says what the tool touches.
 fn touched_by(rule: &Rule, param: &str, tools: &ToolCatalogue) -> Option<PatternTarget> {
     let known = tools.find(&rule.tools.named.as_ref()?.as_written)?;
     let family = known.kind.family.filter(|_| known.kind.inputs.contains(&param))?;
     Some(PatternTarget::of_family(family))
 }
 
-/// A text that begins like something and goes on as something else.
+/// A prefix that also matches something else, such as `https://docs.rs`, which matches
+/// `https://docs.rs.evil.com`.
 fn open_end(operator: Operator, value: &str, touched: Option<PatternTarget>) -> Option<String> {
     let (operator, start) = match operator {
         Operator::StartsWith => ("startsWith", value.to_owned()),
@@ -62,8 +63,7 @@ fn open_end(operator: Operator, value: &str, touched: Option<PatternTarget>) -> 
     Some(format!("`{operator}: {value}` is about `{also}` as well; write {instead}"))
 }
 
-/// The text that everything begins with which a regular expression matches, where nothing binds what
-/// follows it.
+/// The literal prefix of a regular expression after which anything may follow.
 fn start_of(expression: &str) -> Option<String> {
     let mut rest = expression.strip_prefix('^')?.chars();
     let mut start = String::new();

@@ -1,4 +1,4 @@
-//! Rules about tools that do not exist, which people believe to be in force.
+//! Finds rules about tools that do not exist.
 
 use crate::tool::is_valid_name;
 
@@ -10,7 +10,7 @@ use super::{
 };
 
 impl PolicyEngine {
-    /// Rules that name no tool: neither a built-in one nor one of these, which a registry holds.
+    /// Rules that name neither a built-in tool nor one of these, which are registered.
     pub fn unknown_tools(&self, registered: &[String]) -> Vec<Lint> {
         let lint = |rule: &Rule| {
             let message = self.unknown_tool(rule, registered)?;
@@ -22,7 +22,7 @@ impl PolicyEngine {
         found
     }
 
-    /// Why a rule is about no tool, if it is about none.
+    /// Why a rule applies to no tool, if it applies to none.
     pub(super) fn unknown_tool(&self, rule: &Rule, registered: &[String]) -> Option<String> {
         let among = if registered.is_empty() { "built-in tool" } else { "tool" };
         let starts = |start: &str| {
@@ -32,7 +32,7 @@ impl PolicyEngine {
         };
         match (&rule.tools.reach, &rule.tools.named) {
             (ToolReach::StartingWith(start), _) => {
-                // Servers come and go.
+                // A server may be connected later.
                 let is_server = start.starts_with("mcp__") || "mcp__".starts_with(start.as_str());
                 (!is_server && !starts(start)).then(|| {
                     format!("no {among} has a name that begins with `{}`", shortened(start))
@@ -41,7 +41,7 @@ impl PolicyEngine {
             (_, Some(tool)) => {
                 let name = &tool.as_written;
                 let is_known = tool.is_known || registered.contains(name);
-                // Of a server that is not here, nobody knows the tools.
+                // The tools of a server that is not connected are not known.
                 let server = name.strip_prefix("mcp__").and_then(|it| it.split_once("__"));
                 let is_absent = server.is_some_and(|(it, _)| !starts(&format!("mcp__{it}__")));
                 (!is_known && !is_absent).then(|| {
@@ -56,7 +56,7 @@ impl PolicyEngine {
     }
 
     fn closest_name<'a>(&'a self, name: &str, registered: &'a [String]) -> Option<&'a str> {
-        // What cannot be a name is not close to one.
+        // Text that cannot be a name has no similar names.
         if !is_valid_name(name) {
             return None;
         }

@@ -1,7 +1,8 @@
-//! May this call run? Pure: no I/O, no waiting, the same question gives the same answer.
+//! Decides whether a call may run. Policy does no I/O and does not wait, and the same question always gets
+//! the same answer.
 //!
 //! A call is a [`Question`]: a tool, its input, and everything it will touch. The [`PolicyEngine`]
-//! answers with a [`Verdict`]. Every part of the call (each path, host and simple command of a command
+//! answers with a [`PolicyVerdict`]. Every part of the call (each path, host and simple command of a command
 //! line) is judged, and the strictest answer counts:
 //!
 //! 1. A rule that denies, whichever layer it comes from.
@@ -9,15 +10,15 @@
 //! 3. A rule that allows. It has to be certain: what is not understood is never allowed by rule.
 //! 4. The default action, or else the permission mode.
 //!
-//! The order of rules does not matter. A rule for `*` steps back behind a rule for the tool. A rule
-//! names what people call by that name: `Bash` is also `shell`, `Edit(src/**)` is about every tool that
-//! edits, `Read(.env)` as a limit about every door to the file. Rule objects mean the same: a condition
-//! on paths, commands or hosts is the pattern of the rule.
+//! The order of rules does not matter. A rule for `*` yields to a rule for the tool. `Bash` also means the
+//! same tool in other sets, `Edit(src/**)` applies to every tool that edits, and `Read(.env)` as a limit
+//! applies to every way to read the file. Rule objects mean the same: a condition on paths, commands or
+//! hosts is the pattern of the rule.
 //!
-//! No tool is named here. What a tool is, its calls say ([`Question::kind`]); what a rule means by a name,
-//! the [`PolicySources::tools`] say.
+//! No tool is named here. A call says what kind of tool it is for ([`Question::kind`]), and
+//! [`PolicySources::tools`] says which tools the names in rules mean.
 //!
-//! The pipeline asks the [`CurrentPolicy`], with the [`Grants`] of the session, and acts on a [`Decision`].
+//! The pipeline asks the [`CurrentPolicy`] for the policy of the session, and acts on a [`Decision`].
 
 mod action;
 pub mod command;
@@ -46,18 +47,18 @@ mod rule;
 mod rule_text;
 mod rule_tools;
 mod ruling;
-mod touched;
+mod touched_files;
 mod verdict;
 
 pub use action::{Action, Layer, PermissionMode};
 pub use config::{
     ConditionConfig, Operator, PolicyConfig, PolicyError, RiskLevel, RuleConfig, Values,
 };
-pub use current::{CurrentPolicy, Grants};
+pub use current::CurrentPolicy;
 pub use decision::{Asking, Decision};
 pub use engine::{PolicyEngine, PolicySources};
 pub use lint::{Lint, LintKind};
-pub use places::Places;
+pub use places::PolicyPlaces;
 pub use question::{FollowLinks, Origin, Question};
 pub use rule::RuleRef;
-pub use verdict::{Basis, PartVerdict, Verdict};
+pub use verdict::{Basis, PartVerdict, PolicyVerdict};

@@ -1,4 +1,4 @@
-//! Patterns of paths in rules, as people know them from ignore files.
+//! Patterns of paths in rules, similar to those of ignore files.
 //!
 //! `src/**` and `/src/**` start at the project, `~/x` at home, `//etc/x` at the root of the file
 //! system; a name without a slash is found at any depth. A name also covers everything below it. All patterns of a policy are matched at once.
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::places::{Places, normal};
+use super::places::{PolicyPlaces, normal};
 
-/// The glob library recurses over braces; a handful is enough for people.
+/// How many braces a pattern may have. The glob library recurses over them, and people need only a few.
 const MAX_BRACES: usize = 16;
 const MAX_LENGTH: usize = 1_024;
 
-/// One pattern of a policy, by its place in the index.
+/// A pattern of a policy, by its index.
 pub(super) type PatternId = usize;
 
 /// How far a pattern reaches.
@@ -25,7 +25,7 @@ pub(super) enum Reach {
     Wide,
 }
 
-/// The patterns of a policy as they are collected.
+/// Patterns under construction.
 pub(super) struct PathPatterns {
     builder: GlobSetBuilder,
     /// The pattern that each glob of the set belongs to.
@@ -55,12 +55,12 @@ impl PathPatterns {
         }
     }
 
-    /// Adds a pattern.
+    /// Adds a pattern as it is written in a rule.
     pub(super) fn add(
         &mut self,
         text: &str,
         reach: Reach,
-        places: &Places,
+        places: &PolicyPlaces,
     ) -> Result<PatternId, String> {
         self.add_anchored(anchored(text, places)?, reach)
             .map_err(|cause| format!("`{text}` is not a pattern of paths: {cause}"))
@@ -87,7 +87,7 @@ impl PathPatterns {
         if reach == Reach::Wide || !has_wildcard(last) {
             globs.push(format!("{anchored}/**"));
         }
-        // Who may not read what is in a directory may not copy the directory either.
+        // If the content of a directory must not be read, the directory must not be copied either.
         let directory = anchored.strip_suffix("/**").filter(|it| !it.is_empty());
         if let (Reach::Wide, Some(directory)) = (reach, directory) {
             globs.push(directory.to_owned());
@@ -96,7 +96,7 @@ impl PathPatterns {
             let built = GlobBuilder::new(&glob)
                 .literal_separator(true)
                 .backslash_escape(true)
-                // A rule must not be evaded by writing `.ENV` where that is the same file.
+                // On these systems `.ENV` may be the same file as `.env`.
                 .case_insensitive(cfg!(any(target_os = "macos", windows)))
                 .build()
                 .map_err(|it| it.kind().to_string())?;
@@ -108,7 +108,7 @@ impl PathPatterns {
         Ok(id)
     }
 
-    /// Makes the patterns ready.
+    /// Compiles the patterns.
     pub(super) fn build(self) -> Result<PathIndex, String> {
         let set = self.builder.build().map_err(|it| format!("the patterns of paths: {it}"))?;
         Ok(PathIndex { set, owners: self.owners, bases: self.bases, texts: self.texts })
@@ -116,7 +116,7 @@ impl PathPatterns {
 }
 
 impl PathIndex {
-    /// The patterns that match a path, in no order; a pattern may be named twice.
+    /// The patterns that match a path, in no particular order. A pattern may occur twice.
     pub(super) fn matches(&self, path: &Path) -> Vec<PatternId> {
         if self.owners.is_empty() {
             return Vec::new();
@@ -143,7 +143,7 @@ impl PathIndex {
 }
 
 /// The pattern as a glob over absolute paths.
-fn anchored(text: &str, places: &Places) -> Result<String, String> {
+fn anchored(text: &str, places: &PolicyPlaces) -> Result<String, String> {
     if text.len() > MAX_LENGTH || text.matches(['{', '[']).count() > MAX_BRACES {
         return Err("the pattern is too long or has too many braces".to_owned());
     }
@@ -170,7 +170,7 @@ fn anchored(text: &str, places: &Places) -> Result<String, String> {
     if matches!(rest, "" | ".") {
         return below(&places.project, "**");
     }
-    // A lone name may be at any depth, as in ignore files.
+    // A name without a slash matches at any depth, as in ignore files.
     let is_lone = !rest.trim_end_matches('/').contains('/') && rest.len() == text.len();
     if is_lone {
         below(&places.project, &format!("**/{rest}"))
@@ -200,7 +200,7 @@ fn base_of(glob: &str) -> PathBuf {
     normal(&Path::new("/").join(literal.join("/")))
 }
 
-/// True with a wildcard that is not escaped.
+/// True for a glob with a wildcard that is not escaped.
 fn has_wildcard(glob: &str) -> bool {
     let mut characters = glob.chars();
     while let Some(character) = characters.next() {

@@ -1,15 +1,14 @@
-//! Where the workspace is, and which places in it are never changed without asking.
+//! The directories that rules refer to, and the protected places that are never changed without asking.
 
 use std::path::{Component, Path, PathBuf};
 
-use super::command::Shell;
-use crate::path_text::path_to_text;
+use crate::{path_text::path_to_text, shell::ShellDialect};
 
-/// Directories whose content is run or believed by other programs.
+/// Directories whose content other programs run or trust.
 const PROTECTED_DIRECTORIES: [&str; 7] =
     [".git", ".toolwright", ".claude", ".vscode", ".idea", ".husky", ".ssh"];
 
-/// Files that shells and tools run or believe.
+/// Files that shells and tools run or trust.
 const PROTECTED_FILES: [&str; 14] = [
     ".bash_login",
     ".bash_logout",
@@ -27,38 +26,38 @@ const PROTECTED_FILES: [&str; 14] = [
     ".zshrc",
 ];
 
-/// The surroundings that rules speak about, given once as values.
+/// The directories that rules and command lines refer to.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct PolicyPlaces {
     /// The project's directory: relative patterns start here.
     pub project: PathBuf,
     /// Every directory of the workspace, the project's included.
     pub roots: Vec<PathBuf>,
     /// What `~` stands for in rules.
     pub home: Option<PathBuf>,
-    /// What `~` stands for in command lines, where that is another place: the commands' `HOME`.
+    /// What `~` stands for in command lines, if that differs: the `HOME` of commands.
     pub shell_home: Option<PathBuf>,
     /// The shell that commands run in.
-    pub shell: Shell,
-    /// The project's directory as the host wrote it, where that is another text for it.
+    pub shell: ShellDialect,
+    /// The project's directory as the host wrote it, if that differs.
     pub project_as_given: Option<PathBuf>,
-    /// Further places that are never changed without asking: the plugin directory, stores.
+    /// More places that are never changed without asking, such as policy files.
     pub protected: Vec<PathBuf>,
 }
 
-impl Places {
+impl PolicyPlaces {
     /// A workspace of one directory.
     pub fn of_project(project: impl Into<PathBuf>) -> Self {
         let project = project.into();
         Self { roots: vec![project.clone()], project, ..Self::default() }
     }
 
-    /// True inside the workspace.
+    /// True for a path inside the workspace.
     pub(super) fn contains(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| path.starts_with(root))
     }
 
-    /// True for places that other programs run or believe, whether they exist yet or not.
+    /// True for places that other programs run or trust, whether they exist or not.
     pub(super) fn is_protected(&self, path: &Path) -> bool {
         // A workspace that lies inside `.git` or `.claude/worktrees` is not itself protected.
         let below = self.roots.iter().find_map(|root| path.strip_prefix(root).ok());
@@ -69,7 +68,7 @@ impl Places {
             || self.protected.iter().any(|it| path.starts_with(it))
     }
 
-    /// True when protected places may lie below: the workspace has its own, and further ones are known.
+    /// True when there may be protected places below a directory.
     pub(super) fn may_hold_protected(&self, directory: &Path) -> bool {
         self.roots.iter().chain(&self.protected).any(|it| it.starts_with(directory))
     }
@@ -92,7 +91,7 @@ impl Places {
 
     /// The ways to write a path in a rule: absolute, and from the project.
     pub(super) fn texts_of(&self, path: &Path) -> Vec<String> {
-        // A name that is no text must not get past a condition either.
+        // A path that is not UTF-8 must not evade a condition.
         let text = |it: &Path| it.to_str().map_or_else(|| path_to_text(it).into(), str::to_owned);
         let mut texts = vec![text(path)];
         if let Ok(below) = path.strip_prefix(&self.project) {
@@ -104,13 +103,13 @@ impl Places {
         texts
     }
 
-    /// The text of home, for `~` in command lines.
+    /// The value of `~` in command lines.
     pub(super) fn home_text(&self) -> Option<&str> {
         self.shell_home.as_deref().or(self.home.as_deref()).and_then(Path::to_str)
     }
 }
 
-/// True for names of directories and files that other programs run or believe.
+/// True for names of directories and files that other programs run or trust.
 pub(super) fn is_protected_name(name: &str) -> bool {
     PROTECTED_DIRECTORIES.iter().any(|it| it.eq_ignore_ascii_case(name))
         || PROTECTED_FILES.iter().any(|it| it.eq_ignore_ascii_case(name))

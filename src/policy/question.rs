@@ -1,4 +1,4 @@
-//! What policy is asked: one call, with everything it will touch.
+//! The question that policy answers: a call, with everything it will touch.
 
 use std::path::{Path, PathBuf};
 
@@ -10,29 +10,29 @@ use crate::tool::{
 
 use super::places::normal;
 
-/// Where a tool comes from, as far as trust goes.
+/// Who provides a tool, which decides how far it is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Part of toolwright.
+    /// A tool that comes with toolwright.
     Builtin,
-    /// The host's own, or a plugin's.
+    /// A tool of the host or of a plugin.
     Host,
-    /// Of an MCP server.
+    /// A tool of an MCP server.
     Mcp,
 }
 
 impl Origin {
-    /// Where a tool comes from that nobody knows, by its name.
-    pub fn of_name(name: &str) -> Self {
+    /// The origin of a tool of which only the name is known.
+    pub(crate) fn of_name(name: &str) -> Self {
         if name.starts_with("mcp__") { Self::Mcp } else { Self::Host }
     }
 }
 
-/// Where an absolute path leads, where the caller can look at the disk; policy itself cannot. `None` for
-/// what cannot be told.
+/// Finds the place that an absolute path leads to, by looking at the disk, which policy itself does not do.
+/// `None` if that is not known.
 pub type FollowLinks<'a> = &'a (dyn Fn(&Path) -> Option<PathBuf> + Sync);
 
-/// One call to be judged.
+/// A call to be judged.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
     /// The tool's registered name.
@@ -43,7 +43,7 @@ pub struct Question<'a> {
     pub side_effect: SideEffect,
     /// What kind of tool it is.
     pub kind: &'a ToolKind,
-    /// MCP's hints.
+    /// The MCP hints of the tool.
     pub annotations: &'a Annotations,
     /// The input, after coercion.
     pub input: &'a Value,
@@ -51,17 +51,22 @@ pub struct Question<'a> {
     pub accesses: &'a [Access],
     /// The directory a command line starts in.
     pub directory: &'a Path,
-    /// Finds the real place of paths in command lines; without it they are taken as written.
+    /// Finds the real place of paths in command lines. Without it they are taken as they are written.
     pub follow_links: Option<FollowLinks<'a>>,
 }
 
 impl Question<'_> {
-    /// The family of a built-in tool. A host's tool of the same name is not one of them.
+    /// The family of a built-in tool; `None` for a host's tool of the same name.
     pub(super) fn family(&self) -> Option<ToolFamily> {
         self.kind.family.filter(|_| self.origin == Origin::Builtin)
     }
 
-    /// Where an absolute path of a command line leads.
+    /// True for a built-in tool whose calls run without a question if no rule decides.
+    pub(super) fn runs_unasked(&self) -> bool {
+        self.origin == Origin::Builtin && self.kind.runs_unasked
+    }
+
+    /// The place that an absolute path of a command line leads to.
     pub(super) fn place_of(&self, path: &Path) -> Option<PathBuf> {
         match self.follow_links {
             Some(follow) => follow(path),
@@ -70,11 +75,11 @@ impl Question<'_> {
     }
 }
 
-/// What a built-in tool would touch, from its parameters alone. For engines that stand alone; in the
-/// pipeline, tools declare their accesses themselves.
+/// What a built-in tool would touch, judged by its parameters. This is for engines without a registry; in
+/// the pipeline, tools declare their accesses.
 ///
-/// A parameter that says for one tool which file it touches is taken to do so for every tool that touches
-/// files: whoever asks without a registry may have the names of another set.
+/// A parameter that names a file for one tool is taken to name a file for every tool that touches files,
+/// because a caller without a registry may use the parameters of another set.
 pub(super) fn accesses_of(
     tool: &KnownTool,
     tools: &ToolCatalogue,

@@ -14,16 +14,16 @@ use super::{
     rule_tools::{AskedTool, RuleTools, ToolReach},
 };
 
-/// A rule as people are told of it.
+/// A rule as it is shown to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleRef {
-    /// Where it comes from.
+    /// The layer that it comes from.
     pub layer: Layer,
-    /// Its place there: `rules[3]`, `deny[0]`.
+    /// Its place in the policy: `rules[3]`, `deny[0]`.
     pub place: Arc<str>,
-    /// What it says: `Bash(git push:*)`, as a person is shown it.
+    /// Its text, such as `Bash(git push:*)`.
     pub text: Arc<str>,
-    /// What it does.
+    /// What happens to matching calls.
     pub action: Action,
     /// The conditions of a rule object, as they are written.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -39,7 +39,7 @@ impl std::fmt::Display for RuleRef {
     }
 }
 
-/// A rule ready to be applied.
+/// A compiled rule: which tools it is for, what it applies to in their calls, and what it does.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) shown: RuleRef,
@@ -71,7 +71,7 @@ impl Rule {
             || self.conditions.iter().any(Condition::is_about_paths)
     }
 
-    /// Whether all conditions hold; a permission needs certainty.
+    /// Whether all conditions hold. For a permission they have to hold certainly.
     pub(super) fn conditions_hold(&self, facts: &Facts) -> Match {
         let held = self.conditions.iter().map(|it| it.holds(facts, self.action())).min();
         match held.unwrap_or(Match::Certain) {
@@ -81,28 +81,28 @@ impl Rule {
     }
 }
 
-/// A rule that speaks about what is judged.
+/// A rule that applies to what is judged, or may apply.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hit<'a> {
+pub(super) struct RuleHit<'a> {
     pub(super) rule: &'a Rule,
     pub(super) certainty: Match,
 }
 
-/// What the rules say together.
+/// The combined result of several rules.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settled<'a> {
+pub(super) struct SettledRules<'a> {
     /// The rule that decides, if one does.
     pub(super) certain: Option<&'a Rule>,
-    /// A limit that may apply as well: at least, somebody is asked.
+    /// A limit that may apply as well, so that at least a person is asked.
     pub(super) possible: Option<&'a Rule>,
 }
 
-impl<'a> Settled<'a> {
-    /// Deny goes before ask, ask before allow, whatever the order of the rules. A rule for `*` steps
-    /// back behind a rule for the tool, unless the latter comes from a less trusted layer: a project
-    /// cannot lift what the user forbids for everything.
-    pub(super) fn of(hits: &[Hit<'a>]) -> Self {
-        let is_general = |hit: &Hit| hit.rule.tools.reach == ToolReach::Wildcard;
+impl<'a> SettledRules<'a> {
+    /// Combines rules: deny goes before ask, and ask before allow, whatever the order of the rules. A rule
+    /// for `*` yields to a rule for the tool, unless that comes from a less trusted layer: a project cannot
+    /// lift what the user forbids for all tools.
+    pub(super) fn of(hits: &[RuleHit<'a>]) -> Self {
+        let is_general = |hit: &RuleHit| hit.rule.tools.reach == ToolReach::Wildcard;
         let specific = hits
             .iter()
             .filter(|it| !is_general(it) && it.certainty == Match::Certain)
@@ -113,13 +113,13 @@ impl<'a> Settled<'a> {
         });
         let with = |certainty: Match| {
             let rules = remaining.clone().filter(move |it| it.certainty == certainty);
-            // Of several rules that say the same, the first is named; that changes no decision.
+            // Of several rules with the same result, the first is named. That does not change the decision.
             rules.map(|it| it.rule).rev().max_by_key(|it| it.action())
         };
         Self { certain: with(Match::Certain), possible: with(Match::Possible) }
     }
 
-    /// True when a rule denies or asks, or may.
+    /// True when a rule denies or asks, or may do so.
     pub(super) fn limits(&self) -> bool {
         self.possible.is_some() || self.certain.is_some_and(Rule::is_limit)
     }

@@ -6,11 +6,11 @@ use super::{
     command_pattern::CommandPattern,
     host_pattern::HostPattern,
     path_pattern::{PathPatterns, PatternId, Reach},
-    places::Places,
-    rule_tools::{NamedTool, RuleTools, ToolReach},
+    places::PolicyPlaces,
+    rule_tools::{RuleTools, ToolInRule, ToolReach},
 };
 
-/// What a rule speaks about in a call of one of its tools.
+/// What a rule applies to in a call of one of its tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// The call as a whole.
@@ -25,9 +25,9 @@ pub(super) enum Subject {
     Host(HostPattern),
 }
 
-/// What texts are read with.
+/// What is needed to read the text of a rule.
 pub(super) struct TextReader<'a> {
-    pub(super) places: &'a Places,
+    pub(super) places: &'a PolicyPlaces,
     pub(super) tools: &'a ToolCatalogue,
     pub(super) paths: &'a mut PathPatterns,
 }
@@ -67,12 +67,12 @@ impl TextReader<'_> {
         }
     }
 
-    /// The tools that a name alone means.
+    /// The tools that a name without a pattern means.
     fn bare(&self, name: &str, reach: Reach) -> RuleTools {
         if name.strip_prefix("mcp__").is_some_and(|it| !it.contains("__")) {
             return RuleTools::general(ToolReach::StartingWith(format!("{name}__")));
         }
-        let tool = NamedTool::of(name, self.tools);
+        let tool = ToolInRule::of(name, self.tools);
         let closed = tool.family.filter(|family| {
             reach == Reach::Wide
                 && family.is_closed_by_its_name()
@@ -87,7 +87,7 @@ impl TextReader<'_> {
         pattern: &str,
         reach: Reach,
     ) -> Result<(RuleTools, Subject), String> {
-        let tool = NamedTool::of(name, self.tools);
+        let tool = ToolInRule::of(name, self.tools);
         let subject = match tool.family {
             Some(ToolFamily::ReadsFiles) => {
                 Subject::Reading(vec![self.paths.add(pattern, reach, self.places)?])

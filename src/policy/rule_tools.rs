@@ -1,5 +1,5 @@
-//! Which tools a rule is about. Tools are known by what they say of themselves, never by a list of names
-//! here: a tool that joins a family is under the rules of that family.
+//! Which tools a rule applies to. There is no list of tools here: a tool declares its family, and the rules
+//! of the family apply to it.
 
 use crate::tool::{ToolCatalogue, ToolFamily};
 
@@ -12,13 +12,13 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RuleTools {
     /// The tool that the rule names, if it names one.
-    pub(super) named: Option<NamedTool>,
+    pub(super) named: Option<ToolInRule>,
     pub(super) reach: ToolReach,
 }
 
 /// A tool as a rule names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NamedTool {
+pub(super) struct ToolInRule {
     pub(super) as_written: String,
     /// The name that it shares with the same tool in other sets.
     pub(super) rule_name: String,
@@ -29,9 +29,9 @@ pub(super) struct NamedTool {
 /// How far a rule reaches from what it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ToolReach {
-    /// To every tool that touches what its pattern is about.
+    /// To every tool that touches what the pattern matches.
     EveryDoor,
-    /// To every tool, because the rule says `*`: it steps back behind rules that say more.
+    /// To every tool, because the rule says `*`. It yields to rules that name a tool.
     Wildcard,
     /// To every tool whose name begins like this.
     StartingWith(String),
@@ -41,8 +41,8 @@ pub(super) enum ToolReach {
     Family(ToolFamily),
 }
 
-impl NamedTool {
-    /// Looks a name or an alias up.
+impl ToolInRule {
+    /// Looks up a name or an alias.
     pub(super) fn of(name: &str, tools: &ToolCatalogue) -> Self {
         let known = tools.find(name);
         Self {
@@ -59,7 +59,7 @@ impl RuleTools {
         Self { named: None, reach }
     }
 
-    pub(super) const fn named(tool: NamedTool, reach: ToolReach) -> Self {
+    pub(super) const fn named(tool: ToolInRule, reach: ToolReach) -> Self {
         Self { named: Some(tool), reach }
     }
 
@@ -68,11 +68,11 @@ impl RuleTools {
         self.named.as_ref()?.family
     }
 
-    /// True when a rule with these tools is about the tool.
+    /// True when a rule with these tools applies to the tool.
     ///
-    /// Limits hold for a tool of the host's that has the name of a built-in one. Permissions do not: a
-    /// policy file that allows `Read` was written for the built-in tool. Only rules of the host itself,
-    /// which knows what it has registered, can allow its tool, and only by that very name.
+    /// Limits also apply to a host's tool with the name of a built-in one. Permissions do not: a policy
+    /// file that allows `Read` was written for the built-in tool. Only rules of the host itself, which
+    /// knows what it has registered, can allow its tool, and only by exactly that name.
     pub(super) fn include(&self, tool: &AskedTool, is_limit: bool, layer: Layer) -> bool {
         let is_meant = || !tool.borrows_name || layer >= Layer::Options;
         match (&self.reach, &self.named) {
@@ -92,14 +92,14 @@ impl RuleTools {
     }
 }
 
-/// The tool of a call, as rules see it.
+/// The tool of a call, as rules refer to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AskedTool<'a> {
     pub(super) name: &'a str,
     pub(super) rule_name: &'a str,
-    /// The family whose limits hold for it.
+    /// The family whose limits apply to it.
     pub(super) family: Option<ToolFamily>,
-    /// True for a tool of somebody else's that has the name of a built-in one.
+    /// True for a host's or a server's tool with the name of a built-in one.
     borrows_name: bool,
 }
 

@@ -1,5 +1,5 @@
-//! What is said of each part of a call. Put into words only where somebody reads them: most calls are
-//! allowed, and walkers ask for every file.
+//! The result of judging the parts of a call. Reasons are only put into words when they are needed, because
+//! most calls are allowed, and walks over files ask about every file.
 
 use std::{
     fmt::{self, Display, Formatter},
@@ -7,48 +7,48 @@ use std::{
 };
 
 use crate::{
+    shell::Direction,
     terminal::visible,
     tool::{Risk, shown_path},
 };
 
 use super::{
     action::Action,
-    command::Direction,
     config::RiskLevel,
     rule::Rule,
-    verdict::{Basis, PartVerdict, Verdict},
+    verdict::{Basis, PartVerdict, PolicyVerdict},
 };
 
-/// A part of a call and what is said of it.
-pub(super) struct Part<'a> {
-    pub(super) shown: Shown<'a>,
+/// A part of a call and the result for it.
+pub(super) struct JudgedPart<'a> {
+    pub(super) shown: ShownPart<'a>,
     pub(super) action: Action,
     pub(super) why: Why<'a>,
-    /// What is not certain about the command line, where that is the better reason.
+    /// What is doubtful about the command line, if that is the better reason.
     pub(super) doubt: Option<&'a str>,
 }
 
-/// A part as people are shown it.
+/// A part as it is shown to people.
 #[derive(Clone, Copy)]
-pub(super) enum Shown<'a> {
+pub(super) enum ShownPart<'a> {
     Text(&'a str),
     Path(&'a Path),
     Command(&'a str),
     Redirection(Direction, &'a str),
 }
 
-/// What an action rests on.
+/// What an action is based on.
 #[derive(Clone, Copy)]
 pub(super) enum Why<'a> {
     /// A rule that applies.
     Rule(&'a Rule),
     /// A limit that may apply.
     Possible(&'a Rule),
-    /// A limit that may apply to a part of the line which was not looked into, and why it was not.
+    /// A limit that may apply to a part of the line that was not read, and why it was not.
     Unread(&'a Rule, &'static str),
-    /// Other programs run or believe what is written there.
+    /// It writes to a place that other programs run or trust.
     Protected,
-    /// Where it is written is not known, so that may be such a place.
+    /// It writes to an unknown place, which may be such a place.
     MaybeProtected,
     DefaultAction(Action),
     /// The mode that allows it.
@@ -57,7 +57,7 @@ pub(super) enum Why<'a> {
     NoRule,
 }
 
-/// What a mode takes away, whatever the rules allow.
+/// What a mode forbids, also where a rule allows it.
 #[derive(Clone, Copy)]
 pub(super) enum Bound {
     PlanAsks,
@@ -65,26 +65,25 @@ pub(super) enum Bound {
     DontAsk,
 }
 
-/// What is said of a whole call.
+/// The result for a whole call.
 pub(super) struct Ruling<'a> {
-    pub(super) parts: Vec<Part<'a>>,
+    pub(super) parts: Vec<JudgedPart<'a>>,
     pub(super) bound: Option<Bound>,
     pub(super) risk: Risk,
 }
 
 impl Ruling<'_> {
-    /// The part that decides. Of parts that ask, those that nothing but a person may let through are
-    /// named first.
-    fn strictest(&self) -> Option<&Part<'_>> {
+    /// The part that decides. Of parts that ask, those that only a person may allow come first.
+    fn strictest(&self) -> Option<&JudgedPart<'_>> {
         self.parts.iter().rev().max_by_key(|it| (it.action, it.basis() != Basis::Default))
     }
 
-    /// What the rules say, before the mode takes anything away.
+    /// The action before a mode restricts it.
     pub(super) fn unbound_action(&self) -> Action {
         self.parts.iter().map(|it| it.action).max().unwrap_or(Action::Ask)
     }
 
-    /// What is to be done.
+    /// The action for the call.
     pub(super) fn action(&self) -> Action {
         match self.bound {
             Some(Bound::PlanAsks) => Action::Ask,
@@ -93,26 +92,26 @@ impl Ruling<'_> {
         }
     }
 
-    /// The same in words.
-    pub(super) fn verdict(&self) -> Verdict {
+    /// The verdict with its reasons in words.
+    pub(super) fn verdict(&self) -> PolicyVerdict {
         let strictest = self.strictest();
         let rule = strictest.and_then(|it| it.why.rule());
-        let reason = strictest.map(Part::reason).unwrap_or_default();
-        let told = strictest.map(Part::told_to_model).unwrap_or_default();
-        let unbound = strictest.map_or(Basis::Default, Part::basis);
+        let reason = strictest.map(JudgedPart::reason).unwrap_or_default();
+        let told = strictest.map(JudgedPart::told_to_model).unwrap_or_default();
+        let unbound = strictest.map_or(Basis::Default, JudgedPart::basis);
         let (reason, told_to_model, basis) = match self.bound {
             None => (reason, told, unbound),
             Some(bound) => (bound.reason(reason), bound.told_to_model(told), Basis::Mode),
         };
         let to_be_lifted = if matches!(self.bound, Some(Bound::DontAsk)) { unbound } else { basis };
-        let in_words = |it: &Part| PartVerdict {
+        let in_words = |it: &JudgedPart| PartVerdict {
             part: it.shown.to_string(),
             action: it.action,
             reason: it.reason(),
             basis: it.basis(),
             rule: it.why.rule().map(|it| it.shown.clone()),
         };
-        Verdict {
+        PolicyVerdict {
             action: self.action(),
             reason,
             told_to_model,
@@ -126,9 +125,9 @@ impl Ruling<'_> {
     }
 }
 
-impl<'a> Part<'a> {
-    /// Asks at least, because other programs run or believe what is written there, or may. Where the
-    /// default asks already, this is the reason that counts: what lifts a default does not lift this.
+impl<'a> JudgedPart<'a> {
+    /// Asks at least, because other programs run or trust what is written there, or may do so. If the
+    /// default asks already, this reason replaces it, because what lifts the default does not lift this.
     pub(super) fn guard(&mut self, why: Why<'a>) {
         let is_default = self.action == Action::Ask && self.basis() == Basis::Default;
         if self.action == Action::Allow || is_default {
@@ -178,7 +177,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Why in words for a model, which learns what is not allowed and not which setting would allow it.
+    /// The reason for the model. It says what is not allowed, and not which setting would allow it.
     fn told_to_model(&self) -> String {
         let shown = &self.shown;
         if let Some(doubt) = self.doubt {
@@ -240,7 +239,7 @@ impl Bound {
     }
 }
 
-impl Display for Shown<'_> {
+impl Display for ShownPart<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(&visible(text)),
@@ -252,7 +251,7 @@ impl Display for Shown<'_> {
     }
 }
 
-/// A line as it fits into a reason.
+/// A line, shortened to fit into a reason.
 fn shortened(line: &str) -> String {
     const SHOWN: usize = 200;
     let end = line.char_indices().nth(SHOWN).map(|(at, _)| at);

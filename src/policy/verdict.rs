@@ -6,13 +6,13 @@ use crate::tool::Risk;
 
 use super::{action::Action, rule::RuleRef};
 
-/// What a verdict rests on.
+/// What a verdict is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// The default action or the permission mode, because no rule spoke.
+    /// The default action or the permission mode, because no rule applies.
     Default,
-    /// No rule spoke, and what the command line runs is not certain.
+    /// No rule applies, and what the command line runs is not certain.
     Doubt,
     /// A rule that applies.
     Rule,
@@ -20,25 +20,25 @@ pub enum Basis {
     PossibleRule,
     /// A place that other programs run or trust.
     ProtectedPlace,
-    /// What the mode takes away, whatever is allowed.
+    /// The mode forbids it, also where a rule allows it.
     Mode,
 }
 
-/// What policy says of a call, and why.
+/// The verdict of policy on a call, with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Verdict {
+pub struct PolicyVerdict {
     /// What is to be done.
     pub action: Action,
-    /// Why, in words for a person.
+    /// The reason, for a person.
     pub reason: String,
-    /// Why, in words for a model: without rules, modes and settings.
+    /// The reason, for a model: it names no rules, modes or settings.
     #[serde(skip)]
     pub told_to_model: String,
     /// What the action rests on.
     pub basis: Basis,
-    /// What a rule would have to lift so that the call runs: the basis, or what a mode that does not ask
-    /// would have asked for.
+    /// What a rule would have to lift so that the call runs: the basis, or the basis of the question that a
+    /// mode turned into a denial.
     #[serde(skip)]
     pub to_be_lifted: Basis,
     /// The rule that decided, if one did.
@@ -46,15 +46,16 @@ pub struct Verdict {
     pub rule: Option<RuleRef>,
     /// How much harm the call could do.
     pub risk: Risk,
-    /// The rule's own words.
+    /// The message of the rule, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The same for each command, redirection, path or host, where there are several.
+    /// The verdicts on each command, redirection, path and host, if there are several.
     pub parts: Vec<PartVerdict>,
 }
 
-impl Verdict {
-    /// The verdict on a tool that is denied before any rule is asked; a rule that denies it as well stays.
+impl PolicyVerdict {
+    /// The verdict on a call that is denied for another reason. If a rule denies it as well, that stays the
+    /// reason.
     #[must_use]
     pub fn denied(self, reason: String) -> Self {
         if self.action == Action::Deny {
@@ -65,7 +66,7 @@ impl Verdict {
     }
 }
 
-/// What policy says of a part of a call.
+/// The verdict on a part of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PartVerdict {
@@ -73,7 +74,7 @@ pub struct PartVerdict {
     pub part: String,
     /// What is to be done.
     pub action: Action,
-    /// Why.
+    /// The reason, for a person.
     pub reason: String,
     /// What the action rests on.
     pub basis: Basis,

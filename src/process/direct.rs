@@ -21,6 +21,7 @@ use super::{
     launcher::CommandStreams,
     protocol::{COOKIE, Ended, KeeperNews, Request, RequestKind, STOP_BYTES},
     settings::ProcessSettings,
+    shell_arguments::shell_arguments,
 };
 use crate::regular_file;
 
@@ -72,7 +73,7 @@ pub(super) fn start(
     // Beside the directory of output files, which may not exist yet.
     let told = PathBuf::from(format!("{}.cwd-{moment:x}", files.display()));
     let Telling { script, trap } = telling_cwd(&request.command, &told.to_string_lossy());
-    let name = Path::new(OsStr::from_bytes(&request.shell)).file_name().unwrap_or(OsStr::new("sh"));
+    let [name, arguments @ ..] = shell_arguments(&request.shell, &script).map(OsStr::from_bytes);
     let environment = match request.kind {
         RequestKind::Command => &settings.environment,
         RequestKind::Helper => &settings.helper_environment,
@@ -81,9 +82,7 @@ pub(super) fn start(
     let mut command = Command::new(OsStr::from_bytes(&request.shell));
     command
         .arg0(name)
-        .arg("-c")
-        .arg(OsStr::from_bytes(&script))
-        .arg(name)
+        .args(arguments)
         .arg(trap)
         .current_dir(OsStr::from_bytes(&request.cwd))
         .env_clear()

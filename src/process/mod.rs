@@ -14,7 +14,6 @@ mod descendants;
 mod direct;
 mod ending;
 mod events;
-mod exit_meaning;
 mod files;
 mod foreground;
 mod info;
@@ -31,13 +30,15 @@ mod readable;
 #[cfg(target_os = "linux")]
 mod rescue;
 mod settings;
+#[cfg(unix)]
+#[allow(dead_code, reason = "the supervisor uses the other half")]
+mod shell_arguments;
 #[cfg(target_os = "linux")]
 mod supervisor;
 mod task;
 
 pub use ending::{Ending, KeeperTrouble, StopReason, TaskState};
 pub use events::{TaskEvent, TaskEventKind};
-pub use exit_meaning::exit_meaning;
 pub use files::OutputFiles;
 pub use foreground::{Foreground, Outcome};
 pub use info::{TaskInfo, signal_name};

@@ -1,4 +1,4 @@
-//! What commands are told of the world: the host's environment, without what looks like a secret.
+//! The environment of commands: that of the host, without variables that look like secrets.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ pub struct Environment {
     temporary: PathBuf,
 }
 
-/// What a host says about the environment of commands.
+/// A host's settings for the environment of commands.
 #[derive(Clone, Debug, Default)]
 pub struct EnvironmentRules {
     /// Names that are kept although they look like secrets.
@@ -39,13 +39,13 @@ impl Environment {
         Self { variables: variables.collect(), temporary }
     }
 
-    /// Where files go that nobody needs tomorrow.
+    /// The directory for temporary files.
     pub fn temporary_directory(&self) -> &Path {
         &self.temporary
     }
 
     /// Finds a program as a shell would, but never in a place that depends on the current directory.
-    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
         let path = self.variables.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value);
         let usual = OsStr::new(USUAL_PATH);
         fixed_places(path.map_or(usual, OsString::as_os_str))
@@ -54,13 +54,13 @@ impl Environment {
             .find(|program| is_executable(program))
     }
 
-    /// The shell that commands run in, where a host does not say: bash, or what there is instead.
+    /// The shell that commands run in by default: bash, or the system's shell if there is none.
     pub fn shell(&self) -> PathBuf {
         self.find_program("bash").unwrap_or_else(|| self.system_shell())
     }
 
-    /// The shell that a host asks for. A relative path would mean another program in every directory that
-    /// a command starts in, the project's own included.
+    /// The shell that a host asks for. A relative path is refused: it would mean another program in every
+    /// directory that a command starts in, and a project could bring its own.
     pub fn shell_named(&self, asked: &Path) -> Result<PathBuf, String> {
         if asked.is_absolute() {
             return Ok(asked.to_owned());
@@ -82,8 +82,8 @@ impl Environment {
         self.find_program("sh").unwrap_or_else(|| PathBuf::from("/bin/sh"))
     }
 
-    /// The variables that the host's own commands get, its hooks: secrets too, but nothing that makes a
-    /// shell do something else than it is told.
+    /// The variables for shell hooks, which are the host's own commands. They include secrets, but nothing
+    /// that changes what a shell does with a command line.
     pub fn for_hooks(&self) -> Vec<(OsString, OsString)> {
         with_fixed_places(
             self.variables
@@ -94,8 +94,9 @@ impl Environment {
         )
     }
 
-    /// The variables that commands get: no secrets, and nothing that makes the shell do something else than
-    /// the command line says. What a host sets by itself is set, but a `PATH` of its own is cleaned, too.
+    /// The variables for commands: no secrets, and nothing that changes what a shell does with a command
+    /// line. Variables that the host sets in its rules are always included, but a `PATH` among them is
+    /// cleaned like any other.
     pub fn for_commands(&self, rules: &EnvironmentRules) -> Vec<(OsString, OsString)> {
         let is_set = |name: &OsStr| name.to_str().is_some_and(|it| rules.set.contains_key(it));
         let is_kept = |name: &OsStr, value: &OsStr| {
@@ -122,7 +123,7 @@ fn is_executable(program: &Path) -> bool {
     program.is_file()
 }
 
-/// Words that make a name a secret's, where they are one of the words it is made of.
+/// A name is a secret's if one of its words is one of these.
 const SECRET_WORDS: [&str; 22] = [
     "KEYS",
     "TOKEN",
@@ -147,9 +148,10 @@ const SECRET_WORDS: [&str; 22] = [
     "WEBHOOK",
     "SIGNATURE",
 ];
-/// What a secret's word ends with; many are written without anything between their words.
+/// A name is a secret's if one of its words ends like this. Many names are written without separators, such
+/// as `OPENAIKEY`.
 const SECRET_ENDINGS: [&str; 3] = ["KEY", "PASS", "PW"];
-/// Words that end like that and are none.
+/// Ordinary words that end like that.
 const HARMLESS_ENDINGS: [&str; 11] = [
     "MONKEY",
     "TURKEY",
@@ -163,12 +165,12 @@ const HARMLESS_ENDINGS: [&str; 11] = [
     "ASKPASS",
     "LESSKEY",
 ];
-/// What makes a name a secret's wherever it stands in it.
+/// A name is a secret's if it contains one of these anywhere.
 const SECRET_PARTS: [&str; 6] =
     ["PASSWORD", "PASSWD", "SECRET", "TOKEN", "CREDENTIAL", "CONNECTION_STRING"];
-/// Beginnings of names that belong to providers' credentials as a whole.
+/// A name is a secret's if it begins with one of these.
 const SECRET_PREFIXES: [&str; 2] = ["AWS_", "AZURE_"];
-/// Names that look like secrets and are none: places, and settings that tools need.
+/// Names that look like secrets and are not: paths, and settings that tools need.
 const HARMLESS: [&str; 7] = [
     "PWD",
     "OLDPWD",
@@ -189,7 +191,7 @@ fn has_secret_name(name: &str) -> bool {
             || words.iter().any(|word| is_secret_word(word)))
 }
 
-/// The words that a name is made of, in capitals and without numbers behind them.
+/// The words of a name, in upper case and without trailing digits.
 fn words_of(name: &str) -> Vec<String> {
     let mut spaced = String::with_capacity(name.len() + 8);
     let mut characters = name.chars().peekable();
@@ -215,10 +217,11 @@ fn is_secret_word(word: &str) -> bool {
         || (ends_with_one(&SECRET_ENDINGS) && !ends_with_one(&HARMLESS_ENDINGS))
 }
 
-/// From this length on the name of a user is taken for a token, which some services take in its place.
+/// A user name in a URL that is at least this long counts as a token, because some services accept a token
+/// as user name.
 const TOKEN_LENGTH: usize = 20;
 
-/// True for values that are a private key, or have an address in them with a password.
+/// True for values that contain a private key or a URL with a password.
 fn has_password(value: &str) -> bool {
     let is_private_key = value.contains("-----BEGIN") && value.contains("PRIVATE KEY");
     is_private_key

@@ -1,51 +1,45 @@
 //! What a session has read: the content of each file, or its beginning, as the model last saw it.
 
 use std::{
-    collections::HashMap,
+    num::NonZeroUsize,
     path::{Path, PathBuf},
-    sync::Mutex,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use lru::LruCache;
 
 use crate::workspace::SeenContent;
 
-/// A file's content, as a hash; equal hashes mean the file is what the model saw, whatever its mtime.
-pub type ContentHash = blake3::Hash;
+/// The hash of a file's content. Equal hashes mean that the file is what the model saw, whatever its mtime
+/// says.
+pub(crate) type ContentHash = blake3::Hash;
 
 /// How many files one session remembers; the one read longest ago is forgotten first.
-const CAPACITY: usize = 10_000;
+const MAX_FILES: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
 /// The files a session has seen.
-#[derive(Debug, Default)]
-pub struct ReadLedger(Mutex<Entries>);
+#[derive(Debug)]
+pub struct ReadLedger(Mutex<LruCache<PathBuf, SeenContent>>);
 
-#[derive(Debug, Default)]
-struct Entries {
-    seen: HashMap<PathBuf, (SeenContent, u64)>,
-    clock: u64,
+impl Default for ReadLedger {
+    fn default() -> Self {
+        Self(Mutex::new(LruCache::new(MAX_FILES)))
+    }
 }
 
 impl ReadLedger {
     /// Notes that the session has seen this content.
-    pub fn record(&self, path: PathBuf, content: SeenContent) {
-        let mut entries = self.lock();
-        entries.clock += 1;
-        let now = entries.clock;
-        entries.seen.insert(path, (content, now));
-        if entries.seen.len() > CAPACITY
-            && let Some(oldest) =
-                entries.seen.iter().min_by_key(|(_, (_, at))| *at).map(|(path, _)| path.clone())
-        {
-            entries.seen.remove(&oldest);
-        }
+    pub(crate) fn record(&self, path: PathBuf, content: SeenContent) {
+        self.lock().put(path, content);
     }
 
     /// The content the session last saw at the path.
     pub fn seen(&self, path: &Path) -> Option<SeenContent> {
-        self.lock().seen.get(path).map(|(content, _)| content.clone())
+        self.lock().peek(path).cloned()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Entries> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<PathBuf, SeenContent>> {
         // Entries are whole after every statement, so a panic elsewhere leaves nothing half done.
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,21 +1,28 @@
 //! What lasts longer than a call: the workspace a registry works in, and each conversation in it.
 //!
-//! Settings of the outside world (environment, current directory) enter the crate here and nowhere
-//! else.
+//! A [`Session`] is one conversation; [`SharedState`] is what all conversations of a registry have in
+//! common; [`Sessions`] finds them by id. Settings of the outside world (environment, current directory)
+//! enter the crate here and nowhere else.
 
+mod conversation;
 mod environment;
 mod ledger;
-mod policy_files;
 mod seen_texts;
 mod sessions;
+mod shared_state;
 mod shell_state;
 mod shell_variables;
-mod undo;
+mod undo_log;
+mod user_directories;
 
+pub use conversation::Session;
 pub use environment::{Environment, EnvironmentRules};
-pub use ledger::{ContentHash, ReadLedger};
-pub use policy_files::{home_directory, project_policy_file, read_policy_file, user_policy_file};
-pub use seen_texts::SeenTexts;
-pub use sessions::{ReadBeforeWrite, Session, Sessions};
-pub use shell_state::ShellState;
-pub use undo::{Change, UndoLog};
+pub(crate) use ledger::ContentHash;
+pub use ledger::ReadLedger;
+pub(crate) use seen_texts::SeenTexts;
+pub use sessions::Sessions;
+pub use shared_state::{ReadBeforeWrite, SharedState};
+pub(crate) use shell_state::ShellState;
+pub(crate) use undo_log::{Change, UndoLog};
+pub(crate) use user_directories::configuration_directory;
+pub use user_directories::home_directory;

@@ -1,9 +1,9 @@
-//! Texts that models have seen, by content, so that "it changed" can be said with what changed.
+//! Texts that models have seen, by the hash of their content. With them, an error about a changed file can
+//! show what changed.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lru::LruCache;
 
 use super::ContentHash;
 
@@ -14,53 +14,46 @@ const MAX_TEXT_BYTES: usize = 256 * 1024;
 
 /// The texts all sessions of a registry have seen. Forgetting one costs a diff, never an answer.
 #[derive(Debug, Default)]
-pub struct SeenTexts(Mutex<Kept>);
+pub(crate) struct SeenTexts(Mutex<RememberedTexts>);
 
-#[derive(Debug, Default)]
-struct Kept {
-    texts: HashMap<ContentHash, (Arc<str>, u64)>,
+#[derive(Debug)]
+struct RememberedTexts {
+    /// Bounded by the bytes of the texts and not by their number.
+    by_hash: LruCache<ContentHash, Arc<str>>,
     bytes: usize,
-    clock: u64,
+}
+
+impl Default for RememberedTexts {
+    fn default() -> Self {
+        Self { by_hash: LruCache::unbounded(), bytes: 0 }
+    }
 }
 
 impl SeenTexts {
     /// Remembers a text under the hash of the bytes it was decoded from.
-    pub fn remember(&self, hash: ContentHash, text: &str) {
+    pub(crate) fn remember(&self, hash: ContentHash, text: &str) {
         if text.len() > MAX_TEXT_BYTES {
             return;
         }
-        let text: Arc<str> = text.into();
         let mut kept = self.lock();
-        kept.clock += 1;
-        let now = kept.clock;
         kept.bytes += text.len();
-        if let Some((replaced, _)) = kept.texts.insert(hash, (text, now)) {
+        if let Some(replaced) = kept.by_hash.put(hash, text.into()) {
             kept.bytes -= replaced.len();
         }
-        if kept.bytes > MAX_BYTES {
-            kept.forget_the_older_half();
+        while kept.bytes > MAX_BYTES
+            && let Some((_, forgotten)) = kept.by_hash.pop_lru()
+        {
+            kept.bytes -= forgotten.len();
         }
     }
 
     /// The text with that hash, if it is still remembered.
-    pub fn get(&self, hash: &ContentHash) -> Option<Arc<str>> {
-        self.lock().texts.get(hash).map(|(text, _)| Arc::clone(text))
+    pub(crate) fn get(&self, hash: &ContentHash) -> Option<Arc<str>> {
+        self.lock().by_hash.peek(hash).map(Arc::clone)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, RememberedTexts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Kept {
-    /// Half at a time: finding the oldest means looking at all, which is too much for every read.
-    fn forget_the_older_half(&mut self) {
-        let mut ages: Vec<u64> = self.texts.values().map(|(_, seen)| *seen).collect();
-        let middle = ages.len() / 2;
-        let (_, median, _) = ages.select_nth_unstable(middle);
-        let median = *median;
-        self.texts.retain(|_, (_, seen)| *seen > median);
-        self.bytes = self.texts.values().map(|(text, _)| text.len()).sum();
     }
 }
 
@@ -82,7 +75,7 @@ mod tests {
         assert!(texts.get(&hash(count)).is_none());
         assert!(texts.get(&hash(count - 1)).is_some());
         let kept = texts.lock();
-        assert_eq!(kept.bytes, kept.texts.len() * MAX_TEXT_BYTES);
+        assert_eq!(kept.bytes, kept.by_hash.len() * MAX_TEXT_BYTES);
         assert!(kept.bytes <= MAX_BYTES);
     }
 }

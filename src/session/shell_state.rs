@@ -1,5 +1,5 @@
-//! What a conversation's commands leave for the next: the working directory, and how far the output of
-//! each task has been read. The environment is not kept.
+//! What is kept between the commands of a conversation: the working directory, and how much of each task's
+//! output has been read. Environment variables are not kept.
 
 use std::{
     collections::HashMap,
@@ -7,47 +7,50 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// From how many tasks on their places are looked through. More than there are at a time.
+/// When read positions of this many tasks are kept, those of forgotten tasks are removed. There are never
+/// this many tasks at a time.
 const MAX_PLACES: usize = 1_000;
 
 /// The state of a conversation's commands.
 #[derive(Debug)]
-pub struct ShellState {
-    kept: Mutex<Kept>,
-    /// Held from [`Self::read_up_to`] to [`Self::note_read`].
-    pub reading: tokio::sync::Mutex<()>,
+pub(crate) struct ShellState {
+    kept: Mutex<KeptShellState>,
+    /// Held from [`Self::read_up_to`] to [`Self::note_read`], so that two readers do not get the same
+    /// output.
+    pub(crate) reading: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptShellState {
     cwd: PathBuf,
     read_up_to: HashMap<String, u64>,
 }
 
 impl ShellState {
     /// The state before the first command.
-    pub fn new(cwd: &Path) -> Self {
-        let kept = Mutex::new(Kept { cwd: cwd.to_owned(), read_up_to: HashMap::new() });
+    pub(crate) fn new(cwd: &Path) -> Self {
+        let kept = Mutex::new(KeptShellState { cwd: cwd.to_owned(), read_up_to: HashMap::new() });
         Self { kept, reading: tokio::sync::Mutex::default() }
     }
 
-    /// Where the next command starts.
-    pub fn cwd(&self) -> PathBuf {
+    /// The directory in which the next command starts.
+    pub(crate) fn cwd(&self) -> PathBuf {
         self.lock().cwd.clone()
     }
 
-    /// Notes where the last command ended up.
-    pub fn set_cwd(&self, cwd: PathBuf) {
+    /// Notes the directory in which the last command ended.
+    pub(crate) fn set_cwd(&self, cwd: PathBuf) {
         self.lock().cwd = cwd;
     }
 
     /// How many bytes of a task's output this conversation has been given.
-    pub fn read_up_to(&self, task: &str) -> u64 {
+    pub(crate) fn read_up_to(&self, task: &str) -> u64 {
         self.lock().read_up_to.get(task).copied().unwrap_or_default()
     }
 
-    /// Notes how many it has been given; forgets it of tasks that nobody knows any more.
-    pub fn note_read(&self, task: &str, up_to: u64, is_known: impl Fn(&str) -> bool) {
+    /// Notes how many bytes it has been given. Once there are many tasks, positions of forgotten ones are
+    /// removed.
+    pub(crate) fn note_read(&self, task: &str, up_to: u64, is_known: impl Fn(&str) -> bool) {
         let mut kept = self.lock();
         if kept.read_up_to.len() >= MAX_PLACES && !kept.read_up_to.contains_key(task) {
             kept.read_up_to.retain(|id, _| is_known(id));
@@ -55,7 +58,7 @@ impl ShellState {
         kept.read_up_to.insert(task.to_owned(), up_to);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, KeptShellState> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

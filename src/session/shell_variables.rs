@@ -1,9 +1,9 @@
-//! Variables of the host that change what a judged command line means, and what becomes of them.
+//! Variables that change what a command line means, and what is done with them.
 //!
-//! Policy judges the text of a line: `ls` is the system's `ls`, `cd src` leads to `src` here, a word is
-//! what it says. Some variables quietly make that untrue, and a host inherits them from wherever it was
-//! started. Those that only a shell reads are left out; lists of directories keep the places that are the
-//! same whatever the current directory is.
+//! Policy judges the text of a line: `ls` is the system's `ls`, and `cd src` leads to `src` in the current
+//! directory. Some variables make that untrue, and a host inherits them from wherever it was started.
+//! Variables that only a shell reads are removed. From lists of directories, entries that depend on the
+//! current directory are removed.
 
 use std::{
     env,
@@ -11,14 +11,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where programs are looked for when a host has no `PATH`: a shell's own default may end in `.`.
+/// The `PATH` of commands when the host has none. A shell's own default may contain `.`.
 pub(super) const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Lists of directories that programs and libraries are loaded from. An empty entry means the current
-/// directory to all of them.
+/// Variables with lists of directories from which programs and libraries are loaded. In each of them an
+/// empty entry means the current directory.
 const PLACES: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "GCONV_PATH"];
 
-/// True for variables that make a shell run or mean something else than the command line says.
+/// True for variables that make a shell run something else than the command line says.
 pub(super) fn changes_the_shell(name: &str) -> bool {
     const NAMES: [&str; 17] = [
         // Files that are run first.
@@ -49,8 +49,8 @@ pub(super) fn changes_the_shell(name: &str) -> bool {
     NAMES.contains(&name) || name.starts_with("BASH_FUNC_")
 }
 
-/// Takes out of every list of directories what depends on the current directory, and makes sure that there
-/// is a `PATH`.
+/// Removes entries that depend on the current directory from every list of directories, and adds a `PATH`
+/// if there is none.
 pub(super) fn with_fixed_places(variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let mut kept: Vec<(OsString, OsString)> = variables
         .into_iter()
@@ -63,14 +63,14 @@ pub(super) fn with_fixed_places(variables: Vec<(OsString, OsString)>) -> Vec<(Os
     kept
 }
 
-/// The value that a variable keeps; nothing where nothing is left of it.
+/// The cleaned value of a variable; `None` if nothing is left of it.
 fn cleaned(name: &OsStr, value: OsString) -> Option<OsString> {
     if PLACES.iter().any(|it| name == *it) {
         let places = env::join_paths(fixed_places(&value)).ok()?;
         return (!places.is_empty()).then_some(places);
     }
     if name == "LD_PRELOAD" || name == "LD_AUDIT" {
-        // A name without a slash is looked for where libraries are.
+        // A name without a slash is looked up in the directories of libraries.
         let text = value.to_string_lossy();
         let is_fixed = |it: &&str| !it.is_empty() && (!it.contains('/') || is_fixed(Path::new(it)));
         let libraries: Vec<&str> = text.split([':', ' ']).filter(is_fixed).collect();
@@ -79,12 +79,13 @@ fn cleaned(name: &OsStr, value: OsString) -> Option<OsString> {
     Some(value)
 }
 
-/// The directories of a list that are the same wherever one is.
+/// The directories of a list that do not depend on the current directory.
 pub(super) fn fixed_places(list: &OsStr) -> impl Iterator<Item = PathBuf> {
     env::split_paths(list).filter(|it| is_fixed(it))
 }
 
-/// `/proc/self/cwd` and `/dev/fd/9` begin at the root and mean another place to every process.
+/// True for a path that means the same place to every process. `/proc/self/cwd` and `/dev/fd/9` do not,
+/// although they are absolute.
 fn is_fixed(place: &Path) -> bool {
     let moves = ["/proc", "/dev"].iter().any(|it| place.starts_with(it));
     place.is_absolute() && !(cfg!(unix) && moves)

@@ -23,6 +23,9 @@ mod protocol;
 #[cfg(target_os = "linux")]
 mod serve;
 #[cfg(target_os = "linux")]
+#[path = "../process/shell_arguments.rs"]
+mod shell_arguments;
+#[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
 mod task;

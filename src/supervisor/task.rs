@@ -17,6 +17,7 @@ use rustix::{
 use crate::{
     descendants::{descendants, kill_all, signal_all},
     protocol::{Ended, KeeperNews, MAX_CWD_BYTES, Request, RequestKind, STOP_BYTES},
+    shell_arguments::{shell_arguments, shell_name},
     sys::{self, ProgramStart},
     whole_text::{becomes_a_program, is_whole},
 };
@@ -154,16 +155,17 @@ fn run(
 fn start(request: &Request, streams: &Streams, environment: &[CString]) -> io::Result<Pid> {
     rustix::process::chdir(request.cwd.as_slice())?;
     let program = CString::new(request.shell.as_slice())?;
-    // What the shell puts before its messages.
-    let name = CString::new(shell_name(request))?;
     let mut text = request.command.clone();
     if is_whole(&text) {
         // A shell may become the last program of a text instead of starting it, and what that does to the
         // directory would be taken for a `cd` of the line. Where something follows, it does not.
         text.extend(b"\n\n");
     }
-    let text = CString::new(text)?;
-    let arguments: [&CStr; 4] = [&name, c"-c", &text, &name];
+    let arguments = shell_arguments(&request.shell, &text)
+        .into_iter()
+        .map(CString::new)
+        .collect::<Result<Vec<_>, _>>()?;
+    let arguments: Vec<&CStr> = arguments.iter().map(CString::as_c_str).collect();
     sys::start_program(&ProgramStart {
         // A program that gives its user other rights does not where somebody shares its directory. A shell
         // that becomes one is not followed in any case.
@@ -175,10 +177,6 @@ fn start(request: &Request, streams: &Streams, environment: &[CString]) -> io::R
         output: &streams.output,
         errors: streams.errors.as_ref().unwrap_or(&streams.output),
     })
-}
-
-fn shell_name(request: &Request) -> &[u8] {
-    request.shell.rsplit(|it| *it == b'/').next().unwrap_or(b"sh")
 }
 
 struct Overseer<'a> {
@@ -222,7 +220,7 @@ impl Overseer<'_> {
             return;
         }
         let name = fs::read(format!("/proc/{}/comm", self.shell.as_raw_nonzero()));
-        let wanted = shell_name(self.request);
+        let wanted = shell_name(&self.request.shell);
         let wanted = wanted.get(..MAX_NAME_BYTES).unwrap_or(wanted);
         if name.is_ok_and(|it| it.strip_suffix(b"\n") == Some(wanted)) {
             self.cwd = rustix::process::getcwd(Vec::new()).ok().and_then(known_place);

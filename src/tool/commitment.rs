@@ -12,7 +12,7 @@ const COMMITTED: u8 = 1;
 const WITHDRAWN: u8 = 2;
 
 /// Decides between whoever is about to take effect and whoever ends the call: the first one wins. So a
-/// call that is told to have been cancelled has changed nothing.
+/// call that is reported as cancelled has changed nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Commitment(Arc<AtomicU8>);
 

@@ -157,6 +157,6 @@ pub trait Prepared: Send + Sync {
     /// Notes how the question about the call ended, for a tool that is told once the call is given up.
     fn given_up(&self, _outcome: &'static str) {}
 
-    /// Does the work; reached through [`crate::confirm::Permitted`] only.
+    /// Does the work. The pipeline alone calls it, with a call that was permitted.
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError>;
 }

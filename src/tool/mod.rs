@@ -42,7 +42,8 @@ pub use schema::{
     strict_schema,
 };
 pub use spec::{
-    Annotations, DataScope, NAME_RULE, OutputSpec, Risk, SideEffect, ToolSpec, is_valid_name,
+    Annotations, DataScope, HintsFrom, NAME_RULE, OutputSpec, Risk, SideEffect, ToolSpec,
+    is_valid_name,
 };
 pub use statement::Statement;
 pub use typed::Typed;

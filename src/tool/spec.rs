@@ -96,6 +96,33 @@ pub struct Annotations {
     pub open_world_hint: Option<bool>,
 }
 
+/// Who says what a tool's annotations say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HintsFrom {
+    /// The host, about a tool of its own.
+    Host,
+    /// An MCP server, which nobody here vouches for.
+    McpServer,
+}
+
+impl Annotations {
+    /// What a tool leaves behind when nothing but its hints is known, and by that its risk. This is the one
+    /// place where hints are judged. A tool that says nothing is taken for the worse.
+    ///
+    /// Both hints at once contradict each other. To MCP a read-only tool is never destructive, and a host is
+    /// believed that; of a server, the worse half is believed.
+    pub fn side_effect(&self, from: HintsFrom) -> SideEffect {
+        let reads_only = self.read_only_hint == Some(true);
+        let destroys = self.destructive_hint == Some(true);
+        match from {
+            HintsFrom::McpServer if destroys => SideEffect::Spawns,
+            HintsFrom::McpServer | HintsFrom::Host if reads_only => SideEffect::ReadOnly,
+            HintsFrom::Host if destroys => SideEffect::Spawns,
+            HintsFrom::McpServer | HintsFrom::Host => SideEffect::Network,
+        }
+    }
+}
+
 /// Everything a model, a host or the policy learns about a tool.
 #[derive(Clone, Debug)]
 pub struct ToolSpec {

@@ -13,10 +13,10 @@ use super::{
 use crate::{
     error::{ErrorKind, ToolError},
     process::{
-        Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, TaskState, exit_meaning,
-        signal_name,
+        Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, TaskState, signal_name,
     },
     session::Session,
+    shell::exit_meaning,
     tool::{Content, ToolContext, ToolOutput, shown_path, shown_text},
 };
 
@@ -148,7 +148,7 @@ pub(super) fn ended(
     if ending.survivors > 0 {
         notes.push(format!("{} processes could not be stopped", ending.survivors));
     }
-    let idle_limit = cx.session.tasks.settings.idle_timeout;
+    let idle_limit = cx.session.shared.tasks.settings.idle_timeout;
     let verdict = Verdict::of(plan, ending, idle_limit, task.total() == 0);
     let answer = |Shown { text, notes: cuts }: &Shown| {
         let notes = cuts.iter().chain(&notes).map(|note| format!("\n[{note}]"));
@@ -179,7 +179,7 @@ pub(super) fn ended(
         shown = shown_output(task, cx.max_result_bytes.saturating_sub(words));
     }
     if !shown.notes.is_empty() {
-        cx.session.tasks.remember(task);
+        cx.session.shared.tasks.remember(task);
     }
     let (answer, text) = (answer(&shown), shown.text);
     let mut output = ToolOutput { content: vec![Content::text(answer)], ..ToolOutput::default() };
@@ -346,7 +346,7 @@ impl EndingFacts {
 /// The task of an id, or an error that names those there are. A task belongs to the conversation that
 /// started it, so to every other one there is no such task.
 pub(super) fn task_of(id: &str, session: &Session) -> Result<Arc<Task>, ToolError> {
-    let manager = &session.tasks;
+    let manager = &session.shared.tasks;
     manager.find_of(&session.id, id).ok_or_else(|| {
         let known: Vec<String> = manager
             .list_of(&session.id)

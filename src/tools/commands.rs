@@ -46,7 +46,7 @@ impl StartingPlace {
         if cwd.is_dir() {
             return Self { path: cwd, is_own: false, note: None };
         }
-        let path = cx.session.roots.first().to_owned();
+        let path = cx.session.shared.roots.first().to_owned();
         let note = format!(
             "the working directory `{}` is gone; the command ran in `{}`",
             shown_path(&cwd),
@@ -115,7 +115,7 @@ pub(super) async fn run(
     plan: CommandToRun,
     cx: &ToolContext,
 ) -> Result<ToolOutput<CommandFacts>, ToolError> {
-    let manager = &cx.session.tasks;
+    let manager = &cx.session.shared.tasks;
     let mut notes: Vec<String> = plan.start.note.clone().into_iter().collect();
     let task = manager
         .launch(CommandSpec {
@@ -168,13 +168,13 @@ fn follow_cwd(start: &Path, ending: &Ending, cx: &ToolContext, notes: &mut Vec<S
     }
     // By the path itself and not by its text: names need not be text.
     let is_inside = |place: &PathBuf| {
-        place.is_dir() && cx.session.roots.all().iter().any(|root| place.starts_with(root))
+        place.is_dir() && cx.session.shared.roots.all().iter().any(|root| place.starts_with(root))
     };
     if let Some(place) = real_place(cwd).filter(is_inside) {
         cx.session.shell.set_cwd(place);
         return;
     }
-    let home = cx.session.roots.first().to_owned();
+    let home = cx.session.shared.roots.first().to_owned();
     notes.push(format!(
         "`{}` is outside the workspace; the next command starts in `{}`",
         shown_path(cwd),

@@ -47,7 +47,7 @@ impl Current {
             found.map_or((None, None), |ForEdit { bytes, stamp }| (Some(bytes), Some(stamp)));
         let known = session.ledger.seen(place.absolute());
         let seen = match (&known, &bytes, &stamp) {
-            _ if session.read_before_write == ReadBeforeWrite::NotRequired => Seen::AsItIs,
+            _ if session.shared.read_before_write == ReadBeforeWrite::NotRequired => Seen::AsItIs,
             (None, ..) => Seen::Never,
             (Some(SeenContent::Whole(hash)), _, Some(now)) if *hash == now.content_hash() => {
                 Seen::AsItIs
@@ -63,7 +63,7 @@ impl Current {
         };
         let seen_text = match known {
             Some(SeenContent::Whole(hash)) if seen == Seen::Otherwise => {
-                session.seen_texts.get(&hash)
+                session.shared.seen_texts.get(&hash)
             }
             _ => None,
         };
@@ -168,7 +168,7 @@ pub(super) fn resolve(
     if matches!(asked.rsplit('/').next(), Some("" | "." | "..")) {
         return refused("names a directory; give the path of a file");
     }
-    let place = cx.session.roots.resolve(asked, relative)?;
+    let place = cx.session.shared.roots.resolve(asked, relative)?;
     if place.absolute().file_name().is_some_and(is_temporary_name) {
         return refused("is a name of temporary files that writes make and remove; choose another");
     }
@@ -229,7 +229,7 @@ where
     Facts: Send + 'static,
 {
     // Queued here and not on the blocking thread: calls take effect in the order they were made.
-    let turn = cx.session.locks.queue_up(&place);
+    let turn = cx.session.shared.locks.queue_up(&place);
     let changer = cx.clone();
     cx.blocking(move |cancel| {
         let mut turn = turn.wait(&|| cancel.is_cancelled())?;
@@ -264,7 +264,7 @@ where
         // What somebody else changed and nobody was shown must not be written over unseen.
         if current.is_known(next.before(&current)) {
             session.ledger.record(place.absolute().to_owned(), SeenContent::Whole(after));
-            session.seen_texts.remember(after, next.after());
+            session.shared.seen_texts.remember(after, next.after());
         }
         let output = present(next, &current, written.as_ref());
         if written.is_none() {
@@ -272,7 +272,7 @@ where
         }
         let (session_id, before) = (session.id.clone(), current.bytes);
         let tool_use_id = changer.tool_use_id.to_string();
-        session.undo.keep(Change { session_id, tool_use_id, place, before, after });
+        session.shared.undo.keep(Change { session_id, tool_use_id, place, before, after });
         Ok(output)
     })
     .await

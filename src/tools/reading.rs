@@ -133,7 +133,7 @@ pub(super) async fn read(
         })
         .await?;
     if let (Some(text), SeenContent::Whole(hash)) = (reading.text.take(), &reading.seen) {
-        cx.session.seen_texts.remember(*hash, &text);
+        cx.session.shared.seen_texts.remember(*hash, &text);
     }
     cx.session.ledger.record(ledger_path.clone(), reading.seen.clone());
     let shown = shown_path(&ledger_path);

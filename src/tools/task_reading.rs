@@ -105,7 +105,7 @@ pub(super) async fn read(
     let (bytes, text) = shown_part(&part.bytes, rest, cx.max_result_bytes.saturating_sub(words));
     let next = part.offset + bytes.len() as u64;
     if place.is_some() {
-        cx.session.shell.note_read(&task.id, next, |id| cx.session.tasks.find(id).is_some());
+        cx.session.shell.note_read(&task.id, next, |id| cx.session.shared.tasks.find(id).is_some());
     }
     drop(place);
     let mut answer = state;

@@ -21,7 +21,7 @@ pub(super) fn describe(task: &Task) -> String {
 /// Stops the task, and answers when it is gone.
 pub(super) async fn stop(task: Arc<Task>, cx: &ToolContext) -> ToolOutput<TaskFacts> {
     let state_before = task.state();
-    let grace = cx.session.tasks.settings.grace;
+    let grace = cx.session.shared.tasks.settings.grace;
     task.stop(StopReason::Asked, grace);
     let gone = tokio::time::timeout(grace + PATIENCE, task.ended()).await.is_ok();
     let survivors = task.ending().map_or(0, |it| it.survivors);

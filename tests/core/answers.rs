@@ -10,9 +10,9 @@ use tokio::sync::{
     mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
 };
 use toolwright::{
-    confirm::{Answer, BusEvent, Confirmations, MessageBus, SharedBus},
+    confirm::{BusEvent, ConfirmationAnswer, Confirmations, MessageBus, SharedBus},
     error::{ErrorKind, ToolError},
-    hooks::{Hook, HookEvent, HookRunner, Matcher},
+    hooks::{Hook, HookEvent, HookRunner, ToolMatcher},
     pipeline::CallOptions,
     policy::{Layer, PermissionMode, PolicyConfig},
     registry::ToolSource,
@@ -50,7 +50,7 @@ impl Asking {
         name: &str,
         input: Value,
         meanwhile: impl FnOnce(&TestBed),
-        answer: Answer,
+        answer: ConfirmationAnswer,
     ) -> (Value, ToolOutput) {
         let running = tokio::spawn({
             let (bed, name) = (Arc::clone(&self.bed), name.to_owned());
@@ -63,8 +63,8 @@ impl Asking {
     }
 }
 
-fn yes() -> Answer {
-    Answer { approved: true, ..Answer::default() }
+fn yes() -> ConfirmationAnswer {
+    ConfirmationAnswer { approved: true, ..ConfirmationAnswer::default() }
 }
 
 fn kind(output: &ToolOutput) -> Option<ErrorKind> {
@@ -119,15 +119,14 @@ async fn a_yes_counts_by_what_holds_when_it_comes() {
     for (what, meanwhile, wanted) in CHANGES {
         let mut asking = Asking::new(TestBed::new());
         let input = json!({ "path": "a.txt", "content": "x" });
-        let answer = Answer { always_allow: true, ..yes() };
+        let answer = ConfirmationAnswer { always_allow: true, ..yes() };
         let (_, output) = asking.call("write_file", input, meanwhile, answer).await;
         assert_eq!((what, kind(&output)), (what, wanted));
         let is_written = asking.bed.root().join("a.txt").exists();
         assert_eq!((what, is_written), (what, wanted.is_none()));
         // What did not run was not granted either.
-        let grants = &asking.bed.pipeline.sessions.get_or_start("default").grants;
-        let base = asking.bed.pipeline.policy.get();
-        let is_granted = !Arc::ptr_eq(&grants.engine(Arc::clone(&base)), &base);
+        let policy = &asking.bed.pipeline.policy;
+        let is_granted = !Arc::ptr_eq(&policy.of_session("default"), &policy.get());
         assert_eq!((what, is_granted), (what, wanted.is_none()));
     }
 }
@@ -138,7 +137,7 @@ async fn an_edited_input_is_judged_by_what_holds_when_it_comes() {
         let mut asking = Asking::new(TestBed::new());
         let input = json!({ "path": "b.txt", "content": "x" });
         let updated_input = Some(json!({ "path": "a.txt", "content": "y" }));
-        let answer = Answer { updated_input, ..yes() };
+        let answer = ConfirmationAnswer { updated_input, ..yes() };
         let (_, output) = asking.call("write_file", input, meanwhile, answer).await;
         assert_eq!((what, kind(&output)), (what, wanted));
         assert_eq!((what, asking.bed.root().join("a.txt").exists()), (what, wanted.is_none()));
@@ -185,7 +184,7 @@ async fn what_changes_while_a_hook_runs_counts() {
         let (answers, waiting) = unbounded_channel();
         bed.pipeline.hooks.push(Hook {
             event: HookEvent::PreToolUse,
-            matcher: Matcher::default(),
+            matcher: ToolMatcher::default(),
             timeout: Duration::from_hours(1),
             runner: Box::new(Held { asked, answer: Mutex::new(waiting) }),
         });
@@ -215,7 +214,7 @@ async fn a_search_does_not_see_what_was_denied_while_it_was_asked_about() {
     let mut bed = TestBed::new();
     bed.pipeline.hooks.push(Hook {
         event: HookEvent::PreToolUse,
-        matcher: Matcher::default(),
+        matcher: ToolMatcher::default(),
         timeout: Duration::from_hours(1),
         runner: Box::new(Asks),
     });
@@ -247,9 +246,9 @@ async fn a_grant_that_comes_meanwhile_does_not_answer_for_the_person() {
     let mut asking = Asking::new(TestBed::new());
     let input = json!({ "path": "a.txt", "content": "x" });
     let grant = |bed: &TestBed| {
-        bed.pipeline.sessions.get_or_start("default").grants.add(&["Edit(./a.txt)".to_owned()]);
+        bed.pipeline.policy.grant("default", &["Edit(./a.txt)".to_owned()]);
     };
-    let no = Answer::default();
+    let no = ConfirmationAnswer::default();
     let (_, output) = asking.call("write_file", input.clone(), grant, no).await;
     assert_eq!(kind(&output), Some(ErrorKind::PolicyDenied));
     assert!(!asking.bed.root().join("a.txt").exists());
@@ -397,7 +396,7 @@ async fn a_person_who_edits_the_input_of_a_change_saw_the_same_file() {
     read(&asking.bed, "a.txt").await;
     let edit = |new: &str| json!({ "file_path": file, "old_string": "one", "new_string": new });
     let meanwhile = |_: &TestBed| std::fs::write(&file, "one and more\n").unwrap();
-    let answer = Answer { updated_input: Some(edit("three")), ..yes() };
+    let answer = ConfirmationAnswer { updated_input: Some(edit("three")), ..yes() };
     let (_, output) = asking.call("Edit", edit("two"), meanwhile, answer).await;
     assert_eq!(kind(&output), Some(ErrorKind::StaleFile));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "one and more\n");
@@ -433,7 +432,7 @@ async fn what_a_person_is_shown_hides_nothing_and_no_rule_is_suggested_that_woul
         ];
         std::fs::create_dir(asking.bed.root().join(format!("d{what}"))).unwrap();
         for (tool, input) in calls {
-            let no = Answer::default();
+            let no = ConfirmationAnswer::default();
             let (mut details, _) = asking.call(tool, input, |_| {}, no).await;
             // The input is data, and what runs.
             details.as_object_mut().unwrap().remove("input");

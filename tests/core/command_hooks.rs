@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 use toolwright::{
     error::ErrorKind,
-    hooks::{CommandHook, Hook, HookEvent, Matcher},
+    hooks::{CommandHook, Hook, HookEvent, ToolMatcher},
     session::Environment,
     tool::ToolOutput,
 };
@@ -18,7 +18,7 @@ use crate::{
 
 fn add_command_for(bed: &mut TestBed, tool: &str, command: &str, timeout: Duration) {
     let runner = Box::new(CommandHook { command: command.to_owned() });
-    let (event, matcher) = (HookEvent::PreToolUse, Matcher::new(tool).unwrap());
+    let (event, matcher) = (HookEvent::PreToolUse, ToolMatcher::new(tool).unwrap());
     bed.pipeline.hooks.push(Hook { event, matcher, timeout, runner });
 }
 

@@ -10,7 +10,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use toolwright::{
     error::ErrorKind,
-    hooks::{CommandHook, Hook, HookEvent, HookRunner, Matcher},
+    hooks::{CommandHook, Hook, HookEvent, HookRunner, ToolMatcher},
     pipeline::{CallOptions, Order, ToolCall},
     policy::PermissionMode,
     tool::{Content, ToolContext, ToolOutput},
@@ -46,7 +46,7 @@ where
 {
     let asked = Arc::default();
     let runner = Box::new(Scripted { answer, asked: Arc::clone(&asked) });
-    let matcher = Matcher::new(matcher).unwrap();
+    let matcher = ToolMatcher::new(matcher).unwrap();
     bed.pipeline.hooks.push(Hook { event, matcher, timeout: Duration::from_secs(5), runner });
     asked
 }
@@ -122,7 +122,7 @@ async fn a_hook_that_does_not_answer_in_time_stops_the_call() {
     let mut bed = TestBed::new();
     bed.pipeline.hooks.push(Hook {
         event: HookEvent::PreToolUse,
-        matcher: Matcher::default(),
+        matcher: ToolMatcher::default(),
         timeout: Duration::from_mins(1),
         runner: Box::new(Slow),
     });
@@ -317,7 +317,7 @@ async fn a_hook_that_ends_the_turn_leaves_errors_for_the_rest() {
 pub(crate) fn add_command(bed: &mut TestBed, command: &str, timeout: Duration) {
     let runner = Box::new(CommandHook { command: command.to_owned() });
     let event = HookEvent::PreToolUse;
-    bed.pipeline.hooks.push(Hook { event, matcher: Matcher::default(), timeout, runner });
+    bed.pipeline.hooks.push(Hook { event, matcher: ToolMatcher::default(), timeout, runner });
 }
 
 #[cfg(unix)]

@@ -38,3 +38,4 @@ mod specs;
 mod task_output;
 mod test_bed;
 mod tidy;
+mod tidy_layers;

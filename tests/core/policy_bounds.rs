@@ -12,8 +12,9 @@ use toolwright::{
     policy::{
         Action::{Allow, Ask, Deny},
         Layer, PermissionMode, PolicyConfig,
-        command::{MAX_BYTES, Shell, Work, analyse_counting},
+        command::analyse_counting,
     },
+    shell::{MAX_LINE_BYTES, ReadingWork, ShellDialect},
 };
 
 use crate::{
@@ -132,8 +133,8 @@ const UNITS: &[&str] = &[
     "\n",
 ];
 
-fn work_on(line: &str) -> Work {
-    analyse_counting(Shell::Bash, line, Some("/home/me")).1
+fn work_on(line: &str) -> ReadingWork {
+    analyse_counting(ShellDialect::Bash, line, Some("/home/me")).1
 }
 
 #[test]
@@ -145,14 +146,15 @@ fn the_work_on_a_line_is_bounded_whatever_it_is_made_of() {
         }
         line
     };
-    let mut lines: Vec<String> = UNITS.iter().map(|it| it.repeat(MAX_BYTES / it.len())).collect();
+    let mut lines: Vec<String> =
+        UNITS.iter().map(|it| it.repeat(MAX_LINE_BYTES / it.len())).collect();
     lines.extend(UNITS.iter().map(|it| format!("f() {{ {}", it.repeat(500 / it.len()))));
     lines.extend((1..5).map(scripts));
     for line in lines {
-        let Work { read, copied, reports, requests } = work_on(&line);
+        let ReadingWork { read, copied, reports, requests } = work_on(&line);
         let start: String = line.chars().take(30).collect();
-        assert!(read <= 3 * MAX_BYTES, "{start:?} is read over and over: {read} bytes");
-        assert!(copied <= 18 * MAX_BYTES, "{start:?} is copied over and over: {copied} bytes");
+        assert!(read <= 3 * MAX_LINE_BYTES, "{start:?} is read over and over: {read} bytes");
+        assert!(copied <= 18 * MAX_LINE_BYTES, "{start:?} is copied over and over: {copied} bytes");
         assert!(reports <= 801, "{start:?} keeps the parser busy: {reports} reports");
         assert!(requests <= 1_101, "{start:?} is scanned over and over: {requests} requests");
     }
@@ -160,7 +162,7 @@ fn the_work_on_a_line_is_bounded_whatever_it_is_made_of() {
 
 #[test]
 fn lines_as_people_write_them_are_read_to_the_end_up_to_64_kilobytes() {
-    let of = |unit: &str| unit.repeat((MAX_BYTES - 100) / unit.len());
+    let of = |unit: &str| unit.repeat((MAX_LINE_BYTES - 100) / unit.len());
     let document = format!("cat <<'EOF'\n{}EOF\n", of("some text; $(with) signs 'in it\n"));
     let words = format!("echo {}", of("several words "));
     let list = of("echo several words of text for a person && cat some/directory/file.txt\n");

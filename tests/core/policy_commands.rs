@@ -4,9 +4,9 @@ use serde_json::json;
 use toolwright::{
     policy::{
         Action::{self, Allow, Ask, Deny},
-        Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicySources,
-        command::Shell,
+        Layer, PermissionMode, PolicyConfig, PolicyEngine, PolicyPlaces, PolicySources,
     },
+    shell::ShellDialect,
     tools::catalogue,
 };
 
@@ -16,7 +16,7 @@ pub(crate) fn engine(policy: &serde_json::Value) -> PolicyEngine {
 
 pub(crate) fn engine_in_mode(policy: &serde_json::Value, mode: PermissionMode) -> PolicyEngine {
     let config = PolicyConfig::from_json(policy, Layer::Options).unwrap();
-    let mut places = Places::of_project("/repo");
+    let mut places = PolicyPlaces::of_project("/repo");
     places.home = Some("/home/me".into());
     let layers = vec![(Layer::Options, config)];
     PolicyEngine::new(PolicySources { layers, mode, places, tools: catalogue().into() }).unwrap()
@@ -685,10 +685,10 @@ fn a_rule_that_names_a_protected_place_or_the_whole_line_lifts_the_guard() {
 
 #[test]
 fn lines_are_read_as_their_shell_reads_them_and_home_is_that_of_commands() {
-    let judge = |change: &dyn Fn(&mut Places), line: &str| {
+    let judge = |change: &dyn Fn(&mut PolicyPlaces), line: &str| {
         let policy = json!({ "allow": ["Bash(ls:*)", "Bash(cat:*)"], "deny": ["Bash(rm:*)", "Read(h/secret)", "Read(~/x)"] });
         let config = PolicyConfig::from_json(&policy, Layer::Options).unwrap();
-        let mut places = Places::of_project("/repo");
+        let mut places = PolicyPlaces::of_project("/repo");
         places.home = Some("/home/me".into());
         change(&mut places);
         let layers = vec![(Layer::Options, config)];
@@ -705,12 +705,13 @@ fn lines_are_read_as_their_shell_reads_them_and_home_is_that_of_commands() {
         ("/usr/bin/zsh", Ask, Ask),
         ("fish", Ask, Ask),
     ] {
-        let shell = |places: &mut Places| places.shell = Shell::of_program(program.as_ref());
+        let shell =
+            |places: &mut PolicyPlaces| places.shell = ShellDialect::of_program(program.as_ref());
         assert_eq!(judge(&shell, "ls"), plain, "{program}");
         assert_eq!(judge(&shell, "x+=/y; ls"), only_bash, "{program}");
         assert_eq!(judge(&shell, "ls; rm x"), Deny, "{program}");
     }
-    let elsewhere = |places: &mut Places| places.shell_home = Some("/repo/h".into());
+    let elsewhere = |places: &mut PolicyPlaces| places.shell_home = Some("/repo/h".into());
     assert_eq!(judge(&|_| (), "cat ~/secret"), Allow);
     assert_eq!(judge(&elsewhere, "cat ~/secret"), Deny);
     assert_eq!(judge(&elsewhere, "cd && cat secret"), Ask);

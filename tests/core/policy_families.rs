@@ -44,7 +44,7 @@ impl Tool for PatchFile {
     const KIND: ToolKind = ToolKind::edits_files(&["target"]);
 
     fn plan(&self, input: PatchInput, cx: &ToolContext) -> Result<PathBuf, ToolError> {
-        Ok(cx.session.roots.first().join(input.target))
+        Ok(cx.session.shared.roots.first().join(input.target))
     }
 
     fn accesses(&self, plan: &PathBuf) -> Vec<Access> {

@@ -10,7 +10,7 @@ use toolwright::{
         Action::{self, Allow, Ask, Deny},
         Layer,
         LintKind::{self, Shadowed, TooBroad, UnknownTool, WithoutEffect},
-        Origin, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicySources, Question,
+        Origin, PermissionMode, PolicyConfig, PolicyEngine, PolicyPlaces, PolicySources, Question,
     },
     tool::{Access, Annotations, SideEffect, ToolKind},
     tools::catalogue,
@@ -377,7 +377,7 @@ fn asked_of_host<'a>(tool: &'a str, input: &'a Value) -> Question<'a> {
 fn permissions_for_a_built_in_tool_are_not_for_the_hosts_tool_of_its_name() {
     let judged = |layer: Layer, policy: Value, tool: &str| {
         let config = PolicyConfig::from_json(&policy, layer).unwrap();
-        let (layers, places) = (vec![(layer, config)], Places::of_project("/repo"));
+        let (layers, places) = (vec![(layer, config)], PolicyPlaces::of_project("/repo"));
         let tools = catalogue().into();
         let sources = PolicySources { layers, places, tools, ..PolicySources::default() };
         PolicyEngine::new(sources).unwrap().decide(&asked_of_host(tool, &json!({}))).action

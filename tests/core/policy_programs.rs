@@ -14,7 +14,7 @@ use serde_json::json;
 use toolwright::{
     policy::{
         Action::{self, Allow, Ask, Deny},
-        Origin, PermissionMode, PolicyEngine, Question, Verdict,
+        Origin, PermissionMode, PolicyEngine, PolicyVerdict, Question,
     },
     tool::{Access, Annotations, SideEffect},
 };
@@ -24,7 +24,7 @@ use crate::{
     policy_rules::kind,
 };
 
-fn judge(engine: &PolicyEngine, line: &str) -> Verdict {
+fn judge(engine: &PolicyEngine, line: &str) -> PolicyVerdict {
     engine.evaluate("Bash", &json!({ "command": line }))
 }
 

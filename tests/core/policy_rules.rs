@@ -8,7 +8,7 @@ use toolwright::{
         Action::{self, Allow, Ask, Deny},
         Basis, Decision, Layer,
         LintKind::{Redundant, Shadowed, TooBroad, WithoutEffect},
-        Origin, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicySources, Question,
+        Origin, PermissionMode, PolicyConfig, PolicyEngine, PolicyPlaces, PolicySources, Question,
     },
     tool::{Access, Annotations, Risk, SideEffect, ToolKind},
     tools::catalogue,
@@ -30,7 +30,7 @@ fn layered(layers: &[(Layer, Value)]) -> PolicyEngine {
         .iter()
         .map(|(layer, policy)| (*layer, PolicyConfig::from_json(policy, *layer).unwrap()))
         .collect();
-    let places = Places::of_project("/repo");
+    let places = PolicyPlaces::of_project("/repo");
     PolicyEngine::new(PolicySources {
         layers,
         places,
@@ -43,7 +43,7 @@ fn layered(layers: &[(Layer, Value)]) -> PolicyEngine {
 fn error(policy: &Value) -> String {
     let config = PolicyConfig::from_json(policy, Layer::User);
     let built = config.and_then(|it| {
-        let places = Places::of_project("/repo");
+        let places = PolicyPlaces::of_project("/repo");
         let layers = vec![(Layer::User, it)];
         PolicyEngine::new(PolicySources {
             layers,
@@ -755,7 +755,7 @@ fn paths_of_commands_lead_where_the_system_goes() {
         "deny": ["Read(data/secret)"]
     });
     let layers = vec![(Layer::Options, PolicyConfig::from_json(&policy, Layer::Options).unwrap())];
-    let places = Places::of_project(&root);
+    let places = PolicyPlaces::of_project(&root);
     let engine = PolicyEngine::new(PolicySources {
         layers,
         places,

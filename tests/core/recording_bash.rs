@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::json;
 use tempfile::TempDir;
 use toolwright::policy::{
-    Action, Layer, PermissionMode, Places, PolicyConfig, PolicyEngine, PolicySources,
+    Action, Layer, PermissionMode, PolicyConfig, PolicyEngine, PolicyPlaces, PolicySources,
 };
 
 /// Programs that the rules allow, and programs that they do not.
@@ -123,7 +123,7 @@ fn rules() -> PolicyEngine {
     let rules = json!({ "allow": names.map(|it| format!("Bash({it}:*)")).collect::<Vec<_>>() });
     let config = PolicyConfig::from_json(&rules, Layer::Options).unwrap();
     let layers = vec![(Layer::Options, config)];
-    let (mode, places) = (PermissionMode::Default, Places::of_project("/repo"));
+    let (mode, places) = (PermissionMode::Default, PolicyPlaces::of_project("/repo"));
     let tools = toolwright::tools::catalogue().into();
     PolicyEngine::new(PolicySources { layers, mode, places, tools }).unwrap()
 }

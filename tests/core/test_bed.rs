@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use toolwright::{
     confirm::MessageBus,
     pipeline::{CallOptions, Limits, Pipeline, ToolCall},
-    policy::{PermissionMode, Places, PolicyEngine, PolicySources},
+    policy::{PermissionMode, PolicyEngine, PolicyPlaces, PolicySources},
     process::{ProcessSettings, TaskManager},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, Sessions},
@@ -57,7 +57,7 @@ impl TestBed {
         let bus = Arc::new(MessageBus::deaf());
         let sources = PolicySources {
             mode: PermissionMode::BypassPermissions,
-            places: Places::of_project(roots.first()),
+            places: PolicyPlaces::of_project(roots.first()),
             tools: catalogue().into(),
             ..PolicySources::default()
         };

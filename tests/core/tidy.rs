@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-fn source_files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn source_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -18,7 +18,7 @@ fn source_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn src() -> PathBuf {
+pub(crate) fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 

@@ -1,47 +1,53 @@
-//! Takes a line apart, and what is nested in it.
+//! Turns the readings of a line, and of what is nested in it, into an [`Analysis`].
 
 use std::sync::Arc;
 
-use crate::terminal::is_confusing;
+use crate::{
+    shell::{
+        Direction, LineReading, PlainNames, ReadingWork, ShellDialect, TOO_COMPLEX, TextSpan, Word,
+        lex, read_by_grammar,
+    },
+    terminal::is_confusing,
+};
 
 use super::{
-    Analysis, Direction, Doubt, Move, Redirection, Role, Segment, Setting, Shell, Within, Word,
-    Work, builtin, lexer,
-    plain_names::PlainNames,
-    reading::{Reading, Span},
-    syntax,
+    Analysis, Doubt, Move, Redirection, Role, Segment, Setting, Within, builtin,
     variable::{self, is_local},
-    work::TOO_TANGLED,
     wrapper::{self, Inner, Wrapped, Wrapper},
 };
 
-/// As many doubts as anybody would read.
+/// How many doubts are kept. Nobody would read more.
 const MAX_DOUBTS: usize = 32;
 
-/// What looking at a variable costs, as bytes that are copied.
+/// The cost of looking at one variable, in copied bytes.
 const COST_OF_SETTING: usize = 64;
 
-/// The analysis as it grows.
+/// An analysis under construction.
 pub(super) struct Analyst<'h> {
     analysis: Analysis,
     home: Option<&'h str>,
-    work: Work,
+    work: ReadingWork,
 }
 
-/// What a command stands in.
+/// The surroundings of a nested command or script.
 #[derive(Clone, Copy)]
 struct Nesting<'n> {
     depth: usize,
     within: Option<Within>,
-    shell: Shell,
-    /// The variables that are set for all of it.
+    shell: ShellDialect,
+    /// The variables that are set for everything in it.
     environment: &'n Arc<[Setting]>,
 }
 
 impl<'h> Analyst<'h> {
-    pub(super) fn analyse(shell: Shell, line: &str, home: Option<&'h str>) -> (Analysis, Work) {
-        let mut analyst = Self { analysis: Analysis::default(), home, work: Work::default() };
-        if shell == Shell::Other {
+    pub(super) fn analyse(
+        shell: ShellDialect,
+        line: &str,
+        home: Option<&'h str>,
+    ) -> (Analysis, ReadingWork) {
+        let mut analyst =
+            Self { analysis: Analysis::default(), home, work: ReadingWork::default() };
+        if shell == ShellDialect::Other {
             analyst.doubt("is run by a shell that is not bash");
         }
         let environment = &Arc::from([]);
@@ -50,7 +56,7 @@ impl<'h> Analyst<'h> {
         (analyst.analysis, analyst.work)
     }
 
-    /// Printing is writing where a line writes to files.
+    /// Programs that only print need a permission if the line redirects to files.
     fn judge_printing(&mut self) {
         let harmless = ["/dev/null", "/dev/stdout", "/dev/stderr"];
         let mut targets = self.analysis.redirections.iter().map(|it| it.target.literal());
@@ -74,7 +80,7 @@ impl<'h> Analyst<'h> {
         }
     }
 
-    /// A part of the line was not looked into.
+    /// Notes that a part of the line was not read.
     fn leave_unread(&mut self, why: &'static str) {
         self.doubt(why);
         self.analysis.unread.get_or_insert(why);
@@ -87,9 +93,9 @@ impl<'h> Analyst<'h> {
         if let Some(character) = line.chars().find(|it| is_confusing(*it)) {
             self.doubt(format!("contains the character U+{:04X}", u32::from(character)));
         }
-        let lexed = lexer::lex(line, nesting.shell);
+        let lexed = lex(line, nesting.shell);
         let is_understood = lexed.gave_up.is_none();
-        let parsed = syntax::parse(line, &lexed, &mut self.work);
+        let parsed = read_by_grammar(line, &lexed, &mut self.work);
         self.analysis.loops |= parsed.loops;
         if let Some(why) = lexed.gave_up {
             self.doubt(why);
@@ -98,7 +104,7 @@ impl<'h> Analyst<'h> {
             self.doubt(*hazard);
         }
         if !parsed.reads_rest {
-            self.leave_unread(TOO_TANGLED);
+            self.leave_unread(TOO_COMPLEX);
         }
         let agree = lexed.reading == parsed.reading;
         if !parsed.confirms {
@@ -115,14 +121,14 @@ impl<'h> Analyst<'h> {
         } else {
             PlainNames::default()
         };
-        // Whatever either reading sees can be denied.
+        // What either reading finds can be denied.
         if !agree && (is_understood || !parsed.confirms) {
             self.take(&lexed.reading, line, &names, nesting);
         }
         self.take(&parsed.reading, line, &names, nesting);
     }
 
-    fn take(&mut self, reading: &Reading, line: &str, names: &PlainNames, nesting: Nesting) {
+    fn take(&mut self, reading: &LineReading, line: &str, names: &PlainNames, nesting: Nesting) {
         for assignment in &reading.assignments {
             let setting = self.setting(*assignment, line);
             self.check_variable(&setting.name, |it| is_local(it) || setting.is_harmless());
@@ -153,11 +159,11 @@ impl<'h> Analyst<'h> {
         }
     }
 
-    fn word(&self, span: Span, line: &str, names: &PlainNames) -> Word {
+    fn word(&self, span: TextSpan, line: &str, names: &PlainNames) -> Word {
         Word::read(span.of(line), self.home).spelled(names.spelling(span, line))
     }
 
-    /// Counts what is about to be copied; false when that is too much.
+    /// Counts bytes that are about to be copied; false if that is too much.
     fn may_copy(&mut self, bytes: usize, depth: usize) -> bool {
         match self.work.copy(bytes, self.analysis.segments.len(), depth) {
             Ok(()) => true,
@@ -168,9 +174,9 @@ impl<'h> Analyst<'h> {
         }
     }
 
-    fn setting(&self, assignment: Span, line: &str) -> Setting {
+    fn setting(&self, assignment: TextSpan, line: &str) -> Setting {
         let (name, value) = assignment.of(line).split_once('=').unwrap_or_default();
-        // What is added to a value that nobody knows is not known.
+        // The value before `+=` is not known.
         let value = match name.strip_suffix('+') {
             Some(_) => Word::unknown(value, "is added to another"),
             None => Word::read(value, self.home),
@@ -178,7 +184,13 @@ impl<'h> Analyst<'h> {
         Setting { name: name.trim_end_matches('+').to_owned(), value }
     }
 
-    fn redirection(&mut self, target: Span, line: &str, names: &PlainNames, direction: Direction) {
+    fn redirection(
+        &mut self,
+        target: TextSpan,
+        line: &str,
+        names: &PlainNames,
+        direction: Direction,
+    ) {
         let size = target.end - target.start;
         if let Err(why) = self.work.copy(size, self.analysis.redirections.len(), 0) {
             return self.leave_unread(why);
@@ -200,12 +212,12 @@ impl<'h> Analyst<'h> {
         environment: &Arc<[Setting]>,
         nesting: Nesting,
     ) {
-        // Each of the variables is looked at for each command.
+        // Every variable is looked at for every command.
         if !self.may_copy(COST_OF_SETTING * environment.len(), nesting.depth) {
             return;
         }
         let program = words.first().and_then(Word::literal).unwrap_or_default();
-        if nesting.shell == Shell::Posix && program == "builtin" {
+        if nesting.shell == ShellDialect::Posix && program == "builtin" {
             self.doubt("uses `builtin`, which is a program to some shells");
         }
         if let Some(hazard) = builtin::hazard(&words) {
@@ -236,7 +248,7 @@ impl<'h> Analyst<'h> {
         self.inner(inner, place, environment, nesting);
     }
 
-    /// Takes apart what a command runs besides its own program.
+    /// Adds the commands that a command runs, if it is a wrapper.
     fn inner(
         &mut self,
         inner: Wrapped,
@@ -268,15 +280,15 @@ impl<'h> Analyst<'h> {
         }
     }
 
-    /// Doubts a command that is given variables which are not harmless; true when there are none.
+    /// Adds a doubt for every variable of a command that is not harmless; true if there are none.
     fn check_environment(&mut self, place: usize, words: &[Word], settings: &[Setting]) -> bool {
         let program = words.first().and_then(Word::literal);
-        // `IFS= read` means the one command, which is a builtin and runs nothing.
+        // `IFS= read` only affects the builtin `read`, which runs nothing.
         let is_fine =
             |it: &Setting| it.is_harmless() || (it.name == "IFS" && program == Some("read"));
         let mut others: Vec<&str> =
             settings.iter().filter(|it| !is_fine(it)).map(|it| it.name.as_str()).collect();
-        // The worst is what somebody has to know.
+        // The worst ones come first, because the first doubt is the one that people are shown.
         others.sort_by_key(|it| !variable::decides_what_runs(it));
         for name in &others {
             let why = format!("sets `{name}`, which {} and no rule names", variable::danger(name));
@@ -286,7 +298,7 @@ impl<'h> Analyst<'h> {
     }
 }
 
-/// Variables that are set for a command, on top of those that are set for what it stands in.
+/// The variables of a command, on top of those of what it is nested in.
 fn joined(outer: &Arc<[Setting]>, own: Vec<Setting>) -> Arc<[Setting]> {
     if own.is_empty() {
         return Arc::clone(outer);
@@ -294,7 +306,7 @@ fn joined(outer: &Arc<[Setting]>, own: Vec<Setting>) -> Arc<[Setting]> {
     outer.iter().cloned().chain(own).collect()
 }
 
-/// The words as one line for a person.
+/// The words as one line, to be shown to a person.
 fn shown(words: &[Word]) -> String {
     let texts: Vec<&str> = words.iter().map(Word::text).collect();
     texts.join(" ")

@@ -1,13 +1,14 @@
-//! Builtins of bash that run text as code, or change what later commands mean.
+//! Builtins of bash that run text as code, or that change what later commands mean.
 //!
-//! None of them can be allowed by the name that is seen: `test -v 'a[$(rm x)]'` runs `rm`.
+//! A rule that names such a builtin does not allow it: `test -v 'a[$(rm x)]'` runs `rm`.
 
 use super::{
-    Destination, Word,
+    Destination,
     variable::{is_harmless, is_local},
 };
+use crate::shell::Word;
 
-/// Why a command is more than its words, if it is.
+/// Why a command may do more than its words say; `None` if it cannot.
 pub(super) fn hazard(words: &[Word]) -> Option<&'static str> {
     let program = words.first()?.literal()?;
     let arguments = words.get(1..).unwrap_or_default();
@@ -42,11 +43,11 @@ pub(super) fn hazard(words: &[Word]) -> Option<&'static str> {
     }
 }
 
-/// True for commands that decide nothing and touch nothing.
+/// True for commands that touch nothing and need no permission.
 pub(super) fn is_neutral(words: &[Word]) -> bool {
     let Some(program) = words.first().and_then(Word::literal) else { return false };
     match program {
-        // `type` and `command -v` only tell what a name means.
+        // `type` and `command -v` only say what a name means.
         ":" | "true" | "false" | "type" => true,
         "command" => matches!(words.get(1).and_then(Word::literal), Some("-v" | "-V")),
         "echo" | "pwd" | "sleep" | "cat" => only_prints(words),
@@ -56,23 +57,24 @@ pub(super) fn is_neutral(words: &[Word]) -> bool {
     }
 }
 
-/// True for commands that print what stands in the line itself, or wait. They touch a file only by a
-/// redirection, and need the permission of a rule then.
+/// True for commands that only print text of the line, or only wait. They touch a file only by a
+/// redirection, and then they need a permission.
 pub(super) fn only_prints(words: &[Word]) -> bool {
     let is_constant = |it: &Word| match it.literal() {
         Some(_) => true,
-        // How the command before it ended is no secret.
+        // The exit status of the previous command is no secret.
         None => it.is_one_argument() && !it.text().replace("$?", "").contains(['$', '`']),
     };
     match words.first().and_then(Word::literal) {
         Some("echo" | "sleep") => words.iter().all(is_constant),
-        // Of its input: a here-document, or another command's output.
+        // They print their input, a here-document or the output of another command, or the current
+        // directory.
         Some("cat" | "pwd") => words.len() == 1,
         _ => false,
     }
 }
 
-/// Where relative paths lead after the command, if it changes that.
+/// The directory that a command changes to, if it changes it.
 pub(super) fn destination(words: &[Word]) -> Option<Destination> {
     let arguments = words.get(1..).unwrap_or_default();
     let arguments = match arguments {
@@ -86,12 +88,12 @@ pub(super) fn destination(words: &[Word]) -> Option<Destination> {
             _ => Destination::Unknown,
         }),
         ("cd" | "pushd", _) => Some(Destination::Unknown),
-        // `popd` goes back to where the line has been.
+        // `popd` returns to a directory in which the line has been before.
         _ => None,
     }
 }
 
-/// An unknown argument may be an option as well, unless it is the number of a process.
+/// True when the first argument is an option or may be one. `$!` is the id of a process.
 fn starts_with_option(arguments: &[Word]) -> bool {
     arguments.first().is_some_and(|it| match it.literal() {
         Some(text) => text.starts_with('-'),
@@ -99,8 +101,8 @@ fn starts_with_option(arguments: &[Word]) -> bool {
     })
 }
 
-/// False for `-v NAME`, for what is not known, and for a format with `%n`, which sets the variable that
-/// an argument names.
+/// False for `-v NAME`, for an unknown word, and for a format with `%n`, which sets the variable that an
+/// argument names.
 fn is_plain_format(format: &Word) -> bool {
     let Some(text) = format.literal().filter(|it| !it.starts_with('-')) else { return false };
     let mut rest = text;
@@ -110,14 +112,14 @@ fn is_plain_format(format: &Word) -> bool {
         if conversion.starts_with('n') {
             return false;
         }
-        // `%%` is a percent sign and starts nothing.
+        // `%%` is a percent sign.
         rest = after.strip_prefix('%').unwrap_or(conversion);
     }
     true
 }
 
-/// True when only harmless variables are handed on to other commands. A value that is not known may be
-/// several words to some shells, and set another variable.
+/// True when only harmless variables are exported. An unknown value may become several words in some
+/// shells, and set another variable.
 fn is_plain_export(arguments: &[Word]) -> bool {
     !arguments.is_empty()
         && arguments.iter().all(|it| match it.literal().and_then(|it| it.split_once('=')) {
@@ -126,7 +128,7 @@ fn is_plain_export(arguments: &[Word]) -> bool {
         })
 }
 
-/// True for `read -r line`: a plain name is a variable of the line's own.
+/// True for a `read` such as `read -r line`, which only sets variables that mean nothing to programs.
 fn is_plain_read(arguments: &[Word]) -> bool {
     let mut arguments = arguments.iter().map(Word::literal);
     while let Some(argument) = arguments.next() {
@@ -163,8 +165,9 @@ fn is_plain_setting(argument: &Word) -> bool {
     )
 }
 
-/// What an unknown operand of `test` may do: become `-v`, and the next one an array's index with code in
-/// it. Not where operators stand in their places and every operand is one argument.
+/// Why operands of `test` may run code; `None` if they cannot. An unknown operand may become `-v`, and the
+/// next one an array's index with code in it. This cannot happen if every operand is one argument and the
+/// operators are known.
 fn test_hazard(operands: &[Word]) -> Option<&'static str> {
     let is_plain =
         |it: &Word| it.literal().is_some_and(|it| !matches!(it, "-v" | "-R") && !it.contains('['));

@@ -1,165 +1,161 @@
-//! What a command line runs, as far as its text tells.
+//! What a command line runs, as far as its text says.
 //!
-//! Pure and total: every text gets an answer, and the answer to what is not understood is that it is
-//! not understood. Two readings are made, a broad one by grammar and a strict one by hand; only where
-//! they agree is a line free of doubt.
+//! `shell` reads a line twice, by a broad grammar and by a strict lexer. Only where both agree is there no
+//! doubt about what a line runs. Here commands are found in other commands (`timeout 5 rm x`, `sh -c '…'`),
+//! and what makes a line more than its commands is noted as a [`Doubt`]. Every text gets an answer; text
+//! that is not understood is said not to be.
 
 mod analyst;
 mod builtin;
-mod lexer;
-mod plain_names;
-mod reading;
 mod runner;
-mod shell;
 mod subcommand;
-mod syntax;
 mod variable;
-mod word;
-mod work;
 mod wrapper;
 
 use std::sync::Arc;
 
 use analyst::Analyst;
-pub use reading::Direction;
-pub use shell::Shell;
 pub(super) use subcommand::has_subcommands;
-pub use word::Word;
-pub use work::{MAX_BYTES, Work};
 
-/// What a line runs and touches.
+use crate::shell::{Direction, ReadingWork, ShellDialect, Word, is_variable_name};
+
+/// The commands, redirections and doubts of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Analysis {
-    /// Every simple command, wherever it stands.
-    pub segments: Vec<Segment>,
+    /// Every simple command, also nested ones.
+    pub(crate) segments: Vec<Segment>,
     /// Every file that a redirection names.
-    pub redirections: Vec<Redirection>,
-    /// Why the line may do more than its segments say; empty when it cannot.
-    pub doubts: Vec<Doubt>,
-    /// Why a part of the line was not looked into, if one was not: there may be any command in it.
-    pub unread: Option<&'static str>,
-    /// Every change of the directory.
-    pub moves: Vec<Move>,
-    /// True with a loop, in which what stands first may run after what stands last.
-    pub loops: bool,
+    pub(crate) redirections: Vec<Redirection>,
+    /// Why the line may do more than its segments say; empty if it cannot.
+    pub(crate) doubts: Vec<Doubt>,
+    /// Why a part of the line was not read, if one was not. There may be any command in it.
+    pub(crate) unread: Option<&'static str>,
+    /// Every change of the current directory.
+    pub(crate) moves: Vec<Move>,
+    /// True when the line has a loop. In a loop, the first command may run after the last.
+    pub(crate) loops: bool,
 }
 
 /// Why a line may do more than its segments say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Doubt {
-    /// What the line does.
-    pub why: String,
-    /// The segment that is to blame, where a rule that spells it out ends the doubt.
-    pub segment: Option<usize>,
+pub(crate) struct Doubt {
+    /// What is doubtful, as the end of a sentence about the line.
+    pub(crate) why: String,
+    /// The segment that causes the doubt, if a rule that spells it out removes the doubt.
+    pub(crate) segment: Option<usize>,
 }
 
 /// A variable that is set for one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    /// The variable.
-    pub name: String,
-    /// What it is set to.
-    pub value: Word,
+pub(crate) struct Setting {
+    /// The name of the variable.
+    pub(crate) name: String,
+    /// The value that it is set to.
+    pub(crate) value: Word,
 }
 
 impl Setting {
-    /// True when it changes nothing that matters.
+    /// True when it does not change what commands run, load or write.
     pub(super) fn is_harmless(&self) -> bool {
         variable::is_harmless(&self.name, &self.value)
     }
 }
 
-/// A change of the directory that relative paths start from. It may fail or happen in a subshell, so that
-/// the directory before it may count as well.
+/// A change of the current directory. It may fail or happen in a subshell, so relative paths may still
+/// start from the directory before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Move {
-    /// The place of the command among the segments.
-    pub segment: usize,
-    /// Where it leads.
-    pub to: Destination,
+pub(crate) struct Move {
+    /// The index of the command among the segments.
+    pub(crate) segment: usize,
+    /// The new directory.
+    pub(crate) to: Destination,
 }
 
-/// Where a change of the directory leads.
+/// The target of a change of the current directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
-    /// To this directory, from the one before.
+pub(crate) enum Destination {
+    /// This directory, seen from the one before.
     Directory(String),
-    /// Home.
+    /// The home directory.
     Home,
-    /// Somewhere.
+    /// A directory that is not known.
     Unknown,
 }
 
-/// One simple command.
+/// One simple command of a line, or one that another command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub(crate) struct Segment {
     /// The command as it is written, or as a wrapper would run it.
-    pub text: String,
+    pub(crate) text: String,
     /// The program and its arguments.
-    pub words: Vec<Word>,
-    /// The variables that are set for it, by itself or by what it stands in.
-    pub environment: Arc<[Setting]>,
-    /// What it takes to allow it.
-    pub role: Role,
+    pub(crate) words: Vec<Word>,
+    /// The variables that are set for it, by itself or by what it is nested in.
+    pub(crate) environment: Arc<[Setting]>,
+    /// Whether it needs a permission.
+    pub(crate) role: Role,
     /// The wrapper that runs it.
-    pub within: Option<Within>,
-    /// True when the program runs something that its words do not tell.
-    pub hides_command: bool,
+    pub(crate) within: Option<Within>,
+    /// True when the program runs something that its words do not show.
+    pub(crate) hides_command: bool,
 }
 
-/// What a segment is to the line.
+/// Whether a segment needs a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// It needs a permission.
     Command,
-    /// It only runs another segment, which needs the permission: `timeout 5 …`.
+    /// It only runs another segment, which needs the permission itself: `timeout 5 …`.
     Wrapper,
     /// It does nothing: `true`, `:`.
     Neutral,
 }
 
-/// Where a wrapped command stands in its wrapper.
+/// The place of a wrapped command in its wrapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Within {
-    /// The wrapper's place among the segments.
-    pub segment: usize,
-    /// The place of the program among the wrapper's words.
-    pub word: usize,
+pub(crate) struct Within {
+    /// The index of the wrapper among the segments.
+    pub(crate) segment: usize,
+    /// The index of the program among the wrapper's words.
+    pub(crate) word: usize,
 }
 
-/// A file that is opened by the shell itself.
+/// A file that the shell itself opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Redirection {
-    /// The file.
-    pub target: Word,
-    /// What is done with it.
-    pub direction: Direction,
+pub(crate) struct Redirection {
+    /// The word that names the file.
+    pub(crate) target: Word,
+    /// Whether it is read or written.
+    pub(crate) direction: Direction,
     /// How many segments stand before it.
-    pub after: usize,
+    pub(crate) after: usize,
 }
 
-/// Takes a command line of bash apart. `home` is what `~` stands for.
+/// Analyses a command line of bash. `home` is the value of `~`.
 pub fn analyse(line: &str, home: Option<&str>) -> Analysis {
-    analyse_for(Shell::Bash, line, home)
+    analyse_for(ShellDialect::Bash, line, home)
 }
 
-/// Takes a command line apart as a shell would.
-pub fn analyse_for(shell: Shell, line: &str, home: Option<&str>) -> Analysis {
+/// Analyses a command line of a shell.
+pub(crate) fn analyse_for(shell: ShellDialect, line: &str, home: Option<&str>) -> Analysis {
     analyse_counting(shell, line, home).0
 }
 
-/// The same, with the work that it took.
-pub fn analyse_counting(shell: Shell, line: &str, home: Option<&str>) -> (Analysis, Work) {
+/// The same, and the work that it took.
+pub fn analyse_counting(
+    shell: ShellDialect,
+    line: &str,
+    home: Option<&str>,
+) -> (Analysis, ReadingWork) {
     Analyst::analyse(shell, line, home)
 }
 
-/// The name and the value of a word that sets a variable.
+/// The name and the value of a `NAME=value` word.
 pub(super) fn setting_of(word: &str) -> Option<(&str, &str)> {
-    word.split_once('=').filter(|it| lexer::is_name(it.0))
+    word.split_once('=').filter(|it| is_variable_name(it.0))
 }
 
-/// True for programs that no rule about the start of their command allows: what they run is not looked
-/// into, or they are builtins that run code.
+/// True for commands that a rule such as `program:*` does not allow: they run something that their words do
+/// not show, or they are builtins that run code.
 pub(super) fn is_never_allowed(words: &[&str]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let program = program.rsplit('/').next().unwrap_or(program);
@@ -175,7 +171,7 @@ pub(super) fn is_never_allowed(words: &[&str]) -> bool {
     program != "set" && builtin::hazard(&[program, "X"].map(|it| literal(&it))).is_some()
 }
 
-/// The line without what the shell leaves away before and after it. Nothing else is left away: a
+/// The line without the blanks that a shell ignores before and after it. Other white space stays: a
 /// no-break space at the end is a part of the last word.
 pub(super) fn trimmed(line: &str) -> &str {
     let trimmed = line.trim_matches([' ', '\t', '\n']);

@@ -1,6 +1,6 @@
-//! Programs that run others, in ways that are not looked into.
+//! Programs that run other programs in ways that are not analysed.
 
-/// Programs that run what their arguments name, in ways that are not looked into.
+/// Programs that run what their arguments name, in ways that are not analysed.
 const RUNNERS: [&str; 97] = [
     "ash",
     "at",
@@ -101,10 +101,10 @@ const RUNNERS: [&str; 97] = [
     "zsh",
 ];
 
-/// Beginnings of the names of programs that load and run another: `/lib64/ld-linux-x86-64.so.2 rm x`.
+/// Prefixes of the names of dynamic loaders, which run another program: `/lib64/ld-linux-x86-64.so.2 rm x`.
 const LOADERS: [&str; 3] = ["ld-linux", "ld-musl", "ld.so"];
 
-/// True for programs that run what their arguments name, in ways that are not looked into.
+/// True for programs that run what their arguments name, in ways that are not analysed.
 pub(super) fn is_runner(name: &str) -> bool {
     RUNNERS.contains(&name) || LOADERS.iter().any(|it| name.starts_with(it))
 }

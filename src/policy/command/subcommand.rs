@@ -1,21 +1,21 @@
-//! Programs of which some subcommands run what their arguments name, and others do not: `docker exec` and
-//! `docker ps`.
+//! Programs with some subcommands that run what their arguments name, such as `docker exec`, and others
+//! that do not, such as `docker ps`.
 
-use super::Word;
+use crate::shell::Word;
 
 /// A program with subcommands.
 struct Family {
     programs: &'static [&'static str],
-    /// Subcommands that run nothing which their arguments name. What a project's own files say is run by
-    /// some of them, as it is by `make`.
+    /// Subcommands that run nothing that their arguments name. Some of them run what the project's files
+    /// say, like `make` does.
     plain: &'static [&'static str],
-    /// Subcommands that have subcommands of their own, with those of them that are plain.
+    /// Subcommands with subcommands of their own, and those of them that are plain.
     nested: &'static [(&'static str, &'static [&'static str])],
-    /// Options with a value that may stand before a nested subcommand.
+    /// Options with a value that may come before a nested subcommand.
     nested_options: &'static [&'static str],
-    /// Beginnings of options, anywhere, by which the program loads or runs something.
+    /// Prefixes of options with which the program loads or runs something.
     loading: &'static [&'static str],
-    /// True when such an option may stand in any place, so that an unknown word may be one.
+    /// True when such an option may come anywhere, so that any unknown word may be one.
     is_open: bool,
 }
 
@@ -121,18 +121,18 @@ const FAMILIES: [Family; 2] = [
             ("set", &["env", "image", "resources", "selector", "serviceaccount"]),
         ],
         nested_options: &[],
-        // A configuration names programs that give credentials.
+        // A configuration may name programs that provide credentials.
         loading: &["--kubeconfig"],
         is_open: true,
     },
 ];
 
-/// True for a program that runs what its arguments name, by some of its subcommands.
+/// True for a program with subcommands that run what their arguments name.
 pub(in crate::policy) fn has_subcommands(program: &str) -> bool {
     FAMILIES.iter().any(|it| it.programs.contains(&program))
 }
 
-/// True when a command of such a program runs what its arguments name, or may.
+/// True when a command of such a program may run what its arguments name.
 pub(super) fn may_run_another(program: &str, words: &[Word]) -> bool {
     let Some(family) = FAMILIES.iter().find(|it| it.programs.contains(&program)) else {
         return false;
@@ -141,13 +141,14 @@ pub(super) fn may_run_another(program: &str, words: &[Word]) -> bool {
         Some(text) => family.loading.iter().any(|it| text.starts_with(it)),
         None => family.is_open,
     };
-    // What follows `--` is a command of its own: `kubectl create job x --image=y -- z`.
+    // What follows `--` is a command: `kubectl create job x --image=y -- z`.
     let has_command = words.iter().any(|it| it.literal() == Some("--"));
     has_command || words.iter().any(loads) || !family.is_plain(words.get(1..).unwrap_or_default())
 }
 
 impl Family {
-    /// True when the words begin with a plain subcommand. Options before it may make it load something.
+    /// True when the words begin with a plain subcommand. An option before it is not accepted, because it
+    /// may load something.
     fn is_plain(&self, words: &[Word]) -> bool {
         let Some((first, rest)) = words.split_first() else { return true };
         let Some(first) = first.literal() else { return false };

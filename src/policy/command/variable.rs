@@ -1,13 +1,12 @@
 //! Which variables a command line may set without changing what its commands do.
 //!
-//! A name that nobody thought of is not harmless: many programs run or load what a variable names. So
-//! there is a list of names that change how a program talks and what it tests, and the rest needs a rule
-//! that spells the variable out.
+//! Many programs run or load what a variable names, so a variable is only harmless if it is listed here.
+//! Any other variable needs a rule that spells it out.
 
-use super::Word;
+use crate::shell::Word;
 
-/// Variables that change what a program prints, how much it logs, which of its own environments it is for,
-/// or where it listens; never what it runs, loads, connects to or writes to.
+/// Variables that change what a program prints, how much it logs or where it listens, and never what it
+/// runs, loads, connects to or writes.
 const HARMLESS: [&str; 58] = [
     "ANSI_COLORS_DISABLED",
     "CARGO_INCREMENTAL",
@@ -69,12 +68,12 @@ const HARMLESS: [&str; 58] = [
     "VITEST_MAX_WORKERS",
 ];
 
-/// Variables that programs look a file up by: harmless as long as the value is one plain word.
+/// Variables that are a part of file names. They are harmless if the value is one plain word.
 const HARMLESS_WORDS: [&str; 8] =
     ["APP_ENV", "BABEL_ENV", "FLASK_ENV", "MIX_ENV", "NODE_ENV", "RACK_ENV", "RAILS_ENV", "TERM"];
 
-/// Variables, and beginnings of their names where those end in `_`, that decide which programs or which
-/// code is run. They are named in reasons; whatever is not harmless is asked for anyway.
+/// Variables that decide which programs or which code is run. Names that end in `_` are prefixes. This list
+/// only improves the reasons that people are shown: every variable that is not harmless is asked about.
 const DECIDE_WHAT_RUNS: [&str; 67] = [
     "AR",
     "AS",
@@ -145,7 +144,7 @@ const DECIDE_WHAT_RUNS: [&str; 67] = [
     "XDG_",
 ];
 
-/// True for a variable that may be set for a program by anyone, to that value.
+/// True for a variable that may be set to this value without a permission.
 pub(super) fn is_harmless(name: &str, value: &Word) -> bool {
     let is_word = |it: &str| {
         it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-')
@@ -164,7 +163,7 @@ pub(super) fn decides_what_runs(name: &str) -> bool {
     })
 }
 
-/// What setting a variable that is not harmless may do.
+/// What may happen when a variable is set that is not harmless.
 pub(super) fn danger(name: &str) -> &'static str {
     let upper = name.to_ascii_uppercase();
     if decides_what_runs(name) {
@@ -176,8 +175,8 @@ pub(super) fn danger(name: &str) -> &'static str {
     }
 }
 
-/// True for a variable of the line's own. Lower-case names mean something to few programs; proxies
-/// and npm's settings, which `npm run` exports, are the exceptions.
+/// True for a variable that only the line itself uses. Lower-case names mean something to few programs. The
+/// exceptions are proxies, and npm's settings, which `npm run` exports.
 pub(super) fn is_local(name: &str) -> bool {
     name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
         && name.starts_with(|it: char| it.is_ascii_lowercase())

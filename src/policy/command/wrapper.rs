@@ -1,23 +1,24 @@
-//! Programs whose arguments are a command of their own: `env`, `timeout`, `xargs`, `sh -c`…
+//! Programs whose arguments are another command: `env`, `timeout`, `xargs`, `sh -c`…
 //!
-//! The tables are short on purpose. An option that is not listed makes the wrapped command unknown.
+//! The tables are short on purpose. After an option that is not listed, the wrapped command is not known.
 
-use super::{Setting, Shell, Word, lexer::is_name, runner::is_runner, subcommand};
+use super::{Setting, runner::is_runner, subcommand};
+use crate::shell::{ShellDialect, Word, is_variable_name};
 
-/// What a command line runs besides its own program.
+/// What a command runs besides its own program.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wrapped {
-    /// Nothing that can be seen.
+    /// It runs nothing else, as far as its words show.
     Nothing,
-    /// Commands of their own.
+    /// It runs these commands.
     Command(Vec<Inner>, Wrapper),
-    /// The text is run by a shell; by the one that runs the line where none is named.
-    Script(String, Wrapper, Option<Shell>),
-    /// It runs something that its words do not tell.
+    /// It has a shell run this text: the one that is named, or else the one that runs the line.
+    Script(String, Wrapper, Option<ShellDialect>),
+    /// It runs something that its words do not show.
     Hidden,
 }
 
-/// A wrapped command: its words, and the place of the first of them in the wrapper's.
+/// A wrapped command: its words, and the index of the first of them in the wrapper.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Inner {
     pub(super) at: usize,
@@ -35,54 +36,55 @@ impl Inner {
 /// Whether the wrapper needs a permission of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrapper {
-    /// It does nothing but run the command: whoever allows the command allows this.
+    /// It does nothing but run the command. A permission for the command is one for both.
     Transparent,
-    /// It does more.
+    /// It does more than that, so it needs its own permission.
     OfItsOwn,
 }
 
 /// The options of a wrapper that are understood.
-struct Options {
-    /// Without a value; letters may be joined.
+struct WrapperOptions {
+    /// Options without a value.
     flags: &'static [&'static str],
-    /// With a value, joined or in the next word.
+    /// Options with a value, which is joined to the option or the next word.
     valued: &'static [&'static str],
-    /// How many words stand between the options and the command.
+    /// How many words come between the options and the command.
     operands: usize,
 }
 
-const TIMEOUT: Options = Options {
+const TIMEOUT: WrapperOptions = WrapperOptions {
     flags: &["--preserve-status", "--foreground", "-v", "--verbose"],
     valued: &["-k", "--kill-after", "-s", "--signal"],
     operands: 1,
 };
-const NICE: Options = Options { flags: &[], valued: &["-n", "--adjustment"], operands: 0 };
-const NOHUP: Options = Options { flags: &[], valued: &[], operands: 0 };
-const TIME: Options = Options { flags: &["-p"], valued: &[], operands: 0 };
-const SETSID: Options =
-    Options { flags: &["-f", "--fork", "-w", "--wait"], valued: &[], operands: 0 };
-const STDBUF: Options = Options {
+const NICE: WrapperOptions =
+    WrapperOptions { flags: &[], valued: &["-n", "--adjustment"], operands: 0 };
+const NOHUP: WrapperOptions = WrapperOptions { flags: &[], valued: &[], operands: 0 };
+const TIME: WrapperOptions = WrapperOptions { flags: &["-p"], valued: &[], operands: 0 };
+const SETSID: WrapperOptions =
+    WrapperOptions { flags: &["-f", "--fork", "-w", "--wait"], valued: &[], operands: 0 };
+const STDBUF: WrapperOptions = WrapperOptions {
     flags: &[],
     valued: &["-i", "-o", "-e", "--input", "--output", "--error"],
     operands: 0,
 };
-const XARGS: Options = Options {
+const XARGS: WrapperOptions = WrapperOptions {
     flags: &["-0", "--null", "-r", "--no-run-if-empty", "-t", "--verbose", "-x", "--exit"],
     valued: &["-I", "-n", "-L", "-P", "-s", "-d", "--max-args", "--max-procs", "--delimiter"],
     operands: 0,
 };
-const SUDO: Options = Options {
+const SUDO: WrapperOptions = WrapperOptions {
     flags: &["-n", "--non-interactive", "-E", "-H", "-k", "-S"],
     valued: &["-u", "--user", "-g", "--group"],
     operands: 0,
 };
 
-/// Looks for a command in the words of another.
+/// Looks for commands in the words of a command.
 pub(super) fn unwrap(words: &[Word]) -> Wrapped {
     let Some(program) = words.first().and_then(Word::literal) else { return Wrapped::Hidden };
     let name = program.rsplit('/').next().unwrap_or(program);
     match by_name(name, words) {
-        // `./timeout` is whatever somebody put there.
+        // `./timeout` may be any program.
         Wrapped::Command(inner, Wrapper::Transparent) if name != program => {
             Wrapped::Command(inner, Wrapper::OfItsOwn)
         }
@@ -106,8 +108,8 @@ fn by_name(name: &str, words: &[Word]) -> Wrapped {
         "sudo" => sudo(words),
         "xargs" => xargs(words),
         "eval" => eval(words),
-        "sh" | "dash" => shell(words, Shell::Posix),
-        "bash" => shell(words, Shell::Bash),
+        "sh" | "dash" => shell(words, ShellDialect::Posix),
+        "bash" => shell(words, ShellDialect::Bash),
         "find" => find(words),
         "jobs" => jobs(words),
         "fd" | "fdfind" if words.iter().any(runs_by_option) => Wrapped::Hidden,
@@ -124,8 +126,8 @@ fn transparent(words: &[Word], at: usize) -> Wrapped {
     }
 }
 
-/// The place of the first word after the options, or `None` when one is not understood.
-fn after_options(words: &[Word], options: &Options) -> Option<usize> {
+/// The index of the first word after the options and operands; `None` if an option is not understood.
+fn after_options(words: &[Word], options: &WrapperOptions) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let text = word.literal()?;
@@ -159,19 +161,19 @@ fn after_options(words: &[Word], options: &Options) -> Option<usize> {
     Some(at + options.operands)
 }
 
-fn plain(words: &[Word], options: &Options) -> Wrapped {
+fn plain(words: &[Word], options: &WrapperOptions) -> Wrapped {
     after_options(words, options).map_or(Wrapped::Hidden, |at| transparent(words, at))
 }
 
 fn command(words: &[Word]) -> Wrapped {
     match words.get(1).and_then(Word::literal) {
-        // Only tells where a command is.
+        // It only says where a command is.
         Some("-v" | "-V") => Wrapped::Nothing,
         _ => plain(words, &NOHUP),
     }
 }
 
-/// Not transparent, and takes `NAME=value` words before the command.
+/// `sudo` is not transparent, and takes `NAME=value` words before the command.
 fn sudo(words: &[Word]) -> Wrapped {
     let Some(mut at) = after_options(words, &SUDO) else { return Wrapped::Hidden };
     let environment = settings(words, &mut at);
@@ -201,18 +203,18 @@ fn env(words: &[Word]) -> Wrapped {
     }
     let environment = settings(words, &mut at);
     match words.get(at) {
-        // Another form of setting a variable, or something that may be one.
+        // It sets a variable in another form, or may do so.
         Some(word) if word.literal().is_none_or(|it| it.contains('=')) => Wrapped::Hidden,
         _ => with_environment(transparent(words, at), &environment),
     }
 }
 
-/// The `NAME=value` words from a place on, which is moved behind them.
+/// Reads `NAME=value` words, and moves the index after them.
 fn settings(words: &[Word], at: &mut usize) -> Vec<Setting> {
     let mut found = Vec::new();
     while let Some((name, value)) =
         words.get(*at).and_then(Word::literal).and_then(|it| it.split_once('='))
-        && is_name(name)
+        && is_variable_name(name)
     {
         found.push(Setting { name: name.to_owned(), value: Word::Literal(value.to_owned()) });
         *at += 1;
@@ -232,8 +234,8 @@ fn with_environment(found: Wrapped, environment: &[Setting]) -> Wrapped {
     }
 }
 
-/// What it reads comes behind the words of the command, and with `-I` in the place of a text in them. Both
-/// are unknown then: another option may take the `-I` back.
+/// What `xargs` reads is added after the words of the command, or with `-I` replaces a text in them. Both
+/// are treated as unknown, because another option may cancel the `-I`.
 fn xargs(words: &[Word]) -> Wrapped {
     let Some(at) = after_options(words, &XARGS) else { return Wrapped::Hidden };
     let mut options = words.get(..at).unwrap_or_default().iter().filter_map(Word::literal);
@@ -286,7 +288,7 @@ fn runs_by_option(word: &Word) -> bool {
     })
 }
 
-fn shell(words: &[Word], shell: Shell) -> Wrapped {
+fn shell(words: &[Word], shell: ShellDialect) -> Wrapped {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let Some(text) = word.literal() else { return Wrapped::Hidden };
@@ -303,7 +305,7 @@ fn shell(words: &[Word], shell: Shell) -> Wrapped {
         at += 1;
         if flags.contains('c') {
             return match words.get(at).and_then(Word::literal) {
-                // What starts like an option is one, even here.
+                // What looks like an option is one, even here.
                 Some(script) if !script.starts_with(['-', '+']) => {
                     Wrapped::Script(script.to_owned(), Wrapper::Transparent, Some(shell))
                 }
@@ -311,11 +313,11 @@ fn shell(words: &[Word], shell: Shell) -> Wrapped {
             };
         }
     }
-    // What it runs comes from its input.
+    // It runs what it reads from its input.
     Wrapped::Hidden
 }
 
-/// Every `-exec` of a `find`; a word with `{}` becomes file names.
+/// Finds every `-exec` of a `find`. A word with `{}` becomes file names.
 fn find(words: &[Word]) -> Wrapped {
     let mut found = Vec::new();
     let mut at = 1;
@@ -329,7 +331,7 @@ fn find(words: &[Word]) -> Wrapped {
         let inner: Vec<Word> = rest
             .iter()
             .take_while(|it| match (before.replace(it.literal()).flatten(), it.literal()) {
-                // Anywhere but behind `{}`, a `+` is an argument like others.
+                // `+` only ends the command directly after `{}`.
                 (_, Some(";")) | (Some("{}"), Some("+")) => false,
                 _ => true,
             })
@@ -345,7 +347,7 @@ fn find(words: &[Word]) -> Wrapped {
         found.push(Inner::of(at, inner));
         at = after;
     }
-    // An unknown word may become an `-exec` and the rest of one.
+    // An unknown word may become an `-exec` with its command.
     if let Some(unknown) = words.iter().find(|it| it.literal().is_none()) {
         found.push(Inner::of(usize::MAX, vec![unknown.clone()]));
     }

@@ -1,28 +1,29 @@
-//! What the options of a command say together, and the files they name.
+//! What the options of a command say, and the files that they name.
+
+use crate::shell::Word;
 
 use super::{
-    super::command::Word,
     Links, Operands, Program, Style, Takes, Use,
     handling::Handling,
     parser::{Arguments, Item},
 };
 
-/// Longer paths exist on no system, with what is added to them.
+/// The longest path that is built. No system has longer ones.
 const MAX_DIRECTORY_BYTES: usize = 1_024;
 
-/// What the options of a command say together.
+/// What the options of a command say.
 pub(super) struct Collected<'r> {
     pub(super) program: &'static Program,
     takes: Vec<Takes>,
     pub(super) operands: Vec<Operand<'r>>,
-    /// The directory that it works in, by an option.
+    /// The directory in which it works, if an option names one.
     pub(super) within: Option<Word>,
-    /// Where files are put, by an option.
+    /// The directory into which files are put, if an option names one.
     pub(super) destination: Option<Word>,
     pub(super) scripts: Vec<&'r Word>,
 }
 
-/// An operand, and the directory that the program is in by then.
+/// An operand, and the directory in which the program is at that point.
 pub(super) struct Operand<'r> {
     pub(super) word: Word,
     pub(super) written: &'r Word,
@@ -78,13 +79,13 @@ impl<'r> Collected<'r> {
             }
         }
         if directory.is_some() && read.program.style == Style::Bundled {
-            // Where an archive is unpacked.
+            // The directories into which an archive is unpacked.
             collected.destination = directory;
         }
         collected
     }
 
-    /// Each once: a line may repeat an option thousands of times.
+    /// Each file once, because a line may repeat an option thousands of times.
     fn note(&mut self, takes: Takes) {
         if !self.has(takes) {
             self.takes.push(takes);
@@ -142,7 +143,7 @@ impl<'r> Collected<'r> {
                     handling.add(word.clone(), Use::Reads, false);
                     handling.beyond.get_or_insert(self.used_by_default());
                 }
-                // It looks for files by patterns of its own.
+                // The program expands patterns itself.
                 Takes::Uploads if value.text().contains(['{', '[']) => {
                     handling.beyond.get_or_insert(Use::Reads);
                 }
@@ -169,7 +170,7 @@ impl<'r> Collected<'r> {
         }
     }
 
-    /// How operands are used where options change that.
+    /// How operands are used, if options change that.
     pub(super) fn used(&self, used: Use) -> Use {
         if self.has(Takes::Rewrites) || self.has(Takes::MaybeRewrites) {
             Use::Writes
@@ -191,7 +192,7 @@ impl<'r> Collected<'r> {
     }
 }
 
-/// A path as seen from the directory that the program goes to first.
+/// A path, joined to the directory to which the program changes first.
 pub(super) fn below(directory: Option<&Word>, path: &Word) -> Word {
     match (directory, path) {
         (None, _) => path.clone(),
@@ -211,7 +212,7 @@ pub(super) fn below(directory: Option<&Word>, path: &Word) -> Word {
     }
 }
 
-/// `@file`, or the data itself. What is not known may start with `@`.
+/// `@file`, or the data itself. An unknown word may start with `@`.
 fn data(word: &Word, handling: &mut Handling) {
     match word.literal() {
         Some(text) => {
@@ -232,7 +233,7 @@ fn form(word: &Word, handling: &mut Handling) {
     let Some(text) = word.literal() else {
         return handling.add(word.clone(), Use::Reads, false);
     };
-    // `name=@a,b;headers=@c`: whatever stands between the signs may be one of the files.
+    // `name=@a,b;headers=@c`: every part between these characters may be a file.
     for part in text.split([';', ',']).filter(|_| text.contains(['@', '<'])) {
         let value = part.split_once('=').map_or(part, |it| it.1).trim_start_matches(['@', '<']);
         handling.add(Word::Literal(value.to_owned()), Use::Reads, false);

@@ -1,14 +1,15 @@
-//! Revisions and paths as git writes them.
+//! Operands of git: revisions and paths.
+
+use crate::shell::Word;
 
 use super::{
-    super::command::Word,
     Operands, Takes, Use,
     collected::{Collected, Operand, below},
     handling::Handling,
 };
 
-/// A path of git, which may have patterns of its own. Those that say where they start or what they leave
-/// out, and those with wildcards, are not known.
+/// A path as git reads it. Git expands patterns itself, so paths with wildcards or with a `:` prefix are
+/// not known.
 fn pathspec(word: &Word) -> Word {
     match word.literal() {
         Some(text) if text.starts_with(':') || text.contains(['*', '?', '[']) => {
@@ -18,7 +19,7 @@ fn pathspec(word: &Word) -> Word {
     }
 }
 
-/// True for what no revision looks like: `./x`, `src/`, `src/a.rs`.
+/// True for text that cannot be a revision: `./x`, `src/`, `src/a.rs`.
 fn is_certainly_path(text: &str) -> bool {
     if text.contains(':') || text.contains("..") && !text.starts_with("../") {
         return false;
@@ -56,7 +57,7 @@ impl Collected<'_> {
                 self.shown_before(handling);
             }
             Operands::Objects => {
-                // Of what is given by its number, nobody knows what it is.
+                // The content of an object that is named by its hash is not known.
                 let is_number = |it: &Operand| {
                     let mut digits = it.written.text().chars();
                     digits.all(|it| it.is_ascii_hexdigit())
@@ -75,7 +76,7 @@ impl Collected<'_> {
         [Takes::Shows, Takes::ShowsValue, Takes::MaybeShows].iter().any(|it| self.has(*it))
     }
 
-    /// What is shown before it is changed: `git add -p`.
+    /// Content that is shown before it is changed: `git add -p`.
     fn shown_before(&self, handling: &mut Handling) {
         if self.shows() {
             self.pathspecs(Use::Reads, handling);
@@ -94,7 +95,8 @@ impl Collected<'_> {
         }
     }
 
-    /// What is shown of revisions and paths; of a revision alone, all that it changed.
+    /// Content of revisions and paths that is shown. For a revision without paths, that is everything it
+    /// changed.
     fn revisions(&self, operands: &[Operand], shows: bool, handling: &mut Handling) {
         let mut names_paths = false;
         let mut names_only_files = !operands.is_empty();
@@ -117,7 +119,7 @@ impl Collected<'_> {
         }
     }
 
-    /// What is put into the working tree: the paths, or all that the revisions differ in.
+    /// Files that are put into the working tree: the paths, or everything in which the revisions differ.
     fn restored(&self, handling: &mut Handling) {
         self.remotes(handling);
         self.pathspecs(Use::Puts, handling);
@@ -128,7 +130,7 @@ impl Collected<'_> {
         }
     }
 
-    /// `ext::command` is a repository that a command brings.
+    /// `ext::command` is a repository that git reads from a command.
     fn remotes(&self, handling: &mut Handling) {
         let runs = |it: &Operand| {
             it.written.literal().map_or(it.written.text().starts_with('$'), |it| it.contains("::"))

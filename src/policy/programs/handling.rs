@@ -1,15 +1,18 @@
-//! What a command does with files: the paths it names, and how each is used.
+//! What a command does with files: the paths that it uses, and how.
 
-use super::{super::command::Word, Use, collected::Collected, name_of, parser::parse, tables};
+use crate::shell::Word;
+
+use super::{Use, collected::Collected, name_of, parser::parse, tables};
 
 /// What a command does with files.
 #[derive(Debug, Default)]
 pub(in crate::policy) struct Handling {
-    /// The paths it names, or works on without naming them.
+    /// The paths that it names, or uses without naming them.
     pub(in crate::policy) uses: Vec<PathUse>,
-    /// How it may use files beyond these, where its words do not tell.
+    /// How it may use other files, which its words do not show.
     pub(in crate::policy) beyond: Option<Use>,
-    /// True when what it changes may lead elsewhere afterwards: links, what was moved, archives.
+    /// True when the paths that it changes may lead elsewhere afterwards: links, moved files, unpacked
+    /// archives.
     pub(in crate::policy) links: bool,
 }
 
@@ -18,16 +21,17 @@ pub(in crate::policy) struct Handling {
 pub(in crate::policy) struct PathUse {
     pub(in crate::policy) word: Word,
     pub(in crate::policy) used: Use,
-    /// True when what lies below is used as well.
+    /// True when everything below it is used as well.
     pub(in crate::policy) below: bool,
-    /// True for a path that may start at the top of the working tree as well.
+    /// True for a path that may also start at the top of the working tree.
     pub(in crate::policy) from_top: bool,
 }
 
-/// Words that name the input or the output of a command, or nothing.
+/// Paths that are the input or output of a command, or nothing.
 const STREAMS: [&str; 6] = ["", "-", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/null"];
 
-/// What a command does with files. `hides_command` when it runs one that cannot be seen.
+/// Finds what a command does with files. `hides_command` is true if it runs a command that its words do not
+/// show.
 pub(in crate::policy) fn handling_of(words: &[Word], hides_command: bool) -> Handling {
     let arguments = words.get(1..).unwrap_or_default();
     let Some(program) = name_of(words).and_then(tables::program) else {
@@ -46,7 +50,7 @@ pub(in crate::policy) fn handling_of(words: &[Word], hides_command: bool) -> Han
 }
 
 impl Handling {
-    /// Every word of a command that is not known may be a path, or have one in it.
+    /// Every word of a program without a table may be a path, or have one in it.
     fn of_unknown(arguments: &[Word]) -> Self {
         let mut handling = Self { beyond: Some(Use::Unknown), ..Self::default() };
         for word in arguments {
@@ -67,8 +71,8 @@ impl Handling {
         self.uses.push(PathUse { word, used, below, from_top: true });
     }
 
-    /// The paths that may be in a word of which nothing is known: `--file=secret`, `if=secret`,
-    /// `@secret`, `-fsecret`, `host:secret`.
+    /// The paths that may be in a word of such a program: `--file=secret`, `if=secret`, `@secret`,
+    /// `-fsecret`, `host:secret`.
     pub(super) fn candidates(&mut self, word: &Word) {
         let Some(text) = word.literal() else {
             return self.add(word.clone(), Use::Unknown, false);
@@ -84,7 +88,7 @@ impl Handling {
     }
 }
 
-/// True for `<(…)` and `>(…)`, and nothing behind it.
+/// True for a word that is only `<(…)` or `>(…)`.
 pub(in crate::policy) fn is_substitution(word: &Word) -> bool {
     let written = match word {
         Word::Unknown { text, .. } if text.starts_with("<(") || text.starts_with(">(") => text,

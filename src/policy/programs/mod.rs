@@ -1,9 +1,9 @@
 //! What programs do with the files they are given.
 //!
-//! Every program has a table of its options and operands (`tables/`). One parser reads a command by it
-//! (`parser`), what its options say is collected (`collected`), its operands are taken as paths by that
-//! (`operands`), and what comes out is the list of paths and how each is used (`handling`). Whatever a
-//! table does not know is not understood: then the command may touch any file.
+//! Every program has a table of its options and operands (`tables/`). A parser reads a command by its table
+//! (`parser`). Then the options are collected (`collected`), the operands are turned into paths
+//! (`operands`), and the result is a list of paths with the use of each (`handling`). A command with an
+//! option that its table does not list may touch any file.
 
 mod collected;
 mod git_operands;
@@ -15,7 +15,7 @@ mod tables;
 
 pub(super) use handling::{Handling, handling_of, is_substitution};
 
-use super::command::Word;
+use crate::shell::Word;
 
 /// How a program uses a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +24,11 @@ pub(super) enum Use {
     Reads,
     /// It changes what is there.
     Writes,
-    /// It puts files there whose names are known, and reads none.
+    /// It writes files with known names there, and reads none.
     Puts,
-    /// It puts files there whose names are not known: what is in an archive.
+    /// It writes files with unknown names there, such as those in an archive.
     Merges,
-    /// Whatever it likes.
+    /// It may read or change it.
     Unknown,
 }
 
@@ -43,7 +43,7 @@ impl Use {
         matches!(self, Self::Writes | Self::Puts | Self::Merges)
     }
 
-    /// True when files are put there and none is read.
+    /// True when files are written there and none is read.
     pub(super) fn is_destination(self) -> bool {
         matches!(self, Self::Puts | Self::Merges)
     }
@@ -53,13 +53,13 @@ impl Use {
 #[derive(Clone, Copy, Debug)]
 struct Program {
     names: &'static [&'static str],
-    /// The options by what they take and do. Letters with `-`, long names with `--`; `-#` is a number.
+    /// The options, by what they take and do. `-#` stands for a number.
     options: &'static [(Takes, &'static [&'static str])],
     operands: Operands,
     style: Style,
-    /// True when it goes down into the directories it is given, whatever its options.
+    /// True when it always descends into directories.
     descends: bool,
-    /// The directory it works on when it is given no operand, as `ls` does.
+    /// True when it works on the current directory if it has no operand, as `ls` does.
     here: bool,
     /// Whether its destinations may lead elsewhere afterwards.
     links: Links,
@@ -67,7 +67,7 @@ struct Program {
     subcommands: &'static [Program],
 }
 
-/// What a table has where it says nothing else.
+/// The defaults of a table.
 const PLAIN: Program = Program {
     names: &[],
     options: &[],
@@ -82,18 +82,18 @@ const PLAIN: Program = Program {
 /// How options are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
-    /// Letters may be joined, long names shortened, and options stand anywhere before `--`.
+    /// Letters may be joined, long names may be abbreviated, and options may come anywhere before `--`.
     Gnu,
-    /// The same, but long names are written out.
+    /// The same, but long names are not abbreviated.
     Whole,
-    /// As `Whole`, and the options end at the first operand: what follows belongs to another program.
+    /// As `Whole`, but options end at the first operand, because the rest belongs to another program.
     Leading,
-    /// As `Gnu`, but the first word is joined letters without a `-`: `tar xzf a.tgz`.
+    /// As `Gnu`, but the first word may be letters without a `-`: `tar xzf a.tgz`.
     Bundled,
     /// Long names have one `-` or two, and letters are not joined: `find . -name x`.
     SingleDash,
-    /// It runs the project's code. Whoever allows that allows what the code does, so its table only
-    /// says what is certainly no path, and an option that is not known is nothing to ask for.
+    /// It runs the project's code. A permission for that covers what the code does, so the table only lists
+    /// what is certainly not a path, and an unknown option needs no question.
     Project,
 }
 
@@ -102,15 +102,15 @@ enum Style {
 enum Takes {
     /// No value; nothing about files.
     Flag,
-    /// No value; makes the program go down into directories.
+    /// No value; the program descends into directories.
     Descends,
-    /// No value; makes it go down into directories and leave them by links.
+    /// No value; it descends into directories and follows links out of them.
     DescendsFollowing,
-    /// No value; links that are met on the way down are followed.
+    /// No value; it follows links while it descends.
     Follows,
     /// No value; the operands are changed: `sed -i`.
     Rewrites,
-    /// The same, where a value may be joined: `sed -i.bak`.
+    /// The same with an optional joined value: `sed -i.bak`.
     MaybeRewrites,
     /// No value; the operands are only read: `gzip -c`.
     OnlyReads,
@@ -124,23 +124,23 @@ enum Takes {
     Names,
     /// No value; destinations are links afterwards: `cp -s`.
     Links,
-    /// No value; files come out of the archive.
+    /// No value; it unpacks the archive.
     Extracts,
-    /// No value; the archive is only looked at.
+    /// No value; it only reads the archive.
     Lists,
-    /// No value; the last operand is no directory to put files into: `cp -T`.
+    /// No value; the last operand is not a directory: `cp -T`.
     ExactDestination,
-    /// No value; what is fetched is stored under the last name of its address.
+    /// No value; what it fetches is stored under the last name of the URL.
     StoresByName,
-    /// No value; writes files with names of the remote's choice into the directory it is in.
+    /// No value; it writes files into the current directory, with names that the server chooses.
     PutsHere,
-    /// A value that is no path.
+    /// A value that is not a path.
     Text,
-    /// A value that is no path, and that has to be joined.
+    /// A value that is not a path, and that has to be joined.
     MaybeText,
-    /// Two values that are no paths: `jq --arg name text`.
+    /// Two values that are not paths: `jq --arg name text`.
     TwoTexts,
-    /// A value that decides whether it goes down into directories; these do not.
+    /// A value that decides whether it descends into directories. With these values it does not.
     DescendsUnless(&'static [&'static str]),
     /// A file that is read.
     Reads,
@@ -154,102 +154,102 @@ enum Takes {
     MaybeWrites,
     /// A file that is written and a text: `find -fprintf file format`.
     WritesThenText,
-    /// The directory that files are put into.
+    /// The directory into which files are put.
     Puts,
-    /// The directory that it works in.
+    /// The directory in which it works.
     Within,
-    /// The directory that it works in from here on: `tar -C`.
+    /// The directory in which it works from here on: `tar -C`.
     WithinFromHere,
     /// The archive that is read or written.
     Archive,
     /// A file with a list of more files.
     ListedIn,
-    /// A pattern, so that the first operand is none.
+    /// A pattern. The first operand is then not a pattern.
     Pattern,
-    /// No value; the first operand is no pattern.
+    /// No value; the first operand is not a pattern.
     NoPattern,
-    /// A file with patterns, so that the first operand is none.
+    /// A file with patterns. The first operand is then not a pattern.
     PatternsIn,
-    /// A script, so that the first operand is none.
+    /// A script. The first operand is then not a script.
     Script,
     /// A file that is read, or a pattern of such: `curl -T '{a,b}'`.
     Uploads,
-    /// Data that is a file behind `@`: `curl -d @file`.
+    /// Data, or a file after `@`: `curl -d @file`.
     Data,
-    /// Data that is a file behind `=@` or `=<`: `curl -F name=@file`.
+    /// Data, or a file after `=@` or `=<`: `curl -F name=@file`.
     Form,
-    /// A command up to `;`, which is judged by itself.
+    /// A command up to `;`, which is judged on its own.
     Command,
-    /// No value, but what it does is not described here, or it runs code.
+    /// No value. What it does is not described here, or it runs code.
     Unclear,
     /// The same with a value.
     UnclearValue,
 }
 
-/// What the words behind the options are.
+/// What the operands are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operands {
-    /// No paths.
+    /// They are not paths.
     None,
-    /// All are paths.
+    /// All of them are paths.
     Files(Use),
-    /// The first is a pattern or a mode, unless an option gave it.
+    /// The first is a pattern or a mode, unless an option has given it.
     PatternThenFiles(Use),
-    /// The first is a script in this language, unless an option gave it.
+    /// The first is a script in this language, unless an option has given it.
     ScriptThenFiles(Language),
-    /// The last is where the others go, which are used like this.
+    /// The last is the destination. The others are used like this.
     FilesThenDestination(Use),
-    /// The same, where a path may be on another host: `host:path`.
+    /// The same, but a path may be on another host: `host:path`.
     RemoteThenDestination,
     /// The first is read, the second written.
     InThenOut,
     /// The first is an archive that is written, the others go into it.
     ArchiveThenFiles,
-    /// The first is an archive that files come out of.
+    /// The first is an archive that is unpacked.
     ExtractsFirst,
-    /// What goes into or comes out of an archive that an option names.
+    /// Files that go into or come out of the archive that an option names.
     Members,
     /// `if=file of=file`.
     Pairs,
-    /// Addresses, which may be those of local files.
+    /// URLs, which may be those of local files.
     Addresses,
-    /// Addresses whose content is stored under its last name.
+    /// URLs. What they lead to is stored under the last name of the URL.
     Downloads,
-    /// Starting points, and the signs of an expression.
+    /// Starting points, and an expression.
     StartingPoints,
     /// The operators and operands of `test`.
     TestExpression,
-    /// So many words, and then what the project's code is given, which may be paths.
+    /// This many words, and then arguments of the project's code, which may be paths.
     ProjectArguments(usize),
-    /// The same, but the files are changed; without any, all here.
+    /// The same, but the files are changed. Without any, all files in the current directory are.
     FormattedFiles,
-    /// The same, and files may be written as addresses.
+    /// The same, and files may be written as URLs.
     CloudArguments,
-    /// A file with code, and its arguments. Without a file, the code comes from the input.
+    /// A file with code, and its arguments. Without a file, the code is read from the input.
     CodeFile,
     /// Revisions and paths of git; the content is shown.
     Revisions,
-    /// The same, and of a name that may be a file's, the file.
+    /// The same. A name that may be a file is also taken as one.
     Objects,
-    /// The same, but the content is only shown when an option says so.
+    /// The same, but content is only shown if an option says so.
     Log,
-    /// Revisions and paths of git; what they name is put into the working tree.
+    /// Revisions and paths of git, which are put into the working tree.
     Restored,
-    /// Paths of git, used like this; without any, all of the working tree.
+    /// Paths of git, used like this. Without any, it is the whole working tree.
     Pathspecs(Use),
-    /// The same; without any, none.
+    /// The same. Without any, it is none.
     Named(Use),
     /// A repository, and names of branches.
     Remotes,
-    /// A repository and the directory that it is unpacked into.
+    /// A repository, and the directory into which it is cloned.
     Cloned,
-    /// A setting of git and its value; without a value it is only shown.
+    /// A setting of git and its value. Without a value, the setting is only shown.
     Settings,
     /// A pattern, and then revisions and paths of git, whose content is searched.
     PatternThenRevisions,
-    /// A command, which is judged by itself where it can be seen.
+    /// A command, which is judged on its own if it is known.
     Wrapped,
-    /// Whatever they are, they may lead to any file.
+    /// Anything. The program may use any file.
     Unclear,
 }
 
@@ -261,21 +261,16 @@ enum Language {
     Sed,
 }
 
-/// Whether what a program leaves behind may lead elsewhere.
+/// Whether the paths that a program changes may lead elsewhere afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Links {
     Never,
-    /// When it goes down into directories, or an option says so.
+    /// If it descends into directories, or an option says so.
     ByOption,
     Always,
 }
 
-/// True for one of the names in a list of them.
-pub(super) fn is_listed(names: &str, name: &str) -> bool {
-    names.split(' ').any(|it| it == name)
-}
-
-/// The name of a command's program, without the directory it lies in.
+/// The name of a command's program, without its directory.
 pub(super) fn name_of(words: &[Word]) -> Option<&str> {
     let program = words.first()?.literal()?;
     program.rsplit('/').next()

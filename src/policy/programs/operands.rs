@@ -1,7 +1,8 @@
-//! The operands of a command as paths.
+//! Turns the operands of a command into paths.
+
+use crate::shell::Word;
 
 use super::{
-    super::command::Word,
     Language, Operands, Takes, Use,
     collected::{Collected, Operand, below},
     handling::Handling,
@@ -35,7 +36,7 @@ impl<'r> Collected<'r> {
                 if let Some((archive, files)) = all.split_first() {
                     handling.add(archive.word.clone(), Use::Writes, false);
                     self.files(files, Use::Reads, handling);
-                    // Packers look for names by patterns of their own.
+                    // Archive programs expand patterns themselves.
                     let is_pattern = |it: &Operand| it.written.text().contains(['*', '?', '[']);
                     if files.iter().any(is_pattern) {
                         handling.beyond.get_or_insert(Use::Reads);
@@ -81,7 +82,7 @@ impl<'r> Collected<'r> {
         }
     }
 
-    /// The operands as files, whose names some programs read from other files: `@list`.
+    /// The operands as files. Some programs read the names of files from another file: `@list`.
     fn files(&self, operands: &[Operand], used: Use, handling: &mut Handling) {
         let searches =
             matches!(self.program.operands, Operands::PatternThenFiles(_)) && self.descends();
@@ -98,14 +99,14 @@ impl<'r> Collected<'r> {
         }
     }
 
-    /// The operands without the pattern, if one of them is it.
+    /// The operands without the pattern, if the first of them is one.
     pub(super) fn behind_pattern(&self) -> &[Operand<'r>] {
         let is_given =
             [Takes::Pattern, Takes::NoPattern, Takes::PatternsIn].iter().any(|it| self.has(*it));
         self.operands.get(usize::from(!is_given)..).unwrap_or_default()
     }
 
-    /// `git config name value` and `git config set name value` write to a file that git believes.
+    /// `git config name value` and `git config set name value` write to a file that git trusts.
     fn settings(&self, handling: &mut Handling) {
         let first = self.operands.first().and_then(|it| it.written.literal());
         let writes = match first {
@@ -141,11 +142,12 @@ impl<'r> Collected<'r> {
         }
     }
 
-    /// `cp a b dir`: what is copied, where it goes, and under which name it is found there.
+    /// `cp a b dir`: the sources, the destination, and the names of the copies.
     fn destination(&self, used: Use, handling: &mut Handling) {
         let (sources, destination) = match (&self.destination, self.operands.split_last()) {
             (Some(to), _) => (self.operands.as_slice(), Some(to)),
-            // With one operand there is none, but for `ln`, which links it here.
+            // With one operand there is no destination, except for `ln`, which creates the link in the
+            // current directory.
             (None, Some((last, []))) => (std::slice::from_ref(last), None),
             (None, Some((last, sources))) => (sources, Some(&last.word)),
             (None, None) => (&[][..], None),
@@ -238,7 +240,7 @@ impl<'r> Collected<'r> {
             if start.eq_ignore_ascii_case("file:") {
                 let path = text.get(5..).unwrap_or_default().trim_start_matches('/');
                 handling.add(Word::Literal(format!("/{path}")), Use::Reads, false);
-                // With a host, an encoding or a pattern it may be another one.
+                // With a host, an encoding or a pattern it may be another file.
                 handling.beyond.get_or_insert(Use::Reads);
             } else if text.contains(['{', '[']) {
                 handling.beyond.get_or_insert(Use::Reads);
@@ -264,14 +266,14 @@ impl<'r> Collected<'r> {
         }
     }
 
-    /// What the project's code is given. Paths in it count, and what is not known is the code's affair.
+    /// Arguments of the project's code. Known paths among them count; unknown words do not.
     fn project(&self, texts: usize, handling: &mut Handling) {
         let below = self.descends() || self.has(Takes::Rewrites);
         let used = if self.has(Takes::Rewrites) { Use::Puts } else { Use::Unknown };
         for it in self.operands.iter().skip(texts) {
             let Some(text) = it.word.literal() else { continue };
             let value = text.split_once('=').map(|(_, value)| value);
-            // `-Ffile`, or a word that is no option.
+            // The value in `-Ffile`, or a word that is not an option.
             let path = match text.strip_prefix('-') {
                 Some(letters) if !letters.starts_with('-') => letters.get(1..),
                 Some(_) => None,
@@ -284,7 +286,7 @@ impl<'r> Collected<'r> {
         }
     }
 
-    /// A file with code. Without one, the code comes from the input, and nobody sees it.
+    /// A file with code. Without one, the code is read from the input and is not known.
     fn code(&self, handling: &mut Handling) {
         let elsewhere = [Takes::Names, Takes::Pattern, Takes::PatternsIn];
         let file = self.operands.first().and_then(|it| it.written.literal());
@@ -317,7 +319,7 @@ impl<'r> Collected<'r> {
     }
 }
 
-/// True for a word whose value may start with anything, `.` and `file:` included.
+/// True for a word whose value may start with anything, such as `.` or `file:`.
 fn may_start_with_dot(written: &str) -> bool {
     written.trim_start_matches('"').starts_with(['$', '`', '{', '.', '['])
 }

@@ -1,7 +1,8 @@
 //! Reads the words of a command by the table of its program.
 
+use crate::shell::Word;
+
 use super::{
-    super::command::Word,
     Program, Style,
     Takes::{
         self, Command, Descends, DescendsFollowing, DescendsUnless, ExactDestination, Extracts,
@@ -12,41 +13,40 @@ use super::{
     Use,
 };
 
-/// The options and operands of a command, in their order.
+/// The options and operands of a command, in order.
 #[derive(Debug)]
 pub(super) struct Arguments {
-    /// The table that counts: of the program or its subcommand.
+    /// The table of the program or of its subcommand.
     pub(super) program: &'static Program,
     pub(super) items: Vec<Item>,
-    /// How files may be used that are not among these: because a word is nothing that the table knows,
-    /// or may become an option.
+    /// How other files may be used, because a word is not in the table or may become an option.
     pub(super) beyond: Option<Use>,
 }
 
-/// One of them.
+/// An option or an operand.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// An option with its value, if it has one.
+    /// An option, with its value if it has one.
     Option(Takes, Option<Word>),
-    /// Any other word, and whether it stands behind `--`.
+    /// Any other word, and whether it comes after `--`.
     Operand(Word, bool),
 }
 
 /// The words that are still to be read.
-struct Words<'w> {
+struct ArgumentWords<'w> {
     rest: std::slice::Iter<'w, Word>,
     read: Arguments,
 }
 
-/// Reads the words behind the name of a program.
+/// Reads the words after the name of a program.
 pub(super) fn parse(program: &'static Program, words: &[Word]) -> Arguments {
     let read = Arguments { program, items: Vec::new(), beyond: None };
-    let mut words = Words { rest: words.iter(), read };
+    let mut words = ArgumentWords { rest: words.iter(), read };
     words.read_all();
     words.read
 }
 
-impl Words<'_> {
+impl ArgumentWords<'_> {
     fn read_all(&mut self) {
         let mut is_first = true;
         let mut only_operands = false;
@@ -76,7 +76,7 @@ impl Words<'_> {
         }
     }
 
-    /// The table of a subcommand, which every operand of a program with subcommands has to name.
+    /// The table of the subcommand that the first operand names.
     fn subcommand(&mut self, text: &str) -> Option<&'static Program> {
         let program = self.read.program;
         if program.subcommands.is_empty() {
@@ -89,7 +89,7 @@ impl Words<'_> {
         found
     }
 
-    /// A word that only the running shell knows may be an option too, unless it starts like a path.
+    /// An unknown word may be an option as well, unless it starts like a path.
     fn unknown(&mut self, word: &Word, only_operands: bool) {
         let written = word.text();
         if !only_operands && written.starts_with('-') {
@@ -171,7 +171,7 @@ impl Words<'_> {
         }
     }
 
-    /// An option that takes its value, if it has one, from the next word.
+    /// An option that takes its value from the next word, if it has one.
     fn with_next(&mut self, takes: Takes) {
         match takes {
             Command => {
@@ -190,7 +190,7 @@ impl Words<'_> {
             }
             _ if takes.has_value() => match self.rest.next().cloned() {
                 Some(value) => {
-                    // Without quotes it may become several words, of which some are options.
+                    // Without quotes it may become several words, some of which may be options.
                     if value.literal().is_none() && !is_quoted(value.text()) {
                         self.may_be_any_option();
                     }
@@ -221,14 +221,14 @@ impl Words<'_> {
 
     fn not_understood(&mut self, text: &str) {
         if self.read.program.style == Style::Project {
-            // What follows `=` may be a path of the project's code.
+            // The text after `=` may be a path for the project's code.
             self.read.items.push(Item::Operand(Word::Literal(text.to_owned()), false));
         } else {
             self.read.beyond = Some(Use::Unknown);
         }
     }
 
-    /// Some word may become any option of the program.
+    /// Notes that a word may become any option of the program.
     fn may_be_any_option(&mut self) {
         let worst = self.read.program.worst_option();
         if self.read.beyond != Some(Use::Unknown) {
@@ -241,7 +241,7 @@ impl Words<'_> {
         options.filter(|it| it.1.contains(&name)).map(|it| it.0).next()
     }
 
-    /// What an option takes, by its name or the start of it.
+    /// What an option takes, by its name or an abbreviation of it.
     fn find(&self, name: &str) -> Option<Takes> {
         let program = self.read.program;
         if let Some(takes) = self.exactly(name) {
@@ -257,7 +257,7 @@ impl Words<'_> {
         let mut like = program.options.iter().filter_map(|(takes, names)| {
             names.iter().any(|it| it.starts_with(name)).then_some(*takes)
         });
-        // Of several that take different things, the program would take none.
+        // If the abbreviation is ambiguous, the program accepts none of them.
         like.next().filter(|first| like.all(|it| it == *first))
     }
 }
@@ -287,7 +287,7 @@ impl Takes {
 }
 
 impl Program {
-    /// How a file may be used by the option that does the most with files.
+    /// The strongest use of a file by any option of the program.
     fn worst_option(&self) -> Option<Use> {
         let harmless = |it: Takes| matches!(it, Flag | Text | MaybeText | TwoTexts | Names | Lists);
         let reads = |it: Takes| {
@@ -322,24 +322,24 @@ impl Program {
     }
 }
 
-/// True for letters, digits and `-`, which the shell leaves as they are.
+/// True for letters, digits and `-`, which the shell does not expand.
 fn is_plain_name(name: &str) -> bool {
     name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
 }
 
-/// True for a word that the shell leaves one word, whatever is in it.
+/// True for a word that stays one word, whatever its value is.
 fn is_quoted(written: &str) -> bool {
     let inner = written.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-    // `"$@"` and `"${a[@]}"` are any number of words.
+    // `"$@"` and `"${a[@]}"` become any number of words.
     inner.is_some_and(|it| {
         !it.contains(['"', '@', '*']) || it.starts_with("$(") && !it.contains('"')
     })
 }
 
-/// True when the word may become one that starts with `-`.
+/// True when the word may expand to one that starts with `-`.
 fn may_be_option(written: &str) -> bool {
     let starts_unknown = |it: &str| it.starts_with(['$', '`', '-', '{', '[', '?', '*']);
     let quoted = written.strip_prefix('"').unwrap_or(written);
-    // Without quotes, a part behind a space may start with `-`.
+    // Without quotes, a part after a space may start with `-`.
     starts_unknown(quoted) || (written.contains(['$', '`', '{']) && !is_quoted(written))
 }

@@ -1,7 +1,7 @@
-//! Scripts inside command lines that certainly touch no file.
+//! Finds scripts in command lines that certainly touch no file.
 //!
-//! `sed 'w f'` writes and `awk '{ getline < f }'` reads. Only what is understood here is taken for
-//! harmless, and that is what people write every day.
+//! `sed 'w f'` writes a file, and `awk '{ getline < f }'` reads one. Only scripts that are understood here
+//! count as harmless, which are those that people write every day.
 
 use super::Language;
 
@@ -21,14 +21,15 @@ pub(super) fn is_assignment(word: &str) -> bool {
         && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
 }
 
-/// Without pipes, redirections, `getline`, `system`, `@include` and changes of what is read.
+/// True for awk scripts without pipes, redirections, `getline`, `system`, `@include` and changes of the
+/// input files.
 fn is_plain_awk(script: &str) -> bool {
     let without_or = script.replace("||", "");
     !without_or.contains(['|', '>', '@'])
         && !has_word(script, &["getline", "system", "ARGV", "ARGC", "FUNCTAB", "SYMTAB"])
 }
 
-/// Without modules and what `yq` loads.
+/// True for jq and yq scripts that load neither modules nor files.
 fn is_plain_jq(script: &str) -> bool {
     let loads = ["load", "load_str", "load_xml", "load_props", "load_base64", "eval", "envsubst"];
     !has_word(script, &["import", "include", "modulemeta"]) && !has_word(script, &loads)
@@ -38,7 +39,7 @@ fn has_word(script: &str, words: &[&str]) -> bool {
     script.split(|it: char| !it.is_alphanumeric() && it != '_').any(|it| words.contains(&it))
 }
 
-/// Reads a script command by command; those that open files or run something are not among them.
+/// True for sed scripts in which every command is known to open no file and run nothing.
 fn is_plain_sed(script: &str) -> bool {
     let mut rest = script;
     loop {
@@ -60,7 +61,7 @@ fn is_plain_sed(script: &str) -> bool {
             Some('b' | 't' | 'T' | ':') => {
                 arguments.find(['\n', ';', '}']).map_or(Some(""), |at| arguments.get(at..))
             }
-            // Text up to the end of a line that does not end in a backslash.
+            // Skips text up to the end of a line that does not end in a backslash.
             Some('a' | 'i' | 'c') => after_text(arguments),
             Some('#') => arguments.find('\n').map_or(Some(""), |at| arguments.get(at..)),
             Some('s') => after_parts(arguments).map(|it| {
@@ -72,7 +73,7 @@ fn is_plain_sed(script: &str) -> bool {
             _ => None,
         };
         match after.map(|it| it.trim_start_matches([' ', '\t'])) {
-            // `{` stands in front of another command.
+            // `{` is followed by another command.
             Some(after) if name == Some('{') => rest = after,
             Some(after) if after.is_empty() || after.starts_with([';', '\n', '}', '#']) => {
                 rest = after;
@@ -82,7 +83,7 @@ fn is_plain_sed(script: &str) -> bool {
     }
 }
 
-/// What stands behind the lines that a command is for: `1,$`, `/x/,+3`, `$!`.
+/// The text after the address of a command: `1,$`, `/x/,+3`, `$!`.
 fn behind_addresses(text: &str) -> Option<&str> {
     let mut rest = text;
     for place in 0..2 {
@@ -107,19 +108,19 @@ fn behind_addresses(text: &str) -> Option<&str> {
     Some(rest.trim_start_matches(['!', ' ']))
 }
 
-/// What stands behind `/a/b/`, whatever the sign between the parts is.
+/// The text after `/a/b/`, with any character as the delimiter.
 fn after_parts(text: &str) -> Option<&str> {
     let mark = text.chars().next().filter(|it| !matches!(it, '\\' | '\n'))?;
     after_part(after_part(text.get(mark.len_utf8()..)?, mark)?, mark)
 }
 
-/// What stands behind the next mark that is neither escaped nor in brackets.
+/// The text after the next delimiter that is neither escaped nor in brackets.
 fn after_part(text: &str, mark: char) -> Option<&str> {
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {
         match character {
             '\\' => drop(characters.next()),
-            // Where a list of characters ends is read differently by different programs.
+            // Programs disagree about where a list of characters ends.
             '[' if text.get(at..)?.split(']').next()?.contains(mark) => return None,
             it if it == mark => return text.get(at + mark.len_utf8()..),
             _ => {}

@@ -92,7 +92,7 @@ impl Tool for ReadManyFiles {
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<ReadFiles>, ToolError> {
         let count = plan.0.len();
         let mut answer = Answer::default();
-        let paths = Paths::below(cx.session.roots.first());
+        let paths = Paths::below(cx.session.shared.roots.first());
         if plan.0.iter().any(|(asked, _)| path_from_text(asked).is_relative()) {
             paths.owe_the_root();
         }

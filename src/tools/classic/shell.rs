@@ -63,7 +63,7 @@ impl Tool for Shell {
         let timeout = input.timeout.unwrap_or(DEFAULT_TIMEOUT_MS);
         let start = match &input.cwd {
             Some(asked) => {
-                let place = cx.session.roots.resolve(asked, RelativePaths::FromFirstRoot)?;
+                let place = cx.session.shared.roots.resolve(asked, RelativePaths::FromFirstRoot)?;
                 let metadata = place
                     .absolute()
                     .metadata()

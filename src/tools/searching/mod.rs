@@ -36,7 +36,7 @@ pub(super) const MAX_OFFSET: u64 = 100_000;
 /// The place a search starts at; without one, or with an empty one, the workspace.
 pub(super) fn start(path: Option<&str>, cx: &ToolContext) -> Result<WorkspacePath, ToolError> {
     let asked = path.filter(|it| !it.is_empty()).unwrap_or(".");
-    Ok(cx.session.roots.resolve(asked, RelativePaths::FromFirstRoot)?)
+    Ok(cx.session.shared.roots.resolve(asked, RelativePaths::FromFirstRoot)?)
 }
 
 /// The same for a search in files, which may be that of a command's output.
@@ -114,11 +114,11 @@ pub(super) struct Surroundings {
 impl Surroundings {
     pub(super) fn of(cx: &ToolContext) -> Self {
         Self {
-            paths: Paths::below(cx.session.roots.first()),
+            paths: Paths::below(cx.session.shared.roots.first()),
             visibility: cx.visibility.clone(),
-            threads: cx.session.search_threads.clone(),
-            global_excludes: cx.session.global_excludes.clone(),
-            workspace: cx.session.roots.first().to_owned(),
+            threads: cx.session.shared.search_threads.clone(),
+            global_excludes: cx.session.shared.global_excludes.clone(),
+            workspace: cx.session.shared.roots.first().to_owned(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Programs that pack and unpack.
+//! Programs that pack and unpack archives.
 
 use super::super::{
     Links, Operands, PLAIN, Program, Style,
@@ -72,7 +72,7 @@ const ZIP: Program = Program {
             "-5", "-6", "-7", "-8", "-l", "-o", "-X", "--no-extra", "-D", "--no-dir-entries", "-y",
             "--symlinks", "-F", "-FF", "-e", "--encrypt", "-g", "-h",
         ]),
-        // Links are followed on the way down, and `-x` takes words up to `@` or the end.
+        // It follows links while it descends, and `-x` takes words up to `@` or the end.
         (super::super::Takes::DescendsFollowing, &["-r", "--recurse-paths", "-R"]),
         (ListedIn, &["-@"]),
         (Text, &["-n", "-P", "--password", "-s", "--split-size"]),

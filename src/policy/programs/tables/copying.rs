@@ -1,4 +1,4 @@
-//! Programs that put files elsewhere.
+//! Programs that copy, move or link files.
 
 use super::super::{
     Links, Operands, PLAIN, Program, Style,
@@ -79,7 +79,7 @@ const INSTALL: Program = Program {
         (Text, &["-g", "--group", "-m", "--mode", "-o", "--owner", "-S", "--suffix"]),
         (ExactDestination, &["-T", "--no-target-directory"]),
         (Puts, &["-t", "--target-directory"]),
-        // Directories, all of them.
+        // All operands are directories.
         (Rewrites, &["-d", "--directory"]),
         (UnclearValue, &["--strip-program"]),
     ],

@@ -8,11 +8,11 @@ use super::super::{
     },
 };
 
-/// Whatever it is given, the project's code sees.
+/// The project's code gets all of its arguments.
 const RUNS: Program =
     Program { operands: Operands::ProjectArguments(0), style: Style::Project, ..PLAIN };
 
-/// A subcommand in front.
+/// The same, after a subcommand.
 const WITH_SUBCOMMAND: Program = Program { operands: Operands::ProjectArguments(1), ..RUNS };
 
 /// Changes the files that it is given, and those below directories.

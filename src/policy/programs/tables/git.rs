@@ -1,4 +1,4 @@
-//! git, by its subcommands. Paths start in the directory or at the top of the working tree.
+//! git, by its subcommands. Paths start in the current directory or at the top of the working tree.
 
 use super::super::{
     Links, Operands, PLAIN, Program, Style,
@@ -70,7 +70,7 @@ const HISTORY: Program = Program {
     ..PLAIN
 };
 
-/// Shows names and messages unless it is told to show more.
+/// Shows names and messages, unless an option asks for more.
 const LOG: Program = Program {
     names: &["log", "shortlog", "reflog", "whatchanged", "rev-list"],
     operands: Operands::Log,
@@ -82,10 +82,10 @@ const DIFF: Program = Program {
     ..HISTORY
 };
 
-/// Shows whatever a name stands for, files included.
+/// Shows what a name stands for, which may be a file.
 const SHOW: Program = Program { names: &["show"], operands: Operands::Objects, ..HISTORY };
 
-/// Options of subcommands that change files, by which they show them first.
+/// Options with which subcommands that change files show them first.
 const PATCHES: (Takes, &[&str]) =
     (Shows, &["-p", "--patch", "-i", "--interactive", "-e", "--edit"]);
 
@@ -116,7 +116,7 @@ const GREP: Program = Program {
     ..PLAIN
 };
 
-/// Options that many subcommands share and that say nothing of files.
+/// Options that many subcommands share and that are not about files.
 const SHARED: &[&str] = &[
     "-q", "--quiet", "-v", "--verbose", "-n", "--dry-run", "-f", "--force", "-a", "--all",
     "--no-verify", "-h", "--help", "-s", "-d", "-D", "-m", "-M", "-r", "-l", "-k", "-z", "-u", "-t",
@@ -194,7 +194,7 @@ const CONFIG: Program = Program {
     ..PLAIN
 };
 
-/// Talks to another repository, by a program that an option or the address may name.
+/// Talks to another repository. An option or the URL may name a program for that.
 const TRANSPORT: Program = Program {
     names: &["fetch", "push", "ls-remote"],
     options: &[
@@ -214,7 +214,7 @@ const TRANSPORT: Program = Program {
     ..PLAIN
 };
 
-/// The message may be in a file, which is shown then.
+/// The message may be read from a file, which is then shown.
 const COMMIT: Program = Program {
     names: &["commit"],
     options: &[
@@ -283,7 +283,7 @@ const CHECKOUT: Program = Program {
         (Flag, SHARED),
         (Text, SHARED_TEXTS),
         PATCHES,
-        // A new branch of what is there.
+        // Creates a branch from the current commit.
         (Names, &["-b", "-B", "-c", "-C"]),
         (MaybeText, &["--conflict", "--gpg-sign", "--recurse-submodules"]),
         (ListedIn, &["--pathspec-from-file"]),

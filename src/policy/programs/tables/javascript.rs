@@ -5,7 +5,7 @@ use super::super::{
     Takes::{Flag, Names, Puts, Reads, Rewrites, Text, UnclearValue, Within, Writes},
 };
 
-/// Whatever it is given, the project's code sees.
+/// The project's code gets all of its arguments.
 const RUNS: Program =
     Program { operands: Operands::ProjectArguments(0), style: Style::Project, ..PLAIN };
 

@@ -1,14 +1,20 @@
-//! The tables, a file per family. Checked against `--help` of GNU coreutils 9, grep 3 and tar 1.35,
-//! among others; where versions differ, the option that does more with files counts.
+//! The tables of programs, one file for each family. They were checked against `--help` of GNU coreutils 9,
+//! grep 3 and tar 1.35, among others. Where versions differ, the option that does more with files counts.
 //!
 //! The tables are not formatted by rustfmt, which would give each name a line of its own.
 
 #[rustfmt::skip]
 mod archives;
 #[rustfmt::skip]
+mod builtins;
+#[rustfmt::skip]
 mod copying;
 #[rustfmt::skip]
 mod development;
+#[rustfmt::skip]
+mod file_changers;
+#[rustfmt::skip]
+mod file_readers;
 #[rustfmt::skip]
 mod git;
 #[rustfmt::skip]
@@ -20,15 +26,9 @@ mod operations;
 #[rustfmt::skip]
 mod printing;
 #[rustfmt::skip]
-mod reading;
-#[rustfmt::skip]
 mod searching;
 #[rustfmt::skip]
-mod shell;
-#[rustfmt::skip]
 mod texts;
-#[rustfmt::skip]
-mod writing;
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -36,18 +36,18 @@ use super::Program;
 
 const FAMILIES: [&[Program]; 13] = [
     archives::PROGRAMS,
+    builtins::PROGRAMS,
     copying::PROGRAMS,
     development::PROGRAMS,
+    file_changers::PROGRAMS,
+    file_readers::PROGRAMS,
     git::PROGRAMS,
     javascript::PROGRAMS,
     network::PROGRAMS,
     operations::PROGRAMS,
     printing::PROGRAMS,
-    reading::PROGRAMS,
     searching::PROGRAMS,
-    shell::PROGRAMS,
     texts::PROGRAMS,
-    writing::PROGRAMS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Program>> = LazyLock::new(|| {

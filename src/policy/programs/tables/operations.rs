@@ -5,11 +5,11 @@ use super::super::{
     Takes::{Flag, Puts, Reads, Text, Unclear, UnclearValue, Within, Writes},
 };
 
-/// Names of things elsewhere. A word that is also a path counts as one.
+/// Names of things in the cluster or cloud. A word that is also a path counts as one.
 const NAMES: Program =
     Program { operands: Operands::ProjectArguments(0), style: Style::Project, ..PLAIN };
 
-/// Runs or shows what is not seen here.
+/// It runs or shows something that its words do not name.
 const UNCLEAR: Program = Program { operands: Operands::Unclear, style: Style::Project, ..PLAIN };
 
 const DOCKER: Program = Program {
@@ -41,7 +41,7 @@ const DOCKER: Program = Program {
             )],
             ..NAMES
         },
-        // All of a directory goes into an image, and mounts show a container all of one.
+        // An image gets all of a directory, and a mount gives a container all of one.
         Program {
             names: &[
                 "build", "buildx", "run", "create", "exec", "cp", "save", "load", "export",

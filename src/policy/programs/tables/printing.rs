@@ -1,4 +1,4 @@
-//! Programs that make documents and pictures of others.
+//! Programs that turn documents and pictures into others.
 
 use super::super::{
     Operands, PLAIN, Program, Style,

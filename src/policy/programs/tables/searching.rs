@@ -77,7 +77,7 @@ const RIPGREP: Program = Program {
         (Pattern, &["-e", "--regexp"]),
         (PatternsIn, &["-f", "--file"]),
         (Reads, &["--ignore-file"]),
-        // Lists files instead, so that the first operand is one of them.
+        // It lists files instead, so the first operand is a path.
         (NoPattern, &["--files"]),
         (Unclear, &["-z", "--search-zip"]),
         (UnclearValue, &["--pre", "--pre-glob", "--hostname-bin"]),
@@ -309,14 +309,14 @@ const DIFF: Program = Program {
             "--new-group-format", "--unchanged-group-format", "--changed-group-format", "--palette",
             "--horizon-lines",
         ]),
-        // Links are followed on the way down.
+        // It follows links while it descends.
         (DescendsFollowing, &["-r", "--recursive"]),
         (Reads, &["--from-file", "--to-file", "-X", "--exclude-from"]),
         (Writes, &["-o", "--output"]),
         (UnclearValue, &["--diff-program", "--merge"]),
     ],
     operands: Operands::Files(Use::Reads),
-    // Two directories are compared file by file.
+    // It compares two directories file by file.
     descends: true,
     ..PLAIN
 };

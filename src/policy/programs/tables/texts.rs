@@ -1,4 +1,4 @@
-//! Programs that turn text into other text, some of them with scripts of their own.
+//! Programs that turn text into other text, some of them by scripts.
 
 use super::super::{
     Language, Operands, PLAIN, Program, Style,

@@ -1,0 +1,79 @@
+//! How much work may be spent on a line. Work is bounded and not time, so that the same line always gets
+//! the same answer.
+
+/// Longer lines are not read.
+pub const MAX_LINE_BYTES: usize = 65_536;
+/// How deep scripts in scripts and wrappers in wrappers are followed.
+const MAX_DEPTH: usize = 8;
+/// The most commands, and the most redirections, that are read. No person would read more.
+const MAX_SEGMENTS: usize = 2_048;
+/// The most bytes of a line and of all scripts in it.
+const MAX_READ: usize = 2 * MAX_LINE_BYTES;
+/// The most bytes of all commands and words together. Nested ones are counted several times.
+const MAX_COPIED: usize = 16 * MAX_LINE_BYTES;
+/// How many progress reports of the grammar's parser are waited for. It reports every 100 steps; 64 KB of
+/// ordinary words take 600 reports.
+const MAX_REPORTS: usize = 800;
+/// How many chunks of text the parser may ask for. 64 KB are 128 chunks, but its scanner goes back and asks
+/// again.
+const MAX_REQUESTS: usize = 1_000;
+
+/// Why a part of a line was not read.
+pub(crate) const TOO_LONG: &str = "is longer than 65536 bytes, which is too long to be analysed";
+pub(crate) const TOO_COMPLEX: &str = "is too complex to be analysed";
+pub(crate) const TOO_MANY: &str = "runs more commands than are analysed";
+
+/// The work done on one line, including everything that is nested in it.
+#[derive(Debug, Default)]
+pub struct ReadingWork {
+    /// Bytes of the line and of scripts in it.
+    pub read: usize,
+    /// Bytes of commands and words that were copied.
+    pub copied: usize,
+    /// Progress reports of the grammar's parser.
+    pub reports: usize,
+    /// Chunks of text that the parser asked for.
+    pub requests: usize,
+}
+
+impl ReadingWork {
+    /// Counts a script that is about to be read.
+    pub(crate) fn read(&mut self, bytes: usize) -> Result<(), &'static str> {
+        if bytes > MAX_LINE_BYTES {
+            return Err(TOO_LONG);
+        }
+        self.read += bytes;
+        if self.read > MAX_READ { Err(TOO_COMPLEX) } else { Ok(()) }
+    }
+
+    /// Counts a command or a redirection that is about to be copied, as the one after `count` others.
+    pub(crate) fn copy(
+        &mut self,
+        bytes: usize,
+        count: usize,
+        depth: usize,
+    ) -> Result<(), &'static str> {
+        self.copied += bytes;
+        if count >= MAX_SEGMENTS || depth > MAX_DEPTH {
+            return Err(TOO_MANY);
+        }
+        if self.copied > MAX_COPIED { Err(TOO_COMPLEX) } else { Ok(()) }
+    }
+
+    /// Counts a progress report; false when there were too many.
+    pub(crate) const fn report(&mut self) -> bool {
+        self.reports += 1;
+        self.reports <= MAX_REPORTS && self.requests <= MAX_REQUESTS
+    }
+
+    /// Counts a request for text; false when there were too many.
+    pub(crate) const fn request(&mut self) -> bool {
+        self.requests += 1;
+        self.requests <= MAX_REQUESTS
+    }
+
+    /// True when the parser has used up its share.
+    pub(crate) const fn is_spent(&self) -> bool {
+        self.reports > MAX_REPORTS || self.requests > MAX_REQUESTS
+    }
+}
