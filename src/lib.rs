@@ -31,6 +31,7 @@ pub mod registry;
 mod regular_file;
 pub mod session;
 mod terminal;
+mod terminal_parser;
 pub mod tool;
 pub mod tools;
 pub mod workspace;

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::{
     ending::{Ending, StopReason},
     manager::TaskManager,
-    readable::Stream,
+    readable::ReadableStream,
     settings::OnTimeout,
     task::{Ground, Task},
 };
@@ -77,7 +77,7 @@ impl Foreground {
         limit: Duration,
         tell: impl Fn(String) -> Told,
     ) -> Outcome {
-        let mut stream = Stream::default();
+        let mut stream = ReadableStream::default();
         let outcome = tokio::select! {
             biased;
             outcome = self.outcome(limit) => outcome,
@@ -92,7 +92,7 @@ impl Foreground {
 
     async fn hear<Told: Future<Output = ()>>(
         &self,
-        stream: &mut Stream,
+        stream: &mut ReadableStream,
         tell: &impl Fn(String) -> Told,
     ) -> Infallible {
         let mut seen = 0;

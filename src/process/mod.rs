@@ -46,6 +46,6 @@ pub use manager::{
     CommandRole, CommandSpec, MAX_COMMAND_BYTES, MAX_RUNNING, StartError, TaskManager,
 };
 pub use output::{Part, SpillState};
-pub use readable::{Stream, readable, unfinished_sequence};
+pub(crate) use readable::{readable, unfinished_sequence};
 pub use settings::{OnTimeout, ProcessSettings};
 pub use task::{Ground, Task};

@@ -3,7 +3,10 @@
 
 use serde::Serialize;
 
-use crate::terminal::visible_text;
+use crate::{
+    terminal::visible_text,
+    terminal_parser::{TerminalAction, TerminalParser},
+};
 
 /// How much of an output is kept; nothing said is no limit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,25 +105,13 @@ pub fn for_display(output: &str) -> String {
 /// Removes escape sequences: colours, cursor movements, titles.
 fn without_escapes(output: &str) -> String {
     let mut plain = String::with_capacity(output.len());
-    let mut rest = output.chars().peekable();
-    while let Some(character) = rest.next() {
-        match character {
-            '\u{1b}' => match rest.next() {
-                // CSI: parameters and intermediates, then one final character.
-                Some('[') => while rest.next().is_some_and(|it| !('@'..='~').contains(&it)) {},
-                // OSC, DCS and their kin: up to BEL or the string terminator.
-                Some(']' | 'P' | '_' | '^' | 'X') => {
-                    while let Some(it) = rest.next() {
-                        if it == '\u{7}' || (it == '\u{1b}' && rest.next_if_eq(&'\\').is_some()) {
-                            break;
-                        }
-                    }
-                }
-                Some(_) | None => {}
-            },
-            _ => plain.push(character),
-        }
-    }
+    let mut append = |action| match action {
+        TerminalAction::Print(it) | TerminalAction::Control(it) => plain.push(it),
+        TerminalAction::EraseToLineEnd => {}
+    };
+    let mut parser = TerminalParser::default();
+    parser.parse(output.as_bytes(), &mut append);
+    parser.finish(&mut append);
     plain
 }
 
