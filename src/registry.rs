@@ -290,12 +290,12 @@ mod tests {
     use super::*;
     use crate::tool::{Prepared, SideEffect, ToolContext, ToolSpec};
 
-    struct Named {
+    struct NamedTool {
         spec: ToolSpec,
         aliases: &'static [&'static str],
     }
 
-    impl DynTool for Named {
+    impl DynTool for NamedTool {
         fn spec(&self) -> &ToolSpec {
             &self.spec
         }
@@ -323,7 +323,7 @@ mod tests {
             kind: crate::tool::ToolKind::PLAIN,
             annotations: crate::tool::Annotations::default(),
         };
-        Arc::new(Named { spec, aliases })
+        Arc::new(NamedTool { spec, aliases })
     }
 
     fn registry_of(names: &[(&str, ToolSource)]) -> Registry {

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    pipeline::{CallOptions, Order, ToolCall, TurnCall},
+    pipeline::{CallOptions, ToolCall, TurnCall, TurnOrder},
     policy::Decision,
     provider::{ResultFormat, result_json},
     tool::{Backlog, Progress, ProgressSink, ToolOutput, shown_text},
@@ -111,7 +111,7 @@ impl NativeRegistry {
             let asked: Vec<(String, String)> =
                 calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
             let calls = calls.into_iter().map(BatchCall::read).collect();
-            let order = if parallel_reads { Order::ReadsInParallel } else { Order::Serial };
+            let order = if parallel_reads { TurnOrder::ReadsInParallel } else { TurnOrder::Serial };
             let outputs = pipeline.call_all(calls, options, order).await;
             let results: Vec<String> = outputs
                 .iter()

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::HookRunner;
 use crate::{
-    process::{CommandRole, CommandSpec, Ending, Ground, StopReason, Task, signal_name},
+    process::{CommandEnding, CommandRole, CommandSpec, RunMode, StopReason, Task, signal_name},
     tool::ToolContext,
 };
 
@@ -37,7 +37,7 @@ impl HookRunner for CommandHook {
             description: None,
             cwd: cx.session.roots.first().to_owned(),
             session_id: cx.session.id.clone(),
-            ground: Ground::Fore,
+            run_mode: RunMode::Foreground,
             is_heard: false,
         };
         let started = cx.session.tasks.launch(spec).await;
@@ -76,7 +76,7 @@ impl Drop for RunningHook {
 }
 
 /// What a hook says on standard output. Nothing is an answer only where nothing more could have come.
-fn answer(hook: &Task, ending: &Ending) -> Result<Value, String> {
+fn answer(hook: &Task, ending: &CommandEnding) -> Result<Value, String> {
     let (bytes, _) = hook.ends();
     if hook.total() > bytes.len() as u64 {
         return Err(format!(

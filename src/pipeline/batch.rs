@@ -13,7 +13,7 @@ pub type TurnCall = (Option<String>, Result<ToolCall, ToolError>);
 
 /// How the calls of a turn are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum TurnOrder {
     /// One after the other.
     #[default]
     Serial,
@@ -31,14 +31,14 @@ impl Pipeline {
         &self,
         calls: Vec<TurnCall>,
         options: CallOptions,
-        order: Order,
+        order: TurnOrder,
     ) -> Vec<ToolOutput> {
         let mut outputs: Vec<ToolOutput> = Vec::with_capacity(calls.len());
         let mut interrupted: Option<String> = None;
         let mut calls = calls.into_iter().peekable();
         while let Some(first) = calls.next() {
             let mut group = vec![first];
-            while order == Order::ReadsInParallel
+            while order == TurnOrder::ReadsInParallel
                 && group.len() < MAX_SIDE_BY_SIDE
                 && group.iter().all(|it| self.only_looks(it))
                 && let Some(next) = calls.next_if(|it| self.only_looks(it))

@@ -13,9 +13,9 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Limits, Place,
+    Limits, StartPlace,
     bound::bounded,
-    execute::{Within, closed_while_running},
+    execute::{BoundedCall, closed_while_running},
     permit::Permit,
     start_order::StartOrder,
 };
@@ -105,7 +105,7 @@ impl Pipeline {
 
     /// Takes a place for a call that is about to be made, where the order of such calls matters: whoever
     /// makes calls on several threads asks before it leaves the thread they come from.
-    pub fn place(&self, name: &str) -> Option<Place> {
+    pub fn place(&self, name: &str) -> Option<StartPlace> {
         let tools = self.registry.snapshot();
         let entry = tools.find_called(name)?;
         (entry.tool.spec().side_effect == SideEffect::Mutating).then(|| self.start_order.take())
@@ -157,7 +157,7 @@ impl Pipeline {
                 tool_use_id: cx.tool_use_id.to_string(),
             });
         }
-        let within = Within::new(&cx, &self.closed, self.timeout(entry));
+        let within = BoundedCall::new(&cx, &self.closed, self.timeout(entry));
         let mut output = ToolOutput::from(within.run(permitted.into_prepared().run(&cx)).await);
         if cx.progress.is_watched() {
             cx.progress.send(Progress::End {

@@ -15,14 +15,14 @@ use crate::{
 const SETTLING: Duration = Duration::from_secs(5);
 
 /// What can end a call from outside.
-pub(super) struct Within<'a> {
+pub(super) struct BoundedCall<'a> {
     cancel: &'a CancellationToken,
     closed: &'a CancellationToken,
     commitment: &'a Commitment,
     timeout: Duration,
 }
 
-impl<'a> Within<'a> {
+impl<'a> BoundedCall<'a> {
     pub(super) fn new(
         cx: &'a ToolContext,
         closed: &'a CancellationToken,

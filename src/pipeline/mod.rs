@@ -11,10 +11,10 @@ mod permit;
 mod start_order;
 mod undo;
 
-pub use batch::{Order, TurnCall};
+pub use batch::{TurnCall, TurnOrder};
 pub use call::{CallOptions, Pipeline, ToolCall};
 pub use limits::Limits;
 pub use panic_fence::quiet_panic_hook;
-pub use permit::Judged;
-pub use start_order::Place;
+pub use permit::JudgedCall;
+pub use start_order::StartPlace;
 pub use undo::{UndoAction, Undone};

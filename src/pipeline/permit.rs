@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{
     CallOptions, Pipeline, ToolCall,
     call::{Called, DEFAULT_SESSION},
-    execute::Within,
+    execute::BoundedCall,
     heed::after_hooks,
     panic_fence::fenced,
 };
@@ -32,7 +32,7 @@ const LONG_LINE: usize = 2_048;
 const MAX_EDITS: usize = 3;
 
 /// A prepared call and what policy says of it.
-pub type Judged = (Box<dyn Prepared>, Decision);
+pub type JudgedCall = (Box<dyn Prepared>, Decision);
 
 /// A call that may run, and what goes with it.
 pub(super) struct Permit {
@@ -160,10 +160,10 @@ impl Pipeline {
         called: &Called<'_>,
         input: Value,
         cx: &ToolContext,
-    ) -> Result<Judged, ToolError> {
+    ) -> Result<JudgedCall, ToolError> {
         let tool = Arc::clone(&called.entry.tool);
         let prepared = if tool.prepares_slowly() {
-            let within = Within::new(cx, &self.closed, self.timeout(called.entry));
+            let within = BoundedCall::new(cx, &self.closed, self.timeout(called.entry));
             let aside = cx.clone();
             within.run(cx.blocking(move |_| tool.prepare(input, &aside))).await?
         } else {
@@ -180,7 +180,7 @@ impl Pipeline {
         prepared: Box<dyn Prepared>,
         cx: &ToolContext,
         said: &Verdict,
-    ) -> Result<Judged, ToolError> {
+    ) -> Result<JudgedCall, ToolError> {
         if !has_long_line(prepared.as_ref()) {
             let decision = self.decide(called, prepared.as_ref(), cx, said)?;
             return Ok((prepared, decision));
@@ -192,7 +192,7 @@ impl Pipeline {
                 ask(&entry, prepared.as_ref(), &aside, |question| Decision::of(&judge, question));
             Ok((prepared, decision))
         });
-        let within = Within::new(cx, &self.closed, self.timeout(called.entry));
+        let within = BoundedCall::new(cx, &self.closed, self.timeout(called.entry));
         let (prepared, decision) = within.run(judging).await?;
         // Policy may have changed meanwhile.
         let decision = if Arc::ptr_eq(&engine, &self.engine(cx)) {
@@ -244,7 +244,7 @@ impl Pipeline {
         &self,
         call: ToolCall,
         options: CallOptions,
-    ) -> Result<Option<Judged>, ToolError> {
+    ) -> Result<Option<JudgedCall>, ToolError> {
         let tools = self.registry.snapshot();
         let entry = self.find(&tools, &call.name, None)?;
         if entry.tool.prepares_slowly() {

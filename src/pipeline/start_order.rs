@@ -16,10 +16,10 @@ use tokio::sync::Notify;
 
 /// The calls that change files, in the order they were made.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StartOrder(Arc<Mutex<Line>>);
+pub(super) struct StartOrder(Arc<Mutex<StartQueue>>);
 
 #[derive(Debug, Default)]
-struct Line {
+struct StartQueue {
     next: u64,
     /// Those that have not started, each with the way to wake it.
     waiting: BTreeMap<u64, Arc<Notify>>,
@@ -27,7 +27,7 @@ struct Line {
 
 /// A place in the order. A call that is dropped gives its place up, and the others keep theirs.
 #[derive(Debug)]
-pub struct Place {
+pub struct StartPlace {
     order: StartOrder,
     number: u64,
     turn: Arc<Notify>,
@@ -35,21 +35,21 @@ pub struct Place {
 
 impl StartOrder {
     /// Takes the next place.
-    pub(super) fn take(&self) -> Place {
+    pub(super) fn take(&self) -> StartPlace {
         let turn = Arc::new(Notify::new());
         let mut line = self.lock();
         let number = line.next;
         line.next += 1;
         line.waiting.insert(number, Arc::clone(&turn));
-        Place { order: self.clone(), number, turn }
+        StartPlace { order: self.clone(), number, turn }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Line> {
+    fn lock(&self) -> MutexGuard<'_, StartQueue> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place {
+impl StartPlace {
     /// Runs a call: its first step in its turn, the rest as it comes.
     pub async fn run<T>(self, call: impl Future<Output = T>) -> T {
         while !self.is_first() {
@@ -69,7 +69,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for StartPlace {
     fn drop(&mut self) {
         let mut line = self.order.lock();
         line.waiting.remove(&self.number);
@@ -90,7 +90,7 @@ mod tests {
     async fn first_steps_are_taken_in_the_order_of_places_and_a_dropped_place_holds_nobody() {
         let order = StartOrder::default();
         let steps = Arc::new(Mutex::new(Vec::new()));
-        let places: Vec<Place> = (0..500).map(|_| order.take()).collect();
+        let places: Vec<StartPlace> = (0..500).map(|_| order.take()).collect();
         let calls: Vec<_> = places
             .into_iter()
             .enumerate()

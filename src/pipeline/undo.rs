@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{CallOptions, Pipeline, execute::Within};
+use super::{CallOptions, Pipeline, execute::BoundedCall};
 use crate::{
     error::{ErrorKind, ToolError},
     session::{Change, Session},
@@ -64,7 +64,7 @@ impl Pipeline {
             let turn = cx.session.locks.queue_up(&change.place);
             let taker = cx.clone();
             let work = cx.blocking(move |_| take_back(&change, turn, &taker));
-            let within = Within::new(&cx, &self.closed, self.limits.call_timeout());
+            let within = BoundedCall::new(&cx, &self.closed, self.limits.call_timeout());
             match within.run(work).await {
                 Ok(file) => undone.push(file),
                 Err(error) => return Err(after_others(error, &undone)),

@@ -5,12 +5,12 @@ use std::{collections::HashSet, fs};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::protocol::Process;
+use super::protocol::ProcessIdentity;
 
 /// What `/proc` says of a process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeenProcess {
-    pub(crate) process: Process,
+    pub(crate) process: ProcessIdentity,
     pub(crate) parent: i32,
     pub(crate) session: i32,
     pub(crate) is_zombie: bool,
@@ -19,7 +19,7 @@ pub(crate) struct SeenProcess {
 }
 
 /// This process.
-pub(crate) fn this_process() -> Option<Process> {
+pub(crate) fn this_process() -> Option<ProcessIdentity> {
     look(own_id()).map(|it| it.process)
 }
 
@@ -29,12 +29,12 @@ fn own_id() -> i32 {
 
 /// Every living descendant of this process. They are beneath us whatever they did: an orphan's new parent
 /// is the nearest ancestor that reaps, and that is us.
-pub(crate) fn descendants() -> Vec<Process> {
+pub(crate) fn descendants() -> Vec<ProcessIdentity> {
     descendants_of(own_id())
 }
 
 /// Every living descendant of a process that adopts orphans.
-pub(crate) fn descendants_of(pid: i32) -> Vec<Process> {
+pub(crate) fn descendants_of(pid: i32) -> Vec<ProcessIdentity> {
     match children(pid) {
         Some(first) => walk(first, &mut HashSet::from([pid])),
         None => below(&all_processes(), HashSet::from([pid])),
@@ -52,7 +52,7 @@ pub(crate) fn kill_strays(made: &HashSet<i32>) {
 }
 
 /// Follows the kernel's lists of children: what it costs does not depend on who else runs.
-fn walk(first: Vec<i32>, known: &mut HashSet<i32>) -> Vec<Process> {
+fn walk(first: Vec<i32>, known: &mut HashSet<i32>) -> Vec<ProcessIdentity> {
     let mut found = Vec::new();
     let mut next = first;
     while let Some(pid) = next.pop() {
@@ -90,7 +90,7 @@ pub(crate) fn all_processes() -> Vec<SeenProcess> {
 }
 
 /// The living ones of these processes that are below the ones whose ids are given.
-pub(crate) fn below(all: &[SeenProcess], mut above: HashSet<i32>) -> Vec<Process> {
+pub(crate) fn below(all: &[SeenProcess], mut above: HashSet<i32>) -> Vec<ProcessIdentity> {
     let mut found = Vec::new();
     // Ids do not rise from parent to child once they have wrapped, so one pass is not enough.
     loop {
@@ -118,7 +118,7 @@ pub(crate) fn look(pid: i32) -> Option<SeenProcess> {
     let session = fields.nth(1)?.parse().ok()?;
     let started = fields.nth(15)?.parse().ok()?;
     Some(SeenProcess {
-        process: Process { pid, started },
+        process: ProcessIdentity { pid, started },
         parent,
         session,
         is_zombie: matches!(state, "Z" | "X"),
@@ -127,12 +127,12 @@ pub(crate) fn look(pid: i32) -> Option<SeenProcess> {
 }
 
 /// What is known of a process while it lives.
-pub(crate) fn look_again(process: Process) -> Option<SeenProcess> {
+pub(crate) fn look_again(process: ProcessIdentity) -> Option<SeenProcess> {
     look(process.pid).filter(|it| it.process == process && !it.is_zombie)
 }
 
 /// Signals a process if it still is the one that was seen.
-pub(crate) fn signal(process: Process, signal: Signal) {
+pub(crate) fn signal(process: ProcessIdentity, signal: Signal) {
     let Some(pid) = Pid::from_raw(process.pid) else { return };
     let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
     // The handle means whoever has the id now; only then is it known to be the process that was seen.
@@ -158,7 +158,7 @@ pub(crate) fn kill_all() {
 
 /// Ends all that are found, those included that fork faster than they are found: none may go on before all
 /// are found, and killing one would make room for another.
-pub(crate) fn kill_found(find: impl Fn() -> Vec<Process>) {
+pub(crate) fn kill_found(find: impl Fn() -> Vec<ProcessIdentity>) {
     let mut frozen = HashSet::new();
     for _ in 0..MAX_ROUNDS {
         let fresh: Vec<_> = find().into_iter().filter(|it| frozen.insert(*it)).collect();

@@ -55,7 +55,7 @@ pub enum KeeperTrouble {
 
 /// How a command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ending {
+pub struct CommandEnding {
     /// The exit code of the shell, where it exited.
     pub exit_code: Option<i32>,
     /// The signal that ended the shell.

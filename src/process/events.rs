@@ -36,17 +36,17 @@ pub struct TaskEvent {
     pub task: TaskInfo,
 }
 
-type Listener = Box<dyn Fn(&TaskEvent) + Send + Sync>;
+type TaskEventListener = Box<dyn Fn(&TaskEvent) + Send + Sync>;
 
 /// The events of a registry.
 #[derive(Default)]
-pub(super) struct TaskEvents(Mutex<Log>);
+pub(super) struct TaskEvents(Mutex<TaskEventLog>);
 
 #[derive(Default)]
-struct Log {
+struct TaskEventLog {
     last: u64,
     kept: VecDeque<TaskEvent>,
-    listener: Option<Listener>,
+    listener: Option<TaskEventListener>,
 }
 
 impl TaskEvents {
@@ -66,7 +66,7 @@ impl TaskEvents {
     }
 
     /// Makes a function hear every event that is kept, and then every one that comes.
-    pub(super) fn listen(&self, listener: Listener) {
+    pub(super) fn listen(&self, listener: TaskEventListener) {
         let mut log = self.lock();
         for event in &log.kept {
             listener(event);
@@ -76,10 +76,10 @@ impl TaskEvents {
 
     /// Lets go of the listener and of every event.
     pub(super) fn clear(&self) {
-        *self.lock() = Log::default();
+        *self.lock() = TaskEventLog::default();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Log> {
+    fn lock(&self) -> MutexGuard<'_, TaskEventLog> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,11 +5,11 @@ use std::{convert::Infallible, future::Future, sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{
-    ending::{Ending, StopReason},
+    ending::{CommandEnding, StopReason},
     manager::TaskManager,
     readable::ReadableStream,
     settings::OnTimeout,
-    task::{Ground, Task},
+    task::{RunMode, Task},
 };
 
 /// How often a listener hears of a command that says much.
@@ -19,9 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How waiting for a command came to an end.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum ForegroundOutcome {
     /// The command ended.
-    Ended(Ending),
+    Ended(CommandEnding),
     /// It goes on as a task.
     Background,
     /// It was stopped, and has not been seen to end.
@@ -29,19 +29,19 @@ pub enum Outcome {
 }
 
 /// A command in the foreground. Dropped before the command has ended, it ends it.
-pub struct Foreground {
+pub struct ForegroundCommand {
     manager: Arc<TaskManager>,
     task: Arc<Task>,
 }
 
-impl Foreground {
+impl ForegroundCommand {
     /// Waits for a command that was started.
     pub fn of(manager: Arc<TaskManager>, task: Arc<Task>) -> Self {
         Self { manager, task }
     }
 
     /// Waits for the end, within a time.
-    pub async fn outcome(&self, limit: Duration) -> Outcome {
+    pub async fn outcome(&self, limit: Duration) -> ForegroundOutcome {
         let settings = &self.manager.settings;
         let deadline = Instant::now() + limit;
         let reason = loop {
@@ -50,11 +50,11 @@ impl Foreground {
                 .map(|it| Instant::now() + it.saturating_sub(self.task.silence()));
             tokio::select! {
                 biased;
-                ending = self.task.ended() => return Outcome::Ended(ending),
+                ending = self.task.ended() => return ForegroundOutcome::Ended(ending),
                 () = sleep_until(deadline) => {
                     let goes_on = settings.on_timeout == OnTimeout::Background;
                     if goes_on && self.manager.promote(&self.task) {
-                        return Outcome::Background;
+                        return ForegroundOutcome::Background;
                     }
                     break StopReason::Timeout;
                 }
@@ -68,7 +68,7 @@ impl Foreground {
         self.task.stop(reason, settings.grace);
         timeout(settings.grace + PATIENCE, self.task.ended())
             .await
-            .map_or(Outcome::Stuck(reason), Outcome::Ended)
+            .map_or(ForegroundOutcome::Stuck(reason), ForegroundOutcome::Ended)
     }
 
     /// The same, with the output handed on as it comes. The command waits for a listener that is slow.
@@ -76,7 +76,7 @@ impl Foreground {
         &self,
         limit: Duration,
         tell: impl Fn(String) -> Told,
-    ) -> Outcome {
+    ) -> ForegroundOutcome {
         let mut stream = ReadableStream::default();
         let outcome = tokio::select! {
             biased;
@@ -108,9 +108,9 @@ impl Foreground {
     }
 }
 
-impl Drop for Foreground {
+impl Drop for ForegroundCommand {
     fn drop(&mut self) {
-        if self.task.ground() == Ground::Fore {
+        if self.task.run_mode() == RunMode::Foreground {
             self.task.stop(StopReason::Abandoned, self.manager.settings.grace);
         }
         // Nobody takes what waits any more, and the command must not wait for it.

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::UNIX_EPOCH};
 
 use serde::Serialize;
 
-use super::{ending::TaskState, output::SpillState, task::Task};
+use super::{command_output::SpillState, ending::TaskState, task::Task};
 
 /// What is known of a task.
 #[derive(Clone, Debug, Serialize)]

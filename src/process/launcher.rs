@@ -12,8 +12,10 @@ use std::{
 use tokio::sync::oneshot;
 
 #[cfg(target_os = "linux")]
-use super::supervisor::Supervisor;
-use super::{direct, manager::StartError, protocol::Request, settings::ProcessSettings};
+use super::supervisor_client::SupervisorClient;
+use super::{
+    manager::StartError, protocol::CommandRequest, settings::ProcessSettings, without_supervisor,
+};
 
 /// What a command reads and writes.
 pub(super) struct CommandStreams {
@@ -25,13 +27,13 @@ pub(super) struct CommandStreams {
 }
 
 /// Starts commands until it is closed.
-pub(super) struct Launcher(Mutex<Way>);
+pub(super) struct Launcher(Mutex<LaunchMethod>);
 
 /// How commands are started.
-enum Way {
+enum LaunchMethod {
     /// By the supervisor.
     #[cfg(target_os = "linux")]
-    Supervisor(Supervisor),
+    Supervisor(SupervisorClient),
     /// As children of this process: there is no supervisor.
     Direct,
     /// Not any more.
@@ -41,39 +43,39 @@ enum Way {
 impl Launcher {
     /// Starts the supervisor, where there is one for this system.
     pub(super) fn start(settings: &ProcessSettings, files: &Path) -> Self {
-        Self(Mutex::new(Way::begin(settings, files)))
+        Self(Mutex::new(LaunchMethod::begin(settings, files)))
     }
 
     /// Starts a command; true when everything it starts will be found and ended with it.
     pub(super) fn launch(
         &self,
-        request: Request,
+        request: CommandRequest,
         streams: CommandStreams,
         line: UnixStream,
         settings: &ProcessSettings,
         files: &Path,
     ) -> Result<bool, StartError> {
         let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*way, Way::Closed) {
+        if matches!(*way, LaunchMethod::Closed) {
             return Err(StartError::Closed);
         }
         #[cfg(target_os = "linux")]
-        if matches!(*way, Way::Supervisor(_)) {
-            let is_taken_by = |way: &Way| match way {
-                Way::Supervisor(it) => it.ask(&request, &streams, &line).is_ok(),
-                Way::Direct | Way::Closed => false,
+        if matches!(*way, LaunchMethod::Supervisor(_)) {
+            let is_taken_by = |way: &LaunchMethod| match way {
+                LaunchMethod::Supervisor(it) => it.ask(&request, &streams, &line).is_ok(),
+                LaunchMethod::Direct | LaunchMethod::Closed => false,
             };
             if is_taken_by(&way) {
                 return Ok(true);
             }
             // Somebody killed it. What it had started goes on; only new commands need another.
-            *way = Way::begin(settings, files);
+            *way = LaunchMethod::begin(settings, files);
             if is_taken_by(&way) {
                 return Ok(true);
             }
         }
         drop(way);
-        direct::start(request, streams, line, settings, files)?;
+        without_supervisor::start(request, streams, line, settings, files)?;
         Ok(false)
     }
 
@@ -82,7 +84,7 @@ impl Launcher {
     pub(super) fn resume(&self) -> bool {
         #[cfg(target_os = "linux")]
         if let Ok(way) = self.0.try_lock()
-            && let Way::Supervisor(supervisor) = &*way
+            && let LaunchMethod::Supervisor(supervisor) = &*way
         {
             return supervisor.resume();
         }
@@ -94,9 +96,9 @@ impl Launcher {
         #[cfg(target_os = "linux")]
         {
             let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Way::Supervisor(supervisor) = &mut *way {
+            if let LaunchMethod::Supervisor(supervisor) = &mut *way {
                 supervisor.kill();
-                *way = Way::begin(settings, files);
+                *way = LaunchMethod::begin(settings, files);
             }
         }
         #[cfg(not(target_os = "linux"))]
@@ -107,19 +109,19 @@ impl Launcher {
     /// ended.
     pub(super) fn close(&self) -> Option<oneshot::Receiver<()>> {
         let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *way, Way::Closed) {
+        match std::mem::replace(&mut *way, LaunchMethod::Closed) {
             #[cfg(target_os = "linux")]
-            Way::Supervisor(supervisor) => supervisor.let_go(),
-            Way::Direct | Way::Closed => None,
+            LaunchMethod::Supervisor(supervisor) => supervisor.let_go(),
+            LaunchMethod::Direct | LaunchMethod::Closed => None,
         }
     }
 }
 
-impl Way {
+impl LaunchMethod {
     fn begin(settings: &ProcessSettings, files: &Path) -> Self {
         #[cfg(target_os = "linux")]
         if let Some(program) = &settings.supervisor
-            && let Ok(supervisor) = Supervisor::start(program, settings, files)
+            && let Ok(supervisor) = SupervisorClient::start(program, settings, files)
         {
             return Self::Supervisor(supervisor);
         }

@@ -1,6 +1,6 @@
 //! The commands of a registry: starts them, finds them by id, forgets old ones, ends all.
 
-mod launch;
+mod start_command;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,16 +11,16 @@ use std::{
 use tokio::sync::OnceCell;
 
 #[cfg(unix)]
-use self::launch::Engine;
-pub use self::launch::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
+use self::start_command::CommandEngine;
+pub use self::start_command::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
 use super::{
+    command_output::SpillState,
     ending::StopReason,
     events::{TaskEvent, TaskEventKind, TaskEvents},
-    files::OutputFiles,
     info::TaskInfo,
-    output::SpillState,
+    output_files::OutputFiles,
     settings::ProcessSettings,
-    task::{Ground, Task},
+    task::{RunMode, Task},
 };
 
 /// How many tasks may run at once.
@@ -40,15 +40,15 @@ pub struct TaskManager {
     pub settings: ProcessSettings,
     files: Arc<OutputFiles>,
     #[cfg(unix)]
-    engine: Mutex<Option<Arc<Engine>>>,
-    tasks: Mutex<Tasks>,
+    engine: Mutex<Option<Arc<CommandEngine>>>,
+    tasks: Mutex<TaskTable>,
     events: TaskEvents,
     shut_down: OnceCell<()>,
     me: Weak<Self>,
 }
 
 #[derive(Debug, Default)]
-struct Tasks {
+struct TaskTable {
     /// Everything that runs, in the foreground too.
     running: HashMap<String, Arc<Task>>,
     /// What has ended and is remembered, oldest first.
@@ -100,7 +100,7 @@ impl TaskManager {
         let tasks = self.lock();
         let found =
             tasks.running.get(id).or_else(|| tasks.ended.iter().find(|it| it.id == id)).cloned();
-        found.filter(|it| it.ground() == Ground::Back)
+        found.filter(|it| it.run_mode() == RunMode::Background)
     }
 
     /// The task of an id, where this conversation started it: another one's tasks are unknown to it.
@@ -134,7 +134,7 @@ impl TaskManager {
             .running
             .values()
             .chain(&tasks.ended)
-            .filter(|it| it.ground() == Ground::Back)
+            .filter(|it| it.run_mode() == RunMode::Background)
             .cloned()
             .collect();
         all.sort_by_key(|it| it.started_at);
@@ -163,7 +163,7 @@ impl TaskManager {
     pub(super) fn taken(&self, task: &Task) {
         // Under the lock, so that no end is told before.
         let tasks = self.lock();
-        if task.ground() == Ground::Back {
+        if task.run_mode() == RunMode::Background {
             self.events.tell(TaskEventKind::Started, TaskInfo::of(task));
         }
         drop(tasks);
@@ -179,7 +179,7 @@ impl TaskManager {
             remove_file_of(&task);
             return;
         }
-        let is_task = task.ground() == Ground::Back;
+        let is_task = task.run_mode() == RunMode::Background;
         if is_task {
             self.events.tell(TaskEventKind::Ended, TaskInfo::of(&task));
         }
@@ -259,7 +259,7 @@ impl TaskManager {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Tasks> {
+    fn lock(&self) -> MutexGuard<'_, TaskTable> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -272,9 +272,10 @@ impl Drop for TaskManager {
     }
 }
 
-impl Tasks {
+impl TaskTable {
     fn running_tasks(&self) -> usize {
-        self.starting + self.running.values().filter(|it| it.ground() == Ground::Back).count()
+        self.starting
+            + self.running.values().filter(|it| it.run_mode() == RunMode::Background).count()
     }
 
     /// Takes out what is beyond the bounds, oldest first.

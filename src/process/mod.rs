@@ -7,22 +7,20 @@
 //!
 //! Nothing here knows of JSON input, policy or wording.
 
+mod command_output;
 #[cfg(target_os = "linux")]
 #[allow(dead_code, reason = "the supervisor uses the other half")]
 mod descendants;
-#[cfg(unix)]
-mod direct;
 mod ending;
 mod events;
 mod exit_meaning;
-mod files;
 mod foreground;
 mod info;
 #[cfg(unix)]
 mod launcher;
-mod locate;
+mod locate_supervisor;
 mod manager;
-mod output;
+mod output_files;
 #[allow(dead_code, reason = "the supervisor uses the other half")]
 mod protocol;
 #[cfg(unix)]
@@ -32,20 +30,22 @@ mod readable;
 mod rescue;
 mod settings;
 #[cfg(target_os = "linux")]
-mod supervisor;
+mod supervisor_client;
 mod task;
+#[cfg(unix)]
+mod without_supervisor;
 
-pub use ending::{Ending, KeeperTrouble, StopReason, TaskState};
+pub use command_output::{OutputPart, SpillState};
+pub use ending::{CommandEnding, KeeperTrouble, StopReason, TaskState};
 pub use events::{TaskEvent, TaskEventKind};
 pub use exit_meaning::exit_meaning;
-pub use files::OutputFiles;
-pub use foreground::{Foreground, Outcome};
+pub use foreground::{ForegroundCommand, ForegroundOutcome};
 pub use info::{TaskInfo, signal_name};
-pub use locate::supervisor_beside_this_library;
+pub use locate_supervisor::supervisor_beside_this_library;
 pub use manager::{
     CommandRole, CommandSpec, MAX_COMMAND_BYTES, MAX_RUNNING, StartError, TaskManager,
 };
-pub use output::{Part, SpillState};
+pub use output_files::OutputFiles;
 pub(crate) use readable::{readable, unfinished_sequence};
 pub use settings::{OnTimeout, ProcessSettings};
-pub use task::{Ground, Task};
+pub use task::{RunMode, Task};

@@ -1,14 +1,14 @@
 //! What a host and its supervisor say to each other. Both compile this file; it knows nothing else.
 //!
-//! The host sends a [`Request`] with descriptors: where output goes, one end of the command's own line,
+//! The host sends a [`CommandRequest`] with descriptors: where output goes, one end of the command's own line,
 //! and for a helper also its errors and its input. Over the line the keeper says that it has taken the
-//! request before it does anything, and [`Ended`] once everything is gone. A line that closes before the
+//! request before it does anything, and [`EndReport`] once everything is gone. A line that closes before the
 //! first message belongs to a request that nobody will run. The host may send [`stop_message`]; closing
 //! the line is a stop, too, which is how the death of a host reaches every command.
 
 /// A process as it was seen. Its start time tells it from a later one with the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Process {
+pub(crate) struct ProcessIdentity {
     pub(crate) pid: i32,
     pub(crate) started: u64,
 }
@@ -33,7 +33,7 @@ pub(crate) const MAX_CWD_BYTES: usize = 4_096;
 pub(crate) const COOKIE: &str = "TOOLWRIGHT_COMMAND";
 
 /// The value of [`COOKIE`] for the command of a keeper.
-pub(crate) fn cookie_of(keeper: Process) -> String {
+pub(crate) fn cookie_of(keeper: ProcessIdentity) -> String {
     format!("{}-{}", keeper.pid, keeper.started)
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum RequestKind {
 
 /// One command to run.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Request {
+pub(crate) struct CommandRequest {
     /// What kind it is.
     pub(crate) kind: RequestKind,
     /// How long processes that the shell left behind may take to end by themselves.
@@ -63,7 +63,7 @@ pub(crate) struct Request {
     pub(crate) command: Vec<u8>,
 }
 
-impl Request {
+impl CommandRequest {
     /// The request as it is sent.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::with_capacity(self.command.len() + self.cwd.len() + 64);
@@ -99,15 +99,15 @@ impl Request {
 
 /// What a keeper says over its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum KeeperNews {
+pub(crate) enum KeeperMessage {
     /// It has taken the request and is this process. Its id is also the id of the session that the command
     /// is in.
-    Taken(Process),
+    Taken(ProcessIdentity),
     /// The command has ended, with everything it had started.
-    Ended(Ended),
+    Ended(EndReport),
 }
 
-impl KeeperNews {
+impl KeeperMessage {
     /// The message as it is sent.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let (tag, body) = match self {
@@ -136,16 +136,16 @@ impl KeeperNews {
                 let mut body = body.as_slice();
                 let pid = take_u32(&mut body)?.cast_signed();
                 let started = u64::from_le_bytes(body.try_into().ok()?);
-                Some(Self::Taken(Process { pid, started }))
+                Some(Self::Taken(ProcessIdentity { pid, started }))
             }
-            _ => Ended::decode(&body).map(Self::Ended),
+            _ => EndReport::decode(&body).map(Self::Ended),
         }
     }
 }
 
 /// How a command ended, with everything it had started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ended {
+pub(crate) struct EndReport {
     /// The exit code of the shell, where it exited.
     pub(crate) exit_code: Option<i32>,
     /// The signal that ended the shell.
@@ -162,7 +162,7 @@ pub(crate) struct Ended {
     pub(crate) cwd: Option<Vec<u8>>,
 }
 
-impl Ended {
+impl EndReport {
     fn encode(&self) -> Vec<u8> {
         let mut message = Vec::with_capacity(64);
         for number in [self.exit_code, self.signal, self.spawn_error] {
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_is_what_arrives_in_whatever_pieces() {
-        let request = Request {
+        let request = CommandRequest {
             kind: RequestKind::Helper,
             linger_ms: 1,
             grace_ms: u32::MAX,
@@ -237,22 +237,22 @@ mod tests {
             command: b"true".to_vec(),
         };
         let body = request.encode();
-        assert_eq!(Request::decode(&body), Some(request));
-        assert_eq!(body.split_last().and_then(|(_, short)| Request::decode(short)), None);
+        assert_eq!(CommandRequest::decode(&body), Some(request));
+        assert_eq!(body.split_last().and_then(|(_, short)| CommandRequest::decode(short)), None);
         let news = [
-            KeeperNews::Taken(Process { pid: 7, started: u64::MAX }),
-            KeeperNews::Ended(Ended {
+            KeeperMessage::Taken(ProcessIdentity { pid: 7, started: u64::MAX }),
+            KeeperMessage::Ended(EndReport {
                 exit_code: Some(-1),
                 stopped: 3,
                 held_output: true,
                 cwd: Some(b"/a\nb".to_vec()),
-                ..Ended::default()
+                ..EndReport::default()
             }),
         ];
         let (mut came, mut heard) = (Vec::new(), Vec::new());
-        for byte in news.iter().flat_map(KeeperNews::encode) {
+        for byte in news.iter().flat_map(KeeperMessage::encode) {
             came.push(byte);
-            heard.extend(KeeperNews::take(&mut came));
+            heard.extend(KeeperMessage::take(&mut came));
         }
         assert_eq!((heard.as_slice(), came.len()), (news.as_slice(), 0));
     }

@@ -18,9 +18,9 @@ use rustix::{
 };
 
 #[cfg(target_os = "linux")]
-use super::output::KEPT;
+use super::command_output::KEPT;
 use super::{
-    protocol::{KeeperNews, MAX_CWD_BYTES},
+    protocol::{KeeperMessage, MAX_CWD_BYTES},
     task::Task,
 };
 
@@ -45,7 +45,7 @@ const MAX_LAST_WORDS: usize = 2 * 1024 * 1024;
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A command to listen to.
-pub(super) struct Watched {
+pub(super) struct WatchedCommand {
     pub(super) task: Arc<Task>,
     pub(super) line: Arc<UnixStream>,
     /// Closed once there is no more to read.
@@ -75,7 +75,7 @@ pub(super) struct Reactor {
 
 #[derive(Default)]
 struct Inbox {
-    fresh: Mutex<Vec<Watched>>,
+    fresh: Mutex<Vec<WatchedCommand>>,
     closing: AtomicBool,
 }
 
@@ -94,7 +94,7 @@ impl Reactor {
         Ok(Self { inbox, waker })
     }
 
-    pub(super) fn watch(&self, watched: Watched) {
+    pub(super) fn watch(&self, watched: WatchedCommand) {
         self.inbox.fresh.lock().unwrap_or_else(PoisonError::into_inner).push(watched);
         self.wake();
     }
@@ -117,7 +117,7 @@ fn listen(inbox: &Inbox, mut woken: UnixStream, look_after: &dyn Fn()) {
     let mut buffer = vec![0; CHUNK];
     #[cfg(target_os = "linux")]
     let nowhere = std::fs::File::options().write(true).open("/dev/null").ok();
-    let mut watched: Vec<Watched> = Vec::new();
+    let mut watched: Vec<WatchedCommand> = Vec::new();
     let mut looked = Instant::now();
     loop {
         // Read before the inbox: whoever adds to it is then seen now or wakes us again.
@@ -165,7 +165,7 @@ fn listen(inbox: &Inbox, mut woken: UnixStream, look_after: &dyn Fn()) {
 /// How long to wait for commands at most: until the next look at their keepers, or until the first of them
 /// has to be ended from here. Endlessly while there are none.
 #[cfg(target_os = "linux")]
-fn patience(watched: &[Watched], looked: Instant) -> Option<Duration> {
+fn patience(watched: &[WatchedCommand], looked: Instant) -> Option<Duration> {
     if watched.is_empty() {
         return None;
     }
@@ -176,7 +176,7 @@ fn patience(watched: &[Watched], looked: Instant) -> Option<Duration> {
 
 /// Nobody can be stopped here: commands are children of this process.
 #[cfg(not(target_os = "linux"))]
-fn patience(_watched: &[Watched], _looked: Instant) -> Option<Duration> {
+fn patience(_watched: &[WatchedCommand], _looked: Instant) -> Option<Duration> {
     None
 }
 
@@ -188,9 +188,9 @@ struct Ready {
     line: bool,
 }
 
-fn wait(woken: &UnixStream, watched: &[Watched], patience: Option<Duration>) -> Vec<Ready> {
+fn wait(woken: &UnixStream, watched: &[WatchedCommand], patience: Option<Duration>) -> Vec<Ready> {
     // Asked once: a listener may catch up while we wait.
-    let outputs: Vec<Option<&OwnedFd>> = watched.iter().map(Watched::readable).collect();
+    let outputs: Vec<Option<&OwnedFd>> = watched.iter().map(WatchedCommand::readable).collect();
     let mut polled = Vec::with_capacity(1 + 2 * watched.len());
     polled.push(PollFd::new(woken, PollFlags::IN));
     for (it, output) in watched.iter().zip(&outputs) {
@@ -217,7 +217,7 @@ fn wait(woken: &UnixStream, watched: &[Watched], patience: Option<Duration>) -> 
         .collect()
 }
 
-impl Watched {
+impl WatchedCommand {
     /// The output, while it is wanted.
     fn readable(&self) -> Option<&OwnedFd> {
         self.output.as_ref().filter(|_| self.task.wants_output())
@@ -315,10 +315,10 @@ impl Watched {
             Err(_) => 0,
         };
         self.news.extend(piece.get(..length).unwrap_or_default());
-        while let Some(news) = KeeperNews::take(&mut self.news) {
+        while let Some(news) = KeeperMessage::take(&mut self.news) {
             match news {
-                KeeperNews::Taken(keeper) => self.task.note_taken(Some(keeper)),
-                KeeperNews::Ended(mut ended) => {
+                KeeperMessage::Taken(keeper) => self.task.note_taken(Some(keeper)),
+                KeeperMessage::Ended(mut ended) => {
                     ended.held_output |= self.hear_last_words(buffer);
                     self.task.finish(ended);
                     return LineState::Ended;

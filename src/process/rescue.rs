@@ -19,8 +19,8 @@ use rustix::{
 
 use super::{
     descendants::{all_processes, below, kill_found, look, look_again, signal},
-    protocol::{COOKIE, Process, cookie_of},
-    reactor::{LineState, Watched},
+    protocol::{COOKIE, ProcessIdentity, cookie_of},
+    reactor::{LineState, WatchedCommand},
 };
 
 /// How long a keeper that was set going may take to tell how its command ended: it waits itself for
@@ -32,7 +32,7 @@ const KILL_PATIENCE: Duration = Duration::from_secs(2);
 const PACE: Duration = Duration::from_millis(5);
 
 /// Ends a command and notes its end, in a thread of its own.
-pub(super) fn rescue(watched: Watched) {
+pub(super) fn rescue(watched: WatchedCommand) {
     let task = std::sync::Arc::clone(&watched.task);
     let started = thread::Builder::new()
         .name("toolwright-rescue".to_owned())
@@ -43,7 +43,7 @@ pub(super) fn rescue(watched: Watched) {
     }
 }
 
-fn end(mut watched: Watched) {
+fn end(mut watched: WatchedCommand) {
     let mut buffer = vec![0; 64 * 1024];
     let survivors = match watched.task.keeper() {
         // Nobody took it, so there is nothing to end.
@@ -66,7 +66,7 @@ fn end(mut watched: Watched) {
 }
 
 /// Listens to a keeper for as long as it may take; true when it has told the end.
-fn tells_the_end(watched: &mut Watched, buffer: &mut [u8]) -> bool {
+fn tells_the_end(watched: &mut WatchedCommand, buffer: &mut [u8]) -> bool {
     let until = Instant::now() + KEEPER_PATIENCE;
     loop {
         match watched.hear(buffer) {
@@ -85,7 +85,7 @@ fn tells_the_end(watched: &mut Watched, buffer: &mut [u8]) -> bool {
 
 /// What tells the processes of a command from others.
 struct LostCommand {
-    keeper: Process,
+    keeper: ProcessIdentity,
     /// The variable with the cookie.
     cookie: Vec<u8>,
     /// The names of the pipes that it writes to, as `/proc` shows them.
@@ -93,7 +93,7 @@ struct LostCommand {
 }
 
 impl LostCommand {
-    fn of(keeper: Process, watched: &Watched) -> Self {
+    fn of(keeper: ProcessIdentity, watched: &WatchedCommand) -> Self {
         let pipes = [&watched.output, &watched.errors].into_iter().flatten();
         let names = pipes.filter_map(|it| rustix::fs::fstat(it).ok());
         Self {
@@ -117,7 +117,7 @@ impl LostCommand {
     }
 
     /// All that is known to belong to the command; not the keeper itself.
-    fn members(&self) -> Vec<Process> {
+    fn members(&self) -> Vec<ProcessIdentity> {
         let all = all_processes();
         // Once nobody is left in the session, its id may come to mean another.
         let is_reused = look(self.keeper.pid).is_some_and(|it| it.process != self.keeper);
@@ -132,7 +132,7 @@ impl LostCommand {
             .map(|it| it.process.pid)
             .collect();
         let first = all.iter().filter(|it| known.contains(&it.process.pid) && !it.is_zombie);
-        let mut found: Vec<Process> = first.map(|it| it.process).collect();
+        let mut found: Vec<ProcessIdentity> = first.map(|it| it.process).collect();
         if !is_reused {
             known.insert(self.keeper.pid);
         }

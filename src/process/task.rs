@@ -13,10 +13,10 @@ use std::{
 use tokio::sync::watch;
 
 use super::{
-    ending::{Ending, KeeperTrouble, StopReason, TaskState},
+    command_output::{CommandOutput, OutputPart, SpillState},
+    ending::{CommandEnding, KeeperTrouble, StopReason, TaskState},
     manager::TaskManager,
-    output::{Output, Part, SpillState},
-    protocol::{Ended, Process},
+    protocol::{EndReport, ProcessIdentity},
 };
 
 /// How long a keeper may take, beyond the grace, to have ended a command. Longer, it cannot.
@@ -26,16 +26,16 @@ const NOBODY_TOOK_IT: &str = "the supervisor is gone";
 
 /// Who waits for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
+pub enum RunMode {
     /// A call that ends with it.
-    Fore,
+    Foreground,
     /// Nobody; it is asked after by its id.
-    Back,
+    Background,
 }
 
 /// What changes while a command runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Pulse {
+pub(super) struct TaskProgress {
     total: u64,
     taken: bool,
     ended: bool,
@@ -56,19 +56,19 @@ pub struct Task {
     pub started_at: SystemTime,
     /// True when whatever it starts is found and ended with it, also when the host is gone.
     pub contained: bool,
-    ground: Mutex<Ground>,
+    run_mode: Mutex<RunMode>,
     started: Instant,
-    output: Mutex<Output>,
+    output: Mutex<CommandOutput>,
     /// What it says of errors, where that is kept apart.
-    errors: Option<Mutex<Output>>,
+    errors: Option<Mutex<CommandOutput>>,
     heard: Mutex<Instant>,
-    pulse: watch::Sender<Pulse>,
+    pulse: watch::Sender<TaskProgress>,
     stop_reason: OnceLock<StopReason>,
     /// When the host itself ends what is left of it.
     rescue_at: Mutex<Option<Instant>>,
-    keeper: OnceLock<Process>,
+    keeper: OnceLock<ProcessIdentity>,
     keeper_was_stopped: AtomicBool,
-    ending: OnceLock<Ending>,
+    ending: OnceLock<CommandEnding>,
     /// Until it has ended.
     #[cfg(unix)]
     line: Mutex<Option<Arc<std::os::unix::net::UnixStream>>>,
@@ -76,22 +76,22 @@ pub struct Task {
 }
 
 /// What a task is made of.
-pub(super) struct Parts {
+pub(super) struct NewTask {
     pub(super) id: String,
     pub(super) command: Arc<str>,
     pub(super) description: Option<Arc<str>>,
     pub(super) session_id: Arc<str>,
     pub(super) contained: bool,
-    pub(super) ground: Ground,
-    pub(super) output: Output,
-    pub(super) errors: Option<Output>,
+    pub(super) run_mode: RunMode,
+    pub(super) output: CommandOutput,
+    pub(super) errors: Option<CommandOutput>,
     #[cfg(unix)]
     pub(super) line: Arc<std::os::unix::net::UnixStream>,
     pub(super) manager: Weak<TaskManager>,
 }
 
 impl Task {
-    pub(super) fn new(parts: Parts) -> Self {
+    pub(super) fn new(parts: NewTask) -> Self {
         let now = Instant::now();
         Self {
             id: parts.id,
@@ -100,7 +100,7 @@ impl Task {
             session_id: parts.session_id,
             started_at: SystemTime::now(),
             contained: parts.contained,
-            ground: Mutex::new(parts.ground),
+            run_mode: Mutex::new(parts.run_mode),
             started: now,
             output: Mutex::new(parts.output),
             errors: parts.errors.map(Mutex::new),
@@ -118,12 +118,12 @@ impl Task {
     }
 
     /// Who waits for it.
-    pub fn ground(&self) -> Ground {
-        *lock(&self.ground)
+    pub fn run_mode(&self) -> RunMode {
+        *lock(&self.run_mode)
     }
 
     pub(super) fn send_to_background(&self) {
-        *lock(&self.ground) = Ground::Back;
+        *lock(&self.run_mode) = RunMode::Background;
         lock(&self.output).spill();
     }
 
@@ -131,14 +131,14 @@ impl Task {
     pub fn state(&self) -> TaskState {
         match self.ending.get() {
             None => TaskState::Running,
-            Some(Ending { stopped_for: Some(_), .. }) => TaskState::Stopped,
-            Some(Ending { exit_code: Some(0), .. }) => TaskState::Completed,
+            Some(CommandEnding { stopped_for: Some(_), .. }) => TaskState::Stopped,
+            Some(CommandEnding { exit_code: Some(0), .. }) => TaskState::Completed,
             Some(_) => TaskState::Failed,
         }
     }
 
     /// How it ended, once it has.
-    pub fn ending(&self) -> Option<&Ending> {
+    pub fn ending(&self) -> Option<&CommandEnding> {
         self.ending.get()
     }
 
@@ -158,11 +158,11 @@ impl Task {
     }
 
     /// Waits for its end.
-    pub async fn ended(&self) -> Ending {
+    pub async fn ended(&self) -> CommandEnding {
         let mut pulse = self.pulse.subscribe();
         // The sender lives as long as we do.
         let _ = pulse.wait_for(|it| it.ended).await;
-        let unseen = || self.ending_of(Ended::default(), None, Some(KeeperTrouble::Killed));
+        let unseen = || self.ending_of(EndReport::default(), None, Some(KeeperTrouble::Killed));
         self.ending.get().cloned().unwrap_or_else(unseen)
     }
 
@@ -179,7 +179,7 @@ impl Task {
     }
 
     /// Notes that somebody runs it: its keeper, where it has one.
-    pub(super) fn note_taken(&self, keeper: Option<Process>) {
+    pub(super) fn note_taken(&self, keeper: Option<ProcessIdentity>) {
         if let Some(keeper) = keeper {
             let _ = self.keeper.set(keeper);
         }
@@ -236,7 +236,7 @@ impl Task {
     }
 
     /// A part of the output.
-    pub fn part(&self, offset: u64, max: usize) -> io::Result<Part> {
+    pub fn part(&self, offset: u64, max: usize) -> io::Result<OutputPart> {
         lock(&self.output).part(offset, max)
     }
 
@@ -335,7 +335,7 @@ impl Task {
 
     /// The process that watches over it.
     #[cfg(target_os = "linux")]
-    pub(super) fn keeper(&self) -> Option<Process> {
+    pub(super) fn keeper(&self) -> Option<ProcessIdentity> {
         self.keeper.get().copied()
     }
 
@@ -353,7 +353,7 @@ impl Task {
     }
 
     /// Notes the end, as the keeper tells it.
-    pub(super) fn finish(&self, ended: Ended) {
+    pub(super) fn finish(&self, ended: EndReport) {
         let failure = ended.spawn_error.map(|it| io::Error::from_raw_os_error(it).to_string());
         let was_stopped = self.keeper_was_stopped.load(Ordering::Relaxed);
         let trouble = was_stopped.then_some(KeeperTrouble::Stopped);
@@ -362,14 +362,14 @@ impl Task {
 
     /// Notes the end of a command whose keeper is gone. Without a keeper it never ran.
     pub(super) fn finish_lost(&self, survivors: u32) {
-        let ended = Ended { survivors, ..Ended::default() };
+        let ended = EndReport { survivors, ..EndReport::default() };
         match self.keeper.get() {
             Some(_) => self.end(ended, None, Some(KeeperTrouble::Killed)),
             None => self.end(ended, Some(NOBODY_TOOK_IT.to_owned()), None),
         }
     }
 
-    fn end(&self, ended: Ended, failure: Option<String>, trouble: Option<KeeperTrouble>) {
+    fn end(&self, ended: EndReport, failure: Option<String>, trouble: Option<KeeperTrouble>) {
         let _ = self.ending.set(self.ending_of(ended, failure, trouble));
         lock(&self.output).settle();
         #[cfg(unix)]
@@ -382,11 +382,11 @@ impl Task {
 
     fn ending_of(
         &self,
-        ended: Ended,
+        ended: EndReport,
         failure: Option<String>,
         trouble: Option<KeeperTrouble>,
-    ) -> Ending {
-        Ending {
+    ) -> CommandEnding {
+        CommandEnding {
             exit_code: ended.exit_code,
             signal: ended.signal,
             failure,

@@ -17,17 +17,17 @@
 #[allow(dead_code, reason = "the host uses the other half")]
 mod descendants;
 #[cfg(target_os = "linux")]
+mod keeper;
+#[cfg(target_os = "linux")]
 #[path = "../process/protocol.rs"]
 #[allow(dead_code, reason = "the host uses the other half")]
 mod protocol;
 #[cfg(target_os = "linux")]
 mod serve;
 #[cfg(target_os = "linux")]
-mod sys;
+mod shell_text;
 #[cfg(target_os = "linux")]
-mod task;
-#[cfg(target_os = "linux")]
-mod whole_text;
+mod system_calls;
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {

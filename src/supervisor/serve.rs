@@ -21,12 +21,12 @@ use rustix::{
 
 use crate::{
     descendants::{kill_strays, this_process},
+    keeper::{self, AcceptedCommand, ShellStreams},
     protocol::{
-        COOKIE, HELLO, KeeperNews, MAX_DESCRIPTORS, MAX_REQUEST_BYTES, Request, RequestKind,
-        cookie_of,
+        COOKIE, CommandRequest, HELLO, KeeperMessage, MAX_DESCRIPTORS, MAX_REQUEST_BYTES,
+        RequestKind, cookie_of,
     },
-    sys::{self, Forked},
-    task::{self, Asked, Streams},
+    system_calls::{self, Forked},
 };
 
 /// How many processes wait for a command: forking one takes longer than a short command waits.
@@ -51,9 +51,9 @@ pub(crate) fn serve() -> io::Result<()> {
     // No command that runs as the same user can trace this or look into its memory; programs that are
     // started from here are as open as ever.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-    sys::ignore_nothing();
-    sys::hold_all_signals();
-    let exits = sys::child_exits()?;
+    system_calls::ignore_nothing();
+    system_calls::hold_all_signals();
+    let exits = system_calls::child_exits()?;
     let (taken, take) = pipe_with(PipeFlags::CLOEXEC)?;
     send(&host, &HELLO, SendFlags::NOSIGNAL)?;
     // If one that has taken a command is killed, what it watched over comes to us.
@@ -63,7 +63,7 @@ pub(crate) fn serve() -> io::Result<()> {
     loop {
         let wanted = if spares.len() > FEW { 0 } else { SPARES };
         while spares.len() < wanted {
-            match sys::fork() {
+            match system_calls::fork() {
                 Ok(Forked::Parent(child)) => {
                     spares.insert(child);
                 }
@@ -180,7 +180,7 @@ fn run_one(host: OwnedFd, take: OwnedFd, environments: Environments) -> io::Resu
     // the keys that stop the host.
     rustix::process::setsid()?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let exits = sys::child_exits()?;
+    let exits = system_calls::child_exits()?;
     let myself = this_process().ok_or(io::ErrorKind::NotFound)?;
     let cookie = CString::new(format!("{COOKIE}={}", cookie_of(myself))).unwrap_or_default();
     // All for which the command need not be known is done before it comes.
@@ -193,15 +193,15 @@ fn run_one(host: OwnedFd, take: OwnedFd, environments: Environments) -> io::Resu
     };
     environment.push(cookie);
     // A host that has given this request up has closed the line, and may have had another run it.
-    if !task::say(&mut asked.line, &KeeperNews::Taken(myself)) {
+    if !keeper::say(&mut asked.line, &KeeperMessage::Taken(myself)) {
         return Ok(());
     }
-    task::oversee(asked, &exits, &environment, take);
+    keeper::oversee(asked, &exits, &environment, take);
     Ok(())
 }
 
 /// Waits for the next request; there is none when there is no host any more.
-fn receive(host: &OwnedFd) -> io::Result<Option<Asked>> {
+fn receive(host: &OwnedFd) -> io::Result<Option<AcceptedCommand>> {
     let mut message = vec![0; MAX_REQUEST_BYTES];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -219,13 +219,13 @@ fn receive(host: &OwnedFd) -> io::Result<Option<Asked>> {
             descriptors.extend(rights);
         }
     }
-    let Some(request) = message.get(..received.bytes).and_then(Request::decode) else {
+    let Some(request) = message.get(..received.bytes).and_then(CommandRequest::decode) else {
         return Ok(None);
     };
     let mut descriptors = descriptors.into_iter();
     let (Some(line), Some(output)) = (descriptors.next(), descriptors.next()) else {
         return Ok(None);
     };
-    let streams = Streams { output, errors: descriptors.next(), input: descriptors.next() };
-    Ok(Some(Asked { request, streams, line: UnixStream::from(line) }))
+    let streams = ShellStreams { output, errors: descriptors.next(), input: descriptors.next() };
+    Ok(Some(AcceptedCommand { request, streams, line: UnixStream::from(line) }))
 }

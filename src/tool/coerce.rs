@@ -9,17 +9,17 @@ const MAX_STEPS: usize = 16;
 
 /// Brings a value into the form that its schema asks for, where there is only one way to.
 pub(super) fn coerce(value: &mut Value, schema: &Value) {
-    Schema { node: schema, root: schema }.coerce(value);
+    SchemaNode { node: schema, root: schema }.coerce(value);
 }
 
 /// A part of a schema, and the whole that its references start from.
 #[derive(Clone, Copy)]
-struct Schema<'a> {
+struct SchemaNode<'a> {
     node: &'a Value,
     root: &'a Value,
 }
 
-impl<'a> Schema<'a> {
+impl<'a> SchemaNode<'a> {
     fn part(self, node: &'a Value) -> Self {
         Self { node, root: self.root }
     }

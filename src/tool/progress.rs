@@ -94,10 +94,10 @@ impl Backlog {
 
 /// Takes progress; one that nobody listens to costs nothing.
 #[derive(Clone, Default)]
-pub struct ProgressSink(Option<Listener>);
+pub struct ProgressSink(Option<ProgressListener>);
 
 #[derive(Clone)]
-struct Listener {
+struct ProgressListener {
     tell: Arc<dyn Fn(Progress) + Send + Sync>,
     backlog: Option<Arc<Backlog>>,
 }
@@ -105,7 +105,7 @@ struct Listener {
 impl ProgressSink {
     /// A sink that hands each piece to a function, which must not block.
     pub fn new(listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
-        Self(Some(Listener { tell: Arc::new(listener), backlog: None }))
+        Self(Some(ProgressListener { tell: Arc::new(listener), backlog: None }))
     }
 
     /// The same for a listener that is reached through a queue; it notes in the backlog what it has heard.
@@ -113,12 +113,12 @@ impl ProgressSink {
         listener: impl Fn(Progress) + Send + Sync + 'static,
         backlog: Arc<Backlog>,
     ) -> Self {
-        Self(Some(Listener { tell: Arc::new(listener), backlog: Some(backlog) }))
+        Self(Some(ProgressListener { tell: Arc::new(listener), backlog: Some(backlog) }))
     }
 
     /// Waits for a listener that is behind: whoever tells much must not fill the memory.
     pub async fn caught_up(&self) {
-        if let Some(Listener { backlog: Some(backlog), .. }) = &self.0 {
+        if let Some(ProgressListener { backlog: Some(backlog), .. }) = &self.0 {
             backlog.caught_up().await;
         }
     }

@@ -11,7 +11,8 @@ use super::{
 use crate::{
     error::{ErrorKind, ToolError},
     process::{
-        Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, exit_meaning, signal_name,
+        CommandEnding, KeeperTrouble, RunMode, SpillState, StopReason, Task, exit_meaning,
+        signal_name,
     },
     session::Session,
     tool::{Content, ToolContext, ToolOutput, shown_path, shown_text},
@@ -36,8 +37,8 @@ pub(super) fn started(task: &Task, wording: Wording, mut notes: Vec<String>) -> 
     output
 }
 
-pub(super) fn stuck(task: &Task, reason: StopReason) -> Ending {
-    Ending {
+pub(super) fn stuck(task: &Task, reason: StopReason) -> CommandEnding {
+    CommandEnding {
         exit_code: None,
         signal: None,
         failure: None,
@@ -55,7 +56,7 @@ pub(super) fn stuck(task: &Task, reason: StopReason) -> Ending {
 pub(super) fn ended(
     plan: &CommandToRun,
     task: &Arc<Task>,
-    ending: &Ending,
+    ending: &CommandEnding,
     mut notes: Vec<String>,
     cx: &ToolContext,
 ) -> ToolOutput {
@@ -116,7 +117,7 @@ pub(super) fn ended(
 }
 
 /// What became of those that the shell left behind, if there were any.
-fn leftovers(ending: &Ending) -> Option<String> {
+fn leftovers(ending: &CommandEnding) -> Option<String> {
     match ending.leftovers {
         0 => None,
         1 => Some("1 process outlived the shell and was stopped".to_owned()),
@@ -125,7 +126,7 @@ fn leftovers(ending: &Ending) -> Option<String> {
 }
 
 /// What somebody did to the process that watches over the command.
-fn trouble_words(ending: &Ending) -> Option<&'static str> {
+fn trouble_words(ending: &CommandEnding) -> Option<&'static str> {
     match (ending.trouble?, ending.survivors) {
         (KeeperTrouble::Stopped, _) => {
             Some("the process that watches over commands was stopped, and was set going again")
@@ -153,7 +154,7 @@ struct Verdict {
 impl Verdict {
     fn of(
         plan: &CommandToRun,
-        ending: &Ending,
+        ending: &CommandEnding,
         idle_limit: Option<Duration>,
         said_nothing: bool,
     ) -> Self {
@@ -222,12 +223,12 @@ impl Verdict {
 }
 
 /// The facts of a command, for programs.
-fn facts(task: &Task, ending: Option<&Ending>, cwd: Option<&Path>) -> Value {
+fn facts(task: &Task, ending: Option<&CommandEnding>, cwd: Option<&Path>) -> Value {
     let mut facts = Map::new();
     let mut note = |name: &str, value: Value| {
         facts.insert(name.to_owned(), value);
     };
-    if task.ground() == Ground::Back {
+    if task.run_mode() == RunMode::Background {
         note("taskId", json!(task.id));
     }
     note("contained", json!(task.contained));
@@ -290,11 +291,13 @@ pub(super) fn state_words(task: &Task) -> String {
     let state = task.state().as_str();
     let words = match task.ending() {
         None => format!("task `{}` is {state}", task.id),
-        Some(Ending { failure: Some(cause), .. }) => format!("task `{}` {state}: {cause}", task.id),
-        Some(Ending { exit_code: Some(code), .. }) => {
+        Some(CommandEnding { failure: Some(cause), .. }) => {
+            format!("task `{}` {state}: {cause}", task.id)
+        }
+        Some(CommandEnding { exit_code: Some(code), .. }) => {
             format!("task `{}` {state} with exit code {code}", task.id)
         }
-        Some(Ending { signal: Some(signal), .. }) => {
+        Some(CommandEnding { signal: Some(signal), .. }) => {
             format!("task `{}` {state}, ended by {}", task.id, signal_name(*signal))
         }
         Some(_) => format!("task `{}` {state}", task.id),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use toolwright::{
     error::ErrorKind,
     hooks::{CommandHook, Hook, HookEvent, HookRunner, Matcher},
-    pipeline::{CallOptions, Order, ToolCall},
+    pipeline::{CallOptions, ToolCall, TurnOrder},
     policy::PermissionMode,
     tool::{Content, ToolContext, ToolOutput},
 };
@@ -298,7 +298,7 @@ async fn a_hook_that_ends_the_turn_leaves_errors_for_the_rest() {
         (None, Ok(ToolCall { name: name.to_owned(), input }))
     };
     let calls = ["diagnostic_echo", "diagnostic_sleep", "diagnostic_echo"].map(call).into();
-    let outputs = bed.pipeline.call_all(calls, CallOptions::default(), Order::Serial).await;
+    let outputs = bed.pipeline.call_all(calls, CallOptions::default(), TurnOrder::Serial).await;
     let kinds: Vec<_> = outputs.iter().map(|it| error_of(it).map(|(kind, _)| kind)).collect();
     assert_eq!(kinds, [None, Some(ErrorKind::HookBlocked), Some(ErrorKind::Cancelled)]);
     let last = outputs.last().unwrap().joined_text();

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolwright::{
     error::ErrorKind,
-    pipeline::{CallOptions, Limits, Order, ToolCall},
+    pipeline::{CallOptions, Limits, ToolCall, TurnOrder},
     tool::{Progress, ProgressSink, ToolOutput},
 };
 
@@ -130,7 +130,11 @@ async fn once_cancelled_the_rest_of_a_turn_gets_errors() {
     });
     let outputs = bed
         .pipeline
-        .call_all(calls, CallOptions { cancel, progress, ..CallOptions::default() }, Order::Serial)
+        .call_all(
+            calls,
+            CallOptions { cancel, progress, ..CallOptions::default() },
+            TurnOrder::Serial,
+        )
         .await;
     let kinds: Vec<_> = outputs.iter().map(error_kind).collect();
     assert_eq!(kinds, [None, None, Some(ErrorKind::Cancelled)]);

@@ -29,7 +29,7 @@ use tokio::sync::oneshot;
 use super::{
     descendants::{SeenProcess, children, look, look_again, signal},
     launcher::{CommandStreams, memory_file},
-    protocol::{COOKIE, HELLO, MAX_DESCRIPTORS, Process, Request},
+    protocol::{COOKIE, CommandRequest, HELLO, MAX_DESCRIPTORS, ProcessIdentity},
     settings::ProcessSettings,
 };
 
@@ -41,15 +41,15 @@ const SEND_PATIENCE: Duration = Duration::from_millis(500);
 const MAX_SENDS: usize = 10;
 
 /// The supervisor's process.
-pub(super) struct Supervisor {
+pub(super) struct SupervisorClient {
     socket: OwnedFd,
     child: Option<Child>,
-    process: Option<Process>,
+    process: Option<ProcessIdentity>,
     /// Those below it, when they were last looked at.
-    others: Mutex<Vec<Process>>,
+    others: Mutex<Vec<ProcessIdentity>>,
 }
 
-impl Supervisor {
+impl SupervisorClient {
     pub(super) fn start(
         program: &Path,
         settings: &ProcessSettings,
@@ -79,7 +79,7 @@ impl Supervisor {
     /// Hands over a command.
     pub(super) fn ask(
         &self,
-        request: &Request,
+        request: &CommandRequest,
         streams: &CommandStreams,
         line: &UnixStream,
     ) -> io::Result<()> {
@@ -147,7 +147,7 @@ impl Supervisor {
     }
 }
 
-impl Drop for Supervisor {
+impl Drop for SupervisorClient {
     fn drop(&mut self) {
         self.leave();
     }

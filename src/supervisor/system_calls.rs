@@ -95,7 +95,7 @@ pub(crate) struct ProgramStart<'a> {
 }
 
 /// What the new process needs between its start and its program. It shares our memory until then.
-struct Beginning {
+struct ChildSetup {
     program: *const c_char,
     arguments: *const *const c_char,
     environment: *const *const c_char,
@@ -113,7 +113,7 @@ pub(crate) fn start_program(start: &ProgramStart<'_>) -> io::Result<Pid> {
     };
     let arguments = list(&mut start.arguments.iter().map(|it| it.as_ptr()));
     let environment = list(&mut start.environment.iter().map(|it| it.as_ptr()));
-    let mut beginning = Beginning {
+    let mut beginning = ChildSetup {
         program: start.program.as_ptr(),
         arguments: arguments.as_ptr(),
         environment: environment.as_ptr(),
@@ -150,7 +150,7 @@ pub(crate) fn start_program(start: &ProgramStart<'_>) -> io::Result<Pid> {
 
 /// What the new process does first.
 extern "C" fn begin(shared: *mut c_void) -> c_int {
-    let beginning = shared.cast::<Beginning>();
+    let beginning = shared.cast::<ChildSetup>();
     // SAFETY: `start_program` keeps all of it until we have a program or are gone. Nothing but
     // system calls is made, and no lock is taken.
     unsafe {
@@ -172,7 +172,7 @@ extern "C" fn begin(shared: *mut c_void) -> c_int {
 ///
 /// # Safety
 /// As for the caller: the memory is shared and still there.
-unsafe fn give_up(beginning: *mut Beginning) -> c_int {
+unsafe fn give_up(beginning: *mut ChildSetup) -> c_int {
     let cause = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
     // SAFETY: see above.
     unsafe {

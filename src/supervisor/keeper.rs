@@ -16,9 +16,9 @@ use rustix::{
 
 use crate::{
     descendants::{descendants, kill_all, signal_all},
-    protocol::{Ended, KeeperNews, MAX_CWD_BYTES, Request, RequestKind, STOP_BYTES},
-    sys::{self, ProgramStart},
-    whole_text::{becomes_a_program, is_whole},
+    protocol::{CommandRequest, EndReport, KeeperMessage, MAX_CWD_BYTES, RequestKind, STOP_BYTES},
+    shell_text::{becomes_a_program, is_whole},
+    system_calls::{self, ProgramStart},
 };
 
 /// How long killed processes may take to be gone: one in the kernel's hands may have to wait for a disk.
@@ -42,7 +42,7 @@ enum Phase {
 }
 
 /// How long to wait for something to happen.
-enum Patience {
+enum WaitTime {
     /// Until it does.
     Endless,
     /// At most so long.
@@ -52,14 +52,14 @@ enum Patience {
 }
 
 /// A command to run, what it reads and writes, and its own line to the host.
-pub(crate) struct Asked {
-    pub(crate) request: Request,
-    pub(crate) streams: Streams,
+pub(crate) struct AcceptedCommand {
+    pub(crate) request: CommandRequest,
+    pub(crate) streams: ShellStreams,
     pub(crate) line: UnixStream,
 }
 
 /// What a command reads and writes.
-pub(crate) struct Streams {
+pub(crate) struct ShellStreams {
     pub(crate) output: OwnedFd,
     /// Nothing where errors go to the output.
     pub(crate) errors: Option<OwnedFd>,
@@ -68,32 +68,39 @@ pub(crate) struct Streams {
 }
 
 /// Tells the host something; false when it is gone.
-pub(crate) fn say(line: &mut UnixStream, news: &KeeperNews) -> bool {
+pub(crate) fn say(line: &mut UnixStream, news: &KeeperMessage) -> bool {
     line.write_all(&news.encode()).is_ok()
 }
 
 /// Runs a command to the end of all its processes and tells the host about it. The supervisor is told
 /// once the command runs: the next spare has time until then.
-pub(crate) fn oversee(asked: Asked, exits: &OwnedFd, environment: &[CString], take: OwnedFd) {
-    let Asked { request, streams, line: mut host } = asked;
+pub(crate) fn oversee(
+    asked: AcceptedCommand,
+    exits: &OwnedFd,
+    environment: &[CString],
+    take: OwnedFd,
+) {
+    let AcceptedCommand { request, streams, line: mut host } = asked;
     let ended =
-        run(&request, streams, &mut host, exits, environment, take).unwrap_or_else(|error| Ended {
-            spawn_error: Some(error.raw_os_error().unwrap_or(Errno::IO.raw_os_error())),
-            ..Ended::default()
+        run(&request, streams, &mut host, exits, environment, take).unwrap_or_else(|error| {
+            EndReport {
+                spawn_error: Some(error.raw_os_error().unwrap_or(Errno::IO.raw_os_error())),
+                ..EndReport::default()
+            }
         });
     let _ = host.set_nonblocking(false);
     // A host that is gone needs no answer.
-    say(&mut host, &KeeperNews::Ended(ended));
+    say(&mut host, &KeeperMessage::Ended(ended));
 }
 
 fn run(
-    request: &Request,
-    streams: Streams,
+    request: &CommandRequest,
+    streams: ShellStreams,
     host: &mut UnixStream,
     exits: &OwnedFd,
     environment: &[CString],
     take: OwnedFd,
-) -> io::Result<Ended> {
+) -> io::Result<EndReport> {
     let output = rustix::fs::fstat(&streams.output)?.st_ino;
     let shell = start(request, &streams, environment);
     drop(streams);
@@ -117,9 +124,9 @@ fn run(
             break;
         }
         let patience = match overseer.advance() {
-            Patience::Endless => None,
-            Patience::For(duration) => timespec(duration),
-            Patience::None => break,
+            WaitTime::Endless => None,
+            WaitTime::For(duration) => timespec(duration),
+            WaitTime::None => break,
         };
         let mut ready = [PollFd::new(exits, PollFlags::IN), PollFd::new(host, PollFlags::IN)];
         // A host that has gone stays readable; it has said all it can.
@@ -151,7 +158,11 @@ fn run(
 
 /// Starts the shell. It shares its current directory with this process, so that where it has gone is known
 /// without a word of ours in what it runs.
-fn start(request: &Request, streams: &Streams, environment: &[CString]) -> io::Result<Pid> {
+fn start(
+    request: &CommandRequest,
+    streams: &ShellStreams,
+    environment: &[CString],
+) -> io::Result<Pid> {
     rustix::process::chdir(request.cwd.as_slice())?;
     let program = CString::new(request.shell.as_slice())?;
     // What the shell puts before its messages.
@@ -164,7 +175,7 @@ fn start(request: &Request, streams: &Streams, environment: &[CString]) -> io::R
     }
     let text = CString::new(text)?;
     let arguments: [&CStr; 4] = [&name, c"-c", &text, &name];
-    sys::start_program(&ProgramStart {
+    system_calls::start_program(&ProgramStart {
         // A program that gives its user other rights does not where somebody shares its directory. A shell
         // that becomes one is not followed in any case.
         shares_directory: !becomes_a_program(&request.command),
@@ -177,12 +188,12 @@ fn start(request: &Request, streams: &Streams, environment: &[CString]) -> io::R
     })
 }
 
-fn shell_name(request: &Request) -> &[u8] {
+fn shell_name(request: &CommandRequest) -> &[u8] {
     request.shell.rsplit(|it| *it == b'/').next().unwrap_or(b"sh")
 }
 
 struct Overseer<'a> {
-    request: &'a Request,
+    request: &'a CommandRequest,
     shell: Pid,
     /// The number of the pipe that output goes to.
     output: u64,
@@ -230,7 +241,7 @@ impl Overseer<'_> {
     }
 
     /// Goes on to the next phase when it is time; gives how long to wait for something to happen.
-    fn advance(&mut self) -> Patience {
+    fn advance(&mut self) -> WaitTime {
         let now = Instant::now();
         match self.phase {
             Phase::Running if self.status.is_some() => {
@@ -247,14 +258,14 @@ impl Overseer<'_> {
             Phase::Running | Phase::Lingering(_) | Phase::Terminating(_) | Phase::Killing(_) => {}
         }
         match self.phase {
-            Phase::Running => Patience::Endless,
+            Phase::Running => WaitTime::Endless,
             Phase::Lingering(until) | Phase::Terminating(until) => {
-                Patience::For(until.saturating_duration_since(now))
+                WaitTime::For(until.saturating_duration_since(now))
             }
-            Phase::Killing(until) if now >= until => Patience::None,
+            Phase::Killing(until) if now >= until => WaitTime::None,
             Phase::Killing(_) => {
                 kill_all();
-                Patience::For(KILL_PACE)
+                WaitTime::For(KILL_PACE)
             }
         }
     }
@@ -280,8 +291,8 @@ impl Overseer<'_> {
         count
     }
 
-    fn ended(self) -> Ended {
-        Ended {
+    fn ended(self) -> EndReport {
+        EndReport {
             exit_code: self.status.and_then(WaitStatus::exit_status),
             signal: self.status.and_then(WaitStatus::terminating_signal),
             spawn_error: None,

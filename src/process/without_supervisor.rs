@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::{
     launcher::CommandStreams,
-    protocol::{COOKIE, Ended, KeeperNews, Request, RequestKind, STOP_BYTES},
+    protocol::{COOKIE, CommandRequest, EndReport, KeeperMessage, RequestKind, STOP_BYTES},
     settings::ProcessSettings,
 };
 use crate::regular_file;
@@ -32,7 +32,7 @@ const KILL_PATIENCE: Duration = Duration::from_secs(2);
 const MAX_TOLD_BYTES: u64 = 64 * 1024;
 
 /// A command that tells where it ended up, however it ends: by its last line, `exit`, an error or TERM.
-struct Telling {
+struct CommandWithExitTrap {
     /// What the shell runs.
     script: Vec<u8>,
     /// The script's first argument, which it takes away before the command runs.
@@ -48,18 +48,18 @@ struct Telling {
 ///
 /// The trap leaves no mark on the exit code, whatever options and traps the command has set. Only the shell
 /// itself tells: one that it forked and that is killed at once still has the trap.
-fn telling_cwd(command: &[u8], file: &str) -> Telling {
+fn telling_cwd(command: &[u8], file: &str) -> CommandWithExitTrap {
     let script = [b"trap \"$1\" EXIT;shift;", command].concat();
     let trap = format!(
         "{{ set +ex; trap - DEBUG; [ \"${{BASHPID:-$$}}\" = $$ ] && command pwd -P >\"{file}\"; }} \
          >/dev/null 2>&1"
     );
-    Telling { script, trap }
+    CommandWithExitTrap { script, trap }
 }
 
 /// Starts a command and a thread that sees it to its end.
 pub(super) fn start(
-    request: Request,
+    request: CommandRequest,
     streams: CommandStreams,
     line: UnixStream,
     settings: &ProcessSettings,
@@ -71,7 +71,8 @@ pub(super) fn start(
     let cookie = format!("{}-{moment:x}", std::process::id());
     // Beside the directory of output files, which may not exist yet.
     let told = PathBuf::from(format!("{}.cwd-{moment:x}", files.display()));
-    let Telling { script, trap } = telling_cwd(&request.command, &told.to_string_lossy());
+    let CommandWithExitTrap { script, trap } =
+        telling_cwd(&request.command, &told.to_string_lossy());
     let name = Path::new(OsStr::from_bytes(&request.shell)).file_name().unwrap_or(OsStr::new("sh"));
     let environment = match request.kind {
         RequestKind::Command => &settings.environment,
@@ -123,7 +124,7 @@ fn usual_signals(command: &mut Command) {
 }
 
 struct DirectCommand {
-    request: Request,
+    request: CommandRequest,
     shell: Pid,
     cookie: String,
     told: PathBuf,
@@ -132,7 +133,7 @@ struct DirectCommand {
 
 impl DirectCommand {
     fn oversee(mut self) {
-        let mut ended = Ended::default();
+        let mut ended = EndReport::default();
         let mut stop: Option<Duration> = None;
         let _ = self.line.set_read_timeout(Some(PACE));
         // The shell is not reaped before its group is gone: until then its id, which is the group's, is
@@ -160,7 +161,7 @@ impl DirectCommand {
         }
         ended.cwd = self.told_place();
         let _ = fs::remove_file(&self.told);
-        let _ = self.line.write_all(&KeeperNews::Ended(ended).encode());
+        let _ = self.line.write_all(&KeeperMessage::Ended(ended).encode());
     }
 
     /// The directory that the command told of at its end. It may have put anything in the file's place.

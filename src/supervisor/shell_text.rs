@@ -9,8 +9,13 @@
 
 /// True when an empty line behind the text is sure to change nothing.
 pub(crate) fn is_whole(text: &[u8]) -> bool {
-    let mut scan =
-        Scan { text, at: 0, open: Vec::new(), documents: Vec::new(), words: Words::default() };
+    let mut scan = TextScan {
+        text,
+        at: 0,
+        open: Vec::new(),
+        documents: Vec::new(),
+        words: KeywordBalance::default(),
+    };
     // With `set -v`, a shell shows every line that it reads.
     !shows_lines(text)
         && scan.reaches_the_end()
@@ -22,7 +27,7 @@ pub(crate) fn is_whole(text: &[u8]) -> bool {
 
 /// What is open, and closes with another sign than a quote of one kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum OpenDelimiter {
     DoubleQuote,
     Backtick,
     Bracket,
@@ -30,16 +35,16 @@ enum Open {
 }
 
 /// A document that begins with the next line.
-struct Document {
+struct HereDocument {
     end: Vec<u8>,
     strips_tabs: bool,
 }
 
 /// How many words there are that open something, less those that close it.
 #[derive(Default)]
-struct Words([i32; 6]);
+struct KeywordBalance([i32; 6]);
 
-impl Words {
+impl KeywordBalance {
     fn note(&mut self, word: &[u8]) {
         let [ifs, dos, loops, cases, braces, tests] = &mut self.0;
         match word {
@@ -68,29 +73,31 @@ impl Words {
     }
 }
 
-struct Scan<'a> {
+struct TextScan<'a> {
     text: &'a [u8],
     at: usize,
-    open: Vec<Open>,
-    documents: Vec<Document>,
-    words: Words,
+    open: Vec<OpenDelimiter>,
+    documents: Vec<HereDocument>,
+    words: KeywordBalance,
 }
 
-impl Scan<'_> {
+impl TextScan<'_> {
     /// Goes through the text; false where something does not close or is not understood.
     fn reaches_the_end(&mut self) -> bool {
         while let Some(byte) = self.next() {
-            let is_quoted = self.open.last() == Some(&Open::DoubleQuote);
+            let is_quoted = self.open.last() == Some(&OpenDelimiter::DoubleQuote);
             let goes_on = match byte {
                 b'\\' => self.next().is_some(),
                 b'\'' if !is_quoted => self.skip_past(b'\''),
-                b'"' => self.turn(Open::DoubleQuote),
-                b'`' => self.turn(Open::Backtick),
+                b'"' => self.turn(OpenDelimiter::DoubleQuote),
+                b'`' => self.turn(OpenDelimiter::Backtick),
                 b'$' => self.after_dollar(is_quoted),
                 _ if is_quoted => true,
-                b'(' => self.begin(Open::Bracket),
-                b')' => self.end(Open::Bracket),
-                b'}' if self.open.last() == Some(&Open::Brace) => self.end(Open::Brace),
+                b'(' => self.begin(OpenDelimiter::Bracket),
+                b')' => self.end(OpenDelimiter::Bracket),
+                b'}' if self.open.last() == Some(&OpenDelimiter::Brace) => {
+                    self.end(OpenDelimiter::Brace)
+                }
                 b'<' if self.peek() == Some(b'<') => self.document(),
                 b'\n' => self.skip_documents(),
                 b'#' if self.begins_a_word() => self.skip_line(),
@@ -130,17 +137,17 @@ impl Scan<'_> {
     }
 
     /// Closes what opens and closes with the same sign, or opens it.
-    fn turn(&mut self, which: Open) -> bool {
+    fn turn(&mut self, which: OpenDelimiter) -> bool {
         if self.open.last() == Some(&which) { self.end(which) } else { self.begin(which) }
     }
 
-    fn begin(&mut self, which: Open) -> bool {
+    fn begin(&mut self, which: OpenDelimiter) -> bool {
         self.open.push(which);
         true
     }
 
     /// A sign that closes nothing, as in the patterns of a `case`, is not understood.
-    fn end(&mut self, which: Open) -> bool {
+    fn end(&mut self, which: OpenDelimiter) -> bool {
         self.open.pop() == Some(which)
     }
 
@@ -148,11 +155,11 @@ impl Scan<'_> {
         match self.peek() {
             Some(b'(') => {
                 self.at += 1;
-                self.begin(Open::Bracket)
+                self.begin(OpenDelimiter::Bracket)
             }
             Some(b'{') => {
                 self.at += 1;
-                self.begin(Open::Brace)
+                self.begin(OpenDelimiter::Brace)
             }
             Some(b'\'') if !is_quoted => {
                 self.at += 1;
@@ -203,7 +210,7 @@ impl Scan<'_> {
                 _ => end.push(byte),
             }
         }
-        self.documents.push(Document { end, strips_tabs });
+        self.documents.push(HereDocument { end, strips_tabs });
         true
     }
 

@@ -11,18 +11,18 @@ use std::{
 
 use tokio::time::timeout;
 
-use super::{MAX_RUNNING, TaskManager, Tasks};
-use crate::process::{
-    ending::StopReason,
-    task::{Ground, Task},
-};
+use super::{MAX_RUNNING, TaskManager, TaskTable};
 #[cfg(unix)]
 use crate::process::{
+    command_output::CommandOutput,
     launcher::{CommandStreams, Launcher, input_of},
-    output::Output,
-    protocol::{Request, RequestKind},
-    reactor::{Reactor, Watched},
-    task::Parts,
+    protocol::{CommandRequest, RequestKind},
+    reactor::{Reactor, WatchedCommand},
+    task::NewTask,
+};
+use crate::process::{
+    ending::StopReason,
+    task::{RunMode, Task},
 };
 
 /// The longest command: the system takes no argument of 128 KiB or more.
@@ -90,13 +90,13 @@ pub struct CommandSpec {
     /// The conversation.
     pub session_id: String,
     /// Who waits for it.
-    pub ground: Ground,
+    pub run_mode: RunMode,
     /// True when somebody takes its output as it comes, with [`Task::take_waiting`].
     pub is_heard: bool,
 }
 
 /// What became of a request to run a command.
-enum Taking {
+enum RequestProgress {
     /// Somebody runs it.
     Taken,
     /// Nobody ever will.
@@ -124,19 +124,19 @@ impl Drop for StartGuard<'_> {
 
 /// The place of a task that is being started, among those that may run.
 #[cfg(unix)]
-struct TakenPlace<'a>(&'a TaskManager);
+struct ReservedSlot<'a>(&'a TaskManager);
 
 #[cfg(unix)]
-impl TakenPlace<'_> {
+impl ReservedSlot<'_> {
     /// Gives the place up to the task, which runs.
-    fn becomes_a_task(self, tasks: &mut Tasks) {
+    fn becomes_a_task(self, tasks: &mut TaskTable) {
         tasks.starting -= 1;
         std::mem::forget(self);
     }
 }
 
 #[cfg(unix)]
-impl Drop for TakenPlace<'_> {
+impl Drop for ReservedSlot<'_> {
     fn drop(&mut self) {
         self.0.lock().starting -= 1;
     }
@@ -144,15 +144,15 @@ impl Drop for TakenPlace<'_> {
 
 /// What is started with the first command.
 #[cfg(unix)]
-pub(super) struct Engine {
+pub(super) struct CommandEngine {
     pub(super) launcher: Arc<Launcher>,
     pub(super) reactor: Reactor,
 }
 
 #[cfg(unix)]
-impl std::fmt::Debug for Engine {
+impl std::fmt::Debug for CommandEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Engine")
+        f.write_str("CommandEngine")
     }
 }
 
@@ -167,17 +167,17 @@ impl TaskManager {
             let task = self.start(spec.clone())?;
             let guard = StartGuard(&task);
             match self.is_taken(&task).await {
-                Taking::Taken => {
+                RequestProgress::Taken => {
                     guard.disarm();
                     return Ok(task);
                 }
                 // The next start notices where there is no supervisor any more.
-                Taking::Lost => {}
-                Taking::Stuck => {
+                RequestProgress::Lost => {}
+                RequestProgress::Stuck => {
                     drop(guard);
                     self.blocking(Self::renew_supervisor).await?;
                 }
-                Taking::Late => break,
+                RequestProgress::Late => break,
             }
         }
         Err(StartError::Failed(io::Error::other("the supervisor does not take it")))
@@ -185,20 +185,20 @@ impl TaskManager {
 
     /// Waits until somebody runs a command. A supervisor that has much to do is waited for; one that was
     /// stopped and does not stay set going is given up.
-    async fn is_taken(&self, task: &Task) -> Taking {
+    async fn is_taken(&self, task: &Task) -> RequestProgress {
         let mut was_stopped = 0;
         for _ in 0..MAX_WAITS {
             if was_stopped >= MAX_RESUMES {
-                return Taking::Stuck;
+                return RequestProgress::Stuck;
             }
             match timeout(TAKING_PATIENCE, task.taken()).await {
-                Ok(true) => return Taking::Taken,
-                Ok(false) => return Taking::Lost,
+                Ok(true) => return RequestProgress::Taken,
+                Ok(false) => return RequestProgress::Lost,
                 Err(_) if self.resume_supervisor() => was_stopped = 0,
                 Err(_) => was_stopped += 1,
             }
         }
-        Taking::Late
+        RequestProgress::Late
     }
 
     /// Does something that may block elsewhere.
@@ -229,12 +229,12 @@ impl TaskManager {
         let (output_end, output) = pipe()?;
         let (line, theirs) = UnixStream::pair()?;
         line.set_nonblocking(true)?;
-        let (id, file_name, place) = self.next_names(spec.ground)?;
+        let (id, file_name, place) = self.next_names(spec.run_mode)?;
         let (kind, shell) = match spec.role {
             CommandRole::Model => (RequestKind::Command, &self.settings.shell),
             CommandRole::Helper { .. } => (RequestKind::Helper, &self.settings.helper_shell),
         };
-        let request = Request {
+        let request = CommandRequest {
             kind,
             linger_ms: LINGER_MS,
             grace_ms: self.settings.grace_ms(),
@@ -245,13 +245,13 @@ impl TaskManager {
         let files = Arc::clone(&self.files);
         let (mut kept, errors, errors_end, streams) = match &spec.role {
             CommandRole::Model => {
-                let kept = Output::new(files, file_name, self.settings.max_file_bytes);
+                let kept = CommandOutput::new(files, file_name, self.settings.max_file_bytes);
                 (kept, None, None, CommandStreams { output, errors: None, input: None })
             }
             CommandRole::Helper { input, kept_bytes } => {
                 let (errors_end, errors) = pipe()?;
                 let input = Some(input_of(input)?);
-                let kept = || Output::beginning(Arc::clone(&files), *kept_bytes);
+                let kept = || CommandOutput::beginning(Arc::clone(&files), *kept_bytes);
                 let streams = CommandStreams { output, errors: Some(errors), input };
                 (kept(), Some(kept()), Some(errors_end), streams)
             }
@@ -261,17 +261,17 @@ impl TaskManager {
         if spec.is_heard {
             kept.listen();
         }
-        if spec.ground == Ground::Back {
+        if spec.run_mode == RunMode::Background {
             kept.spill();
         }
         let line = Arc::new(line);
-        let task = Arc::new(Task::new(Parts {
+        let task = Arc::new(Task::new(NewTask {
             id,
             command: spec.command.into(),
             description: spec.description.map(Into::into),
             session_id: spec.session_id.into(),
             contained,
-            ground: spec.ground,
+            run_mode: spec.run_mode,
             output: kept,
             errors,
             line: Arc::clone(&line),
@@ -288,7 +288,7 @@ impl TaskManager {
             // A child of this process runs already.
             task.note_taken(None);
         }
-        engine.reactor.watch(Watched {
+        engine.reactor.watch(WatchedCommand {
             task: Arc::clone(&task),
             line,
             output: Some(output_end),
@@ -311,23 +311,23 @@ impl TaskManager {
     #[cfg(unix)]
     fn next_names(
         &self,
-        ground: Ground,
-    ) -> Result<(String, String, Option<TakenPlace<'_>>), StartError> {
+        run_mode: RunMode,
+    ) -> Result<(String, String, Option<ReservedSlot<'_>>), StartError> {
         let mut tasks = self.lock();
         if tasks.closed {
             return Err(StartError::Closed);
         }
-        Ok(match ground {
-            Ground::Back => {
+        Ok(match run_mode {
+            RunMode::Background => {
                 if tasks.running_tasks() >= MAX_RUNNING {
                     return Err(StartError::TooMany);
                 }
                 tasks.next_task += 1;
                 tasks.starting += 1;
                 let name = format!("task_{}", tasks.next_task);
-                (name.clone(), format!("{name}.txt"), Some(TakenPlace(self)))
+                (name.clone(), format!("{name}.txt"), Some(ReservedSlot(self)))
             }
-            Ground::Fore => {
+            RunMode::Foreground => {
                 tasks.next_command += 1;
                 let name = format!("command_{}", tasks.next_command);
                 (name.clone(), format!("{name}.txt"), None)
@@ -336,7 +336,7 @@ impl TaskManager {
     }
 
     #[cfg(unix)]
-    fn engine(&self) -> Result<Arc<Engine>, StartError> {
+    fn engine(&self) -> Result<Arc<CommandEngine>, StartError> {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = &*engine {
             return Ok(Arc::clone(engine));
@@ -349,7 +349,7 @@ impl TaskManager {
         let reactor = Reactor::start(move || {
             looked_after.resume();
         })?;
-        let started = Arc::new(Engine { launcher, reactor });
+        let started = Arc::new(CommandEngine { launcher, reactor });
         *engine = Some(Arc::clone(&started));
         Ok(started)
     }

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::files::OutputFiles;
+use super::output_files::OutputFiles;
 use crate::regular_file;
 
 /// How many bytes of the beginning, and of the end, stay in memory.
@@ -46,14 +46,14 @@ pub enum SpillState {
 
 /// A part of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct OutputPart {
     /// Where it begins; later than asked where that was not kept.
     pub offset: u64,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
 
-impl Part {
+impl OutputPart {
     /// Where it ends.
     pub fn end(&self) -> u64 {
         self.offset + self.bytes.len() as u64
@@ -62,7 +62,7 @@ impl Part {
 
 /// Takes output as it comes.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct CommandOutput {
     /// How many bytes of the beginning stay in memory.
     head_bytes: usize,
     head: Vec<u8>,
@@ -77,7 +77,7 @@ pub(super) struct Output {
     waiting: Option<Vec<u8>>,
 }
 
-impl Output {
+impl CommandOutput {
     pub(super) fn new(files: Arc<OutputFiles>, file_name: String, cap: u64) -> Self {
         Self {
             head_bytes: KEPT,
@@ -214,7 +214,7 @@ impl Output {
 
     /// At most so many bytes from an offset on. Bytes that nobody kept are left out: the part begins
     /// behind them, or ends before.
-    pub(super) fn part(&self, offset: u64, max: usize) -> io::Result<Part> {
+    pub(super) fn part(&self, offset: u64, max: usize) -> io::Result<OutputPart> {
         let mut part = self.piece(offset, max)?;
         // Memory and file have a piece each.
         while part.end() < self.total && part.bytes.len() < max {
@@ -228,15 +228,15 @@ impl Output {
     }
 
     /// The beginning of a part, from one place.
-    fn piece(&self, offset: u64, max: usize) -> io::Result<Part> {
+    fn piece(&self, offset: u64, max: usize) -> io::Result<OutputPart> {
         let offset = offset.min(self.total);
         let tail_begins = self.total - self.tail.len() as u64;
         if let Some(from_head) = slice_from(&self.head, offset, max) {
-            return Ok(Part { offset, bytes: from_head.to_vec() });
+            return Ok(OutputPart { offset, bytes: from_head.to_vec() });
         }
         if offset >= tail_begins {
             let bytes = slice_from(&self.tail, offset - tail_begins, max).unwrap_or_default();
-            return Ok(Part { offset, bytes: bytes.to_vec() });
+            return Ok(OutputPart { offset, bytes: bytes.to_vec() });
         }
         if let Spill::File { file, path, written } = &self.spill
             && offset < *written
@@ -247,10 +247,10 @@ impl Output {
                 Some(file) => read_exact_at(file, &mut bytes, offset)?,
                 None => read_exact_at(&regular_file::open(path)?, &mut bytes, offset)?,
             }
-            return Ok(Part { offset, bytes });
+            return Ok(OutputPart { offset, bytes });
         }
         let bytes = self.tail.get(..max.min(self.tail.len())).unwrap_or_default().to_vec();
-        Ok(Part { offset: tail_begins, bytes })
+        Ok(OutputPart { offset: tail_begins, bytes })
     }
 
     /// Lets go of what is needed for more output only.
@@ -295,11 +295,11 @@ mod tests {
 
     use super::*;
 
-    fn output(dir: &TempDir, cap: u64) -> Output {
-        Output::new(Arc::new(OutputFiles::below(dir.path())), "x.txt".to_owned(), cap)
+    fn output(dir: &TempDir, cap: u64) -> CommandOutput {
+        CommandOutput::new(Arc::new(OutputFiles::below(dir.path())), "x.txt".to_owned(), cap)
     }
 
-    fn file(output: &Output) -> (PathBuf, u64) {
+    fn file(output: &CommandOutput) -> (PathBuf, u64) {
         match output.spill_state() {
             SpillState::File { path, bytes } => Some((path, bytes)),
             SpillState::None | SpillState::Failed(_) => None,
@@ -307,7 +307,7 @@ mod tests {
         .unwrap()
     }
 
-    fn all(output: &Output, max: usize) -> Vec<u8> {
+    fn all(output: &CommandOutput, max: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         loop {
             let part = output.part(bytes.len() as u64, max).unwrap();
@@ -341,7 +341,7 @@ mod tests {
         output.append(&bytes);
         output.settle();
         assert_eq!(output.part(0, 4 * KEPT).unwrap().bytes, bytes[..4 * KEPT]);
-        let over = Part { offset: KEPT as u64 - 1, bytes: bytes[KEPT - 1..=KEPT].to_vec() };
+        let over = OutputPart { offset: KEPT as u64 - 1, bytes: bytes[KEPT - 1..=KEPT].to_vec() };
         assert_eq!(output.part(over.offset, 2).unwrap(), over);
         assert_eq!(output.part(1, usize::MAX).unwrap().bytes, bytes[1..]);
     }
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_made_is_told_and_loses_nothing_else() {
-        let mut output = Output::new(
+        let mut output = CommandOutput::new(
             Arc::new(OutputFiles::below(std::path::Path::new("/nonexistent/place"))),
             "x.txt".to_owned(),
             u64::MAX,
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!((head.len(), tail.len()), (KEPT, KEPT));
         assert!(tail.ends_with(b"yend") && !tail.contains(&b'x'));
         let part = output.part(500_000, 10).unwrap();
-        assert_eq!(part, Part { offset: 1_110_003, bytes: vec![b'y'; 10] });
+        assert_eq!(part, OutputPart { offset: 1_110_003, bytes: vec![b'y'; 10] });
     }
 
     proptest! {

@@ -17,11 +17,11 @@ const LOCK: &str = ".lock";
 #[derive(Debug)]
 pub struct OutputFiles {
     planned: PathBuf,
-    held: Mutex<Held>,
+    held: Mutex<DirectoryState>,
 }
 
 #[derive(Debug, Default)]
-enum Held {
+enum DirectoryState {
     /// No file was needed yet.
     #[default]
     Nothing,
@@ -59,9 +59,9 @@ impl OutputFiles {
     fn make_directory(&self) -> io::Result<()> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match *held {
-            Held::Directory(_) => return Ok(()),
-            Held::Removed => return Err(io::Error::other("the registry is closed")),
-            Held::Nothing => {}
+            DirectoryState::Directory(_) => return Ok(()),
+            DirectoryState::Removed => return Err(io::Error::other("the registry is closed")),
+            DirectoryState::Nothing => {}
         }
         if let Some(temporary) = self.planned.parent() {
             remove_strays(temporary);
@@ -72,14 +72,15 @@ impl OutputFiles {
         if !lock_now(&lock) {
             return Err(io::Error::other("its lock cannot be taken"));
         }
-        *held = Held::Directory(lock);
+        *held = DirectoryState::Directory(lock);
         Ok(())
     }
 
     /// Removes the directory with all files; none can be made afterwards.
     pub fn remove(&self) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Held::Directory(_) = std::mem::replace(&mut *held, Held::Removed) {
+        if let DirectoryState::Directory(_) = std::mem::replace(&mut *held, DirectoryState::Removed)
+        {
             // What cannot be removed now is a stray, which the next registry removes.
             let _ = fs::remove_dir_all(&self.planned);
         }
