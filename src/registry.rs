@@ -290,12 +290,12 @@ mod tests {
     use super::*;
     use crate::tool::{Prepared, SideEffect, ToolContext, ToolSpec};
 
-    struct NamedTool {
+    struct StubTool {
         spec: ToolSpec,
         aliases: &'static [&'static str],
     }
 
-    impl DynTool for NamedTool {
+    impl DynTool for StubTool {
         fn spec(&self) -> &ToolSpec {
             &self.spec
         }
@@ -323,7 +323,7 @@ mod tests {
             kind: crate::tool::ToolKind::PLAIN,
             annotations: crate::tool::Annotations::default(),
         };
-        Arc::new(NamedTool { spec, aliases })
+        Arc::new(StubTool { spec, aliases })
     }
 
     fn registry_of(names: &[(&str, ToolSource)]) -> Registry {

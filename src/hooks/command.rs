@@ -38,7 +38,7 @@ impl HookRunner for CommandHook {
             cwd: cx.session.roots.first().to_owned(),
             session_id: cx.session.id.clone(),
             run_mode: RunMode::Foreground,
-            is_heard: false,
+            is_streamed: false,
         };
         let started = cx.session.tasks.launch(spec).await;
         let hook = RunningHook(started.map_err(|err| format!("`{command}` cannot be run: {err}"))?);

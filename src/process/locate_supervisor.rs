@@ -1,8 +1,8 @@
-//! Finds the supervisor: a file beside the library that this code is in.
+//! Finds the supervisor's program, which is installed in the same directory as the addon.
 
 use std::path::PathBuf;
 
-/// The supervisor's program, where this system has a use for it and it is there.
+/// The supervisor's program, if it is there and can be executed.
 #[cfg(target_os = "linux")]
 pub fn supervisor_beside_this_library() -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -12,14 +12,14 @@ pub fn supervisor_beside_this_library() -> Option<PathBuf> {
     (metadata.is_file() && metadata.permissions().mode() & 0o111 != 0).then_some(program)
 }
 
-/// Other systems have nothing like a subreaper.
+/// The supervisor needs a subreaper, which only Linux has.
 #[cfg(not(target_os = "linux"))]
 pub fn supervisor_beside_this_library() -> Option<PathBuf> {
     None
 }
 
-/// The file that this code was loaded from, as the kernel knows it: JavaScript cannot tell which of the
-/// places it tried the addon came from.
+/// The file that this code was loaded from, according to the kernel. The addon's JavaScript loader tries
+/// several paths and cannot tell which of them was used.
 #[cfg(target_os = "linux")]
 fn this_library() -> Option<PathBuf> {
     let here = this_library as *const () as usize;
@@ -30,7 +30,7 @@ fn this_library() -> Option<PathBuf> {
         let address = |it| usize::from_str_radix(it, 16).ok();
         (address(from)?..address(to)?).contains(&here).then_some(())?;
         let path = rest.get(rest.find('/')?..)?;
-        // A file that was replaced while it is in use keeps its place under this name.
+        // The kernel adds this to the name of a file that was replaced while it is in use.
         Some(PathBuf::from(path.strip_suffix(" (deleted)").unwrap_or(path)))
     })
 }

@@ -1,9 +1,11 @@
-//! Commands: how they are started, what they say, and that all they start ends with them.
+//! Runs commands: starts them, collects their output, and makes sure that everything a command started
+//! ends with it.
 //!
-//! A command is a [`Task`], in the foreground while a call waits for it. The [`TaskManager`] starts it
-//! through the supervisor (`src/supervisor/`, Linux), whose process for each command adopts everything
-//! the command leaves behind; where there is no supervisor, as a child in a group of its own. One thread
-//! reads what all commands say into bounded buffers and files.
+//! A command is a [`Task`]. It runs in the foreground while a call waits for it, and in the background
+//! otherwise. On Linux the [`TaskManager`] starts it through the supervisor (`src/supervisor/`), which gives
+//! each command a process of its own, its keeper, that adopts everything the command leaves behind. Without
+//! a supervisor a command is a child of the host in its own process group. One thread reads the output of
+//! all commands into bounded buffers and files.
 //!
 //! Nothing here knows of JSON input, policy or wording.
 

@@ -22,11 +22,11 @@ use crate::{
 };
 
 /// How long killed processes may take to be gone: one in the kernel's hands may have to wait for a disk.
-const KILL_PATIENCE: Duration = Duration::from_secs(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 /// The most that processes get when the host is gone: nobody needs what they might still do.
 const ORPHANED_GRACE_MS: u32 = 1_000;
 /// How long to wait before looking again for processes to kill.
-const KILL_PACE: Duration = Duration::from_millis(5);
+const KILL_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How far the end of a command has come.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ enum WaitTime {
 pub(crate) struct AcceptedCommand {
     pub(crate) request: CommandRequest,
     pub(crate) streams: ShellStreams,
-    pub(crate) line: UnixStream,
+    pub(crate) connection: UnixStream,
 }
 
 /// What a command reads and writes.
@@ -68,19 +68,19 @@ pub(crate) struct ShellStreams {
 }
 
 /// Tells the host something; false when it is gone.
-pub(crate) fn say(line: &mut UnixStream, news: &KeeperMessage) -> bool {
-    line.write_all(&news.encode()).is_ok()
+pub(crate) fn send(connection: &mut UnixStream, message: &KeeperMessage) -> bool {
+    connection.write_all(&message.encode()).is_ok()
 }
 
 /// Runs a command to the end of all its processes and tells the host about it. The supervisor is told
 /// once the command runs: the next spare has time until then.
 pub(crate) fn oversee(
-    asked: AcceptedCommand,
+    accepted: AcceptedCommand,
     exits: &OwnedFd,
     environment: &[CString],
     take: OwnedFd,
 ) {
-    let AcceptedCommand { request, streams, line: mut host } = asked;
+    let AcceptedCommand { request, streams, connection: mut host } = accepted;
     let ended =
         run(&request, streams, &mut host, exits, environment, take).unwrap_or_else(|error| {
             EndReport {
@@ -90,7 +90,7 @@ pub(crate) fn oversee(
         });
     let _ = host.set_nonblocking(false);
     // A host that is gone needs no answer.
-    say(&mut host, &KeeperMessage::Ended(ended));
+    send(&mut host, &KeeperMessage::Ended(ended));
 }
 
 fn run(
@@ -123,7 +123,7 @@ fn run(
         if overseer.reap() {
             break;
         }
-        let patience = match overseer.advance() {
+        let timeout = match overseer.advance() {
             WaitTime::Endless => None,
             WaitTime::For(duration) => timespec(duration),
             WaitTime::None => break,
@@ -131,7 +131,7 @@ fn run(
         let mut ready = [PollFd::new(exits, PollFlags::IN), PollFd::new(host, PollFlags::IN)];
         // A host that has gone stays readable; it has said all it can.
         let watched = if host_listens { ready.as_mut_slice() } else { ready.split_at_mut(1).0 };
-        match poll(watched, patience.as_ref()) {
+        match poll(watched, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -253,7 +253,7 @@ impl Overseer<'_> {
                 self.stopped = self.terminate(self.request.grace_ms);
             }
             Phase::Terminating(until) if now >= until => {
-                self.phase = Phase::Killing(now + KILL_PATIENCE);
+                self.phase = Phase::Killing(now + KILL_TIMEOUT);
             }
             Phase::Running | Phase::Lingering(_) | Phase::Terminating(_) | Phase::Killing(_) => {}
         }
@@ -265,7 +265,7 @@ impl Overseer<'_> {
             Phase::Killing(until) if now >= until => WaitTime::None,
             Phase::Killing(_) => {
                 kill_all();
-                WaitTime::For(KILL_PACE)
+                WaitTime::For(KILL_RETRY_INTERVAL)
             }
         }
     }

@@ -32,9 +32,9 @@ use crate::{
 /// How many processes wait for a command: forking one takes longer than a short command waits.
 const SPARES: usize = 6;
 /// From how few on more are made. Not after each command: it would compete with the command itself.
-const FEW: usize = 2;
+const MIN_SPARES: usize = 2;
 /// How long the others may take to end when the host is gone.
-const FAREWELL: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves the host on standard input. The only argument is the directory of the host's output files,
 /// which goes when the host goes.
@@ -61,7 +61,7 @@ pub(crate) fn serve() -> io::Result<()> {
     let mut spares = HashSet::new();
     let mut busy = HashSet::new();
     loop {
-        let wanted = if spares.len() > FEW { 0 } else { SPARES };
+        let wanted = if spares.len() > MIN_SPARES { 0 } else { SPARES };
         while spares.len() < wanted {
             match system_calls::fork() {
                 Ok(Forked::Parent(child)) => {
@@ -75,7 +75,8 @@ pub(crate) fn serve() -> io::Result<()> {
                 Err(_) => break,
             }
         }
-        let patience = (spares.len() <= FEW).then_some(Timespec { tv_sec: 0, tv_nsec: 20_000_000 });
+        let patience =
+            (spares.len() <= MIN_SPARES).then_some(Timespec { tv_sec: 0, tv_nsec: 20_000_000 });
         let mut ready = [
             // Says only that the host is gone: what it asks for is for the spares.
             PollFd::new(&host, PollFlags::empty()),
@@ -100,14 +101,14 @@ pub(crate) fn serve() -> io::Result<()> {
     if let Some(files) = env::args_os().nth(1).map(PathBuf::from) {
         let _ = std::fs::remove_dir_all(files);
     }
-    see_off(&exits, &mut spares, &mut busy);
+    wait_for_children(&exits, &mut spares, &mut busy);
     Ok(())
 }
 
 /// Waits for the others, which have noticed too: whoever sees this process end by itself knows that all
 /// are gone. Those whose commands take longer to end see to that alone.
-fn see_off(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
-    let until = Instant::now() + FAREWELL;
+fn wait_for_children(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
+    let until = Instant::now() + SHUTDOWN_TIMEOUT;
     while !(spares.is_empty() && busy.is_empty()) {
         let left = until.saturating_duration_since(Instant::now());
         let Ok(patience) = Timespec::try_from(left) else { return };
@@ -192,8 +193,8 @@ fn run_one(host: OwnedFd, take: OwnedFd, environments: Environments) -> io::Resu
         RequestKind::Helper => environments.helpers,
     };
     environment.push(cookie);
-    // A host that has given this request up has closed the line, and may have had another run it.
-    if !keeper::say(&mut asked.line, &KeeperMessage::Taken(myself)) {
+    // A host that has given this request up has closed the connection, and may have had another run it.
+    if !keeper::send(&mut asked.connection, &KeeperMessage::Accepted(myself)) {
         return Ok(());
     }
     keeper::oversee(asked, &exits, &environment, take);
@@ -223,9 +224,9 @@ fn receive(host: &OwnedFd) -> io::Result<Option<AcceptedCommand>> {
         return Ok(None);
     };
     let mut descriptors = descriptors.into_iter();
-    let (Some(line), Some(output)) = (descriptors.next(), descriptors.next()) else {
+    let (Some(connection), Some(output)) = (descriptors.next(), descriptors.next()) else {
         return Ok(None);
     };
     let streams = ShellStreams { output, errors: descriptors.next(), input: descriptors.next() };
-    Ok(Some(AcceptedCommand { request, streams, line: UnixStream::from(line) }))
+    Ok(Some(AcceptedCommand { request, streams, connection: UnixStream::from(connection) }))
 }

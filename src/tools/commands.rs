@@ -114,7 +114,7 @@ pub(super) async fn run(plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutp
             cwd: plan.start.path.clone(),
             session_id: cx.session.id.clone(),
             run_mode: plan.run_mode,
-            is_heard: plan.run_mode == RunMode::Foreground && cx.progress.is_watched(),
+            is_streamed: plan.run_mode == RunMode::Foreground && cx.progress.is_watched(),
         })
         .await
         .map_err(not_started)?;
@@ -127,7 +127,7 @@ pub(super) async fn run(plan: CommandToRun, cx: &ToolContext) -> Result<ToolOutp
             cx.output(text);
             cx.progress.caught_up().await;
         };
-        foreground.outcome_heard(plan.timeout, tell).await
+        foreground.outcome_with_output(plan.timeout, tell).await
     } else {
         foreground.outcome(plan.timeout).await
     };
