@@ -1,7 +1,7 @@
-//! The contract: what a tool is, what it may say about itself, and what it answers.
+//! The contract of tools: how a tool describes itself, what a call of it goes through, and what it returns.
 //!
 //! Authors write [`Tool`]; the registry holds [`DynTool`]; a call that may run is a [`Prepared`].
-//! Nothing here knows of napi, of a provider's wire format or of a particular tool.
+//! Nothing here knows napi, a provider's format or a particular tool.
 
 mod access;
 mod catalogue;
