@@ -244,7 +244,7 @@ impl Watcher {
                     text,
                     ThreadsafeFunctionCallMode::NonBlocking,
                     move |_, _| {
-                        on_the_way.heard();
+                        on_the_way.handled();
                         Ok(())
                     },
                 );

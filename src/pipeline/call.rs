@@ -1,4 +1,4 @@
-//! One call: find, prepare, decide, hooks, confirm, execute, hooks, bound.
+//! Runs one call: find, prepare, decide, hooks, confirm, execute, hooks, bound.
 
 use std::{
     pin::pin,
@@ -30,57 +30,57 @@ use crate::{
     workspace::walk::Visibility,
 };
 
-/// The conversation of calls that name none.
+/// The session of calls that name none.
 pub(super) const DEFAULT_SESSION: &str = "default";
 
-/// A call as it comes in: nothing in it is trusted yet.
+/// A call as it was received. Nothing in it is checked yet.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
     /// The tool's name or alias.
     pub name: String,
-    /// Its raw input.
+    /// The raw input.
     pub input: Value,
 }
 
-/// What comes with a call.
+/// Options of a call.
 #[derive(Clone, Debug, Default)]
 pub struct CallOptions {
-    /// The id of the call; one is made where none is given.
+    /// The id of the call. Without one, an id is generated.
     pub tool_use_id: Option<String>,
-    /// The conversation it belongs to.
+    /// The session to which it belongs.
     pub session_id: Option<String>,
-    /// The registration that is meant, where a tool of the same name may have replaced it.
+    /// The id of the registration to call, even if another tool of the same name has replaced it.
     pub registration: Option<u64>,
-    /// Ends the call early.
+    /// Cancels the call.
     pub cancel: CancellationToken,
-    /// Hears of the running call.
+    /// Takes the progress of the call.
     pub progress: ProgressSink,
 }
 
-/// The tool that a call means, and the ways it was named by.
+/// The tool that a call is for, and how the call named it.
 pub(super) struct Called<'a> {
-    /// The tools there were when the call came in.
+    /// The registered tools when the call was received.
     pub(super) tools: &'a Arc<Snapshot>,
     pub(super) name: &'a str,
     pub(super) registration: Option<u64>,
     pub(super) entry: &'a Entry,
 }
 
-/// Everything a call passes through.
+/// The stages that calls pass through, and their shared state.
 pub struct Pipeline {
-    /// The tools.
+    /// The registered tools.
     pub registry: Registry,
-    /// The judge.
+    /// The current policy.
     pub policy: CurrentPolicy,
     /// The host's hooks.
     pub hooks: Hooks,
-    /// The people who are asked.
+    /// Asks people for confirmation.
     pub confirmations: Confirmations,
-    /// The conversations.
+    /// The sessions of the registry.
     pub sessions: Sessions,
-    /// The bounds.
+    /// The limits that hold for every call.
     pub limits: Limits,
-    /// Cancelled when the registry is closed, and every running call with it.
+    /// Cancelled when the registry is closed, which ends every running call.
     pub closed: CancellationToken,
     calls: AtomicU64,
     start_order: StartOrder,
@@ -103,15 +103,15 @@ impl Pipeline {
         }
     }
 
-    /// Takes a place for a call that is about to be made, where the order of such calls matters: whoever
-    /// makes calls on several threads asks before it leaves the thread they come from.
+    /// Takes the next place in the start order for a call that changes files; none for other calls. Callers
+    /// that run calls on several threads take it on the thread on which the calls arrive.
     pub fn place(&self, name: &str) -> Option<StartPlace> {
         let tools = self.registry.snapshot();
         let entry = tools.find_called(name)?;
         (entry.tool.spec().side_effect == SideEffect::Mutating).then(|| self.start_order.take())
     }
 
-    /// Runs one call. Every failure is an answer; a cancelled call answers with `Cancelled`.
+    /// Runs one call. A failure is a result too; that of a cancelled call is `Cancelled`.
     pub async fn call(&self, call: ToolCall, options: CallOptions) -> ToolOutput {
         let output = match self.checked_call(call, options).await {
             Ok(output) => output,
@@ -131,7 +131,7 @@ impl Pipeline {
         let registration = options.registration;
         let entry = self.find(&tools, &call.name, registration)?;
         let name = &entry.tool.spec().name;
-        // Ending the call, however it ends, ends the work it started on other threads.
+        // When the call ends, for whatever reason, its work on other threads is cancelled.
         let mut cx = self.context(options);
         let _ended = cx.cancel.clone().drop_guard();
         if cx.cancel.is_cancelled() {
@@ -139,13 +139,13 @@ impl Pipeline {
         }
 
         let called = Called { tools: &tools, name: &call.name, registration, entry };
-        // Closing drops whatever is waited for: a request is withdrawn, a hook's signal aborted.
+        // When the registry is closed, pending confirmation requests are withdrawn and hooks aborted.
         let Permit { permitted, shown_file, context } = tokio::select! {
             biased;
             () = self.closed.cancelled() => return Err(closed_while_running().into()),
             permit = self.permit(&called, call.input, &cx) => permit?,
         };
-        // From the policy that holds now: somebody may have been asked for a minute.
+        // By the current policy, which may have changed while a person was asked.
         cx.visibility = self.visibility(entry, &cx);
         cx.shown_file = shown_file;
         let watched_input = self.hooks.watch(name).then(|| permitted.prepared().input().clone());
@@ -175,7 +175,7 @@ impl Pipeline {
                     biased;
                     output = &mut watched => output,
                     () = self.closed.cancelled() => {
-                        // The work is done and its answer stands; the hooks that remain do not see it.
+                        // The call is done and keeps its result. The remaining hooks do not run.
                         cx.cancel.cancel();
                         watched.await
                     }
@@ -190,8 +190,8 @@ impl Pipeline {
         cx.session.grants.engine(self.policy.get())
     }
 
-    /// What a tool that walks over files may know of them: what policy denies, or would ask for, is
-    /// neither opened nor listed.
+    /// Which files a search may see. Files that policy denies or would ask about are neither opened nor
+    /// listed.
     fn visibility(&self, entry: &Entry, cx: &ToolContext) -> Visibility {
         let engine = self.engine(cx);
         if !engine.has_path_limits() {
@@ -219,7 +219,7 @@ impl Pipeline {
             .ok_or_else(|| unknown_tool(tools, name))
     }
 
-    /// Nothing begins after the end.
+    /// Returns an error once the registry is closed.
     pub fn refuse_when_closed(&self) -> Result<(), ToolError> {
         if self.closed.is_cancelled() {
             let message = "the registry is closed; create a new one";

@@ -1,4 +1,4 @@
-//! The bounds that hold for every call, whatever the tool.
+//! The limits that hold for every call of every tool.
 
 use std::time::Duration;
 

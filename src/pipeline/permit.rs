@@ -1,7 +1,7 @@
-//! From raw input to a call that may run: prepare, decide, hear the hooks, ask a person.
+//! Makes a call that may run from raw input: prepares it, decides by policy, runs hooks, asks a person.
 //!
-//! Hooks and people take their time, and policy, mode and tools may change meanwhile. What runs was
-//! allowed or agreed to by what holds when it starts, so it is judged again after every wait.
+//! Hooks and people take time, and policy, mode and tools may change meanwhile. What counts is what holds
+//! when the call starts, so it is judged again after every wait.
 
 use std::sync::Arc;
 
@@ -25,25 +25,25 @@ use crate::{
     workspace::real_place,
 };
 
-/// Command lines of more bytes are judged off the async threads.
+/// Longer command lines are judged on a thread for blocking work.
 const LONG_LINE: usize = 2_048;
 
-/// How often people may edit one input before the call is given up.
+/// How often the input of one call may be edited before the call is refused.
 const MAX_EDITS: usize = 3;
 
-/// A prepared call and what policy says of it.
+/// A prepared call with the decision of policy.
 pub type JudgedCall = (Box<dyn Prepared>, Decision);
 
-/// A call that may run, and what goes with it.
+/// A call that may run, and what was collected on the way.
 pub(super) struct Permit {
     pub(super) permitted: Permitted,
-    /// The file that a person was shown a change of.
+    /// The file of which a person was shown a change.
     pub(super) shown_file: Option<ShownFile>,
-    /// What hooks want the model to know.
+    /// Texts of hooks for the model.
     pub(super) context: Vec<String>,
 }
 
-/// A call that hooks have been heard about.
+/// A call after its hooks have run.
 struct Heard {
     prepared: Box<dyn Prepared>,
     decision: Decision,
@@ -147,7 +147,7 @@ impl Pipeline {
         }
     }
 
-    /// Lets the same call run from now on without a question.
+    /// Allows the same call in this session from now on.
     fn grant(&self, entry: &Entry, prepared: &dyn Prepared, cx: &ToolContext) {
         let engine = self.engine(cx);
         let rules = ask(entry, prepared, cx, |question| engine.narrowest_rules(question));
@@ -194,7 +194,7 @@ impl Pipeline {
         });
         let within = BoundedCall::new(cx, &self.closed, self.timeout(called.entry));
         let (prepared, decision) = within.run(judging).await?;
-        // Policy may have changed meanwhile.
+        // Policy may have changed in the meantime.
         let decision = if Arc::ptr_eq(&engine, &self.engine(cx)) {
             self.check_still_there(called)?;
             heeded(decision, said, &engine, called.entry)?
@@ -219,7 +219,7 @@ impl Pipeline {
         heeded(decision, said, &engine, called.entry)
     }
 
-    /// An error where the tool was switched off, removed or replaced since the call came in.
+    /// Returns an error if the tool was disabled, removed or replaced since the call was received.
     fn check_still_there(&self, called: &Called<'_>) -> Result<(), ToolError> {
         let name = &called.entry.tool.spec().name;
         self.refuse_when_closed()?;
@@ -257,7 +257,7 @@ impl Pipeline {
         Ok(Some((prepared, decision)))
     }
 
-    /// What policy says of a call, with its reasons. Nothing runs.
+    /// The decision of policy on a call, with its reasons. Nothing runs.
     pub fn explain(
         &self,
         call: ToolCall,
@@ -316,7 +316,7 @@ fn heeded(
     }
 }
 
-/// Puts a prepared call before the judge.
+/// Describes a prepared call as a question to policy.
 fn ask<T>(
     entry: &Entry,
     prepared: &dyn Prepared,

@@ -1,8 +1,8 @@
-//! Lets calls that change files start in the order they were made.
+//! Starts calls that change files in the order in which they were made.
 //!
-//! A runtime with several threads starts tasks in any order. What a call does to a file is decided
-//! when it queues for the file's lock, in its first step; so each such call takes that step after the
-//! one made before it has taken its own.
+//! A runtime with several threads starts tasks in any order. The order of changes to a file is decided when
+//! calls queue for the file's lock, which they do in their first step. So each of these calls waits with its
+//! first step until the call before it has done its own.
 
 use std::{
     collections::BTreeMap,
@@ -21,11 +21,11 @@ pub(super) struct StartOrder(Arc<Mutex<StartQueue>>);
 #[derive(Debug, Default)]
 struct StartQueue {
     next: u64,
-    /// Those that have not started, each with the way to wake it.
+    /// The calls that have not started, each with what wakes it.
     waiting: BTreeMap<u64, Arc<Notify>>,
 }
 
-/// A place in the order. A call that is dropped gives its place up, and the others keep theirs.
+/// A place in the order. Dropping it lets the next call start.
 #[derive(Debug)]
 pub struct StartPlace {
     order: StartOrder,
@@ -50,7 +50,7 @@ impl StartOrder {
 }
 
 impl StartPlace {
-    /// Runs a call: its first step in its turn, the rest as it comes.
+    /// Runs a call: its first step in turn, the rest without waiting for others.
     pub async fn run<T>(self, call: impl Future<Output = T>) -> T {
         while !self.is_first() {
             self.turn.notified().await;
