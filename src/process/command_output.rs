@@ -31,7 +31,7 @@ enum Spill {
 
 /// Whether there is a file with the whole output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SpillState {
+pub(crate) enum SpillState {
     /// There is no file.
     None,
     /// A file holds the output from the first byte on, up to its limit.
@@ -47,7 +47,7 @@ pub enum SpillState {
 
 /// A piece of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutputPart {
+pub(crate) struct OutputPart {
     /// Where it begins. This is later than requested if the bytes there were not kept.
     pub offset: u64,
     /// The bytes of the output from there on.
@@ -56,7 +56,7 @@ pub struct OutputPart {
 
 impl OutputPart {
     /// The offset of the first byte behind it.
-    pub fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.offset + self.bytes.len() as u64
     }
 }

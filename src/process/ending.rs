@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Why a command was stopped by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopReason {
+pub(crate) enum StopReason {
     /// The model or the host requested it.
     Asked,
     /// It reached its time limit.
@@ -33,7 +33,7 @@ pub enum TaskState {
 
 impl TaskState {
     /// The name of the state in answers and events.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Completed => "completed",
@@ -46,7 +46,7 @@ impl TaskState {
 /// What happened to the keeper of a command, the process that watches over it. Commands run as the same
 /// user, so they can stop and kill it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeeperTrouble {
+pub(crate) enum KeeperTrouble {
     /// It was stopped by a signal, and the host resumed it.
     Stopped,
     /// It was killed, so the exit status is unknown. The host killed the processes that were left.
@@ -55,7 +55,7 @@ pub enum KeeperTrouble {
 
 /// How a command ended, and what was known of it then.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommandEnding {
+pub(crate) struct CommandEnding {
     /// The exit code of the shell, if it exited.
     pub exit_code: Option<i32>,
     /// The signal that ended the shell, if one did.

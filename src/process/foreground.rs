@@ -20,7 +20,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Why waiting for a foreground command ended.
 #[derive(Debug)]
-pub enum ForegroundOutcome {
+pub(crate) enum ForegroundOutcome {
     /// The command has ended.
     Ended(CommandEnding),
     /// The command continues as a background task.
@@ -30,19 +30,19 @@ pub enum ForegroundOutcome {
 }
 
 /// A command in the foreground. Dropping this before the command has ended stops the command.
-pub struct ForegroundCommand {
+pub(crate) struct ForegroundCommand {
     manager: Arc<TaskManager>,
     task: Arc<Task>,
 }
 
 impl ForegroundCommand {
     /// The foreground command of a task that was started.
-    pub fn of(manager: Arc<TaskManager>, task: Arc<Task>) -> Self {
+    pub(crate) fn of(manager: Arc<TaskManager>, task: Arc<Task>) -> Self {
         Self { manager, task }
     }
 
     /// Waits until the command ends or reaches one of its time limits.
-    pub async fn outcome(&self, limit: Duration) -> ForegroundOutcome {
+    pub(crate) async fn outcome(&self, limit: Duration) -> ForegroundOutcome {
         let settings = &self.manager.settings;
         let deadline = Instant::now() + limit;
         let reason = loop {
@@ -73,7 +73,7 @@ impl ForegroundCommand {
     }
 
     /// As [`Self::outcome`], and forwards the output while it comes. If `send` is slow, the command waits.
-    pub async fn outcome_with_output<Sent: Future<Output = ()>>(
+    pub(crate) async fn outcome_with_output<Sent: Future<Output = ()>>(
         &self,
         limit: Duration,
         send: impl Fn(String) -> Sent,

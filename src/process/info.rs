@@ -42,7 +42,7 @@ pub struct TaskInfo {
 
 impl TaskInfo {
     /// A snapshot of a task as it is now.
-    pub fn of(task: &Task) -> Self {
+    pub(crate) fn of(task: &Task) -> Self {
         let ending = task.ending();
         Self {
             id: task.id.clone(),
@@ -68,7 +68,7 @@ impl TaskInfo {
 }
 
 /// The name of a signal. Numbers that differ between Linux and macOS are only named on Linux.
-pub fn signal_name(signal: i32) -> &'static str {
+pub(crate) fn signal_name(signal: i32) -> &'static str {
     match signal {
         1 => "SIGHUP",
         2 => "SIGINT",

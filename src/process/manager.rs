@@ -13,7 +13,7 @@ use tokio::sync::OnceCell;
 
 #[cfg(unix)]
 use self::start_command::CommandEngine;
-pub use self::start_command::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
+pub(crate) use self::start_command::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
 use super::{
     command_output::SpillState,
     ending::StopReason,
@@ -25,7 +25,7 @@ use super::{
 };
 
 /// How many background tasks may run at once.
-pub const MAX_RUNNING: usize = 256;
+pub(crate) const MAX_RUNNING: usize = 256;
 /// How many ended commands are kept for their output. The oldest are dropped first.
 const MAX_ENDED: usize = 256;
 /// How many bytes the output files of ended commands may have together.
@@ -78,12 +78,12 @@ impl TaskManager {
     }
 
     /// The path of the directory of output files, whether or not it exists yet.
-    pub fn files(&self) -> &std::path::Path {
+    pub(crate) fn files(&self) -> &std::path::Path {
         self.files.directory()
     }
 
     /// Turns a foreground command into a background task; false when it has ended or too many tasks run.
-    pub fn promote(&self, task: &Arc<Task>) -> bool {
+    pub(crate) fn promote(&self, task: &Arc<Task>) -> bool {
         let tasks = self.lock();
         if !tasks.running.contains_key(&task.id)
             || tasks.closed
@@ -105,19 +105,19 @@ impl TaskManager {
     }
 
     /// The task with an id, if this session started it. A session does not see the tasks of others.
-    pub fn find_of(&self, session_id: &str, id: &str) -> Option<Arc<Task>> {
+    pub(crate) fn find_of(&self, session_id: &str, id: &str) -> Option<Arc<Task>> {
         self.find(id).filter(|it| *it.session_id == *session_id)
     }
 
     /// The tasks of this session, in the order in which they started.
-    pub fn list_of(&self, session_id: &str) -> Vec<Arc<Task>> {
+    pub(crate) fn list_of(&self, session_id: &str) -> Vec<Arc<Task>> {
         let mut all = self.list();
         all.retain(|it| *it.session_id == *session_id);
         all
     }
 
     /// True when a file holds the output of a command of this session.
-    pub fn is_output_of(&self, session_id: &str, file: &std::path::Path) -> bool {
+    pub(crate) fn is_output_of(&self, session_id: &str, file: &std::path::Path) -> bool {
         let tasks = self.lock();
         tasks
             .running
@@ -195,7 +195,7 @@ impl TaskManager {
     }
 
     /// Keeps a foreground command whose output was written to a file after its end.
-    pub fn remember(&self, task: &Arc<Task>) {
+    pub(crate) fn remember(&self, task: &Arc<Task>) {
         let mut tasks = self.lock();
         if !tasks.ended.iter().any(|it| it.id == task.id) {
             tasks.ended.push_back(Arc::clone(task));

@@ -37,17 +37,18 @@ mod task;
 #[cfg(unix)]
 mod without_supervisor;
 
-pub use command_output::{OutputPart, SpillState};
-pub use ending::{CommandEnding, KeeperTrouble, StopReason, TaskState};
+pub(crate) use command_output::SpillState;
+pub use ending::TaskState;
+pub(crate) use ending::{CommandEnding, KeeperTrouble, StopReason};
 pub use events::{TaskEvent, TaskEventKind};
 pub use exit_meaning::exit_meaning;
-pub use foreground::{ForegroundCommand, ForegroundOutcome};
-pub use info::{TaskInfo, signal_name};
+pub(crate) use foreground::{ForegroundCommand, ForegroundOutcome};
+pub use info::TaskInfo;
+pub(crate) use info::signal_name;
 pub use locate_supervisor::supervisor_beside_this_library;
-pub use manager::{
-    CommandRole, CommandSpec, MAX_COMMAND_BYTES, MAX_RUNNING, StartError, TaskManager,
-};
-pub use output_files::OutputFiles;
+pub use manager::TaskManager;
+pub(crate) use manager::{CommandRole, CommandSpec, MAX_COMMAND_BYTES};
 pub(crate) use readable::{readable, unfinished_sequence};
 pub use settings::{OnTimeout, ProcessSettings};
-pub use task::{RunMode, Task};
+pub(crate) use task::RunMode;
+pub use task::Task;

@@ -16,7 +16,7 @@ const LOCK: &str = ".lock";
 
 /// The directory of output files. It is created with the first file.
 #[derive(Debug)]
-pub struct OutputFiles {
+pub(crate) struct OutputFiles {
     planned: PathBuf,
     held: Mutex<DirectoryState>,
 }
@@ -34,7 +34,7 @@ enum DirectoryState {
 
 impl OutputFiles {
     /// Chooses a name in the directory for temporary files. Nothing is created yet.
-    pub fn below(temporary: &Path) -> Self {
+    pub(crate) fn below(temporary: &Path) -> Self {
         // The time distinguishes registries of one process, and processes that had the same id.
         let moment = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
@@ -44,12 +44,12 @@ impl OutputFiles {
     }
 
     /// The path of the directory, whether or not it exists yet.
-    pub fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         &self.planned
     }
 
     /// Creates a file of a name; returns it with its path.
-    pub fn create(&self, name: &str) -> io::Result<(File, PathBuf)> {
+    pub(crate) fn create(&self, name: &str) -> io::Result<(File, PathBuf)> {
         self.make_directory()?;
         let path = self.planned.join(name);
         let file = private(File::options().read(true).write(true).create_new(true)).open(&path)?;
@@ -78,7 +78,7 @@ impl OutputFiles {
     }
 
     /// Removes the directory with all files. No file can be created afterwards.
-    pub fn remove(&self) {
+    pub(crate) fn remove(&self) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if let DirectoryState::Directory(_) = std::mem::replace(&mut *held, DirectoryState::Removed)
         {

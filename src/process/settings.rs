@@ -45,7 +45,7 @@ impl ProcessSettings {
     /// The default of [`ProcessSettings::grace`].
     pub const GRACE: Duration = Duration::from_secs(2);
     /// The default of [`ProcessSettings::max_file_bytes`].
-    pub const MAX_FILE_BYTES: u64 = 128 * 1024 * 1024;
+    pub(crate) const MAX_FILE_BYTES: u64 = 128 * 1024 * 1024;
 
     /// The default settings for a shell and an environment. Helpers run in the system's shell with the
     /// same environment.

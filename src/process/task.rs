@@ -27,7 +27,7 @@ const NOT_ACCEPTED: &str = "the supervisor is gone";
 
 /// Whether a call waits for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunMode {
+pub(crate) enum RunMode {
     /// A call waits for it, and ends with it.
     Foreground,
     /// No call waits. The command is a task that is looked up by its id.
@@ -119,7 +119,7 @@ impl Task {
     }
 
     /// Whether a call waits for it.
-    pub fn run_mode(&self) -> RunMode {
+    pub(crate) fn run_mode(&self) -> RunMode {
         *lock(&self.run_mode)
     }
 
@@ -139,23 +139,23 @@ impl Task {
     }
 
     /// How it ended, if it has.
-    pub fn ending(&self) -> Option<&CommandEnding> {
+    pub(crate) fn ending(&self) -> Option<&CommandEnding> {
         self.ending.get()
     }
 
     /// How long it has been running, or ran until its end.
-    pub fn duration(&self) -> Duration {
+    pub(crate) fn duration(&self) -> Duration {
         self.ending.get().map_or_else(|| self.started.elapsed(), |it| it.duration)
     }
 
     /// How many bytes of output it has written so far.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.progress.borrow().total
     }
 
     /// How long it has had no output. Zero while the command waits for its listener, because then it is the
     /// listener that is slow.
-    pub fn idle_time(&self) -> Duration {
+    pub(crate) fn idle_time(&self) -> Duration {
         if lock(&self.output).is_full() {
             Duration::ZERO
         } else {
@@ -164,7 +164,7 @@ impl Task {
     }
 
     /// Waits until the command has ended.
-    pub async fn ended(&self) -> CommandEnding {
+    pub(crate) async fn ended(&self) -> CommandEnding {
         let mut progress = self.progress.subscribe();
         // Cannot fail: the sender lives as long as the task.
         let _ = progress.wait_for(|it| it.has_ended).await;
@@ -211,28 +211,28 @@ impl Task {
     }
 
     /// The whole output, if all of it is in memory.
-    pub fn whole(&self) -> Option<Vec<u8>> {
+    pub(crate) fn whole(&self) -> Option<Vec<u8>> {
         lock(&self.output).whole()
     }
 
     /// The beginning of the error output, and how many bytes that had in total.
-    pub fn errors(&self) -> (Vec<u8>, u64) {
+    pub(crate) fn errors(&self) -> (Vec<u8>, u64) {
         let errors = self.errors.as_ref().map(lock);
         errors.map(|it| (it.ends().0, it.total())).unwrap_or_default()
     }
 
     /// The beginning and the end of the output.
-    pub fn ends(&self) -> (Vec<u8>, Vec<u8>) {
+    pub(crate) fn ends(&self) -> (Vec<u8>, Vec<u8>) {
         lock(&self.output).ends()
     }
 
     /// The state of the file with the whole output.
-    pub fn spill_state(&self) -> SpillState {
+    pub(crate) fn spill_state(&self) -> SpillState {
         lock(&self.output).spill_state()
     }
 
     /// Writes the whole output to a file, unless there is one already.
-    pub fn spill(&self) -> SpillState {
+    pub(crate) fn spill(&self) -> SpillState {
         let mut output = lock(&self.output);
         output.spill();
         if self.ending.get().is_some() {
@@ -242,12 +242,12 @@ impl Task {
     }
 
     /// At most `max` bytes of the output from an offset on.
-    pub fn part(&self, offset: u64, max: usize) -> io::Result<OutputPart> {
+    pub(crate) fn part(&self, offset: u64, max: usize) -> io::Result<OutputPart> {
         lock(&self.output).part(offset, max)
     }
 
     /// Stops the command: SIGTERM now, SIGKILL after the grace. Does nothing when it has ended.
-    pub fn stop(&self, reason: StopReason, grace: Duration) {
+    pub(crate) fn stop(&self, reason: StopReason, grace: Duration) {
         if self.ending.get().is_some() {
             return;
         }
@@ -278,7 +278,7 @@ impl Task {
 
     /// Takes the output that came since the last call, for a listener. If the command had to wait because too
     /// much was queued, it goes on.
-    pub fn take_waiting(&self) -> Vec<u8> {
+    pub(crate) fn take_waiting(&self) -> Vec<u8> {
         let (waiting, was_full) = lock(&self.output).take_waiting();
         if was_full {
             // The command could not write until now.
@@ -291,7 +291,7 @@ impl Task {
     }
 
     /// As [`Self::take_waiting`], for the last time. Output is not queued any more.
-    pub fn stop_listening(&self) -> Vec<u8> {
+    pub(crate) fn stop_listening(&self) -> Vec<u8> {
         let waiting = self.take_waiting();
         lock(&self.output).stop_listening();
         waiting

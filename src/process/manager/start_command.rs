@@ -27,7 +27,7 @@ use crate::process::{
 };
 
 /// The longest command in bytes. Linux accepts no argument of 128 KiB or more.
-pub const MAX_COMMAND_BYTES: usize = 120_000;
+pub(crate) const MAX_COMMAND_BYTES: usize = 120_000;
 /// How long processes that a shell leaves behind may continue before they are stopped: long enough for a
 /// process substitution to write its last output.
 #[cfg(unix)]
@@ -43,7 +43,7 @@ const MAX_LAUNCHES: usize = 3;
 
 /// Why a command was not started.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub(crate) enum StartError {
     /// [`MAX_RUNNING`] tasks are running.
     #[error(
         "{MAX_RUNNING} tasks are running already; stop one with TaskStop, or wait until one ends"
@@ -59,13 +59,14 @@ pub enum StartError {
     #[error("the command could not be started: {0}")]
     Failed(#[from] io::Error),
     /// Commands are not supported on this system.
+    #[cfg(not(unix))]
     #[error("commands cannot be run on this system yet")]
     Unsupported,
 }
 
 /// Who a command is run for.
 #[derive(Clone, Debug)]
-pub enum CommandRole {
+pub(crate) enum CommandRole {
     /// A model. The command has no input, output and errors in one stream, and an environment without
     /// secrets.
     Model,
@@ -81,7 +82,7 @@ pub enum CommandRole {
 
 /// A command to start.
 #[derive(Clone, Debug)]
-pub struct CommandSpec {
+pub(crate) struct CommandSpec {
     /// Who the command is run for.
     pub role: CommandRole,
     /// The command line.
@@ -162,7 +163,10 @@ impl std::fmt::Debug for CommandEngine {
 impl TaskManager {
     /// Starts a command and waits until it is certain that it runs. A supervisor that was stopped by a signal
     /// is resumed, and one that is gone is replaced.
-    pub async fn launch(self: &Arc<Self>, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
+    pub(crate) async fn launch(
+        self: &Arc<Self>,
+        spec: CommandSpec,
+    ) -> Result<Arc<Task>, StartError> {
         if !self.is_warm() {
             self.blocking(Self::warm_up).await??;
         }
@@ -358,14 +362,14 @@ impl TaskManager {
     }
 
     /// Starts the supervisor and the reading thread now, which blocks for some milliseconds.
-    pub fn warm_up(&self) -> Result<(), StartError> {
+    pub(crate) fn warm_up(&self) -> Result<(), StartError> {
         #[cfg(unix)]
         self.engine()?;
         Ok(())
     }
 
     /// True when they have been started, so that starting a command does not block.
-    pub fn is_warm(&self) -> bool {
+    pub(crate) fn is_warm(&self) -> bool {
         #[cfg(unix)]
         return self.engine.lock().unwrap_or_else(PoisonError::into_inner).is_some();
         #[cfg(not(unix))]
