@@ -151,7 +151,7 @@ pub struct RefusalDetails {
 
 impl RefusalDetails {
     /// The details as text for a person.
-    pub fn for_people(&self) -> String {
+    pub(crate) fn for_people(&self) -> String {
         format!("{}\n{}", self.reason, self.how_to_allow)
     }
 }
@@ -173,7 +173,7 @@ impl ToolError {
 
     /// Adds details for people and the host.
     #[must_use]
-    pub fn with_details(
+    pub(crate) fn with_details(
         mut self,
         reason: &str,
         how_to_allow: &str,
@@ -195,7 +195,7 @@ impl ToolError {
     }
 
     /// The error of a cancelled call.
-    pub fn cancelled() -> Self {
+    pub(crate) fn cancelled() -> Self {
         Self::new(ErrorKind::Cancelled, "the call was cancelled")
     }
 }

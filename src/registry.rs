@@ -166,7 +166,7 @@ impl Snapshot {
     }
 
     /// The tool with a name or an alias.
-    pub fn find(&self, name: &str) -> Option<&Entry> {
+    pub(crate) fn find(&self, name: &str) -> Option<&Entry> {
         let by_alias = || {
             let mut aliased = self.aliased.iter().filter_map(|it| self.tools.get(it));
             aliased.find(|entry| entry.tool.aliases().contains(&name))
@@ -176,7 +176,7 @@ impl Snapshot {
 
     /// The tool that a model calls by a name. Gemini accepts only names that begin with a letter or `_`, so
     /// its definitions put a `_` before other names (see `provider`).
-    pub fn find_called(&self, name: &str) -> Option<&Entry> {
+    pub(crate) fn find_called(&self, name: &str) -> Option<&Entry> {
         let prefixed = || self.exact(name.strip_prefix('_')?);
         self.find(name)
             .or_else(|| prefixed().filter(|it| needs_gemini_prefix(&it.tool.spec().name)))
@@ -187,7 +187,7 @@ impl Snapshot {
     }
 
     /// The built-in tool of a registration that was replaced.
-    pub fn find_replaced(&self, id: u64) -> Option<&Entry> {
+    pub(crate) fn find_replaced(&self, id: u64) -> Option<&Entry> {
         self.replaced.get(&id)
     }
 
@@ -197,7 +197,7 @@ impl Snapshot {
     }
 
     /// All tools that are not disabled, ordered by name.
-    pub fn enabled(&self) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn enabled(&self) -> impl Iterator<Item = &Entry> {
         self.entries().filter(|entry| !self.is_disabled(&entry.tool.spec().name))
     }
 
@@ -212,7 +212,7 @@ impl Snapshot {
     }
 
     /// True when the tool is disabled, under any of its names.
-    pub fn is_disabled(&self, name: &str) -> bool {
+    pub(crate) fn is_disabled(&self, name: &str) -> bool {
         if self.disabled.is_empty() {
             return false;
         }

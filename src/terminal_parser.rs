@@ -102,7 +102,9 @@ impl TerminalParser {
 
 impl std::fmt::Debug for TerminalParser {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TerminalParser").field("sequence_bytes", &self.sequence_bytes).finish()
+        f.debug_struct("TerminalParser")
+            .field("sequence_bytes", &self.sequence_bytes)
+            .finish_non_exhaustive()
     }
 }
 

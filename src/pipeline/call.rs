@@ -220,7 +220,7 @@ impl Pipeline {
     }
 
     /// Returns an error once the registry is closed.
-    pub fn refuse_when_closed(&self) -> Result<(), ToolError> {
+    pub(crate) fn refuse_when_closed(&self) -> Result<(), ToolError> {
         if self.closed.is_cancelled() {
             let message = "the registry is closed; create a new one";
             return Err(ToolError::new(ErrorKind::RegistryClosed, message));

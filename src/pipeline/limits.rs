@@ -32,7 +32,7 @@ impl Default for Limits {
 
 impl Limits {
     /// The time limit of one call.
-    pub fn call_timeout(&self) -> Duration {
+    pub(crate) fn call_timeout(&self) -> Duration {
         Duration::from_millis(u64::from(self.call_timeout_ms))
     }
 }

@@ -19,7 +19,7 @@ pub enum Access {
 
 impl Access {
     /// The path, command or URL as a person is shown it.
-    pub fn location(&self) -> String {
+    pub(crate) fn location(&self) -> String {
         match self {
             Self::Read(path) | Self::Write(path) => shown_path(path),
             Self::Run(target) | Self::Connect(target) => shown_text(target),
@@ -29,11 +29,11 @@ impl Access {
 
 /// A path as it is shown. Characters that act on a terminal or cannot be seen are escaped, in a way that
 /// tools take back: the text names the same file again.
-pub fn shown_path(path: &Path) -> String {
+pub(crate) fn shown_path(path: &Path) -> String {
     path_to_text(path).into_owned()
 }
 
 /// A text of one or more lines, such as a command, as a person is shown it.
-pub fn shown_text(text: &str) -> String {
+pub(crate) fn shown_text(text: &str) -> String {
     visible(text).into_owned()
 }

@@ -72,7 +72,7 @@ impl ToolCatalogue {
     }
 
     /// The name of the tool with which rules for a family are written.
-    pub fn family_name(&self, family: ToolFamily) -> Option<&'static str> {
+    pub(crate) fn family_name(&self, family: ToolFamily) -> Option<&'static str> {
         let named = |it: &&KnownTool| it.kind.names_family && it.kind.family == Some(family);
         self.tools().find(named).map(|it| it.name)
     }

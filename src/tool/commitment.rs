@@ -19,7 +19,7 @@ pub struct Commitment(Arc<AtomicU8>);
 
 impl Commitment {
     /// Called by the tool right before its effect. Fails when the call was cancelled.
-    pub fn commit(&self) -> Result<(), ToolError> {
+    pub(crate) fn commit(&self) -> Result<(), ToolError> {
         match self.decide(COMMITTED) {
             WITHDRAWN => Err(ToolError::cancelled()),
             _ => Ok(()),
@@ -27,7 +27,7 @@ impl Commitment {
     }
 
     /// Cancels the call. False when it has had its effect already.
-    pub fn withdraw(&self) -> bool {
+    pub(crate) fn withdraw(&self) -> bool {
         self.decide(WITHDRAWN) != COMMITTED
     }
 

@@ -30,7 +30,7 @@ pub struct ToolContext {
 
 impl ToolContext {
     /// Runs blocking work on a thread for that. The work has to check its cancellation token.
-    pub async fn blocking<T, F>(&self, work: F) -> Result<T, ToolError>
+    pub(crate) async fn blocking<T, F>(&self, work: F) -> Result<T, ToolError>
     where
         T: Send + 'static,
         F: FnOnce(&CancellationToken) -> Result<T, ToolError> + Send + 'static,
@@ -45,7 +45,7 @@ impl ToolContext {
     }
 
     /// Sends a piece of output as progress.
-    pub fn output(&self, text: impl Into<String>) {
+    pub(crate) fn output(&self, text: impl Into<String>) {
         self.progress.send(Progress::Output { text: text.into() });
     }
 }

@@ -52,7 +52,7 @@ pub fn truncate(output: &str, limits: TruncationLimits) -> Truncated {
 
 /// The longest beginning of a text that has at most `max_bytes` and consists of whole lines. If the first line
 /// is longer than that, a part of it. Never splits a character.
-pub fn whole_lines_within(text: &str, max_bytes: usize) -> &str {
+pub(crate) fn whole_lines_within(text: &str, max_bytes: usize) -> &str {
     if text.len() <= max_bytes {
         return text;
     }

@@ -19,7 +19,7 @@ impl ToolFamily {
     /// True when a rule that denies the tool after which the family is named denies all of the family.
     /// Denying `Edit` is meant to deny overwriting files as well. Denying `Read`, however, may be meant to
     /// leave searching allowed.
-    pub const fn is_closed_by_its_name(self) -> bool {
+    pub(crate) const fn is_closed_by_its_name(self) -> bool {
         matches!(self, Self::EditsFiles)
     }
 }
@@ -47,7 +47,7 @@ impl ToolKind {
         Self { family: None, inputs: &[], twin_of: None, names_family: false, runs_unasked: false };
 
     /// A tool that reads the files that these parameters name.
-    pub const fn reads_files(paths: &'static [&'static str]) -> Self {
+    pub(crate) const fn reads_files(paths: &'static [&'static str]) -> Self {
         Self { runs_unasked: true, ..Self::of(ToolFamily::ReadsFiles, paths) }
     }
 
@@ -57,12 +57,12 @@ impl ToolKind {
     }
 
     /// A tool that runs the command line in these parameters.
-    pub const fn runs_commands(commands: &'static [&'static str]) -> Self {
+    pub(crate) const fn runs_commands(commands: &'static [&'static str]) -> Self {
         Self::of(ToolFamily::RunsCommands, commands)
     }
 
     /// A tool that fetches the URL in these parameters.
-    pub const fn fetches(urls: &'static [&'static str]) -> Self {
+    pub(crate) const fn fetches(urls: &'static [&'static str]) -> Self {
         Self::of(ToolFamily::Fetches, urls)
     }
 
@@ -72,19 +72,19 @@ impl ToolKind {
 
     /// Declares that this is the same tool as one of another set, so that rules apply to both.
     #[must_use]
-    pub const fn twin_of(self, name: &'static str) -> Self {
+    pub(crate) const fn twin_of(self, name: &'static str) -> Self {
         Self { twin_of: Some(name), ..self }
     }
 
     /// Declares that the family is named after this tool in rules.
     #[must_use]
-    pub const fn naming_its_family(self) -> Self {
+    pub(crate) const fn naming_its_family(self) -> Self {
         Self { names_family: true, ..self }
     }
 
     /// Declares that calls run without asking if no rule is about them.
     #[must_use]
-    pub const fn running_unasked(self) -> Self {
+    pub(crate) const fn running_unasked(self) -> Self {
         Self { runs_unasked: true, ..self }
     }
 }

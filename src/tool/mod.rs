@@ -20,14 +20,14 @@ mod schema;
 mod spec;
 mod typed;
 
-pub use access::{Access, shown_path, shown_text};
+pub use access::Access;
+pub(crate) use access::{shown_path, shown_text};
 pub use catalogue::{KnownTool, ToolCatalogue};
 pub use commitment::Commitment;
 pub use context::ToolContext;
 pub use contract::{DynTool, Prepared, Tool};
-pub use format::{
-    Truncated, TruncationLimits, for_display, for_model, truncate, whole_lines_within,
-};
+pub(crate) use format::whole_lines_within;
+pub use format::{Truncated, TruncationLimits, for_display, for_model, truncate};
 pub use input::InputValidator;
 pub(crate) use input::kind_of;
 pub use input_size::{MAX_INPUT_BYTES, check_input_size};
@@ -35,6 +35,8 @@ pub use kind::{ToolFamily, ToolKind};
 pub use output::{Content, InvocationView, ResultView, ToolOutput};
 pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};
-pub use schema::{SchemaError, check_foreign_schema, derived_schema, strict_schema};
-pub use spec::{Annotations, NAME_RULE, Risk, SideEffect, ToolSpec, is_valid_name};
+pub use schema::{SchemaError, check_foreign_schema};
+pub(crate) use schema::{derived_schema, strict_schema};
+pub(crate) use spec::NAME_RULE;
+pub use spec::{Annotations, Risk, SideEffect, ToolSpec, is_valid_name};
 pub use typed::Typed;

@@ -74,7 +74,7 @@ impl ToolOutput {
 
     /// Sets the text that a person is shown.
     #[must_use]
-    pub fn with_display(mut self, display: impl Into<String>) -> Self {
+    pub(crate) fn with_display(mut self, display: impl Into<String>) -> Self {
         self.display = Some(display.into());
         self
     }

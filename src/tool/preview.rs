@@ -33,7 +33,7 @@ pub enum ShownContent {
 
 impl ShownFile {
     /// True unless the file at the path has changed since the person was shown it.
-    pub fn is_still(&self, path: &Path, now: ShownContent) -> bool {
+    pub(crate) fn is_still(&self, path: &Path, now: ShownContent) -> bool {
         self.path != path || (self.content == now && now != ShownContent::Unreadable)
     }
 }

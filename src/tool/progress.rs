@@ -117,19 +117,19 @@ impl ProgressSink {
     }
 
     /// Waits until the listener has caught up, so that the queue does not grow without bound.
-    pub async fn caught_up(&self) {
+    pub(crate) async fn caught_up(&self) {
         if let Some(ProgressListener { backlog: Some(backlog), .. }) = &self.0 {
             backlog.caught_up().await;
         }
     }
 
     /// True when there is a listener.
-    pub fn is_watched(&self) -> bool {
+    pub(crate) fn is_watched(&self) -> bool {
         self.0.is_some()
     }
 
     /// Passes a piece to the listener.
-    pub fn send(&self, progress: Progress) {
+    pub(crate) fn send(&self, progress: Progress) {
         if let Some(listener) = &self.0 {
             (listener.tell)(progress);
         }

@@ -28,7 +28,7 @@ pub enum SchemaError {
 }
 
 /// The schema of an input type, in the simple form that every provider accepts.
-pub fn derived_schema<T: JsonSchema>() -> Value {
+pub(crate) fn derived_schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -139,7 +139,7 @@ fn depth_exceeds(value: &Value, levels: usize) -> bool {
 
 /// The schema in the form that the strict modes of providers require: every property is required, optional
 /// ones may be `null`, and no others are allowed. Input validation treats such a `null` as absent.
-pub fn strict_schema(schema: &Value) -> Value {
+pub(crate) fn strict_schema(schema: &Value) -> Value {
     let mut strict = schema.clone();
     make_strict(&mut strict);
     strict

@@ -26,7 +26,7 @@ pub enum SideEffect {
 
 impl SideEffect {
     /// The risk of a call with this effect.
-    pub const fn risk(self) -> Risk {
+    pub(crate) const fn risk(self) -> Risk {
         match self {
             Self::None => Risk::None,
             Self::ReadOnly | Self::Blocking => Risk::Low,
@@ -37,7 +37,7 @@ impl SideEffect {
     }
 
     /// True when a call changes nothing outside the session, so that such calls may run in parallel.
-    pub const fn is_read_only(self) -> bool {
+    pub(crate) const fn is_read_only(self) -> bool {
         matches!(self, Self::None | Self::ReadOnly)
     }
 }
@@ -60,7 +60,7 @@ pub enum Risk {
 
 impl Risk {
     /// The level that people are shown, one of three.
-    pub const fn for_people(self) -> &'static str {
+    pub(crate) const fn for_people(self) -> &'static str {
         match self {
             Self::None | Self::Low => "low",
             Self::Medium => "medium",
@@ -110,7 +110,7 @@ pub struct ToolSpec {
 }
 
 /// The rule of [`is_valid_name`] in words, for errors.
-pub const NAME_RULE: &str = "1 to 64 letters, digits, `_` or `-`";
+pub(crate) const NAME_RULE: &str = "1 to 64 letters, digits, `_` or `-`";
 
 /// True for names that every provider and MCP client accepts.
 pub fn is_valid_name(name: &str) -> bool {
