@@ -424,7 +424,7 @@ describe("input schemas", () => {
     [{ type: "object", properties: { a: { pattern: "(" } } }, "is not valid JSON Schema"],
     [{ type: "object", properties: { a: { $ref: "#/nowhere" } } }, "is not valid JSON Schema"],
     [{ type: "object", $ref: "http://127.0.0.1:1/schema" }, "is not valid JSON Schema"],
-    [{ type: "object", description: "x".repeat(300_000) }, "at most 262144 are taken"],
+    [{ type: "object", description: "x".repeat(300_000) }, "at most 262144 are accepted"],
     [z.string(), "the Zod schema is not an object"],
   ])("refuses the schema %o", (inputSchema, cause) => {
     const refused = thrownBy(() =>

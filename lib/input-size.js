@@ -43,7 +43,7 @@ function* plainValuesOf(object) {
 function tooLarge() {
   return new ToolError(
     "ValidationError",
-    `the input has more than \`${MAX_INPUT_BYTES}\` bytes of JSON, the most a call takes; give large content in several calls, or let a command write it`,
+    `the input has more than \`${MAX_INPUT_BYTES}\` bytes of JSON, the most a call accepts; pass large content in several calls, or let a command write it`,
   );
 }
 

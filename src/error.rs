@@ -1,6 +1,6 @@
-//! The ways a call can fail, named by cause.
+//! Errors of calls and of the API, named by their cause.
 //!
-//! The strings of [`ErrorKind`] are public API: hosts and models branch on them. The variants are not.
+//! The strings of [`ErrorKind`] are public API, because hosts and models branch on them.
 
 use std::fmt;
 
@@ -36,25 +36,25 @@ error_kinds! {
     Validation => "ValidationError",
     /// A name that no registered tool has.
     UnknownTool => "UnknownTool",
-    /// A tool that the host has switched off.
+    /// A tool that the host has disabled.
     ToolDisabled => "ToolDisabled",
-    /// A tool that cannot be registered as it is: its name, schema or shape is wrong.
+    /// A tool that cannot be registered, because its name, schema or shape is invalid.
     InvalidTool => "InvalidTool",
-    /// Options that cannot be used as they are.
+    /// Invalid options of a registry or of one of its methods.
     InvalidOptions => "InvalidOptions",
-    /// The policy, or its default, said no.
+    /// The policy or a person refused the call.
     PolicyDenied => "PolicyDenied",
-    /// Nobody answered a confirmation request in time.
+    /// A confirmation request was not answered in time.
     ConfirmationTimeout => "ConfirmationTimeout",
     /// A hook stopped the call.
     HookBlocked => "HookBlocked",
-    /// The caller aborted.
+    /// The caller cancelled the call.
     Cancelled => "Cancelled",
-    /// The call ran into its time limit.
+    /// The call reached its time limit.
     Timeout => "TimeoutError",
     /// The registry was closed.
     RegistryClosed => "RegistryClosed",
-    /// A host's tool threw, or answered with something that is no result.
+    /// A host's tool threw an error, or returned something that is not a result.
     ToolFailed => "ToolFailed",
     /// A bug in toolwright itself.
     Internal => "InternalError",
@@ -62,11 +62,11 @@ error_kinds! {
     PathOutsideWorkspace => "PathOutsideWorkspace",
     /// No file at the path.
     FileNotFound => "FileNotFoundError",
-    /// A file is in the way.
+    /// A file exists where a new one was to be created.
     FileExists => "FileExistsError",
     /// The operating system refused access.
     Permission => "PermissionError",
-    /// A file could not be read or understood.
+    /// A file could not be read or decoded.
     FileRead => "FileReadError",
     /// A file could not be written.
     FileWrite => "FileWriteError",
@@ -78,7 +78,7 @@ error_kinds! {
     EditTargetNotFound => "EditTargetNotFound",
     /// The text to replace is in the file more than once.
     EditTargetAmbiguous => "EditTargetAmbiguous",
-    /// No change of that call is kept that could be taken back.
+    /// No change of the call is kept that could be undone.
     NothingToUndo => "NothingToUndo",
     /// An edit could not be applied.
     FileEdit => "FileEditError",
@@ -88,11 +88,11 @@ error_kinds! {
     Grep => "GrepError",
     /// A directory could not be listed.
     Ls => "LsError",
-    /// A command ran into its time limit.
+    /// A command reached its time limit.
     ShellTimeout => "ShellTimeoutError",
     /// A command could not be run, or ended with an error.
     ShellExecution => "ShellExecutionError",
-    /// No task has the id, or none has it any more.
+    /// No task has the id, or the task is no longer kept.
     TaskNotFound => "TaskNotFoundError",
     /// A server answered with an error status.
     Http => "HttpError",
@@ -100,9 +100,9 @@ error_kinds! {
     Fetch => "FetchError",
     /// A web search failed.
     Search => "SearchError",
-    /// The memory store failed.
+    /// The memory store could not be read or written.
     Memory => "MemoryError",
-    /// The todo list failed.
+    /// The todo list could not be read or written.
     Todo => "TodoError",
 }
 
@@ -118,62 +118,62 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// How long a message may be; a path alone can have 4 KiB.
+/// The longest message in bytes. A path alone may have 4 KiB.
 const MAX_MESSAGE_BYTES: usize = 10_000;
 
-/// A failed call, for two readers. The message is for the model: what went wrong, with the value and what
-/// it may do next. How to allow what was refused is no business of a model; it stands in the details.
+/// Why a call failed, for two readers. The message is for the model: what went wrong, with the value, and
+/// what to do next. The details are for the host and people only: they tell how to allow what was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    /// The cause, as hosts branch on it.
+    /// The cause, which hosts branch on.
     #[serde(rename = "type")]
     pub kind: ErrorKind,
     /// The text for the model.
     pub message: String,
-    /// What only a person or the host is told.
+    /// Details for people and the host, which the model is not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<RefusalDetails>>,
 }
 
-/// What a person or the host is told of a refusal. No model may be shown it.
+/// Details of a refusal for people and the host. A model must not be shown them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefusalDetails {
-    /// Why the call was refused, with the rule or setting that did it.
+    /// Why the call was refused, with the rule or setting that decided it.
     pub reason: String,
     /// What to change so that the same call runs.
     pub how_to_allow: String,
-    /// The narrowest rules that would allow the call, where rules can.
+    /// The narrowest rules that would allow the call, if rules can.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggested_rules: Vec<String>,
 }
 
 impl RefusalDetails {
-    /// The same as text for a person.
-    pub fn for_people(&self) -> String {
+    /// The details as text for a person.
+    pub(crate) fn for_people(&self) -> String {
         format!("{}\n{}", self.reason, self.how_to_allow)
     }
 }
 
 impl ToolError {
-    /// An error of a kind with its message, which is cut when a long value made it long.
+    /// An error with its kind and message. A message that a long value made too long is cut.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        // Paths and values come as they are; whoever is shown them must see what they are.
+        // Messages contain paths and values as they came, so characters that cannot be seen are escaped.
         let message = cut(visible_text(&message.into()).into_owned());
         Self { kind, message, details: None }
     }
 
-    /// Adds how a person or the host can allow what was refused; the reason is what the model is told.
+    /// Adds details on how to allow what was refused. Their reason is the message for the model.
     #[must_use]
     pub fn allowed_by(self, how_to_allow: &str) -> Self {
         let reason = self.message.clone();
         self.with_details(&reason, how_to_allow, Vec::new())
     }
 
-    /// Adds what a person or the host is told.
+    /// Adds details for people and the host.
     #[must_use]
-    pub fn with_details(
+    pub(crate) fn with_details(
         mut self,
         reason: &str,
         how_to_allow: &str,
@@ -188,14 +188,14 @@ impl ToolError {
         self
     }
 
-    /// The same failure in other words for the model.
+    /// The same error with another message for the model.
     #[must_use]
     pub fn reworded(self, message: impl Into<String>) -> Self {
         Self { details: self.details, ..Self::new(self.kind, message) }
     }
 
-    /// The error of an aborted call.
-    pub fn cancelled() -> Self {
+    /// The error of a cancelled call.
+    pub(crate) fn cancelled() -> Self {
         Self::new(ErrorKind::Cancelled, "the call was cancelled")
     }
 }

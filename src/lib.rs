@@ -35,6 +35,7 @@ mod regular_file;
 pub mod session;
 pub mod shell;
 mod terminal;
+mod terminal_parser;
 pub mod tool;
 pub mod tools;
 pub mod workspace;

@@ -1,4 +1,4 @@
-//! The wire formats of model providers: how tools are told to a model and results given back.
+//! The formats in which model providers take tool definitions and the results of calls.
 
 use std::str::FromStr;
 
@@ -10,18 +10,18 @@ use crate::{
     tool::{Content, ToolOutput, image_in_words, strict_schema},
 };
 
-/// Whose format tool definitions take.
+/// The format of tool definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefinitionFormat {
     /// The Model Context Protocol's `tools/list`.
     Mcp,
     /// Anthropic's Messages API.
     Anthropic,
-    /// OpenAI's Chat Completions, and all that speak it.
+    /// OpenAI's Chat Completions API, which many other providers offer too.
     OpenAi,
-    /// OpenAI's Responses.
+    /// OpenAI's Responses API.
     OpenAiResponses,
-    /// Google's Gemini.
+    /// Google's Gemini API.
     Gemini,
 }
 
@@ -42,16 +42,16 @@ impl FromStr for DefinitionFormat {
     }
 }
 
-/// How closely a provider is to hold a model to the schema.
+/// Whether the provider makes sure that a model's input fits the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// The schema guides the model.
+    /// The model is only shown the schema.
     Guided,
-    /// The schema binds the model, where the provider can.
+    /// The provider enforces the schema, if it has a mode for that.
     Strict,
 }
 
-/// The tools as one provider wants to be told of them.
+/// The definitions of the tools in a provider's format.
 pub fn definitions<'a>(
     tools: impl Iterator<Item = Definition<'a>>,
     format: DefinitionFormat,
@@ -131,18 +131,18 @@ fn openai_function(tool: &Definition<'_>, strictness: Strictness) -> Map<String,
     function
 }
 
-/// Whose format the results of a turn take.
+/// The format of the results of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultFormat {
     /// `tool_result` blocks for the next user message.
     Anthropic,
-    /// One message of role `tool` each.
+    /// A message with the role `tool` for each result.
     OpenAi,
-    /// One item of type `function_call_output` each.
+    /// An item of type `function_call_output` for each result.
     OpenAiResponses,
-    /// One part with a `functionResponse` each.
+    /// A part with a `functionResponse` for each result.
     Gemini,
-    /// MCP results, as `call` gives them.
+    /// MCP results, as `call` returns them.
     Mcp,
 }
 
@@ -164,9 +164,9 @@ impl FromStr for ResultFormat {
     }
 }
 
-/// The answer to one call, which has an id and a name, as JSON text in a provider's format.
+/// The result of a call with an id and a tool name, as JSON text in a provider's format.
 pub fn result_json(output: &ToolOutput, id: &str, name: &str, format: ResultFormat) -> String {
-    // These formats have no flag for an error, so the text has to say it.
+    // These formats have no field that marks an error, so the text has to say it.
     let text = || match output.error {
         Some(_) => format!("Error: {}", output.joined_text()),
         None => output.joined_text(),

@@ -1,4 +1,4 @@
-//! Name → tool. Readers get snapshots, so a call is never disturbed by a registration.
+//! The tools of a host by name. Readers get snapshots, so that a registration never affects a running call.
 
 use std::{
     cmp::Ordering,
@@ -11,14 +11,14 @@ use crate::{
     tool::{DynTool, NAME_RULE, is_valid_name},
 };
 
-/// Where a tool comes from.
+/// The origin of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolSource {
-    /// Part of toolwright, in the named set.
+    /// Part of toolwright, in the tool set of this name.
     Builtin(&'static str),
-    /// Registered by the host.
+    /// Implemented by the host.
     Host,
-    /// Of an MCP server.
+    /// Provided by an MCP server.
     Mcp {
         /// The server's name.
         server: String,
@@ -26,7 +26,7 @@ pub enum ToolSource {
 }
 
 impl ToolSource {
-    /// The word for it in listings.
+    /// The name of the origin in listings.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Builtin(_) => "builtin",
@@ -36,42 +36,42 @@ impl ToolSource {
     }
 }
 
-/// One registration. A name that is registered anew gets a new id.
+/// One registration of a tool. Registering a name again makes a new registration with a new id.
 #[derive(Clone)]
 pub struct Entry {
-    /// Tells this registration from every other.
+    /// The id of this registration, which no other one has.
     pub id: u64,
-    /// The tool.
+    /// The registered tool.
     pub tool: Arc<dyn DynTool>,
-    /// Where it comes from.
+    /// Where the tool comes from.
     pub source: ToolSource,
 }
 
-/// The registrations of one moment, by name.
+/// All registrations at one moment, ordered by name.
 #[derive(Clone, Default)]
 pub struct Snapshot {
     tools: BTreeMap<NameKey, Entry>,
-    /// Those of them that answer to other names too, which are few.
+    /// The tools that have aliases, which are few.
     aliased: BTreeSet<NameKey>,
     disabled: HashSet<String>,
-    /// Built-in tools that a host's tool stands in front of, by registration.
+    /// Built-in tools that were replaced by another tool of the same name, by the id of their registration.
     replaced: BTreeMap<u64, Entry>,
     next_id: u64,
 }
 
-/// All tools of one host.
+/// The tools of one host. Changing it replaces the snapshot that readers get.
 #[derive(Default)]
 pub struct Registry {
     current: RwLock<Arc<Snapshot>>,
 }
 
 impl Registry {
-    /// The registrations as they are now.
+    /// The current registrations.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds a tool; one of the same name is replaced. Gives the registration's id.
+    /// Registers a tool, in place of one of the same name. Returns the id of the registration.
     pub fn register(&self, tool: Arc<dyn DynTool>, source: ToolSource) -> Result<u64, ToolError> {
         let name = tool.spec().name.clone();
         if !is_valid_name(&name) {
@@ -85,7 +85,7 @@ impl Registry {
             snapshot.next_id += 1;
             let id = snapshot.next_id;
             let replaced = snapshot.insert(NameKey(name), Entry { id, tool, source });
-            // A host that wraps a built-in tool under its name still calls the one it wrapped.
+            // A host may wrap a built-in tool under the same name. Its wrapper still calls the built-in tool.
             if let Some(entry) = replaced.filter(|it| matches!(it.source, ToolSource::Builtin(_))) {
                 snapshot.replaced.insert(entry.id, entry);
             }
@@ -93,7 +93,7 @@ impl Registry {
         }))
     }
 
-    /// Removes the tool of a name or an alias; gives the name it was registered by.
+    /// Removes the tool with a name or an alias; returns the name under which it was registered.
     pub fn unregister(&self, name: &str) -> Option<String> {
         self.change(|snapshot| {
             let real = NameKey(snapshot.find(name)?.tool.spec().name.clone());
@@ -101,15 +101,15 @@ impl Registry {
         })
     }
 
-    /// Removes every MCP tool whose name begins with the prefix; gives their names.
+    /// Removes every MCP tool whose name begins with the prefix; returns their names.
     pub fn unregister_mcp(&self, prefix: &str) -> Vec<String> {
         let first = NameKey(prefix.to_owned());
         self.change(|snapshot| {
-            // Names of one beginning are neighbours, so only those are looked at.
+            // Names with the same beginning are next to each other, so only those are visited.
             let removed: Vec<NameKey> = snapshot
                 .tools
                 .range(&first..)
-                .take_while(|(name, _)| name.is_neighbour_behind(&first))
+                .take_while(|(name, _)| name.begins_with(&first))
                 .filter(|(name, entry)| {
                     matches!(entry.source, ToolSource::Mcp { .. }) && name.0.starts_with(prefix)
                 })
@@ -122,15 +122,16 @@ impl Registry {
         })
     }
 
-    /// Switches tools off, also those that are not registered yet: all or none. A tool is named by its
-    /// name or alias, several by how their names begin, as `mcp__server__*` or `mcp__server`.
+    /// Disables tools, including ones that are not registered yet. If one name is invalid, none is disabled.
+    /// A name is that of a tool, an alias, or the beginning of several names, as in `mcp__server__*` or
+    /// `mcp__server`.
     pub fn disable(&self, names: &[String]) -> Result<(), ToolError> {
         let names = names.iter().map(|it| checked_name(it)).collect::<Result<Vec<_>, _>>()?;
         self.change(|snapshot| snapshot.disabled.extend(names));
         Ok(())
     }
 
-    /// Switches on again what was switched off, by whichever name of a tool: all or none.
+    /// Enables disabled tools, by their name or an alias. If one name is invalid, none is enabled.
     pub fn enable(&self, names: &[String]) -> Result<(), ToolError> {
         let names = names.iter().map(|it| checked_name(it)).collect::<Result<Vec<_>, _>>()?;
         self.change(|snapshot| {
@@ -144,7 +145,7 @@ impl Registry {
 
     fn change<T>(&self, change: impl FnOnce(&mut Snapshot) -> T) -> T {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        // Copied only while a call still looks at it.
+        // The snapshot is only copied if a reader still has it.
         change(Arc::make_mut(&mut current))
     }
 }
@@ -164,8 +165,8 @@ impl Snapshot {
         self.tools.remove(name)
     }
 
-    /// The tool of a name or an alias.
-    pub fn find(&self, name: &str) -> Option<&Entry> {
+    /// The tool with a name or an alias.
+    pub(crate) fn find(&self, name: &str) -> Option<&Entry> {
         let by_alias = || {
             let mut aliased = self.aliased.iter().filter_map(|it| self.tools.get(it));
             aliased.find(|entry| entry.tool.aliases().contains(&name))
@@ -173,9 +174,9 @@ impl Snapshot {
         self.exact(name).or_else(by_alias)
     }
 
-    /// The tool that a model means. Gemini wants a letter or `_` first, so its definitions put a `_`
-    /// before other names; see `provider`.
-    pub fn find_called(&self, name: &str) -> Option<&Entry> {
+    /// The tool that a model calls by a name. Gemini accepts only names that begin with a letter or `_`, so
+    /// its definitions put a `_` before other names (see `provider`).
+    pub(crate) fn find_called(&self, name: &str) -> Option<&Entry> {
         let prefixed = || self.exact(name.strip_prefix('_')?);
         self.find(name)
             .or_else(|| prefixed().filter(|it| needs_gemini_prefix(&it.tool.spec().name)))
@@ -185,33 +186,33 @@ impl Snapshot {
         self.tools.get(&NameKey(name.to_owned()))
     }
 
-    /// The built-in tool of a registration that has been replaced since.
-    pub fn find_replaced(&self, id: u64) -> Option<&Entry> {
+    /// The built-in tool of a registration that was replaced.
+    pub(crate) fn find_replaced(&self, id: u64) -> Option<&Entry> {
         self.replaced.get(&id)
     }
 
-    /// Every tool, by name.
+    /// All tools, ordered by name.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.tools.values()
     }
 
-    /// Every tool that is not switched off, by name.
-    pub fn enabled(&self) -> impl Iterator<Item = &Entry> {
+    /// All tools that are not disabled, ordered by name.
+    pub(crate) fn enabled(&self) -> impl Iterator<Item = &Entry> {
         self.entries().filter(|entry| !self.is_disabled(&entry.tool.spec().name))
     }
 
-    /// How many tools there are.
+    /// The number of registered tools.
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// True without any tool.
+    /// True when no tool is registered.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// True when the tool is switched off, by whichever of its names.
-    pub fn is_disabled(&self, name: &str) -> bool {
+    /// True when the tool is disabled, under any of its names.
+    pub(crate) fn is_disabled(&self, name: &str) -> bool {
         if self.disabled.is_empty() {
             return false;
         }
@@ -224,7 +225,7 @@ impl Snapshot {
     }
 }
 
-/// The name of a tool, or how the names of several begin.
+/// Checks the name of a tool, or the beginning of several names with a `*` after it.
 fn checked_name(name: &str) -> Result<String, ToolError> {
     let is_server = name.strip_prefix("mcp__").is_some_and(|it| !it.contains("__"));
     match name.strip_suffix('*') {
@@ -232,8 +233,10 @@ fn checked_name(name: &str) -> Result<String, ToolError> {
         start if is_valid_name(start.unwrap_or(name)) => Ok(name.to_owned()),
         _ => {
             let shown: String = name.chars().take(80).collect();
-            let message =
-                format!("`{shown}` is not a tool's name; a rule can deny some of a tool's calls");
+            let message = format!(
+                "`{shown}` is not a tool's name; use {NAME_RULE}, with a `*` at the end for every name \
+                 that begins so, or write a rule to deny only some of a tool's calls"
+            );
             Err(ToolError::new(ErrorKind::InvalidOptions, message))
         }
     }
@@ -244,13 +247,13 @@ fn all_names(entry: &Entry) -> Vec<String> {
     std::iter::once(entry.tool.spec().name.clone()).chain(aliases).collect()
 }
 
-/// True for names that only Gemini refuses: those that begin with a digit or `-`.
+/// True for names that begin with a digit or `-`, which only Gemini refuses.
 pub(crate) fn needs_gemini_prefix(name: &str) -> bool {
     name.starts_with(|it: char| it.is_ascii_digit() || it == '-')
 }
 
-/// A name in the order of JavaScript's `localeCompare`, which the seeds list by: `_`, `-`, digits,
-/// then letters, where case only decides between names that are otherwise equal.
+/// A name that is ordered as by JavaScript's `localeCompare`: first `_`, then `-`, digits and letters. Case
+/// only decides between names that are otherwise equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct NameKey(String);
 
@@ -263,8 +266,8 @@ impl NameKey {
         })
     }
 
-    /// True when the name begins with the other, whatever the case of their letters.
-    fn is_neighbour_behind(&self, beginning: &Self) -> bool {
+    /// True when the name begins with the other, ignoring case.
+    fn begins_with(&self, beginning: &Self) -> bool {
         self.weights().take(beginning.0.len()).eq(beginning.weights())
     }
 }
@@ -290,12 +293,12 @@ mod tests {
     use super::*;
     use crate::tool::{Prepared, SideEffect, ToolContext, ToolSpec};
 
-    struct Named {
+    struct StubTool {
         spec: ToolSpec,
         aliases: &'static [&'static str],
     }
 
-    impl DynTool for Named {
+    impl DynTool for StubTool {
         fn spec(&self) -> &ToolSpec {
             &self.spec
         }
@@ -325,7 +328,7 @@ mod tests {
             annotations: crate::tool::Annotations::default(),
             always_load: None,
         };
-        Arc::new(Named { spec, aliases })
+        Arc::new(StubTool { spec, aliases })
     }
 
     fn registry_of(names: &[(&str, ToolSource)]) -> Registry {

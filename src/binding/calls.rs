@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    pipeline::{CallOptions, Description, Order, ToolCall, TurnCall},
+    pipeline::{CallOptions, Description, ToolCall, TurnCall, TurnOrder},
     provider::{ResultFormat, result_json},
     tool::{Backlog, Progress, ProgressSink, ToolOutput},
 };
@@ -135,7 +135,7 @@ impl NativeRegistry {
             let asked: Vec<(String, String)> =
                 calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
             let calls = calls.into_iter().map(BatchCall::read).collect();
-            let order = if parallel_reads { Order::ReadsInParallel } else { Order::Serial };
+            let order = if parallel_reads { TurnOrder::ReadsInParallel } else { TurnOrder::Serial };
             let outputs = pipeline.call_all(first, calls, options, order).await;
             let results: Vec<String> = outputs
                 .iter()
@@ -267,7 +267,7 @@ impl Watcher {
                     text,
                     ThreadsafeFunctionCallMode::NonBlocking,
                     move |_, _| {
-                        on_the_way.heard();
+                        on_the_way.handled();
                         Ok(())
                     },
                 );

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::HookRunner;
 use crate::{
-    process::{CommandRole, CommandSpec, Ending, Ground, StopReason, Task, signal_name},
+    process::{CommandEnding, CommandRole, CommandSpec, RunMode, StopReason, Task, signal_name},
     tool::ToolContext,
 };
 
@@ -38,8 +38,8 @@ impl HookRunner for CommandHook {
             description: None,
             cwd: cx.session.shared.roots.first().to_owned(),
             session_id: cx.session.id.clone(),
-            ground: Ground::Fore,
-            is_heard: false,
+            run_mode: RunMode::Foreground,
+            is_streamed: false,
         };
         let started = cx.session.shared.tasks.launch(spec).await;
         let hook = RunningHook(started.map_err(|err| format!("`{command}` cannot be run: {err}"))?);
@@ -76,9 +76,8 @@ impl Drop for RunningHook {
     }
 }
 
-/// Reads the answer from standard output. Empty output is an answer only if no process still holds the
-/// output open.
-fn answer(hook: &Task, ending: &Ending) -> Result<Value, String> {
+/// What a hook says on standard output. Nothing is an answer only where nothing more could have come.
+fn answer(hook: &Task, ending: &CommandEnding) -> Result<Value, String> {
     let (bytes, _) = hook.ends();
     if hook.total() > bytes.len() as u64 {
         return Err(format!(

@@ -1,4 +1,4 @@
-//! Several calls of one model turn, answers in order.
+//! Runs the calls of one model turn and returns their results in order.
 
 use futures_util::future::join_all;
 
@@ -8,32 +8,31 @@ use crate::{
     tool::ToolOutput,
 };
 
-/// One call of a turn: its id, and what it asks for or why that could not be read.
+/// One call of a turn: its id, and the call or the error of parsing it.
 pub type TurnCall = (Option<String>, Result<ToolCall, ToolError>);
 
-/// How the calls of a turn are made.
+/// The order in which the calls of a turn run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum TurnOrder {
     /// One after the other.
     #[default]
     Serial,
-    /// Calls that only look run side by side with their neighbours that only look.
+    /// Neighbouring calls that only read run in parallel.
     ReadsInParallel,
 }
 
-/// How many calls run side by side.
-const MAX_SIDE_BY_SIDE: usize = 16;
+/// How many calls run in parallel.
+const MAX_PARALLEL: usize = 16;
 
 impl Pipeline {
-    /// Runs the calls of a turn; one that could not even be read fails alone. Once cancelled or
-    /// interrupted, those that remain are answered with errors, so that every call has an answer. The
-    /// turn comes in with its first call; the others come in when it is their turn.
+    /// Runs the calls of a turn. One that could not be parsed fails alone. After a cancellation or an
+    /// interruption the remaining calls get errors, so that every call has a result.
     pub async fn call_all(
         &self,
         first: Arrival,
         calls: Vec<TurnCall>,
         options: CallOptions,
-        order: Order,
+        order: TurnOrder,
     ) -> Vec<ToolOutput> {
         let mut outputs: Vec<ToolOutput> = Vec::with_capacity(calls.len());
         let mut interrupted: Option<String> = None;
@@ -41,8 +40,8 @@ impl Pipeline {
         let mut calls = calls.into_iter().peekable();
         while let Some(first) = calls.next() {
             let mut group = vec![first];
-            while order == Order::ReadsInParallel
-                && group.len() < MAX_SIDE_BY_SIDE
+            while order == TurnOrder::ReadsInParallel
+                && group.len() < MAX_PARALLEL
                 && group.iter().all(|it| self.only_looks(it))
                 && let Some(next) = calls.next_if(|it| self.only_looks(it))
             {

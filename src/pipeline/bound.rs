@@ -1,14 +1,14 @@
-//! The last bound on what a model is shown, for tools that set none of their own.
+//! Bounds the size of results, for tools that do not bound theirs themselves.
 
 use serde_json::Value;
 
 use crate::tool::{Content, ToolOutput, for_display, whole_lines_within};
 
-/// How many bytes of base64 the pictures of one answer may have together.
+/// How many bytes of base64 the images of one result may have together.
 const MAX_PICTURE_BYTES: usize = 20 * 1024 * 1024;
 
-/// Cuts what is beyond the limits, over all blocks, and says what was cut. What a person is shown cannot
-/// act on a terminal.
+/// Cuts a result to the limits, over all blocks, and tells what was cut. Also escapes what could act on a
+/// person's terminal.
 pub(super) fn bounded(mut output: ToolOutput, max_bytes: usize) -> ToolOutput {
     output.display = output.shown_to_people().map(|it| for_display(&it));
     let mut notes = Vec::new();
@@ -37,7 +37,7 @@ fn bound_text(content: &mut Vec<Content>, max_bytes: usize, notes: &mut Vec<Stri
         let kept = match block {
             Content::Text { text } => {
                 let kept = whole_lines_within(text, room).len();
-                // Once something is cut, nothing follows: an answer with a hole reads like a whole one.
+                // After a cut nothing follows, because a gap in the middle could go unnoticed.
                 room = if kept == text.len() { room - kept } else { 0 };
                 text.truncate(kept);
                 kept
@@ -88,7 +88,7 @@ fn text_bytes(block: &Content) -> usize {
     }
 }
 
-/// About how much JSON a value makes, without making it.
+/// The approximate size of a value as JSON, without serialising it.
 fn json_bytes(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,

@@ -1,4 +1,4 @@
-//! One call: find, prepare, decide, hooks, confirm, execute, hooks, bound.
+//! Runs one call: find, prepare, decide, hooks, confirm, execute, hooks, bound.
 
 use std::{
     future::Future,
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Arrival, Limits,
     bound::bounded,
-    execute::{Within, closed_while_running},
+    execute::{BoundedCall, closed_while_running},
     permit::Permit,
     start_order::StartOrder,
 };
@@ -31,38 +31,38 @@ use crate::{
     workspace::walk::Visibility,
 };
 
-/// The conversation of calls that name none.
+/// The session of calls that name none.
 pub(super) const DEFAULT_SESSION: &str = "default";
 
-/// A call as it comes in: nothing in it is trusted yet.
+/// A call as it was received. Nothing in it is checked yet.
 #[derive(Clone, Debug)]
 pub struct ToolCall {
     /// The tool's name or alias.
     pub name: String,
-    /// Its raw input.
+    /// The raw input.
     pub input: Value,
 }
 
-/// What comes with a call.
+/// Options of a call.
 #[derive(Clone, Debug, Default)]
 pub struct CallOptions {
-    /// The id of the call; one is made where none is given.
+    /// The id of the call. Without one, an id is generated.
     pub tool_use_id: Option<String>,
-    /// The conversation it belongs to.
+    /// The session to which it belongs.
     pub session_id: Option<String>,
     /// Where people are asked about this call, where that is not the registry's own bus.
     pub bus: Option<SharedBus>,
     /// The registration that is meant, where a tool of the same name may have replaced it.
     pub registration: Option<u64>,
-    /// Ends the call early.
+    /// Cancels the call.
     pub cancel: CancellationToken,
-    /// Hears of the running call.
+    /// Takes the progress of the call.
     pub progress: ProgressSink,
 }
 
-/// The tool that a call means, and the ways it was named by.
+/// The tool that a call is for, and how the call named it.
 pub(super) struct Called<'a> {
-    /// The tools there were when the call came in.
+    /// The registered tools when the call was received.
     pub(super) tools: &'a Arc<Snapshot>,
     pub(super) name: &'a str,
     pub(super) registration: Option<u64>,
@@ -71,21 +71,21 @@ pub(super) struct Called<'a> {
     pub(super) bus: Option<SharedBus>,
 }
 
-/// Everything a call passes through.
+/// The stages that calls pass through, and their shared state.
 pub struct Pipeline {
-    /// The tools.
+    /// The registered tools.
     pub registry: Registry,
-    /// The judge.
+    /// The current policy.
     pub policy: CurrentPolicy,
     /// The host's hooks.
     pub hooks: Hooks,
-    /// The people who are asked.
+    /// Asks people for confirmation.
     pub confirmations: Confirmations,
-    /// The conversations.
+    /// The sessions of the registry.
     pub sessions: Sessions,
-    /// The bounds.
+    /// The limits that hold for every call.
     pub limits: Limits,
-    /// Cancelled when the registry is closed, and every running call with it.
+    /// Cancelled when the registry is closed, which ends every running call.
     pub closed: CancellationToken,
     calls: AtomicU64,
     start_order: StartOrder,
@@ -159,7 +159,7 @@ impl Pipeline {
         let (registration, bus) = (options.registration, options.bus.clone());
         let entry = self.find(&tools, &call.name, registration)?;
         let name = &entry.tool.spec().name;
-        // Ending the call, however it ends, ends the work it started on other threads.
+        // CommandEnding the call, however it ends, ends the work it started on other threads.
         let mut cx = self.context_of(entry, options);
         let _ended = cx.cancel.clone().drop_guard();
         if cx.cancel.is_cancelled() {
@@ -177,7 +177,7 @@ impl Pipeline {
                 permit => permit?,
             },
         };
-        // From the policy that holds now: somebody may have been asked for a minute.
+        // By the current policy, which may have changed while a person was asked.
         cx.visibility = self.visibility(entry, &cx);
         cx.shown_file = shown_file;
         let watched_input = self.hooks.watch(name).then(|| permitted.prepared().input().clone());
@@ -189,7 +189,7 @@ impl Pipeline {
                 tool_use_id: cx.tool_use_id.to_string(),
             });
         }
-        let within = Within::new(&cx, &self.closed, self.timeout(entry));
+        let within = BoundedCall::new(&cx, &self.closed, self.timeout(entry));
         let mut output = ToolOutput::from(within.run(permitted.into_prepared().run(&cx)).await);
         if cx.progress.is_watched() {
             cx.progress.send(Progress::End {
@@ -207,7 +207,7 @@ impl Pipeline {
                     biased;
                     output = &mut watched => output,
                     () = self.closed.cancelled() => {
-                        // The work is done and its answer stands; the hooks that remain do not see it.
+                        // The call is done and keeps its result. The remaining hooks do not run.
                         cx.cancel.cancel();
                         return Ok(watched.await);
                     }
@@ -245,8 +245,8 @@ impl Pipeline {
             .ok_or_else(|| unknown_tool(tools, name))
     }
 
-    /// Nothing begins after the end.
-    pub fn refuse_when_closed(&self) -> Result<(), ToolError> {
+    /// Returns an error once the registry is closed.
+    pub(crate) fn refuse_when_closed(&self) -> Result<(), ToolError> {
         if self.closed.is_cancelled() {
             let message = "the registry is closed; create a new one";
             return Err(ToolError::new(ErrorKind::RegistryClosed, message));

@@ -1,4 +1,4 @@
-//! Runs a part of a call within its time, until it is cancelled, behind the panic fence.
+//! Runs work of a call so that it can be cancelled, within its time limit, and behind the panic fence.
 
 use std::{future::Future, panic::AssertUnwindSafe, pin::pin, time::Duration};
 
@@ -11,18 +11,18 @@ use crate::{
     tool::{Commitment, ToolContext},
 };
 
-/// How long an effect that has begun may take once the call is to end.
+/// How long to wait for an effect that has begun, once the call was cancelled or reached its time limit.
 const SETTLING: Duration = Duration::from_secs(5);
 
-/// What can end a call from outside.
-pub(super) struct Within<'a> {
+/// The conditions that end a call early: cancellation, the end of the registry, and the time limit.
+pub(super) struct BoundedCall<'a> {
     cancel: &'a CancellationToken,
     closed: &'a CancellationToken,
     commitment: &'a Commitment,
     timeout: Duration,
 }
 
-impl<'a> Within<'a> {
+impl<'a> BoundedCall<'a> {
     pub(super) fn new(
         cx: &'a ToolContext,
         closed: &'a CancellationToken,
@@ -68,7 +68,7 @@ impl<'a> Within<'a> {
     }
 }
 
-/// The error of a call that was not over when its registry was closed.
+/// The error of a call that was running when its registry was closed.
 pub(super) fn closed_while_running() -> ToolError {
     ToolError::new(ErrorKind::RegistryClosed, "the registry was closed while the call ran")
 }

@@ -1,5 +1,5 @@
-//! What becomes of policy's decision once hooks have spoken: deny goes before ask, ask before a hook's
-//! allow, and that before the default.
+//! Combines the decision of policy with the answers of hooks. A deny overrides an ask, an ask overrides a
+//! hook's allow, and a hook's allow overrides the default.
 
 use crate::{
     error::{ErrorKind, ToolError},
@@ -8,9 +8,8 @@ use crate::{
     tool::Risk,
 };
 
-/// The decision with what hooks say of it. They can ask where policy allows, and allow what only the
-/// default asks about; a hook never widens what a rule, a mode, a protected place or a doubt about a
-/// command line holds back.
+/// The decision after the answers of hooks. Hooks can ask where policy allows, and allow what only the default
+/// asks about. They cannot allow what a rule, a mode, a protected path or an unclear command line holds back.
 pub(super) fn after_hooks(
     decision: Decision,
     said: &HookVerdict,

@@ -1,4 +1,4 @@
-//! The bounds that hold for every call, whatever the tool.
+//! The limits that hold for every call of every tool.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Default for Limits {
 
 impl Limits {
     /// The time limit of one call.
-    pub fn call_timeout(&self) -> Duration {
+    pub(crate) fn call_timeout(&self) -> Duration {
         Duration::from_millis(u64::from(self.call_timeout_ms))
     }
 }

@@ -1,4 +1,5 @@
-//! The life of one call, top to bottom: [`Pipeline::call`].
+//! Runs calls. [`Pipeline::call`] takes one call through all its stages, from raw JSON to a bounded result:
+//! find, prepare, decide, hooks, confirm, execute, hooks, bound.
 
 mod batch;
 mod bound;
@@ -13,7 +14,7 @@ mod start_order;
 mod undo;
 mod visibility;
 
-pub use batch::{Order, TurnCall};
+pub use batch::{TurnCall, TurnOrder};
 pub use call::{CallOptions, Pipeline, ToolCall};
 pub use describe::Description;
 pub use limits::Limits;

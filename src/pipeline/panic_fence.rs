@@ -1,4 +1,4 @@
-//! A panic in a tool is an error of that call, with its message; the next call works.
+//! Turns a panic in a tool into an error of that call, with the panic's message. Other calls are not affected.
 
 use std::{
     any::Any,
@@ -12,7 +12,7 @@ thread_local! {
     static LAST_PANIC_AT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Keeps panics off the host's stderr; the fence reports them with their place instead.
+/// Keeps panics off the host's stderr. The fence reports them with their location instead.
 pub fn quiet_panic_hook() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(|it| format!("{}:{}", it.file(), it.line()));

@@ -1,7 +1,7 @@
-//! From raw input to a call that may run: prepare, decide, hear the hooks, ask a person.
+//! Makes a call that may run from raw input: prepares it, decides by policy, runs hooks, asks a person.
 //!
-//! Hooks and people take their time, and policy, mode and tools may change meanwhile. What runs was
-//! allowed or agreed to by what holds when it starts, so it is judged again after every wait.
+//! Hooks and people take time, and policy, mode and tools may change meanwhile. What counts is what holds
+//! when the call starts, so it is judged again after every wait.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{
     CallOptions, Pipeline, ToolCall,
     call::{Called, DEFAULT_SESSION},
-    execute::Within,
+    execute::BoundedCall,
     heed::after_hooks,
     panic_fence::fenced,
 };
@@ -26,25 +26,25 @@ use crate::{
     workspace::real_place,
 };
 
-/// Command lines of more bytes are judged off the async threads.
+/// Longer command lines are judged on a thread for blocking work.
 const LONG_LINE: usize = 2_048;
 
-/// How often people may edit one input before the call is given up.
+/// How often the input of one call may be edited before the call is refused.
 const MAX_EDITS: usize = 3;
 
-/// A prepared call and what policy says of it.
-pub(super) type Judged = (Box<dyn Prepared>, Decision);
+/// A prepared call with the decision of policy.
+pub(super) type JudgedCall = (Box<dyn Prepared>, Decision);
 
-/// A call that may run, and what goes with it.
+/// A call that may run, and what was collected on the way.
 pub(super) struct Permit {
     pub(super) permitted: Permitted,
-    /// The file that a person was shown a change of.
+    /// The file of which a person was shown a change.
     pub(super) shown_file: Option<ShownFile>,
-    /// What hooks want the model to know.
+    /// Texts of hooks for the model.
     pub(super) context: Vec<String>,
 }
 
-/// A call that hooks have been heard about.
+/// A call after its hooks have run.
 struct Heard {
     prepared: Box<dyn Prepared>,
     decision: Decision,
@@ -162,7 +162,7 @@ impl Pipeline {
         }
     }
 
-    /// Lets the same call run from now on without a question.
+    /// Allows the same call in this session from now on.
     fn grant(&self, entry: &Entry, prepared: &dyn Prepared, cx: &ToolContext) {
         let engine = self.engine(cx);
         let rules = ask(entry, prepared, cx, |question| engine.narrowest_rules(question));
@@ -181,7 +181,7 @@ impl Pipeline {
         prepared: &dyn Prepared,
         cx: &ToolContext,
     ) -> Result<Statement, ToolError> {
-        let within = Within::new(cx, &self.closed, self.timeout(called.entry));
+        let within = BoundedCall::new(cx, &self.closed, self.timeout(called.entry));
         within.run(prepared.statement(cx)).await
     }
 
@@ -191,7 +191,7 @@ impl Pipeline {
         called: &Called<'_>,
         input: Value,
         cx: &ToolContext,
-    ) -> Result<Judged, ToolError> {
+    ) -> Result<JudgedCall, ToolError> {
         let prepared = self.prepare(called, input, cx).await?;
         self.decide_aside(called, prepared, cx, &HookVerdict::Silent).await
     }
@@ -207,7 +207,7 @@ impl Pipeline {
         if !tool.prepares_slowly() {
             return fenced(|| tool.prepare(input, cx));
         }
-        let within = Within::new(cx, &self.closed, self.timeout(called.entry));
+        let within = BoundedCall::new(cx, &self.closed, self.timeout(called.entry));
         let aside = cx.clone();
         within.run(cx.blocking(move |_| tool.prepare(input, &aside))).await
     }
@@ -220,7 +220,7 @@ impl Pipeline {
         prepared: Box<dyn Prepared>,
         cx: &ToolContext,
         said: &HookVerdict,
-    ) -> Result<Judged, ToolError> {
+    ) -> Result<JudgedCall, ToolError> {
         if !has_long_line(prepared.as_ref()) {
             let decision = self.decide(called, prepared.as_ref(), cx, said)?;
             return Ok((prepared, decision));
@@ -232,9 +232,9 @@ impl Pipeline {
                 ask(&entry, prepared.as_ref(), &aside, |question| Decision::of(&judge, question));
             Ok((prepared, decision))
         });
-        let within = Within::new(cx, &self.closed, self.timeout(called.entry));
+        let within = BoundedCall::new(cx, &self.closed, self.timeout(called.entry));
         let (prepared, decision) = within.run(judging).await?;
-        // Policy may have changed meanwhile.
+        // Policy may have changed in the meantime.
         let decision = if Arc::ptr_eq(&engine, &self.engine(cx)) {
             self.check_still_there(called)?;
             heeded(decision, said, &engine, called.entry)?
@@ -259,7 +259,7 @@ impl Pipeline {
         heeded(decision, said, &engine, called.entry)
     }
 
-    /// An error where the tool was switched off, removed or replaced since the call came in.
+    /// Returns an error if the tool was disabled, removed or replaced since the call was received.
     fn check_still_there(&self, called: &Called<'_>) -> Result<(), ToolError> {
         let name = &called.entry.tool.spec().name;
         self.refuse_when_closed()?;
@@ -340,7 +340,7 @@ fn heeded(
     }
 }
 
-/// Puts a prepared call before the judge.
+/// Describes a prepared call as a question to policy.
 fn ask<T>(
     entry: &Entry,
     prepared: &dyn Prepared,

@@ -1,8 +1,8 @@
-//! Lets calls that change files start in the order they were made.
+//! Starts calls that change files in the order in which they were made.
 //!
-//! A runtime with several threads starts tasks in any order. What a call does to a file is decided
-//! when it queues for the file's lock, in its first step; so each such call takes that step after the
-//! one made before it has taken its own.
+//! A runtime with several threads starts tasks in any order. The order of changes to a file is decided when
+//! calls queue for the file's lock, which they do in their first step. So each of these calls waits with its
+//! first step until the call before it has done its own.
 
 use std::{
     collections::BTreeMap,
@@ -16,12 +16,12 @@ use tokio::sync::Notify;
 
 /// The calls that change files, in the order they were made.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StartOrder(Arc<Mutex<Line>>);
+pub(super) struct StartOrder(Arc<Mutex<StartQueue>>);
 
 #[derive(Debug, Default)]
-struct Line {
+struct StartQueue {
     next: u64,
-    /// Those that have not started, each with the way to wake it.
+    /// The calls that have not started, each with what wakes it.
     waiting: BTreeMap<u64, Arc<Notify>>,
 }
 
@@ -29,7 +29,7 @@ struct Line {
 /// the thread they come from, and lets the pipeline run it by this.
 #[derive(Debug)]
 #[must_use = "dropped, it gives up the call's place in the order"]
-pub struct Arrival(Option<Place>);
+pub struct Arrival(Option<StartPlace>);
 
 impl Arrival {
     /// Of a call that has to wait for no other.
@@ -47,9 +47,9 @@ impl Arrival {
     }
 }
 
-/// A place in the order. A call that is dropped gives its place up, and the others keep theirs.
+/// A place in the order. A call that is dropped gives its place up, and the others keep keeper_end.
 #[derive(Debug)]
-struct Place {
+struct StartPlace {
     order: StartOrder,
     number: u64,
     turn: Arc<Notify>,
@@ -62,22 +62,22 @@ impl StartOrder {
     }
 
     /// Takes the next place.
-    fn take(&self) -> Place {
+    pub(super) fn take(&self) -> StartPlace {
         let turn = Arc::new(Notify::new());
         let mut line = self.lock();
         let number = line.next;
         line.next += 1;
         line.waiting.insert(number, Arc::clone(&turn));
-        Place { order: self.clone(), number, turn }
+        StartPlace { order: self.clone(), number, turn }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Line> {
+    fn lock(&self) -> MutexGuard<'_, StartQueue> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place {
-    /// Runs a call: its first step in its turn, the rest as it comes.
+impl StartPlace {
+    /// Runs a call: its first step in turn, the rest without waiting for others.
     async fn run<T>(self, call: impl Future<Output = T>) -> T {
         while !self.is_first() {
             self.turn.notified().await;
@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for StartPlace {
     fn drop(&mut self) {
         let mut line = self.order.lock();
         line.waiting.remove(&self.number);
@@ -117,7 +117,7 @@ mod tests {
     async fn first_steps_are_taken_in_the_order_of_places_and_a_dropped_place_holds_nobody() {
         let order = StartOrder::default();
         let steps = Arc::new(Mutex::new(Vec::new()));
-        let places: Vec<Place> = (0..500).map(|_| order.take()).collect();
+        let places: Vec<StartPlace> = (0..500).map(|_| order.take()).collect();
         let calls: Vec<_> = places
             .into_iter()
             .enumerate()

@@ -1,10 +1,10 @@
-//! Takes back what a call did to files, unless somebody has changed them since.
+//! Undoes the changes of a call to files, unless the files have been changed since.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{CallOptions, Pipeline, execute::Within};
+use super::{CallOptions, Pipeline, execute::BoundedCall};
 use crate::{
     error::{ErrorKind, ToolError},
     session::{Change, Session},
@@ -15,30 +15,30 @@ use crate::{
     },
 };
 
-/// One file that is as it was before.
+/// A file whose change was undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Undone {
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// What was done to it.
+    /// How the change was undone.
     pub action: UndoAction,
 }
 
-/// How a change was taken back.
+/// How the change of a file was undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UndoAction {
     /// The file has its old content again.
     Restored,
-    /// The file had been created, and is gone.
+    /// The call had created the file, which was removed.
     Removed,
 }
 
 impl Pipeline {
-    /// Takes back the changes of one call, the last one first. Stops at the first it cannot take back.
+    /// Undoes the changes of one call, the last one first. Stops at the first that cannot be undone.
     ///
-    /// The read ledger is left alone: what the model believes to be in the file is the content that was
-    /// taken back, so its next write has to learn that the file changed.
+    /// The read ledger is not changed. The model still believes that the file has the content that was undone,
+    /// so its next write has to fail because the file has changed.
     pub async fn undo(
         &self,
         tool_use_id: String,
@@ -64,7 +64,7 @@ impl Pipeline {
             let turn = cx.session.shared.locks.queue_up(&change.place);
             let taker = cx.clone();
             let work = cx.blocking(move |_| take_back(&change, turn, &taker));
-            let within = Within::new(&cx, &self.closed, self.limits.call_timeout());
+            let within = BoundedCall::new(&cx, &self.closed, self.limits.call_timeout());
             match within.run(work).await {
                 Ok(file) => undone.push(file),
                 Err(error) => return Err(after_others(error, &undone)),
@@ -74,7 +74,7 @@ impl Pipeline {
     }
 }
 
-/// Tells what was taken back before something could not be.
+/// Adds to an error which files were restored before it.
 fn after_others(error: ToolError, undone: &[Undone]) -> ToolError {
     if undone.is_empty() {
         return error;

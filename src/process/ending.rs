@@ -1,20 +1,20 @@
-//! How a command ended, and what can be said of it on the way there.
+//! How a command ended, and the states that a task goes through until then.
 
 use std::{path::PathBuf, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Why a command was stopped from outside.
+/// Why a command was stopped by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopReason {
-    /// Somebody asked for it.
+pub(crate) enum StopReason {
+    /// The model or the host requested it.
     Asked,
-    /// Its time was up.
+    /// It reached its time limit.
     Timeout,
-    /// It said nothing for too long.
+    /// It had no output for too long.
     Idle,
-    /// The call that waited for it was given up.
+    /// The call that waited for it ended early, or the registry was dropped.
     Abandoned,
 }
 
@@ -22,19 +22,19 @@ pub enum StopReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskState {
-    /// It runs.
+    /// It has not ended yet.
     Running,
     /// It ended with exit code 0.
     Completed,
-    /// It ended in another way.
+    /// It ended with another exit code or by a signal, or could not be started.
     Failed,
-    /// It was stopped.
+    /// The host stopped it, for one of the [`StopReason`]s.
     Stopped,
 }
 
 impl TaskState {
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
+    /// The name of the state in answers and events.
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Completed => "completed",
@@ -44,37 +44,37 @@ impl TaskState {
     }
 }
 
-/// What somebody did to the keeper of a command, the process that watches over it. Commands run as the same
-/// user and can do that.
+/// What happened to the keeper of a command, the process that watches over it. Commands run as the same
+/// user, so they can stop and kill it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeeperTrouble {
-    /// It was stopped, and set going again.
+pub(crate) enum KeeperTrouble {
+    /// It was stopped by a signal, and the host resumed it.
     Stopped,
-    /// It is gone: nobody saw how the command ended. The host ended what was left of it.
+    /// It was killed, so the exit status is unknown. The host killed the processes that were left.
     Killed,
 }
 
-/// How a command ended.
+/// How a command ended, and what was known of it then.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ending {
-    /// The exit code of the shell, where it exited.
+pub(crate) struct CommandEnding {
+    /// The exit code of the shell, if it exited.
     pub exit_code: Option<i32>,
-    /// The signal that ended the shell.
+    /// The signal that ended the shell, if one did.
     pub signal: Option<i32>,
-    /// Why it could not be started.
+    /// Why the command could not be started, if it could not.
     pub failure: Option<String>,
-    /// What became of its keeper.
+    /// What happened to its keeper, if anything did.
     pub trouble: Option<KeeperTrouble>,
-    /// Why it was stopped, where it was.
+    /// Why the host stopped it, if it did.
     pub stopped_for: Option<StopReason>,
-    /// Processes that outlived the shell and were stopped.
+    /// How many processes outlived the shell and were stopped.
     pub leftovers: u32,
-    /// Processes that could not be stopped.
+    /// How many processes could not be killed.
     pub survivors: u32,
-    /// True when one of those that outlived the shell of a helper could still write to its output.
+    /// True when a process that outlived the shell of a helper could still write to its output.
     pub held_output: bool,
-    /// The shell's last working directory, where it is known.
+    /// The shell's last working directory, if it is known.
     pub cwd: Option<PathBuf>,
-    /// How long it took, until all of it was gone.
+    /// The time from the start until the last process of the command was gone.
     pub duration: Duration,
 }

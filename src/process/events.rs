@@ -1,5 +1,5 @@
-//! What happened to tasks, in order and numbered. Whoever listens hears each event once; whoever was away
-//! asks for those after the last number it knows.
+//! The events of background tasks, in order and numbered without gaps. Recent events are kept, so that a
+//! listener that comes late still gets them.
 
 use std::{
     collections::VecDeque,
@@ -11,48 +11,48 @@ use serde::Serialize;
 
 use super::info::TaskInfo;
 
-/// How many events are kept for those who come late.
-const KEPT: usize = 1_024;
+/// How many events are kept for a listener that comes late.
+const MAX_KEPT_EVENTS: usize = 1_024;
 
-/// What happened.
+/// What an event reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskEventKind {
-    /// The task began, or a foreground command became one.
+    /// The task started, or a foreground command became a background task.
     Started,
-    /// The task ended, in whatever way.
+    /// The task ended, for whatever reason.
     Ended,
 }
 
-/// One event.
+/// One event of one task.
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskEvent {
-    /// Its number, from 1, without gaps.
+    /// The number of the event in its registry, from 1, without gaps.
     pub sequence: u64,
-    /// What happened.
+    /// What the event reports.
     #[serde(rename = "type")]
     pub kind: TaskEventKind,
-    /// To which task, and what it was at then.
+    /// The task as it was when the event happened.
     pub task: TaskInfo,
 }
 
-type Listener = Box<dyn Fn(&TaskEvent) + Send + Sync>;
+type TaskEventListener = Box<dyn Fn(&TaskEvent) + Send + Sync>;
 
-/// The events of a registry.
+/// The events of a registry's tasks.
 #[derive(Default)]
-pub(super) struct TaskEvents(Mutex<Log>);
+pub(super) struct TaskEvents(Mutex<TaskEventLog>);
 
 #[derive(Default)]
-struct Log {
+struct TaskEventLog {
     last: u64,
     kept: VecDeque<TaskEvent>,
-    listener: Option<Listener>,
+    listener: Option<TaskEventListener>,
 }
 
 impl TaskEvents {
-    /// Notes an event and tells the listener. Under the lock, so that order is the same for all; the
-    /// listener must not block.
-    pub(super) fn tell(&self, kind: TaskEventKind, task: TaskInfo) {
+    /// Records an event and passes it to the listener. The listener is called under the lock, so that it
+    /// gets events in the order of their numbers; it must not block.
+    pub(super) fn record(&self, kind: TaskEventKind, task: TaskInfo) {
         let mut log = self.lock();
         log.last += 1;
         let event = TaskEvent { sequence: log.last, kind, task };
@@ -60,13 +60,13 @@ impl TaskEvents {
             listener(&event);
         }
         log.kept.push_back(event);
-        if log.kept.len() > KEPT {
+        if log.kept.len() > MAX_KEPT_EVENTS {
             log.kept.pop_front();
         }
     }
 
-    /// Makes a function hear every event that is kept, and then every one that comes.
-    pub(super) fn listen(&self, listener: Listener) {
+    /// Passes every kept event to a listener, and from then on every new one.
+    pub(super) fn listen(&self, listener: TaskEventListener) {
         let mut log = self.lock();
         for event in &log.kept {
             listener(event);
@@ -74,12 +74,12 @@ impl TaskEvents {
         log.listener = Some(listener);
     }
 
-    /// Lets go of the listener and of every event.
+    /// Drops the listener and all kept events.
     pub(super) fn clear(&self) {
-        *self.lock() = Log::default();
+        *self.lock() = TaskEventLog::default();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Log> {
+    fn lock(&self) -> MutexGuard<'_, TaskEventLog> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,99 +1,100 @@
-//! A command that somebody waits for: within its time, heard as it goes, ended when nobody waits any more.
+//! A command that a call waits for. It has a time limit, its output can be forwarded while it runs, and it
+//! is stopped when the call ends early.
 
 use std::{convert::Infallible, future::Future, sync::Arc, time::Duration};
 
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{
-    ending::{Ending, StopReason},
+    ending::{CommandEnding, StopReason},
     manager::TaskManager,
-    readable::Stream,
+    readable::ReadableStream,
     settings::OnTimeout,
-    task::{Ground, Task},
+    task::{RunMode, Task},
 };
 
-/// How often a listener hears of a command that says much.
-const PACE: Duration = Duration::from_millis(20);
-/// How long the end of a stopped command is waited for, beyond its grace.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// The pause between two pieces of output that a listener gets.
+const OUTPUT_INTERVAL: Duration = Duration::from_millis(20);
+/// How long to wait for the end of a stopped command, beyond its grace.
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How waiting for a command came to an end.
+/// Why waiting for a foreground command ended.
 #[derive(Debug)]
-pub enum Outcome {
-    /// The command ended.
-    Ended(Ending),
-    /// It goes on as a task.
+pub(crate) enum ForegroundOutcome {
+    /// The command has ended.
+    Ended(CommandEnding),
+    /// The command continues as a background task.
     Background,
-    /// It was stopped, and has not been seen to end.
+    /// The command was stopped for this reason, and its end was not reported in time.
     Stuck(StopReason),
 }
 
-/// A command in the foreground. Dropped before the command has ended, it ends it.
-pub struct Foreground {
+/// A command in the foreground. Dropping this before the command has ended stops the command.
+pub(crate) struct ForegroundCommand {
     manager: Arc<TaskManager>,
     task: Arc<Task>,
 }
 
-impl Foreground {
-    /// Waits for a command that was started.
-    pub fn of(manager: Arc<TaskManager>, task: Arc<Task>) -> Self {
+impl ForegroundCommand {
+    /// The foreground command of a task that was started.
+    pub(crate) fn of(manager: Arc<TaskManager>, task: Arc<Task>) -> Self {
         Self { manager, task }
     }
 
-    /// Waits for the end, within a time.
-    pub async fn outcome(&self, limit: Duration) -> Outcome {
+    /// Waits until the command ends or reaches one of its time limits.
+    pub(crate) async fn outcome(&self, limit: Duration) -> ForegroundOutcome {
         let settings = &self.manager.settings;
         let deadline = Instant::now() + limit;
         let reason = loop {
-            let silent_until = settings
+            let idle_until = settings
                 .idle_timeout
-                .map(|it| Instant::now() + it.saturating_sub(self.task.silence()));
+                .map(|it| Instant::now() + it.saturating_sub(self.task.idle_time()));
             tokio::select! {
                 biased;
-                ending = self.task.ended() => return Outcome::Ended(ending),
+                ending = self.task.ended() => return ForegroundOutcome::Ended(ending),
                 () = sleep_until(deadline) => {
                     let goes_on = settings.on_timeout == OnTimeout::Background;
                     if goes_on && self.manager.promote(&self.task) {
-                        return Outcome::Background;
+                        return ForegroundOutcome::Background;
                     }
                     break StopReason::Timeout;
                 }
-                () = sleep_until(silent_until.unwrap_or(deadline)), if silent_until.is_some() => {
-                    if settings.idle_timeout.is_some_and(|it| self.task.silence() >= it) {
+                () = sleep_until(idle_until.unwrap_or(deadline)), if idle_until.is_some() => {
+                    if settings.idle_timeout.is_some_and(|it| self.task.idle_time() >= it) {
                         break StopReason::Idle;
                     }
                 }
             }
         };
         self.task.stop(reason, settings.grace);
-        timeout(settings.grace + PATIENCE, self.task.ended())
+        timeout(settings.grace + STOP_TIMEOUT, self.task.ended())
             .await
-            .map_or(Outcome::Stuck(reason), Outcome::Ended)
+            .map_or(ForegroundOutcome::Stuck(reason), ForegroundOutcome::Ended)
     }
 
-    /// The same, with the output handed on as it comes. The command waits for a listener that is slow.
-    pub async fn outcome_heard<Told: Future<Output = ()>>(
+    /// As [`Self::outcome`], and forwards the output while it comes. If `send` is slow, the command waits.
+    pub(crate) async fn outcome_with_output<Sent: Future<Output = ()>>(
         &self,
         limit: Duration,
-        tell: impl Fn(String) -> Told,
-    ) -> Outcome {
-        let mut stream = Stream::default();
+        send: impl Fn(String) -> Sent,
+    ) -> ForegroundOutcome {
+        let mut stream = ReadableStream::default();
         let outcome = tokio::select! {
             biased;
             outcome = self.outcome(limit) => outcome,
-            never = self.hear(&mut stream, &tell) => match never {},
+            never = self.forward_output(&mut stream, &send) => match never {},
         };
         let rest = stream.take(&self.task.stop_listening()) + &stream.finish();
         if !rest.is_empty() {
-            tell(rest).await;
+            send(rest).await;
         }
         outcome
     }
 
-    async fn hear<Told: Future<Output = ()>>(
+    async fn forward_output<Sent: Future<Output = ()>>(
         &self,
-        stream: &mut Stream,
-        tell: &impl Fn(String) -> Told,
+        stream: &mut ReadableStream,
+        send: &impl Fn(String) -> Sent,
     ) -> Infallible {
         let mut seen = 0;
         loop {
@@ -101,19 +102,19 @@ impl Foreground {
             seen = self.task.total();
             let text = stream.take(&self.task.take_waiting());
             if !text.is_empty() {
-                tell(text).await;
+                send(text).await;
             }
-            sleep(PACE).await;
+            sleep(OUTPUT_INTERVAL).await;
         }
     }
 }
 
-impl Drop for Foreground {
+impl Drop for ForegroundCommand {
     fn drop(&mut self) {
-        if self.task.ground() == Ground::Fore {
+        if self.task.run_mode() == RunMode::Foreground {
             self.task.stop(StopReason::Abandoned, self.manager.settings.grace);
         }
-        // Nobody takes what waits any more, and the command must not wait for it.
+        // No one forwards the output any more, so the command must not wait for that.
         self.task.stop_listening();
     }
 }

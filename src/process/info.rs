@@ -1,42 +1,42 @@
-//! A task as hosts see it: a copy of what is known at one moment.
+//! A task as hosts see it: a copy of its state at one moment, which can be serialised.
 
 use std::{path::PathBuf, sync::Arc, time::UNIX_EPOCH};
 
 use serde::Serialize;
 
-use super::{ending::TaskState, output::SpillState, task::Task};
+use super::{command_output::SpillState, ending::TaskState, task::Task};
 
-/// What is known of a task.
+/// A snapshot of a task.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskInfo {
-    /// Its id.
+    /// The id of the task.
     pub id: String,
-    /// What it runs.
+    /// The command line.
     pub command: Arc<str>,
-    /// What it is for.
+    /// The caller's description of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Arc<str>>,
-    /// The conversation that started it.
+    /// The session that started it.
     pub session_id: Arc<str>,
-    /// What it is at.
+    /// The state of the task.
     pub state: TaskState,
-    /// The shell's exit code.
+    /// The exit code of the shell, if it exited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// The signal that ended the shell.
+    /// The name of the signal that ended the shell, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<&'static str>,
     /// When it started, in milliseconds since 1970.
     pub started_at: f64,
-    /// How long it has run, or ran.
+    /// How long it has been running, or ran until its end.
     pub duration_ms: f64,
-    /// How many bytes of output have come.
+    /// How many bytes of output it has written so far.
     pub output_bytes: u64,
-    /// Where they are.
+    /// The file that holds the output, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_file: Option<PathBuf>,
-    /// True when whatever it starts ends with it.
+    /// True when every process it starts is certain to end with it.
     pub contained: bool,
     /// Why it may not.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,8 +44,8 @@ pub struct TaskInfo {
 }
 
 impl TaskInfo {
-    /// What is known of a task now.
-    pub fn of(task: &Task) -> Self {
+    /// A snapshot of a task as it is now.
+    pub(crate) fn of(task: &Task) -> Self {
         let ending = task.ending();
         Self {
             id: task.id.clone(),
@@ -71,8 +71,8 @@ impl TaskInfo {
     }
 }
 
-/// The name of a signal; numbers are those of Linux and macOS where they agree.
-pub fn signal_name(signal: i32) -> &'static str {
+/// The name of a signal. Numbers that differ between Linux and macOS are only named on Linux.
+pub(crate) fn signal_name(signal: i32) -> &'static str {
     match signal {
         1 => "SIGHUP",
         2 => "SIGINT",

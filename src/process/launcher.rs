@@ -1,4 +1,4 @@
-//! Starts commands: through the supervisor where there is one, else from this process.
+//! Starts commands through the supervisor if there is one, and as children of this process otherwise.
 
 #[cfg(target_os = "linux")]
 use std::fs::File;
@@ -12,28 +12,29 @@ use std::{
 use tokio::sync::oneshot;
 
 #[cfg(target_os = "linux")]
-use super::supervisor::Supervisor;
+use super::supervisor_client::SupervisorClient;
 use super::{
-    direct, locate::NoSupervisor, manager::StartError, protocol::Request, settings::ProcessSettings,
+    locate_supervisor::NoSupervisor, manager::StartError, protocol::CommandRequest,
+    settings::ProcessSettings, without_supervisor,
 };
 
-/// What a command reads and writes.
+/// The descriptors that become the standard streams of a command.
 pub(super) struct CommandStreams {
     pub(super) output: OwnedFd,
-    /// Nothing where errors go to the output.
+    /// None when errors go to the output.
     pub(super) errors: Option<OwnedFd>,
-    /// Nothing where there is no input.
+    /// None for an empty input.
     pub(super) input: Option<OwnedFd>,
 }
 
-/// Starts commands until it is closed.
-pub(super) struct Launcher(Mutex<Way>);
+/// Starts commands, until it is closed.
+pub(super) struct Launcher(Mutex<LaunchMethod>);
 
 /// How commands are started.
-enum Way {
-    /// By the supervisor.
+enum LaunchMethod {
+    /// The supervisor hands them to keepers.
     #[cfg(target_os = "linux")]
-    Supervisor(Supervisor),
+    Supervisor(SupervisorClient),
     /// As children of this process: there is no supervisor.
     Direct(NoSupervisor),
     /// Not any more.
@@ -41,94 +42,94 @@ enum Way {
 }
 
 impl Launcher {
-    /// Starts the supervisor, where there is one for this system.
+    /// Starts the supervisor, if this system has one.
     pub(super) fn start(settings: &ProcessSettings, files: &Path) -> Self {
-        Self(Mutex::new(Way::begin(settings, files)))
+        Self(Mutex::new(LaunchMethod::begin(settings, files)))
     }
 
-    /// Starts a command. Where no supervisor runs it, so that not all it starts may be found and ended
-    /// with it, what comes back says why.
+    /// Starts a command. Returns true when everything it starts is certain to be found and ended with it.
     pub(super) fn launch(
         &self,
-        request: Request,
+        request: CommandRequest,
         streams: CommandStreams,
-        line: UnixStream,
+        connection: UnixStream,
         settings: &ProcessSettings,
         files: &Path,
     ) -> Result<Option<NoSupervisor>, StartError> {
         let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         #[cfg(target_os = "linux")]
-        if matches!(*way, Way::Supervisor(_)) {
-            let is_taken_by = |way: &Way| match way {
-                Way::Supervisor(it) => it.ask(&request, &streams, &line).is_ok(),
-                Way::Direct(_) | Way::Closed => false,
+        if matches!(*way, LaunchMethod::Supervisor(_)) {
+            let is_sent_by = |way: &LaunchMethod| match way {
+                LaunchMethod::Supervisor(it) => it.request(&request, &streams, &connection).is_ok(),
+                LaunchMethod::Direct(_) | LaunchMethod::Closed => false,
             };
-            if is_taken_by(&way) {
+            if is_sent_by(&way) {
                 return Ok(None);
             }
             // Somebody killed it. What it had started goes on; only new commands need another.
-            *way = Way::begin(settings, files);
-            if is_taken_by(&way) {
+            *way = LaunchMethod::begin(settings, files);
+            if is_sent_by(&way) {
                 return Ok(None);
             }
         }
         let reason = match &*way {
-            Way::Direct(reason) => reason.clone(),
+            LaunchMethod::Direct(reason) => reason.clone(),
             #[cfg(target_os = "linux")]
-            Way::Supervisor(_) => {
+            LaunchMethod::Supervisor(_) => {
                 settings.supervisor.clone().map_or_else(|it| it, NoSupervisor::Stuck)
             }
-            Way::Closed => return Err(StartError::Closed),
+            LaunchMethod::Closed => return Err(StartError::Closed),
         };
         drop(way);
-        direct::start(request, streams, line, settings, files)?;
+        without_supervisor::start(request, streams, connection, settings, files)?;
         Ok(Some(reason))
     }
 
-    /// Sets the supervisor going again where somebody stopped it; true when it was going. Whoever starts a
-    /// command just now notices by itself.
+    /// Resumes the supervisor if it was stopped by a signal. Returns true when it was not stopped, also while
+    /// another thread is starting a command: that thread finds out by itself.
     pub(super) fn resume(&self) -> bool {
         #[cfg(target_os = "linux")]
         if let Ok(way) = self.0.try_lock()
-            && let Way::Supervisor(supervisor) = &*way
+            && let LaunchMethod::Supervisor(supervisor) = &*way
         {
             return supervisor.resume();
         }
         true
     }
 
-    /// Replaces a supervisor that takes no commands. What it had started goes on. Takes some milliseconds.
+    /// Replaces a supervisor that accepts no commands. Commands that it started go on. Blocks for some
+    /// milliseconds.
     pub(super) fn renew(&self, settings: &ProcessSettings, files: &Path) {
         #[cfg(target_os = "linux")]
         {
             let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Way::Supervisor(supervisor) = &mut *way {
+            if let LaunchMethod::Supervisor(supervisor) = &mut *way {
                 supervisor.kill();
-                *way = Way::begin(settings, files);
+                *way = LaunchMethod::begin(settings, files);
             }
         }
         #[cfg(not(target_os = "linux"))]
         let _ = (settings, files);
     }
 
-    /// Starts nothing from now on, and lets the supervisor go. What comes back is closed once it has
-    /// ended.
+    /// Starts no command from now on and tells the supervisor to exit. The channel is closed once it has
+    /// exited.
     pub(super) fn close(&self) -> Option<oneshot::Receiver<()>> {
         let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *way, Way::Closed) {
+        match std::mem::replace(&mut *way, LaunchMethod::Closed) {
             #[cfg(target_os = "linux")]
-            Way::Supervisor(supervisor) => supervisor.let_go(),
-            Way::Direct(_) | Way::Closed => None,
+            LaunchMethod::Supervisor(supervisor) => supervisor.release(),
+            LaunchMethod::Direct(_) | LaunchMethod::Closed => None,
         }
     }
 }
 
-impl Way {
+impl LaunchMethod {
     fn begin(settings: &ProcessSettings, files: &Path) -> Self {
         match &settings.supervisor {
             Err(reason) => Self::Direct(reason.clone()),
             #[cfg(target_os = "linux")]
-            Ok(program) => match Supervisor::start(program, settings, files) {
+            Ok(program) => match SupervisorClient::start(program, settings, files) {
                 Ok(supervisor) => Self::Supervisor(supervisor),
                 Err(cause) => Self::Direct(NoSupervisor::NotStarted {
                     program: program.clone(),
@@ -144,7 +145,7 @@ impl Way {
     }
 }
 
-/// A file without a name that holds a text, to be read from its beginning.
+/// A file in memory, without a name, that holds a text and is read from its beginning.
 #[cfg(target_os = "linux")]
 pub(super) fn memory_file(text: &[u8]) -> io::Result<File> {
     use std::io::{Seek as _, Write as _};
@@ -156,13 +157,14 @@ pub(super) fn memory_file(text: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// What a command reads a text from.
+/// A descriptor from which a command reads a text.
 #[cfg(target_os = "linux")]
 pub(super) fn input_of(text: &[u8]) -> io::Result<OwnedFd> {
     memory_file(text).map(OwnedFd::from)
 }
 
-/// What a command reads a text from: a pipe that a thread writes to, as a command may never read it.
+/// A descriptor from which a command reads a text. It is a pipe that a thread writes to, because a command
+/// that does not read would block the writer.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn input_of(text: &[u8]) -> io::Result<OwnedFd> {
     use std::io::Write as _;
@@ -170,7 +172,7 @@ pub(super) fn input_of(text: &[u8]) -> io::Result<OwnedFd> {
     let (read_end, mut write_end) = io::pipe()?;
     let text = text.to_owned();
     std::thread::Builder::new().stack_size(64 * 1024).spawn(move || {
-        // A command that does not read to the end has heard enough.
+        // A command may exit without reading all of its input.
         let _ = write_end.write_all(&text);
     })?;
     Ok(read_end.into())

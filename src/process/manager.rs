@@ -1,6 +1,7 @@
-//! The commands of a registry: starts them, finds them by id, forgets old ones, ends all.
+//! The commands of a registry. The manager starts them, finds tasks by id, keeps the output of ended ones
+//! within bounds, and ends all commands when the registry is closed.
 
-mod launch;
+mod start_command;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,49 +12,49 @@ use std::{
 use tokio::sync::OnceCell;
 
 #[cfg(unix)]
-use self::launch::Engine;
-pub use self::launch::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
+use self::start_command::CommandEngine;
+pub(crate) use self::start_command::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
 use super::{
+    command_output::SpillState,
     ending::StopReason,
     events::{TaskEvent, TaskEventKind, TaskEvents},
-    files::OutputFiles,
     info::TaskInfo,
-    output::SpillState,
+    output_files::OutputFiles,
     settings::ProcessSettings,
-    task::{Ground, Task},
+    task::{RunMode, Task},
 };
 
-/// How many tasks may run at once.
-pub const MAX_RUNNING: usize = 256;
-/// How many ended commands are remembered for their output; the oldest are forgotten first.
+/// How many background tasks may run at once.
+pub(crate) const MAX_RUNNING: usize = 256;
+/// How many ended commands are kept for their output. The oldest are dropped first.
 const MAX_ENDED: usize = 256;
-/// How many bytes their files may have together.
+/// How many bytes the output files of ended commands may have together.
 const MAX_ENDED_BYTES: u64 = 2 * 1024 * 1024 * 1024;
-/// How long the end of the supervisor is waited for when a registry is closed; it takes milliseconds.
+/// How long closing a registry waits for the supervisor to exit, which normally takes milliseconds.
 #[cfg(unix)]
-const SUPERVISOR_PATIENCE: Duration = Duration::from_secs(3);
+const SUPERVISOR_EXIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The commands of a registry.
+/// Starts, finds and ends the commands of a registry.
 #[derive(Debug)]
 pub struct TaskManager {
-    /// How commands are run.
+    /// The settings of the registry for commands.
     pub settings: ProcessSettings,
     files: Arc<OutputFiles>,
     #[cfg(unix)]
-    engine: Mutex<Option<Arc<Engine>>>,
-    tasks: Mutex<Tasks>,
+    engine: Mutex<Option<Arc<CommandEngine>>>,
+    tasks: Mutex<TaskTable>,
     events: TaskEvents,
     shut_down: OnceCell<()>,
     me: Weak<Self>,
 }
 
 #[derive(Debug, Default)]
-struct Tasks {
-    /// Everything that runs, in the foreground too.
+struct TaskTable {
+    /// Running commands by id, those in the foreground included.
     running: HashMap<String, Arc<Task>>,
-    /// What has ended and is remembered, oldest first.
+    /// Ended commands that are kept for their output, oldest first.
     ended: VecDeque<Arc<Task>>,
-    /// Tasks that are being started.
+    /// How many background tasks are being started.
     starting: usize,
     next_task: u64,
     next_command: u64,
@@ -61,7 +62,7 @@ struct Tasks {
 }
 
 impl TaskManager {
-    /// No commands yet; nothing is started before the first.
+    /// A manager without commands. The supervisor is started with the first command.
     pub fn new(settings: ProcessSettings) -> Arc<Self> {
         let files = Arc::new(OutputFiles::below(&settings.temporary));
         Arc::new_cyclic(|me| Self {
@@ -76,47 +77,47 @@ impl TaskManager {
         })
     }
 
-    /// The directory of output files, whether or not it exists yet.
-    pub fn files(&self) -> &std::path::Path {
+    /// The path of the directory of output files, whether or not it exists yet.
+    pub(crate) fn files(&self) -> &std::path::Path {
         self.files.directory()
     }
 
-    /// Lets a foreground command go on as a task; false when it has ended, or when too many run.
-    pub fn promote(&self, task: &Arc<Task>) -> bool {
+    /// Turns a foreground command into a background task; false when it has ended or too many tasks run.
+    pub(crate) fn promote(&self, task: &Arc<Task>) -> bool {
         let tasks = self.lock();
         if !tasks.running.contains_key(&task.id)
             || tasks.closed
-            || tasks.running_tasks() >= MAX_RUNNING
+            || tasks.background_tasks() >= MAX_RUNNING
         {
             return false;
         }
         task.send_to_background();
-        self.events.tell(TaskEventKind::Started, TaskInfo::of(task));
+        self.events.record(TaskEventKind::Started, TaskInfo::of(task));
         true
     }
 
-    /// The task of an id, running or remembered, whichever conversation started it.
+    /// The task with an id, running or kept, of whichever session.
     pub fn find(&self, id: &str) -> Option<Arc<Task>> {
         let tasks = self.lock();
         let found =
             tasks.running.get(id).or_else(|| tasks.ended.iter().find(|it| it.id == id)).cloned();
-        found.filter(|it| it.ground() == Ground::Back)
+        found.filter(|it| it.run_mode() == RunMode::Background)
     }
 
-    /// The task of an id, where this conversation started it: another one's tasks are unknown to it.
-    pub fn find_of(&self, session_id: &str, id: &str) -> Option<Arc<Task>> {
+    /// The task with an id, if this session started it. A session does not see the tasks of others.
+    pub(crate) fn find_of(&self, session_id: &str, id: &str) -> Option<Arc<Task>> {
         self.find(id).filter(|it| *it.session_id == *session_id)
     }
 
-    /// Every task that this conversation started, in the order in which they started.
-    pub fn list_of(&self, session_id: &str) -> Vec<Arc<Task>> {
+    /// The tasks of this session, in the order in which they started.
+    pub(crate) fn list_of(&self, session_id: &str) -> Vec<Arc<Task>> {
         let mut all = self.list();
         all.retain(|it| *it.session_id == *session_id);
         all
     }
 
-    /// True when a file holds the output of a command that this conversation ran.
-    pub fn is_output_of(&self, session_id: &str, file: &std::path::Path) -> bool {
+    /// True when a file holds the output of a command of this session.
+    pub(crate) fn is_output_of(&self, session_id: &str, file: &std::path::Path) -> bool {
         let tasks = self.lock();
         tasks
             .running
@@ -126,95 +127,95 @@ impl TaskManager {
             .any(|it| matches!(it.spill_state(), SpillState::File { path, .. } if path == file))
     }
 
-    /// Every task that runs or is remembered, in the order in which they started. This is the host's
-    /// view, across conversations.
+    /// All tasks of all sessions, running or kept, in the order in which they started. Only the host may see
+    /// these.
     pub fn list(&self) -> Vec<Arc<Task>> {
         let tasks = self.lock();
         let mut all: Vec<_> = tasks
             .running
             .values()
             .chain(&tasks.ended)
-            .filter(|it| it.ground() == Ground::Back)
+            .filter(|it| it.run_mode() == RunMode::Background)
             .cloned()
             .collect();
         all.sort_by_key(|it| it.started_at);
         all
     }
 
-    /// How many tasks run or are being started.
+    /// How many background tasks run or are being started.
     pub fn running(&self) -> usize {
-        self.lock().running_tasks()
+        self.lock().background_tasks()
     }
 
-    /// Makes a function hear every event that is kept, and then every one that comes.
+    /// Passes every kept event to a listener, and from then on every new one.
     pub fn on_event(&self, listener: impl Fn(&TaskEvent) + Send + Sync + 'static) {
         self.events.listen(Box::new(listener));
     }
 
-    /// Has the reading thread look at every command again.
-    pub(super) fn look_again(&self) {
+    /// Wakes the reading thread, so that it checks every command again.
+    pub(super) fn wake_reader(&self) {
         #[cfg(unix)]
         if let Some(engine) = &*self.engine.lock().unwrap_or_else(PoisonError::into_inner) {
             engine.reactor.wake();
         }
     }
 
-    /// Takes note that somebody runs a command.
-    pub(super) fn taken(&self, task: &Task) {
-        // Under the lock, so that no end is told before.
+    /// Records that a command has been accepted and runs.
+    pub(super) fn note_accepted(&self, task: &Task) {
+        // Under the lock, so that the end is not recorded before the start.
         let tasks = self.lock();
-        if task.ground() == Ground::Back {
-            self.events.tell(TaskEventKind::Started, TaskInfo::of(task));
+        if task.run_mode() == RunMode::Background {
+            self.events.record(TaskEventKind::Started, TaskInfo::of(task));
         }
         drop(tasks);
     }
 
-    /// Takes note of a command's end.
+    /// Moves a command that has ended from the running to the kept ones.
     pub(super) fn ended(&self, id: &str) {
         let mut tasks = self.lock();
         let Some(task) = tasks.running.remove(id) else { return };
-        if !task.is_taken() {
-            // It never was one.
+        if !task.is_accepted() {
+            // It was never started, so there is nothing to keep.
             drop(tasks);
             remove_file_of(&task);
             return;
         }
-        let is_task = task.ground() == Ground::Back;
+        let is_task = task.run_mode() == RunMode::Background;
         if is_task {
-            self.events.tell(TaskEventKind::Ended, TaskInfo::of(&task));
+            self.events.record(TaskEventKind::Ended, TaskInfo::of(&task));
         }
         if is_task || task.spill_state() != SpillState::None {
             tasks.ended.push_back(task);
         }
-        let forgotten = tasks.forget_old();
+        let removed = tasks.remove_oldest();
         drop(tasks);
-        for task in forgotten {
+        for task in removed {
             remove_file_of(&task);
         }
     }
 
-    /// Remembers a foreground command whose output became a file after its end.
-    pub fn remember(&self, task: &Arc<Task>) {
+    /// Keeps a foreground command whose output was written to a file after its end.
+    pub(crate) fn remember(&self, task: &Arc<Task>) {
         let mut tasks = self.lock();
         if !tasks.ended.iter().any(|it| it.id == task.id) {
             tasks.ended.push_back(Arc::clone(task));
         }
     }
 
-    /// Ends every command and removes every file without waiting for anything: nobody is left who could.
+    /// Stops every command and removes every file without waiting, because the host is going away.
     pub fn abandon(&self) {
         self.stop_all(StopReason::Abandoned);
         self.events.clear();
         self.files.remove();
         #[cfg(unix)]
         if let Some(me) = self.me.upgrade() {
-            // Whoever is starting a command holds the locks, and may have to wait for the supervisor.
+            // A thread that is starting a command holds the lock, and may be waiting for the supervisor.
             let _ =
                 std::thread::Builder::new().stack_size(64 * 1024).spawn(move || me.take_engine());
         }
     }
 
-    /// Lets no command start any more, and begins to end those that run.
+    /// Refuses new commands from now on, and stops the running ones. Does not wait for their end.
     fn stop_all(&self, reason: StopReason) -> Vec<Arc<Task>> {
         let mut tasks = self.lock();
         tasks.closed = true;
@@ -226,8 +227,8 @@ impl TaskManager {
         running
     }
 
-    /// Ends every command and removes every file; gives when all are gone, or have had time to be,
-    /// however often it is asked for.
+    /// Stops every command and removes every file. Returns once all commands are gone or their time to end
+    /// is over. Further calls wait for the same.
     pub async fn shut_down(&self) {
         self.shut_down.get_or_init(|| self.end_all()).await;
     }
@@ -245,21 +246,21 @@ impl TaskManager {
         self.events.clear();
         self.files.remove();
         #[cfg(unix)]
-        let _ = tokio::time::timeout(SUPERVISOR_PATIENCE, self.let_engine_go()).await;
+        let _ = tokio::time::timeout(SUPERVISOR_EXIT_TIMEOUT, self.release_engine()).await;
     }
 
     #[cfg(unix)]
-    async fn let_engine_go(&self) {
+    async fn release_engine(&self) {
         let Some(me) = self.me.upgrade() else { return };
-        // Whoever is starting a command holds the locks, and may have to wait for the supervisor.
-        let let_go = tokio::task::spawn_blocking(move || me.take_engine());
-        if let Ok(Some(supervisor)) = let_go.await {
-            // Nothing is ever sent: it is closed.
-            let _ = supervisor.await;
+        // A thread that is starting a command holds the lock, and may be waiting for the supervisor.
+        let exit = tokio::task::spawn_blocking(move || me.take_engine());
+        if let Ok(Some(exited)) = exit.await {
+            // The channel is only ever closed.
+            let _ = exited.await;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Tasks> {
+    fn lock(&self) -> MutexGuard<'_, TaskTable> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -272,21 +273,22 @@ impl Drop for TaskManager {
     }
 }
 
-impl Tasks {
-    fn running_tasks(&self) -> usize {
-        self.starting + self.running.values().filter(|it| it.ground() == Ground::Back).count()
+impl TaskTable {
+    fn background_tasks(&self) -> usize {
+        self.starting
+            + self.running.values().filter(|it| it.run_mode() == RunMode::Background).count()
     }
 
-    /// Takes out what is beyond the bounds, oldest first.
-    fn forget_old(&mut self) -> Vec<Arc<Task>> {
+    /// Removes ended commands beyond the bounds, oldest first, and returns them.
+    fn remove_oldest(&mut self) -> Vec<Arc<Task>> {
         let mut bytes: u64 = self.ended.iter().map(|it| file_bytes(it)).sum();
-        let mut forgotten = Vec::new();
+        let mut removed = Vec::new();
         while self.ended.len() > MAX_ENDED || bytes > MAX_ENDED_BYTES && self.ended.len() > 1 {
             let Some(oldest) = self.ended.pop_front() else { break };
             bytes -= file_bytes(&oldest);
-            forgotten.push(oldest);
+            removed.push(oldest);
         }
-        forgotten
+        removed
     }
 }
 

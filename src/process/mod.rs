@@ -1,27 +1,27 @@
-//! Commands: how they are started, what they say, and that all they start ends with them.
+//! Runs commands: starts them, collects their output, and makes sure that everything a command started
+//! ends with it.
 //!
-//! A command is a [`Task`], in the foreground while a call waits for it. The [`TaskManager`] starts it
-//! through the supervisor (`src/supervisor/`, Linux), whose process for each command adopts everything
-//! the command leaves behind; where there is no supervisor, as a child in a group of its own. One thread
-//! reads what all commands say into bounded buffers and files.
+//! A command is a [`Task`]. It runs in the foreground while a call waits for it, and in the background
+//! otherwise. On Linux the [`TaskManager`] starts it through the supervisor (`src/supervisor/`), which gives
+//! each command a process of its own, its keeper, that adopts everything the command leaves behind. Without
+//! a supervisor a command is a child of the host in its own process group. One thread reads the output of
+//! all commands into bounded buffers and files.
 //!
 //! Nothing here knows of JSON input, policy or wording.
 
+mod command_output;
 #[cfg(target_os = "linux")]
 #[allow(dead_code, reason = "the supervisor uses the other half")]
 mod descendants;
-#[cfg(unix)]
-mod direct;
 mod ending;
 mod events;
-mod files;
 mod foreground;
 mod info;
 #[cfg(unix)]
 mod launcher;
-mod locate;
+mod locate_supervisor;
 mod manager;
-mod output;
+mod output_files;
 #[allow(dead_code, reason = "the supervisor uses the other half")]
 mod protocol;
 #[cfg(unix)]
@@ -34,19 +34,22 @@ mod settings;
 #[allow(dead_code, reason = "the supervisor uses the other half")]
 mod shell_arguments;
 #[cfg(target_os = "linux")]
-mod supervisor;
+mod supervisor_client;
 mod task;
+#[cfg(unix)]
+mod without_supervisor;
 
-pub use ending::{Ending, KeeperTrouble, StopReason, TaskState};
+pub(crate) use command_output::SpillState;
+pub use ending::TaskState;
+pub(crate) use ending::{CommandEnding, KeeperTrouble, StopReason};
 pub use events::{TaskEvent, TaskEventKind};
-pub use files::OutputFiles;
-pub use foreground::{Foreground, Outcome};
-pub use info::{TaskInfo, signal_name};
-pub use locate::{NoSupervisor, find_supervisor, supervisor_at};
-pub use manager::{
-    CommandRole, CommandSpec, MAX_COMMAND_BYTES, MAX_RUNNING, StartError, TaskManager,
-};
-pub use output::{Part, SpillState};
-pub use readable::{Stream, readable, unfinished_sequence};
+pub(crate) use foreground::{ForegroundCommand, ForegroundOutcome};
+pub use info::TaskInfo;
+pub(crate) use info::signal_name;
+pub use locate_supervisor::{NoSupervisor, find_supervisor, supervisor_at};
+pub use manager::TaskManager;
+pub(crate) use manager::{CommandRole, CommandSpec, MAX_COMMAND_BYTES};
+pub(crate) use readable::{readable, unfinished_sequence};
 pub use settings::{OnTimeout, ProcessSettings};
-pub use task::{Ground, Task};
+pub(crate) use task::RunMode;
+pub use task::Task;

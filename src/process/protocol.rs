@@ -1,70 +1,72 @@
-//! What a host and its supervisor say to each other. Both compile this file; it knows nothing else.
+//! The messages between the host and the supervisor. Both compile this file, so it uses nothing else.
 //!
-//! The host sends a [`Request`] with descriptors: where output goes, one end of the command's own line,
-//! and for a helper also its errors and its input. Over the line the keeper says that it has taken the
-//! request before it does anything, and [`Ended`] once everything is gone. A line that closes before the
-//! first message belongs to a request that nobody will run. The host may send [`stop_message`]; closing
-//! the line is a stop, too, which is how the death of a host reaches every command.
+//! The host sends a [`CommandRequest`] together with descriptors: a connection for this command alone, the
+//! pipe for its output, and for a helper also those for its errors and its input. Over the connection the
+//! keeper first reports that it has accepted the request, and sends an [`EndReport`] once all processes of
+//! the command are gone. If the connection closes before the first message, the command was not started and
+//! never will be. The host may send a [`stop_message`]. Closing the connection also stops the command, which
+//! is how the death of a host ends its commands.
 
-/// A process as it was seen. Its start time tells it from a later one with the same id.
+/// Identifies a process. The start time distinguishes it from a later process with the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Process {
+pub(crate) struct ProcessIdentity {
     pub(crate) pid: i32,
     pub(crate) started: u64,
 }
 
-/// What a supervisor says first; another version of it is not used.
+/// The first message of a supervisor. A supervisor of another version sends another one, and is not used.
 pub(crate) const HELLO: [u8; 8] = *b"tw-sup-2";
 
-/// The longest request. It is one message, so that only one of those who wait gets all of it.
+/// The longest request in bytes. A request is one message, so that exactly one of the waiting processes
+/// receives all of it.
 pub(crate) const MAX_REQUEST_BYTES: usize = 160 * 1024;
 
-/// The most descriptors that come with a request.
+/// The most descriptors that are sent with a request.
 pub(crate) const MAX_DESCRIPTORS: usize = 4;
 
-/// A stop message has this many bytes.
+/// The length of a stop message in bytes.
 pub(crate) const STOP_BYTES: usize = 4;
 
-/// The longest working directory that is told.
+/// The longest working directory that is reported, in bytes.
 pub(crate) const MAX_CWD_BYTES: usize = 4_096;
 
-/// The variable that tells everything a command starts from everything else: it is passed on to children
-/// and survives whatever they do to leave their group, session and parent.
+/// The environment variable that marks all processes of a command. Children inherit it, even if they leave
+/// their group, session and parent.
 pub(crate) const COOKIE: &str = "TOOLWRIGHT_COMMAND";
 
 /// The value of [`COOKIE`] for the command of a keeper.
-pub(crate) fn cookie_of(keeper: Process) -> String {
+pub(crate) fn cookie_of(keeper: ProcessIdentity) -> String {
     format!("{}-{}", keeper.pid, keeper.started)
 }
 
-/// What kind of command a request is for.
+/// The kind of command that a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestKind {
-    /// A command of a model: without input, its outputs in one, in the environment for commands.
+    /// A command of a model: without input, output and errors in one stream, in the environment for commands.
     Command,
-    /// A command of the host itself: with input, its outputs apart, in the host's environment.
+    /// A command of the host itself: with input, output and errors apart, in the environment for helpers.
     Helper,
 }
 
-/// One command to run.
+/// A request to run one command.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Request {
-    /// What kind it is.
+pub(crate) struct CommandRequest {
+    /// Whether it is a model's command or a helper.
     pub(crate) kind: RequestKind,
-    /// How long processes that the shell left behind may take to end by themselves.
+    /// How long processes that the shell left behind may continue before they are stopped.
     pub(crate) linger_ms: u32,
-    /// How long they get between TERM and KILL then, and all of them when the host is gone.
+    /// The time between SIGTERM and SIGKILL, for these processes, and for all when the host is gone.
     pub(crate) grace_ms: u32,
-    /// The shell's path.
+    /// The path of the shell.
     pub(crate) shell: Vec<u8>,
-    /// Where it starts.
+    /// The working directory to start in.
     pub(crate) cwd: Vec<u8>,
-    /// What it runs.
+    /// The command line.
     pub(crate) command: Vec<u8>,
 }
 
-impl Request {
-    /// The request as it is sent.
+impl CommandRequest {
+    /// The request as the bytes of one message.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::with_capacity(self.command.len() + self.cwd.len() + 64);
         body.push(match self.kind {
@@ -80,7 +82,7 @@ impl Request {
         body
     }
 
-    /// The request as it came.
+    /// Reads a request back from the bytes of a message.
     pub(crate) fn decode(mut body: &[u8]) -> Option<Self> {
         Some(Self {
             kind: match take_byte(&mut body)? {
@@ -97,21 +99,20 @@ impl Request {
     }
 }
 
-/// What a keeper says over its line.
+/// A message of a keeper to the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum KeeperNews {
-    /// It has taken the request and is this process. Its id is also the id of the session that the command
-    /// is in.
-    Taken(Process),
-    /// The command has ended, with everything it had started.
-    Ended(Ended),
+pub(crate) enum KeeperMessage {
+    /// The keeper has accepted the request and is this process. Its id is also the id of the command's session.
+    Accepted(ProcessIdentity),
+    /// All processes of the command have ended.
+    Ended(EndReport),
 }
 
-impl KeeperNews {
-    /// The message as it is sent.
+impl KeeperMessage {
+    /// The message as bytes, with its length.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let (tag, body) = match self {
-            Self::Taken(keeper) => {
+            Self::Accepted(keeper) => {
                 let mut body = keeper.pid.to_le_bytes().to_vec();
                 body.extend(keeper.started.to_le_bytes());
                 (0, body)
@@ -124,7 +125,7 @@ impl KeeperNews {
         message
     }
 
-    /// Takes the first message out of what has come; none while it is not whole.
+    /// Removes the first message from the received bytes; none while it is incomplete.
     pub(crate) fn take(bytes: &mut Vec<u8>) -> Option<Self> {
         let mut rest = bytes.as_slice();
         let tag = take_byte(&mut rest)?;
@@ -136,33 +137,33 @@ impl KeeperNews {
                 let mut body = body.as_slice();
                 let pid = take_u32(&mut body)?.cast_signed();
                 let started = u64::from_le_bytes(body.try_into().ok()?);
-                Some(Self::Taken(Process { pid, started }))
+                Some(Self::Accepted(ProcessIdentity { pid, started }))
             }
-            _ => Ended::decode(&body).map(Self::Ended),
+            _ => EndReport::decode(&body).map(Self::Ended),
         }
     }
 }
 
-/// How a command ended, with everything it had started.
+/// How a command ended, as its keeper reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ended {
-    /// The exit code of the shell, where it exited.
+pub(crate) struct EndReport {
+    /// The exit code of the shell, if it exited.
     pub(crate) exit_code: Option<i32>,
-    /// The signal that ended the shell.
+    /// The signal that ended the shell, if one did.
     pub(crate) signal: Option<i32>,
-    /// Why the shell could not be started, as an error number.
+    /// The error number of the failed start, if the shell could not be started.
     pub(crate) spawn_error: Option<i32>,
-    /// Processes that outlived the shell and were stopped.
+    /// How many processes outlived the shell and were stopped.
     pub(crate) stopped: u32,
-    /// Processes that could not be stopped.
+    /// How many processes could not be killed.
     pub(crate) survivors: u32,
-    /// True when one of those that outlived the shell could still write to its output.
+    /// True when a process that outlived the shell could still write to the output.
     pub(crate) held_output: bool,
-    /// The shell's last working directory, where it is known.
+    /// The shell's last working directory, if it is known.
     pub(crate) cwd: Option<Vec<u8>>,
 }
 
-impl Ended {
+impl EndReport {
     fn encode(&self) -> Vec<u8> {
         let mut message = Vec::with_capacity(64);
         for number in [self.exit_code, self.signal, self.spawn_error] {
@@ -194,7 +195,7 @@ impl Ended {
     }
 }
 
-/// Asks for the end of a command: TERM now, KILL after so long.
+/// Requests the end of a command: SIGTERM now, SIGKILL after the grace.
 pub(crate) fn stop_message(grace_ms: u32) -> [u8; STOP_BYTES] {
     grace_ms.to_le_bytes()
 }
@@ -227,8 +228,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_is_what_arrives_in_whatever_pieces() {
-        let request = Request {
+    fn messages_arrive_as_they_were_sent_however_they_are_cut() {
+        let request = CommandRequest {
             kind: RequestKind::Helper,
             linger_ms: 1,
             grace_ms: u32::MAX,
@@ -237,22 +238,22 @@ mod tests {
             command: b"true".to_vec(),
         };
         let body = request.encode();
-        assert_eq!(Request::decode(&body), Some(request));
-        assert_eq!(body.split_last().and_then(|(_, short)| Request::decode(short)), None);
+        assert_eq!(CommandRequest::decode(&body), Some(request));
+        assert_eq!(body.split_last().and_then(|(_, short)| CommandRequest::decode(short)), None);
         let news = [
-            KeeperNews::Taken(Process { pid: 7, started: u64::MAX }),
-            KeeperNews::Ended(Ended {
+            KeeperMessage::Accepted(ProcessIdentity { pid: 7, started: u64::MAX }),
+            KeeperMessage::Ended(EndReport {
                 exit_code: Some(-1),
                 stopped: 3,
                 held_output: true,
                 cwd: Some(b"/a\nb".to_vec()),
-                ..Ended::default()
+                ..EndReport::default()
             }),
         ];
         let (mut came, mut heard) = (Vec::new(), Vec::new());
-        for byte in news.iter().flat_map(KeeperNews::encode) {
+        for byte in news.iter().flat_map(KeeperMessage::encode) {
             came.push(byte);
-            heard.extend(KeeperNews::take(&mut came));
+            heard.extend(KeeperMessage::take(&mut came));
         }
         assert_eq!((heard.as_slice(), came.len()), (news.as_slice(), 0));
     }

@@ -1,5 +1,5 @@
-//! The thread that reads what commands say, and hears of their end. One serves all commands of a
-//! registry; it sleeps while they are silent.
+//! The thread that reads the output of commands and the messages of their keepers. One thread serves all
+//! commands of a registry, and sleeps while none of them has anything to read.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -18,56 +18,57 @@ use rustix::{
 };
 
 #[cfg(target_os = "linux")]
-use super::output::KEPT;
+use super::command_output::KEPT;
 use super::{
-    protocol::{KeeperNews, MAX_CWD_BYTES},
+    protocol::{KeeperMessage, MAX_CWD_BYTES},
     task::Task,
 };
 
-/// How much is read at a time: little enough for a processor's cache.
+/// How many bytes are read at a time: few enough for the processor's cache.
 const CHUNK: usize = 256 * 1024;
-/// How many reads one command gets before it is another's turn.
-const READS: usize = 4;
-/// From here on a command's output counts as a flood.
+/// How often one command is read from before the next command gets its turn.
+const READS_PER_TURN: usize = 4;
+/// A command with this many bytes of output counts as a flood.
 const FLOOD: u64 = 1024 * 1024;
-/// The size of the pipe of a flooding command. Not of every command: pipes count against a user's limit.
+/// The pipe size for a command that floods. Not for every command, because the kernel limits the memory that
+/// one user's pipes may take.
 #[cfg(target_os = "linux")]
 const FLOOD_PIPE: usize = 1024 * 1024;
-/// In a flood we let the pipe fill up for so long: waking for every few bytes would take the command's
-/// processor away from it.
+/// In a flood the pipe may fill up for this long between reads. Waking for every few bytes would take
+/// processor time away from the command.
 const FLOOD_PAUSE: Duration = Duration::from_micros(300);
-/// What may still be in a pipe whose writers are gone. Somebody who is not ours may hold the pipe open
-/// and go on writing.
-const MAX_LAST_WORDS: usize = 2 * 1024 * 1024;
+/// The most that is read from the pipe of a command that has ended. A process that does not belong to the
+/// command may still have the pipe open and go on writing.
+const MAX_REMAINING_BYTES: usize = 2 * 1024 * 1024;
 
-/// How often the keepers of running commands are looked at: commands can stop them.
+/// How often to check whether the keepers of running commands were stopped, which commands can do.
 #[cfg(target_os = "linux")]
-const LOOK: Duration = Duration::from_secs(1);
+const KEEPER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A command to listen to.
-pub(super) struct Watched {
+/// A command whose output and messages are read.
+pub(super) struct WatchedCommand {
     pub(super) task: Arc<Task>,
-    pub(super) line: Arc<UnixStream>,
-    /// Closed once there is no more to read.
+    pub(super) connection: Arc<UnixStream>,
+    /// The pipe with its output. None once it is at its end.
     pub(super) output: Option<OwnedFd>,
-    /// The same for errors, where they come apart.
+    /// The pipe with its errors, if they are separate. None once it is at its end.
     pub(super) errors: Option<OwnedFd>,
-    /// What has come over the line and is not a whole message yet.
-    pub(super) news: Vec<u8>,
+    /// Bytes from the keeper that are not a whole message yet.
+    pub(super) received: Vec<u8>,
 }
 
-/// What a line has told.
+/// What was read from the connection to a keeper.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum LineState {
-    /// There may be more.
+pub(super) enum ConnectionState {
+    /// More messages may come.
     Open,
-    /// The command has ended, and that is noted.
+    /// The command has ended, and its end is recorded.
     Ended,
-    /// Whoever had the other end is gone without a word.
+    /// The connection was closed without a report of the end.
     Lost,
 }
 
-/// Hands commands to the thread. The thread ends when this is dropped and the last command has ended.
+/// Passes commands to the thread. The thread ends after this was dropped and the last command has ended.
 pub(super) struct Reactor {
     inbox: Arc<Inbox>,
     waker: UnixStream,
@@ -75,13 +76,13 @@ pub(super) struct Reactor {
 
 #[derive(Default)]
 struct Inbox {
-    fresh: Mutex<Vec<Watched>>,
+    fresh: Mutex<Vec<WatchedCommand>>,
     closing: AtomicBool,
 }
 
 impl Reactor {
-    /// Starts the thread. Now and then while commands run it looks after what may have been stopped.
-    pub(super) fn start(look_after: impl Fn() + Send + 'static) -> io::Result<Self> {
+    /// Starts the thread. While commands run, it also calls `check_supervisor` at regular intervals.
+    pub(super) fn start(check_supervisor: impl Fn() + Send + 'static) -> io::Result<Self> {
         let (waker, woken) = UnixStream::pair()?;
         waker.set_nonblocking(true)?;
         woken.set_nonblocking(true)?;
@@ -90,18 +91,18 @@ impl Reactor {
         thread::Builder::new()
             .name("toolwright-output".to_owned())
             .stack_size(256 * 1024)
-            .spawn(move || listen(&inbox_of_thread, woken, &look_after))?;
+            .spawn(move || listen(&inbox_of_thread, woken, &check_supervisor))?;
         Ok(Self { inbox, waker })
     }
 
-    pub(super) fn watch(&self, watched: Watched) {
+    pub(super) fn watch(&self, watched: WatchedCommand) {
         self.inbox.fresh.lock().unwrap_or_else(PoisonError::into_inner).push(watched);
         self.wake();
     }
 
-    /// Makes the thread look at every command again.
+    /// Wakes the thread, so that it checks every command again.
     pub(super) fn wake(&self) {
-        // A full buffer means that it will wake in any case.
+        // If the buffer is full, the thread is about to wake anyway.
         let _ = (&self.waker).write(&[1]);
     }
 }
@@ -113,95 +114,103 @@ impl Drop for Reactor {
     }
 }
 
-fn listen(inbox: &Inbox, mut woken: UnixStream, look_after: &dyn Fn()) {
+fn listen(inbox: &Inbox, mut woken: UnixStream, check_supervisor: &dyn Fn()) {
     let mut buffer = vec![0; CHUNK];
     #[cfg(target_os = "linux")]
     let nowhere = std::fs::File::options().write(true).open("/dev/null").ok();
-    let mut watched: Vec<Watched> = Vec::new();
-    let mut looked = Instant::now();
+    let mut watched: Vec<WatchedCommand> = Vec::new();
+    let mut keepers_checked = Instant::now();
     loop {
-        // Read before the inbox: whoever adds to it is then seen now or wakes us again.
+        // Read before the inbox. What is added to the inbox later wakes this thread again.
         let closing = inbox.closing.load(Ordering::Acquire);
         watched.append(&mut inbox.fresh.lock().unwrap_or_else(PoisonError::into_inner));
         if closing && watched.is_empty() {
             return;
         }
-        let ready = wait(&woken, &watched, patience(&watched, looked));
+        let ready = wait(&woken, &watched, poll_timeout(&watched, keepers_checked));
         let mut wake_ups = [0; 64];
         while woken.read(&mut wake_ups).is_ok_and(|it| it == wake_ups.len()) {}
         let mut flooded = false;
         let mut index = 0;
         watched.retain_mut(|it| {
-            let Ready { output, errors, line } = ready.get(index).copied().unwrap_or_default();
+            let Ready { output, errors, connection } =
+                ready.get(index).copied().unwrap_or_default();
             index += 1;
             if errors {
                 it.read_errors(&mut buffer);
             }
             #[cfg(target_os = "linux")]
-            let is_skimmed = output && nowhere.as_ref().is_some_and(|nowhere| it.skim(nowhere));
+            let is_discarded =
+                output && nowhere.as_ref().is_some_and(|nowhere| it.discard_excess(nowhere));
             #[cfg(not(target_os = "linux"))]
-            let is_skimmed = false;
-            flooded |= is_skimmed || (output && it.read(&mut buffer));
-            let state = if line { it.hear(&mut buffer) } else { LineState::Open };
-            it.goes_on(state)
+            let is_discarded = false;
+            flooded |= is_discarded || (output && it.read(&mut buffer));
+            let state =
+                if connection { it.read_messages(&mut buffer) } else { ConnectionState::Open };
+            it.keep_watching(state)
         });
         if flooded {
             thread::sleep(FLOOD_PAUSE);
         }
         #[cfg(target_os = "linux")]
-        if looked.elapsed() >= LOOK {
-            looked = Instant::now();
-            // Keepers first: the supervisor's look sets them going without knowing whose they are.
+        if keepers_checked.elapsed() >= KEEPER_CHECK_INTERVAL {
+            keepers_checked = Instant::now();
+            // Keepers first, because the check of the supervisor resumes them too, without recording which
+            // command was affected.
             for it in &watched {
-                it.task.look_after_keeper();
+                it.task.resume_keeper();
             }
-            look_after();
+            check_supervisor();
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = (&mut looked, look_after);
+        let _ = (&mut keepers_checked, check_supervisor);
     }
 }
 
-/// How long to wait for commands at most: until the next look at their keepers, or until the first of them
-/// has to be ended from here. Endlessly while there are none.
+/// How long to wait at most: until the next check of the keepers, or until the first command has to be ended
+/// by the host. Forever while there are no commands.
 #[cfg(target_os = "linux")]
-fn patience(watched: &[Watched], looked: Instant) -> Option<Duration> {
+fn poll_timeout(watched: &[WatchedCommand], keepers_checked: Instant) -> Option<Duration> {
     if watched.is_empty() {
         return None;
     }
-    let next = watched.iter().filter_map(|it| it.task.rescue_at()).chain([looked + LOOK]).min()?;
-    // Rounded up: waking early would spin until the moment has come.
+    let next = watched
+        .iter()
+        .filter_map(|it| it.task.rescue_at())
+        .chain([keepers_checked + KEEPER_CHECK_INTERVAL])
+        .min()?;
+    // Rounded up, because waking too early would mean polling without pause until then.
     Some(next.saturating_duration_since(Instant::now()) + Duration::from_millis(1))
 }
 
-/// Nobody can be stopped here: commands are children of this process.
+/// Without a supervisor there are no keepers to check.
 #[cfg(not(target_os = "linux"))]
-fn patience(_watched: &[Watched], _looked: Instant) -> Option<Duration> {
+fn poll_timeout(_watched: &[WatchedCommand], _looked: Instant) -> Option<Duration> {
     None
 }
 
-/// What a command has for us.
+/// Which descriptors of a command can be read.
 #[derive(Clone, Copy, Default)]
 struct Ready {
     output: bool,
     errors: bool,
-    line: bool,
+    connection: bool,
 }
 
-fn wait(woken: &UnixStream, watched: &[Watched], patience: Option<Duration>) -> Vec<Ready> {
-    // Asked once: a listener may catch up while we wait.
-    let outputs: Vec<Option<&OwnedFd>> = watched.iter().map(Watched::readable).collect();
+fn wait(woken: &UnixStream, watched: &[WatchedCommand], timeout: Option<Duration>) -> Vec<Ready> {
+    // Evaluated once, because a listener may take its output while this waits.
+    let outputs: Vec<Option<&OwnedFd>> = watched.iter().map(WatchedCommand::readable).collect();
     let mut polled = Vec::with_capacity(1 + 2 * watched.len());
     polled.push(PollFd::new(woken, PollFlags::IN));
     for (it, output) in watched.iter().zip(&outputs) {
-        polled.push(PollFd::new(&*it.line, PollFlags::IN));
+        polled.push(PollFd::new(&*it.connection, PollFlags::IN));
         polled.extend(output.map(|output| PollFd::new(output, PollFlags::IN)));
         polled.extend(it.errors.as_ref().map(|errors| PollFd::new(errors, PollFlags::IN)));
     }
-    let patience = patience.and_then(|it| Timespec::try_from(it).ok());
-    match poll(&mut polled, patience.as_ref()) {
+    let timeout = timeout.and_then(|it| Timespec::try_from(it).ok());
+    match poll(&mut polled, timeout.as_ref()) {
         Ok(_) | Err(Errno::INTR) => {}
-        // Nothing else can go wrong but a lack of memory, which passes.
+        // The only other error is a lack of memory, which may pass.
         Err(_) => thread::sleep(Duration::from_millis(10)),
     }
     let mut events = polled.iter().skip(1).map(|it| !it.revents().is_empty());
@@ -210,23 +219,23 @@ fn wait(woken: &UnixStream, watched: &[Watched], patience: Option<Duration>) -> 
         .iter()
         .zip(&outputs)
         .map(|(it, output)| Ready {
-            line: next(),
+            connection: next(),
             output: output.is_some() && next(),
             errors: it.errors.is_some() && next(),
         })
         .collect()
 }
 
-impl Watched {
-    /// The output, while it is wanted.
+impl WatchedCommand {
+    /// The pipe with the output, unless the command has to wait for its listener.
     fn readable(&self) -> Option<&OwnedFd> {
         self.output.as_ref().filter(|_| self.task.wants_output())
     }
 
-    /// Throws away what nobody will see, without ever having it in memory: all but the end of what is in
-    /// the pipe, which may be the end of all. True when there was much of it.
+    /// Throws away output that will not be kept, without copying it into this process. The last [`KEPT`] bytes
+    /// stay in the pipe, because they may be the end of the output. True when something was thrown away.
     #[cfg(target_os = "linux")]
-    fn skim(&self, nowhere: &std::fs::File) -> bool {
+    fn discard_excess(&self, nowhere: &std::fs::File) -> bool {
         use rustix::pipe::{SpliceFlags, splice};
 
         let Some(output) = &self.output else { return false };
@@ -253,11 +262,11 @@ impl Watched {
         true
     }
 
-    /// Reads what there is, within bounds; true when there seems to be no end to it.
+    /// Reads the available output, up to a limit; true when the command floods.
     fn read(&mut self, buffer: &mut [u8]) -> bool {
         let Some(output) = &self.output else { return false };
         let before = self.task.total();
-        for _ in 0..READS {
+        for _ in 0..READS_PER_TURN {
             match rustix::io::read(output, &mut *buffer) {
                 Ok(0) => {
                     self.output = None;
@@ -280,7 +289,7 @@ impl Watched {
         let total = self.task.total();
         #[cfg(target_os = "linux")]
         if before < FLOOD && total >= FLOOD {
-            // Only makes it faster.
+            // Failure only makes reading slower.
             let _ = rustix::pipe::fcntl_setpipe_size(output, FLOOD_PIPE);
         }
         #[cfg(not(target_os = "linux"))]
@@ -299,76 +308,76 @@ impl Watched {
         }
     }
 
-    /// Hears what the line has to tell, the end of the command included.
-    pub(super) fn hear(&mut self, buffer: &mut [u8]) -> LineState {
+    /// Reads messages of the keeper and records what they report, the end of the command included.
+    pub(super) fn read_messages(&mut self, buffer: &mut [u8]) -> ConnectionState {
         let mut piece = [0; MAX_CWD_BYTES + 256];
-        let length = match (&*self.line).read(&mut piece) {
+        let length = match (&*self.connection).read(&mut piece) {
             Err(error)
                 if matches!(
                     error.kind(),
                     io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
                 ) =>
             {
-                return LineState::Open;
+                return ConnectionState::Open;
             }
             Ok(length) => length,
             Err(_) => 0,
         };
-        self.news.extend(piece.get(..length).unwrap_or_default());
-        while let Some(news) = KeeperNews::take(&mut self.news) {
-            match news {
-                KeeperNews::Taken(keeper) => self.task.note_taken(Some(keeper)),
-                KeeperNews::Ended(mut ended) => {
-                    ended.held_output |= self.hear_last_words(buffer);
+        self.received.extend(piece.get(..length).unwrap_or_default());
+        while let Some(received) = KeeperMessage::take(&mut self.received) {
+            match received {
+                KeeperMessage::Accepted(keeper) => self.task.note_accepted(Some(keeper)),
+                KeeperMessage::Ended(mut ended) => {
+                    ended.held_output |= self.read_remaining_output(buffer);
                     self.task.finish(ended);
-                    return LineState::Ended;
+                    return ConnectionState::Ended;
                 }
             }
         }
-        if length == 0 { LineState::Lost } else { LineState::Open }
+        if length == 0 { ConnectionState::Lost } else { ConnectionState::Open }
     }
 
-    /// True when the command is still to be listened to. One whose keeper is gone, or cannot end it, is
-    /// handed to whoever ends it from here.
+    /// True when the command is to be read from further. A command whose keeper is gone, or has not ended it
+    /// in time, is passed to [`super::rescue`].
     #[cfg(target_os = "linux")]
-    fn goes_on(&mut self, state: LineState) -> bool {
+    fn keep_watching(&mut self, state: ConnectionState) -> bool {
         let is_late = self.task.rescue_at().is_some_and(|it| it <= Instant::now());
         match state {
-            LineState::Ended => return false,
-            LineState::Open if !is_late => return true,
-            LineState::Open | LineState::Lost => {}
+            ConnectionState::Ended => return false,
+            ConnectionState::Open if !is_late => return true,
+            ConnectionState::Open | ConnectionState::Lost => {}
         }
         super::rescue::rescue(Self {
             task: Arc::clone(&self.task),
-            line: Arc::clone(&self.line),
+            connection: Arc::clone(&self.connection),
             output: self.output.take(),
             errors: self.errors.take(),
-            news: std::mem::take(&mut self.news),
+            received: std::mem::take(&mut self.received),
         });
         false
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn goes_on(&mut self, state: LineState) -> bool {
-        if state == LineState::Lost {
+    fn keep_watching(&mut self, state: ConnectionState) -> bool {
+        if state == ConnectionState::Lost {
             self.task.finish_lost(0);
         }
-        state == LineState::Open
+        state == ConnectionState::Open
     }
 
-    /// Reads what is left in the pipes of a command that has ended; true when somebody could still write to
+    /// Reads what is left in the pipes of a command that has ended; true when a process could still write to
     /// its output.
-    pub(super) fn hear_last_words(&mut self, buffer: &mut [u8]) -> bool {
+    pub(super) fn read_remaining_output(&mut self, buffer: &mut [u8]) -> bool {
         let task = Arc::clone(&self.task);
         read_rest(self.errors.take(), buffer, |chunk| task.append_error(chunk));
         read_rest(self.output.take(), buffer, |chunk| task.append(chunk))
     }
 }
 
-/// Reads what is in a pipe; true when it has not come to its end with that.
+/// Reads what is in a pipe; false when that was the end of it.
 fn read_rest(pipe: Option<OwnedFd>, buffer: &mut [u8], mut keep: impl FnMut(&[u8])) -> bool {
     let Some(pipe) = pipe else { return false };
-    let mut rest = MAX_LAST_WORDS;
+    let mut rest = MAX_REMAINING_BYTES;
     while rest > 0 {
         match rustix::io::read(&pipe, &mut *buffer) {
             Ok(0) => return false,

@@ -1,219 +1,118 @@
 //! Output of programs as text: what a person would see on a terminal, in characters that are safe to
 //! show. Every byte makes at most one character, so that a bound on bytes bounds the text.
 
-/// Whole output as text: escape sequences taken out, lines that were written over as they ended up.
-pub fn readable(bytes: &[u8]) -> String {
-    let mut cleaner = Cleaner::default();
+use crate::terminal_parser::{TerminalAction, TerminalParser};
+
+/// Whole output as text: without escape sequences, and with each line as it was in the end after the
+/// program had written over it.
+pub(crate) fn readable(bytes: &[u8]) -> String {
+    let mut parser = TerminalParser::default();
     let mut screen = Screen::default();
-    cleaner.take(bytes, &mut |it| screen.apply(it));
-    cleaner.finish(&mut |it| screen.apply(it));
+    parser.parse(bytes, &mut |it| screen.apply(it));
+    parser.finish(&mut |it| screen.apply(it));
     screen.finish()
 }
 
-/// How many bytes at the end are an escape sequence whose rest is missing.
-pub fn unfinished_sequence(bytes: &[u8]) -> usize {
+/// How many bytes at the end are the beginning of an escape sequence that goes on behind them.
+pub(crate) fn unfinished_sequence(bytes: &[u8]) -> usize {
     let Some(from) = memchr::memrchr(0x1b, bytes).and_then(|at| bytes.get(at..)) else { return 0 };
-    let mut cleaner = Cleaner::default();
-    cleaner.take(from, &mut |_| {});
-    if cleaner.state == State::Text { 0 } else { from.len() }
+    let mut parser = TerminalParser::default();
+    parser.parse(from, &mut |_| {});
+    if parser.ends_within_sequence() { from.len() } else { 0 }
 }
 
-/// Output as text while it comes. What was shown cannot be taken back, so a line that is written over
-/// becomes two lines.
+/// Makes text of output while it comes. Text that was handed out cannot be changed any more, so a line
+/// that the program writes over becomes two lines.
 #[derive(Debug, Default)]
-pub struct Stream {
-    cleaner: Cleaner,
-    returned: bool,
+pub(crate) struct ReadableStream {
+    parser: TerminalParser,
+    /// True when a carriage return was the last to come: whatever is printed next writes over the line.
+    is_at_line_start: bool,
 }
 
-impl Stream {
-    /// The text of the next bytes; a character that is not complete yet comes with the rest of it.
-    pub fn take(&mut self, bytes: &[u8]) -> String {
+impl ReadableStream {
+    /// The text of the next bytes. A character that is cut at their end comes with the bytes that complete
+    /// it.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> String {
         let mut text = String::with_capacity(bytes.len());
-        let Self { cleaner, returned } = self;
-        cleaner.take(bytes, &mut |it| stream_piece(returned, &mut text, it));
+        let Self { parser, is_at_line_start } = self;
+        parser.parse(bytes, &mut |it| append_action(is_at_line_start, &mut text, it));
         text
     }
 
-    /// What is left when there is no more output.
-    pub fn finish(&mut self) -> String {
+    /// The text that is left when no more output comes.
+    pub(crate) fn finish(&mut self) -> String {
         let mut text = String::new();
-        let Self { cleaner, returned } = self;
-        cleaner.finish(&mut |it| stream_piece(returned, &mut text, it));
+        let Self { parser, is_at_line_start } = self;
+        parser.finish(&mut |it| append_action(is_at_line_start, &mut text, it));
         text
     }
 }
 
-fn stream_piece(returned: &mut bool, text: &mut String, piece: Piece) {
-    match piece {
-        Piece::Return => *returned = true,
-        Piece::Newline => {
-            *returned = false;
+fn append_action(is_at_line_start: &mut bool, text: &mut String, action: TerminalAction) {
+    match action {
+        TerminalAction::Control('\r') => *is_at_line_start = true,
+        TerminalAction::Control('\n') => {
+            *is_at_line_start = false;
             text.push('\n');
         }
-        Piece::Character(character) => {
-            if std::mem::take(returned) {
+        TerminalAction::Control(BACKSPACE) | TerminalAction::EraseToLineEnd => {}
+        TerminalAction::Control(it) | TerminalAction::Print(it) => {
+            if std::mem::take(is_at_line_start) {
                 text.push('\n');
             }
-            text.push(character);
-        }
-        Piece::Back | Piece::Erase => {}
-    }
-}
-
-/// What output is made of.
-#[derive(Clone, Copy)]
-enum Piece {
-    Character(char),
-    Newline,
-    Return,
-    Back,
-    Erase,
-}
-
-/// Where in an escape sequence we are.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
-    #[default]
-    Text,
-    Escape,
-    /// `ESC [`: parameters until a final byte.
-    Control,
-    /// `ESC ]` and its kin: a text until BEL or `ESC \`.
-    Text7,
-    Text7Escape,
-}
-
-/// Turns bytes into pieces; keeps what is not complete.
-#[derive(Debug, Default)]
-struct Cleaner {
-    partial: Vec<u8>,
-    state: State,
-    length: usize,
-}
-
-/// A sequence longer than this is none: a stray byte must not swallow the rest of the output.
-const MAX_SEQUENCE: usize = 2_048;
-
-impl Cleaner {
-    fn take(&mut self, bytes: &[u8], emit: &mut impl FnMut(Piece)) {
-        let joined;
-        let bytes = if self.partial.is_empty() {
-            bytes
-        } else {
-            self.partial.extend_from_slice(bytes);
-            joined = std::mem::take(&mut self.partial);
-            &joined
-        };
-        let mut rest = bytes;
-        loop {
-            match std::str::from_utf8(rest) {
-                Ok(text) => return text.chars().for_each(|it| self.character(it, emit)),
-                Err(error) => {
-                    let (valid, after) =
-                        rest.split_at_checked(error.valid_up_to()).unwrap_or_default();
-                    std::str::from_utf8(valid)
-                        .unwrap_or_default()
-                        .chars()
-                        .for_each(|it| self.character(it, emit));
-                    match error.error_len() {
-                        None => {
-                            self.partial = after.to_vec();
-                            return;
-                        }
-                        Some(length) => {
-                            self.character(char::REPLACEMENT_CHARACTER, emit);
-                            rest = after.get(length..).unwrap_or_default();
-                        }
-                    }
-                }
-            }
+            text.push(shown(it));
         }
     }
-
-    fn finish(&mut self, emit: &mut impl FnMut(Piece)) {
-        if !std::mem::take(&mut self.partial).is_empty() {
-            self.character(char::REPLACEMENT_CHARACTER, emit);
-        }
-    }
-
-    fn character(&mut self, it: char, emit: &mut impl FnMut(Piece)) {
-        self.length += 1;
-        self.state = match (self.state, it) {
-            (State::Text, '\u{1b}') => {
-                self.length = 0;
-                State::Escape
-            }
-            (State::Escape, '[') => State::Control,
-            (State::Escape, ']' | 'P' | 'X' | '^' | '_') => State::Text7,
-            // Bytes between ESC and the end of a short sequence, such as the choice of a character set.
-            (State::Escape, ' '..='/') => State::Escape,
-            (State::Control, '\u{20}'..='\u{3f}') if self.length < MAX_SEQUENCE => State::Control,
-            (State::Control, 'K') => {
-                emit(Piece::Erase);
-                State::Text
-            }
-            (State::Text7, '\u{7}') | (State::Text7Escape, '\\') => State::Text,
-            (State::Text7, '\u{1b}') => State::Text7Escape,
-            (State::Text7, it) if it != '\n' && self.length < MAX_SEQUENCE => State::Text7,
-            // Text, or a sequence that was broken off by a line's end or another control character.
-            (State::Text | State::Text7 | State::Text7Escape, _)
-            | (State::Escape | State::Control, '\0'..='\u{1f}') => {
-                emit(piece(it));
-                State::Text
-            }
-            (State::Escape | State::Control, _) => State::Text,
-        };
-    }
 }
 
-fn piece(it: char) -> Piece {
+const BACKSPACE: char = '\u{8}';
+
+/// The character to show for one that was printed, or for a control character that moves nothing.
+fn shown(it: char) -> char {
     match it {
-        '\n' => Piece::Newline,
-        '\r' => Piece::Return,
-        '\u{8}' => Piece::Back,
-        // Each has a picture of its own, which acts on no terminal.
-        '\0'..='\u{1f}' if it != '\t' => {
-            Piece::Character(char::from_u32(0x2400 + u32::from(it)).unwrap_or('\u{fffd}'))
-        }
-        '\u{7f}' => Piece::Character('\u{2421}'),
-        '\u{80}'..='\u{9f}' => Piece::Character(char::REPLACEMENT_CHARACTER),
-        it => Piece::Character(it),
+        '\t' => it,
+        // Unicode has a picture for each, which acts on no terminal.
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(it)).unwrap_or('\u{fffd}'),
+        '\u{7f}' => '\u{2421}',
+        '\u{80}'..='\u{9f}' => char::REPLACEMENT_CHARACTER,
+        it => it,
     }
 }
 
 /// The lines as a terminal would show them in the end.
 #[derive(Default)]
 struct Screen {
-    done: String,
+    /// Everything above the last line.
+    finished: String,
     line: Vec<char>,
     column: usize,
 }
 
 impl Screen {
-    fn apply(&mut self, piece: Piece) {
-        match piece {
-            Piece::Character(it) => {
+    fn apply(&mut self, action: TerminalAction) {
+        match action {
+            TerminalAction::Control('\n') => {
+                self.finished.extend(self.line.drain(..));
+                self.finished.push('\n');
+                self.column = 0;
+            }
+            TerminalAction::Control('\r') => self.column = 0,
+            TerminalAction::Control(BACKSPACE) => self.column = self.column.saturating_sub(1),
+            TerminalAction::EraseToLineEnd => self.line.truncate(self.column),
+            TerminalAction::Control(it) | TerminalAction::Print(it) => {
                 match self.line.get_mut(self.column) {
-                    Some(place) => *place = it,
-                    None => self.line.push(it),
+                    Some(place) => *place = shown(it),
+                    None => self.line.push(shown(it)),
                 }
                 self.column += 1;
             }
-            Piece::Newline => {
-                self.done.extend(self.line.drain(..));
-                self.done.push('\n');
-                self.column = 0;
-            }
-            Piece::Return => self.column = 0,
-            Piece::Back => self.column = self.column.saturating_sub(1),
-            Piece::Erase => self.line.truncate(self.column),
         }
     }
 
     fn finish(mut self) -> String {
-        self.done.extend(self.line);
-        self.done
+        self.finished.extend(self.line);
+        self.finished
     }
 }
 
@@ -266,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_stream_shows_each_state_of_a_line_and_whole_characters() {
-        let mut stream = Stream::default();
+        let mut stream = ReadableStream::default();
         let pieces = [&b"10%\r2"[..], b"0%\r", b"\n\xe2\x82", b"\xac\x1b[3", b"1mred\xe2"];
         let mut text: Vec<String> = pieces.iter().map(|it| stream.take(it)).collect();
         text.push(stream.finish());
@@ -282,10 +181,10 @@ mod tests {
             let text = readable(&bytes);
             prop_assert!(text.chars().count() <= bytes.len());
             prop_assert!(text.chars().all(|it| !it.is_control() || it == '\n' || it == '\t'));
-            let mut stream = Stream::default();
+            let mut stream = ReadableStream::default();
             let (one, two) = bytes.split_at(cut.min(bytes.len()));
             let parts = stream.take(one) + &stream.take(two) + &stream.finish();
-            let mut whole = Stream::default();
+            let mut whole = ReadableStream::default();
             prop_assert_eq!(parts, whole.take(&bytes) + &whole.finish());
         }
     }

@@ -1,9 +1,9 @@
-//! Ends a command whose keeper is gone, or does not: from the host, by what `/proc` tells.
+//! Kills the processes of a command whose keeper was killed, or failed to end the command in time.
 //!
-//! Commands run as the same user as their keeper, and can stop or kill it. What is left of such a command
-//! is found below the keeper, in the session that the keeper began, by the cookie in its environment, by the
-//! pipe that it writes to, and below any of those. What has left all of that behind before the keeper was
-//! killed is not found.
+//! Commands run as the same user as their keeper, so they can stop or kill it. The host then looks for the
+//! processes of the command in `/proc`: descendants of the keeper, members of its session, processes with
+//! the command's cookie in their environment or with its output pipe open, and the descendants of all of
+//! these. A process that shed all of these marks before the keeper was killed is not found.
 
 use std::{
     collections::HashSet,
@@ -18,21 +18,21 @@ use rustix::{
 };
 
 use super::{
-    descendants::{all_processes, below, kill_found, look, look_again, signal},
-    protocol::{COOKIE, Process, cookie_of},
-    reactor::{LineState, Watched},
+    descendants::{all_processes, below, inspect, inspect_if_alive, kill_found, signal},
+    protocol::{COOKIE, ProcessIdentity, cookie_of},
+    reactor::{ConnectionState, WatchedCommand},
 };
 
-/// How long a keeper that was set going may take to tell how its command ended: it waits itself for
-/// processes that the kernel does not let go.
-const KEEPER_PATIENCE: Duration = Duration::from_millis(2_200);
-/// How long killed processes may take to be gone.
-const KILL_PATIENCE: Duration = Duration::from_secs(2);
-/// How long to wait before looking again for processes to kill.
-const PACE: Duration = Duration::from_millis(5);
+/// How long a keeper that was resumed may take to report the end of its command. The keeper itself waits
+/// for killed processes that are still in the kernel.
+const KEEPER_TIMEOUT: Duration = Duration::from_millis(2_200);
+/// How long to wait for killed processes to be gone.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
+/// The pause before looking again for processes to kill.
+const KILL_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Ends a command and notes its end, in a thread of its own.
-pub(super) fn rescue(watched: Watched) {
+/// Ends a command and records its end, in a thread of its own.
+pub(super) fn rescue(watched: WatchedCommand) {
     let task = std::sync::Arc::clone(&watched.task);
     let started = thread::Builder::new()
         .name("toolwright-rescue".to_owned())
@@ -43,17 +43,17 @@ pub(super) fn rescue(watched: Watched) {
     }
 }
 
-fn end(mut watched: Watched) {
+fn end(mut watched: WatchedCommand) {
     let mut buffer = vec![0; 64 * 1024];
     let survivors = match watched.task.keeper() {
-        // Nobody took it, so there is nothing to end.
+        // No keeper accepted the command, so it was never started.
         None => 0,
         Some(keeper) => {
             let lost = LostCommand::of(keeper, &watched);
-            if look_again(keeper).is_some() {
-                kill_found(|| lost.members());
+            if inspect_if_alive(keeper).is_some() {
+                kill_found(|| lost.processes());
                 signal(keeper, Signal::CONT);
-                if tells_the_end(&mut watched, &mut buffer) {
+                if reports_the_end(&mut watched, &mut buffer) {
                     return;
                 }
                 signal(keeper, Signal::KILL);
@@ -61,39 +61,39 @@ fn end(mut watched: Watched) {
             lost.kill_until_gone()
         }
     };
-    watched.hear_last_words(&mut buffer);
+    watched.read_remaining_output(&mut buffer);
     watched.task.finish_lost(survivors);
 }
 
-/// Listens to a keeper for as long as it may take; true when it has told the end.
-fn tells_the_end(watched: &mut Watched, buffer: &mut [u8]) -> bool {
-    let until = Instant::now() + KEEPER_PATIENCE;
+/// Waits for a keeper to report the end of its command; false when it does not in time.
+fn reports_the_end(watched: &mut WatchedCommand, buffer: &mut [u8]) -> bool {
+    let until = Instant::now() + KEEPER_TIMEOUT;
     loop {
-        match watched.hear(buffer) {
-            LineState::Ended => return true,
-            LineState::Lost => return false,
-            LineState::Open => {}
+        match watched.read_messages(buffer) {
+            ConnectionState::Ended => return true,
+            ConnectionState::Lost => return false,
+            ConnectionState::Open => {}
         }
         let left = until.saturating_duration_since(Instant::now());
-        let Ok(patience) = Timespec::try_from(left) else { return false };
-        let mut line = [PollFd::new(&*watched.line, PollFlags::IN)];
-        if left.is_zero() || matches!(poll(&mut line, Some(&patience)), Ok(0)) {
+        let Ok(timeout) = Timespec::try_from(left) else { return false };
+        let mut connection = [PollFd::new(&*watched.connection, PollFlags::IN)];
+        if left.is_zero() || matches!(poll(&mut connection, Some(&timeout)), Ok(0)) {
             return false;
         }
     }
 }
 
-/// What tells the processes of a command from others.
+/// The marks by which the processes of a command are recognised.
 struct LostCommand {
-    keeper: Process,
-    /// The variable with the cookie.
+    keeper: ProcessIdentity,
+    /// The environment variable with the cookie, as `NAME=value`.
     cookie: Vec<u8>,
-    /// The names of the pipes that it writes to, as `/proc` shows them.
+    /// The pipes that the command writes to, by the names they have in `/proc/<pid>/fd`.
     pipes: Vec<OsString>,
 }
 
 impl LostCommand {
-    fn of(keeper: Process, watched: &Watched) -> Self {
+    fn of(keeper: ProcessIdentity, watched: &WatchedCommand) -> Self {
         let pipes = [&watched.output, &watched.errors].into_iter().flatten();
         let names = pipes.filter_map(|it| rustix::fs::fstat(it).ok());
         Self {
@@ -103,36 +103,36 @@ impl LostCommand {
         }
     }
 
-    /// Kills all that is left; gives how many could not be.
+    /// Kills all processes of the command; returns how many are left after [`KILL_TIMEOUT`].
     fn kill_until_gone(&self) -> u32 {
-        let until = Instant::now() + KILL_PATIENCE;
+        let until = Instant::now() + KILL_TIMEOUT;
         loop {
-            let left = self.members().len();
+            let left = self.processes().len();
             if left == 0 || Instant::now() >= until {
                 return u32::try_from(left).unwrap_or(u32::MAX);
             }
-            kill_found(|| self.members());
-            thread::sleep(PACE);
+            kill_found(|| self.processes());
+            thread::sleep(KILL_RETRY_INTERVAL);
         }
     }
 
-    /// All that is known to belong to the command; not the keeper itself.
-    fn members(&self) -> Vec<Process> {
+    /// All processes that are known to belong to the command, without the keeper.
+    fn processes(&self) -> Vec<ProcessIdentity> {
         let all = all_processes();
-        // Once nobody is left in the session, its id may come to mean another.
-        let is_reused = look(self.keeper.pid).is_some_and(|it| it.process != self.keeper);
+        // Once a session has no process left, its id may be used for another one.
+        let is_reused = inspect(self.keeper.pid).is_some_and(|it| it.process != self.keeper);
         let own = std::process::id().cast_signed();
         let mut known: HashSet<i32> = all
             .iter()
             .filter(|it| it.process.started >= self.keeper.started)
             .filter(|it| ![self.keeper.pid, own].contains(&it.process.pid))
             .filter(|it| {
-                (it.session == self.keeper.pid && !is_reused) || self.marks(it.process.pid)
+                (it.session == self.keeper.pid && !is_reused) || self.is_marked(it.process.pid)
             })
             .map(|it| it.process.pid)
             .collect();
         let first = all.iter().filter(|it| known.contains(&it.process.pid) && !it.is_zombie);
-        let mut found: Vec<Process> = first.map(|it| it.process).collect();
+        let mut found: Vec<ProcessIdentity> = first.map(|it| it.process).collect();
         if !is_reused {
             known.insert(self.keeper.pid);
         }
@@ -140,8 +140,8 @@ impl LostCommand {
         found
     }
 
-    /// True when a process carries the cookie or has one of the pipes open.
-    fn marks(&self, pid: i32) -> bool {
+    /// True when a process has the cookie in its environment or one of the pipes open.
+    fn is_marked(&self, pid: i32) -> bool {
         let carries_cookie = fs::read(format!("/proc/{pid}/environ"))
             .is_ok_and(|it| it.split(|byte| *byte == 0).any(|it| it == self.cookie));
         carries_cookie

@@ -1,55 +1,55 @@
-//! How commands are run, as a host may set it.
+//! Settings for running commands: shells, environments, time limits and the size of output files.
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::locate::NoSupervisor;
+use super::locate_supervisor::NoSupervisor;
 
 /// What becomes of a command that reaches its time limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnTimeout {
-    /// It is stopped, and its output kept.
+    /// It is stopped. Its output so far is kept.
     #[default]
     Stop,
-    /// It goes on as a task.
+    /// It continues as a background task.
     Background,
 }
 
-/// How commands are run.
+/// Everything about running commands that a host can set.
 #[derive(Clone, Debug)]
 pub struct ProcessSettings {
-    /// The shell that runs them.
+    /// The shell that runs the commands of models.
     pub shell: PathBuf,
-    /// All of their environment.
+    /// The whole environment of those commands; nothing is inherited.
     pub environment: Vec<(OsString, OsString)>,
-    /// The shell of helpers, which are commands of the host itself.
+    /// The shell that runs helpers, which are commands of the host itself, such as hooks.
     pub helper_shell: PathBuf,
-    /// All of the environment of helpers.
+    /// The whole environment of helpers; nothing is inherited.
     pub helper_environment: Vec<(OsString, OsString)>,
     /// The supervisor's program, or why there is none.
     pub supervisor: Result<PathBuf, NoSupervisor>,
     /// Where the directory of output files is made.
     pub temporary: PathBuf,
-    /// What becomes of a foreground command that takes too long.
+    /// What happens to a foreground command that reaches its time limit.
     pub on_timeout: OnTimeout,
-    /// How long processes have between TERM and KILL.
+    /// How much time processes have to end after SIGTERM, before SIGKILL is sent.
     pub grace: Duration,
-    /// A foreground command that says nothing for so long is stopped.
+    /// A foreground command without output for this long is stopped.
     pub idle_timeout: Option<Duration>,
-    /// How many bytes of output one file may hold.
+    /// The most bytes of output that one file may hold.
     pub max_file_bytes: u64,
 }
 
 impl ProcessSettings {
-    /// How long processes have between TERM and KILL, unless a host says otherwise.
+    /// The default of [`ProcessSettings::grace`].
     pub const GRACE: Duration = Duration::from_secs(2);
-    /// How many bytes one file holds, unless a host says otherwise.
-    pub const MAX_FILE_BYTES: u64 = 128 * 1024 * 1024;
+    /// The default of [`ProcessSettings::max_file_bytes`].
+    pub(crate) const MAX_FILE_BYTES: u64 = 128 * 1024 * 1024;
 
-    /// The usual way, with a shell and an environment. Helpers run in the system's shell, in the
+    /// The default settings for a shell and an environment. Helpers run in the system's shell with the
     /// same environment.
     pub fn new(shell: PathBuf, environment: Vec<(OsString, OsString)>, temporary: PathBuf) -> Self {
         Self {

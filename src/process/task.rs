@@ -1,4 +1,4 @@
-//! One command: its output, its end, and the ways to end it.
+//! One command: its output so far, how it ended, and how to stop it.
 
 use std::{
     io,
@@ -13,87 +13,88 @@ use std::{
 use tokio::sync::watch;
 
 use super::{
-    ending::{Ending, KeeperTrouble, StopReason, TaskState},
-    locate::NoSupervisor,
+    command_output::{CommandOutput, OutputPart, SpillState},
+    ending::{CommandEnding, KeeperTrouble, StopReason, TaskState},
+    locate_supervisor::NoSupervisor,
     manager::TaskManager,
-    output::{Output, Part, SpillState},
-    protocol::{Ended, Process},
+    protocol::{EndReport, ProcessIdentity},
 };
 
-/// How long a keeper may take, beyond the grace, to have ended a command. Longer, it cannot.
-const KEEPER_PATIENCE: Duration = Duration::from_millis(300);
-/// Why a command that no keeper took was not run.
-const NOBODY_TOOK_IT: &str = "the supervisor is gone";
+/// How long after the grace a keeper may take to end a command. After that the host assumes that the keeper
+/// was stopped or killed.
+const KEEPER_TIMEOUT: Duration = Duration::from_millis(300);
+/// The failure of a command that no keeper accepted.
+const NOT_ACCEPTED: &str = "the supervisor is gone";
 
-/// Who waits for a command.
+/// Whether a call waits for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
-    /// A call that ends with it.
-    Fore,
-    /// Nobody; it is asked after by its id.
-    Back,
+pub(crate) enum RunMode {
+    /// A call waits for it, and ends with it.
+    Foreground,
+    /// No call waits. The command is a task that is looked up by its id.
+    Background,
 }
 
-/// What changes while a command runs.
+/// The part of a task's state that others wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Pulse {
+pub(super) struct TaskProgress {
     total: u64,
-    taken: bool,
-    ended: bool,
+    is_accepted: bool,
+    has_ended: bool,
 }
 
-/// A command that runs or has run.
+/// A command that is running or has ended.
 #[derive(Debug)]
 pub struct Task {
-    /// Its id; that of a foreground command is never told.
+    /// The id. That of a foreground command is never shown.
     pub id: String,
-    /// What it runs.
+    /// The command line.
     pub command: Arc<str>,
-    /// What it is for, in the caller's words.
+    /// The caller's description of the command.
     pub description: Option<Arc<str>>,
-    /// The conversation that started it.
+    /// The session that started it.
     pub session_id: Arc<str>,
-    /// When it started.
+    /// The time of the start.
     pub started_at: SystemTime,
     /// Why not everything it starts may be found and ended with it; nothing where all is, also when the host
     /// is gone.
     pub not_contained: Option<NoSupervisor>,
-    ground: Mutex<Ground>,
+    run_mode: Mutex<RunMode>,
     started: Instant,
-    output: Mutex<Output>,
-    /// What it says of errors, where that is kept apart.
-    errors: Option<Mutex<Output>>,
-    heard: Mutex<Instant>,
-    pulse: watch::Sender<Pulse>,
+    output: Mutex<CommandOutput>,
+    /// The error output of a helper. That of other commands is part of the output.
+    errors: Option<Mutex<CommandOutput>>,
+    last_output_at: Mutex<Instant>,
+    progress: watch::Sender<TaskProgress>,
     stop_reason: OnceLock<StopReason>,
-    /// When the host itself ends what is left of it.
+    /// When the host kills the processes itself, because the keeper has not ended the command.
     rescue_at: Mutex<Option<Instant>>,
-    keeper: OnceLock<Process>,
+    keeper: OnceLock<ProcessIdentity>,
     keeper_was_stopped: AtomicBool,
-    ending: OnceLock<Ending>,
-    /// Until it has ended.
+    ending: OnceLock<CommandEnding>,
+    /// The connection to the keeper, until the command has ended.
     #[cfg(unix)]
-    line: Mutex<Option<Arc<std::os::unix::net::UnixStream>>>,
+    connection: Mutex<Option<Arc<std::os::unix::net::UnixStream>>>,
     manager: Weak<TaskManager>,
 }
 
-/// What a task is made of.
-pub(super) struct Parts {
+/// The values of a new task.
+pub(super) struct NewTask {
     pub(super) id: String,
     pub(super) command: Arc<str>,
     pub(super) description: Option<Arc<str>>,
     pub(super) session_id: Arc<str>,
     pub(super) not_contained: Option<NoSupervisor>,
-    pub(super) ground: Ground,
-    pub(super) output: Output,
-    pub(super) errors: Option<Output>,
+    pub(super) run_mode: RunMode,
+    pub(super) output: CommandOutput,
+    pub(super) errors: Option<CommandOutput>,
     #[cfg(unix)]
-    pub(super) line: Arc<std::os::unix::net::UnixStream>,
+    pub(super) connection: Arc<std::os::unix::net::UnixStream>,
     pub(super) manager: Weak<TaskManager>,
 }
 
 impl Task {
-    pub(super) fn new(parts: Parts) -> Self {
+    pub(super) fn new(parts: NewTask) -> Self {
         let now = Instant::now();
         Self {
             id: parts.id,
@@ -102,19 +103,19 @@ impl Task {
             session_id: parts.session_id,
             started_at: SystemTime::now(),
             not_contained: parts.not_contained,
-            ground: Mutex::new(parts.ground),
+            run_mode: Mutex::new(parts.run_mode),
             started: now,
             output: Mutex::new(parts.output),
             errors: parts.errors.map(Mutex::new),
-            heard: Mutex::new(now),
-            pulse: watch::Sender::default(),
+            last_output_at: Mutex::new(now),
+            progress: watch::Sender::default(),
             stop_reason: OnceLock::new(),
             rescue_at: Mutex::default(),
             keeper: OnceLock::new(),
             keeper_was_stopped: AtomicBool::new(false),
             ending: OnceLock::new(),
             #[cfg(unix)]
-            line: Mutex::new(Some(parts.line)),
+            connection: Mutex::new(Some(parts.connection)),
             manager: parts.manager,
         }
     }
@@ -125,115 +126,120 @@ impl Task {
     }
 
     /// Who waits for it.
-    pub fn ground(&self) -> Ground {
-        *lock(&self.ground)
+    pub(crate) fn run_mode(&self) -> RunMode {
+        *lock(&self.run_mode)
     }
 
     pub(super) fn send_to_background(&self) {
-        *lock(&self.ground) = Ground::Back;
+        *lock(&self.run_mode) = RunMode::Background;
         lock(&self.output).spill();
     }
 
-    /// What it is at.
+    /// The state of the task.
     pub fn state(&self) -> TaskState {
         match self.ending.get() {
             None => TaskState::Running,
-            Some(Ending { stopped_for: Some(_), .. }) => TaskState::Stopped,
-            Some(Ending { exit_code: Some(0), .. }) => TaskState::Completed,
+            Some(CommandEnding { stopped_for: Some(_), .. }) => TaskState::Stopped,
+            Some(CommandEnding { exit_code: Some(0), .. }) => TaskState::Completed,
             Some(_) => TaskState::Failed,
         }
     }
 
-    /// How it ended, once it has.
-    pub fn ending(&self) -> Option<&Ending> {
+    /// How it ended, if it has.
+    pub(crate) fn ending(&self) -> Option<&CommandEnding> {
         self.ending.get()
     }
 
-    /// How long it has run, or ran.
-    pub fn duration(&self) -> Duration {
+    /// How long it has been running, or ran until its end.
+    pub(crate) fn duration(&self) -> Duration {
         self.ending.get().map_or_else(|| self.started.elapsed(), |it| it.duration)
     }
 
-    /// How many bytes of output have come.
-    pub fn total(&self) -> u64 {
-        self.pulse.borrow().total
+    /// How many bytes of output it has written so far.
+    pub(crate) fn total(&self) -> u64 {
+        self.progress.borrow().total
     }
 
-    /// How long it has said nothing; one that waits for its listener has more to say.
-    pub fn silence(&self) -> Duration {
-        if lock(&self.output).is_full() { Duration::ZERO } else { lock(&self.heard).elapsed() }
+    /// How long it has had no output. Zero while the command waits for its listener, because then it is the
+    /// listener that is slow.
+    pub(crate) fn idle_time(&self) -> Duration {
+        if lock(&self.output).is_full() {
+            Duration::ZERO
+        } else {
+            lock(&self.last_output_at).elapsed()
+        }
     }
 
-    /// Waits for its end.
-    pub async fn ended(&self) -> Ending {
-        let mut pulse = self.pulse.subscribe();
-        // The sender lives as long as we do.
-        let _ = pulse.wait_for(|it| it.ended).await;
-        let unseen = || self.ending_of(Ended::default(), None, Some(KeeperTrouble::Killed));
-        self.ending.get().cloned().unwrap_or_else(unseen)
+    /// Waits until the command has ended.
+    pub(crate) async fn ended(&self) -> CommandEnding {
+        let mut progress = self.progress.subscribe();
+        // Cannot fail: the sender lives as long as the task.
+        let _ = progress.wait_for(|it| it.has_ended).await;
+        let unknown = || self.ending_of(EndReport::default(), None, Some(KeeperTrouble::Killed));
+        self.ending.get().cloned().unwrap_or_else(unknown)
     }
 
-    /// Waits until somebody runs it; false when nobody ever will.
-    pub(super) async fn taken(&self) -> bool {
-        let mut pulse = self.pulse.subscribe();
-        let news = pulse.wait_for(|it| it.taken || it.ended).await;
-        news.is_ok_and(|it| it.taken)
+    /// Waits until a keeper accepts the command; false when none ever will.
+    pub(super) async fn accepted(&self) -> bool {
+        let mut progress = self.progress.subscribe();
+        let state = progress.wait_for(|it| it.is_accepted || it.has_ended).await;
+        state.is_ok_and(|it| it.is_accepted)
     }
 
-    /// True once somebody runs it.
-    pub(super) fn is_taken(&self) -> bool {
-        self.pulse.borrow().taken
+    /// True once a keeper has accepted the command.
+    pub(super) fn is_accepted(&self) -> bool {
+        self.progress.borrow().is_accepted
     }
 
-    /// Notes that somebody runs it: its keeper, where it has one.
-    pub(super) fn note_taken(&self, keeper: Option<Process>) {
+    /// Records that the command runs. Without a supervisor there is no keeper.
+    pub(super) fn note_accepted(&self, keeper: Option<ProcessIdentity>) {
         if let Some(keeper) = keeper {
             let _ = self.keeper.set(keeper);
         }
         if let Some(manager) = self.manager.upgrade() {
-            manager.taken(self);
+            manager.note_accepted(self);
         }
-        self.pulse.send_modify(|it| it.taken = true);
+        self.progress.send_modify(|it| it.is_accepted = true);
     }
 
-    /// Gives it up: whoever would still take it finds that nobody is there any more.
+    /// Gives the command up. A keeper that would still accept it finds the connection closed.
     pub(super) fn give_up(&self) {
         self.stop(StopReason::Abandoned, Duration::ZERO);
         #[cfg(unix)]
-        if let Some(line) = lock(&self.line).as_ref() {
-            let _ = line.shutdown(std::net::Shutdown::Both);
+        if let Some(connection) = lock(&self.connection).as_ref() {
+            let _ = connection.shutdown(std::net::Shutdown::Both);
         }
     }
 
-    /// Waits for output beyond so many bytes, or the end.
+    /// Waits until there are more than `seen` bytes of output, or the command has ended.
     pub async fn output_beyond(&self, seen: u64) {
-        let mut pulse = self.pulse.subscribe();
-        let _ = pulse.wait_for(|it| it.ended || it.total > seen).await;
+        let mut progress = self.progress.subscribe();
+        let _ = progress.wait_for(|it| it.has_ended || it.total > seen).await;
     }
 
-    /// All of the output, while memory holds it.
-    pub fn whole(&self) -> Option<Vec<u8>> {
+    /// The whole output, if all of it is in memory.
+    pub(crate) fn whole(&self) -> Option<Vec<u8>> {
         lock(&self.output).whole()
     }
 
-    /// What it said of errors, from the beginning on, and how many bytes that were in all.
-    pub fn errors(&self) -> (Vec<u8>, u64) {
+    /// The beginning of the error output, and how many bytes that had in total.
+    pub(crate) fn errors(&self) -> (Vec<u8>, u64) {
         let errors = self.errors.as_ref().map(lock);
         errors.map(|it| (it.ends().0, it.total())).unwrap_or_default()
     }
 
-    /// The beginning and the end of the output, and where all of it is.
-    pub fn ends(&self) -> (Vec<u8>, Vec<u8>) {
+    /// The beginning and the end of the output.
+    pub(crate) fn ends(&self) -> (Vec<u8>, Vec<u8>) {
         lock(&self.output).ends()
     }
 
-    /// Where a copy of the whole output is.
-    pub fn spill_state(&self) -> SpillState {
+    /// The state of the file with the whole output.
+    pub(crate) fn spill_state(&self) -> SpillState {
         lock(&self.output).spill_state()
     }
 
-    /// Makes sure that there is a file with the whole output.
-    pub fn spill(&self) -> SpillState {
+    /// Writes the whole output to a file, unless there is one already.
+    pub(crate) fn spill(&self) -> SpillState {
         let mut output = lock(&self.output);
         output.spill();
         if self.ending.get().is_some() {
@@ -242,56 +248,57 @@ impl Task {
         output.spill_state()
     }
 
-    /// A part of the output.
-    pub fn part(&self, offset: u64, max: usize) -> io::Result<Part> {
+    /// At most `max` bytes of the output from an offset on.
+    pub(crate) fn part(&self, offset: u64, max: usize) -> io::Result<OutputPart> {
         lock(&self.output).part(offset, max)
     }
 
-    /// Ends it: TERM now, KILL after the grace. Does nothing when it has ended.
-    pub fn stop(&self, reason: StopReason, grace: Duration) {
+    /// Stops the command: SIGTERM now, SIGKILL after the grace. Does nothing when it has ended.
+    pub(crate) fn stop(&self, reason: StopReason, grace: Duration) {
         if self.ending.get().is_some() {
             return;
         }
         let _ = self.stop_reason.set(reason);
-        let rescue_at = Instant::now() + grace + KEEPER_PATIENCE;
+        let rescue_at = Instant::now() + grace + KEEPER_TIMEOUT;
         let earlier = *lock(&self.rescue_at);
         *lock(&self.rescue_at) = Some(earlier.map_or(rescue_at, |it| it.min(rescue_at)));
         let grace = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
-        self.tell(&super::protocol::stop_message(grace));
+        self.send(&super::protocol::stop_message(grace));
         if let Some(manager) = self.manager.upgrade() {
-            manager.look_again();
+            manager.wake_reader();
         }
     }
 
     #[cfg(unix)]
-    fn tell(&self, message: &[u8]) {
-        let Some(line) = lock(&self.line).clone() else { return };
-        // One whose other end is gone has ended; its end is on the way.
+    fn send(&self, message: &[u8]) {
+        let Some(connection) = lock(&self.connection).clone() else { return };
+        // Fails only if the keeper is gone, which the reading thread notices.
         #[cfg(target_os = "linux")]
-        let _ = rustix::net::send(&*line, message, rustix::net::SendFlags::NOSIGNAL);
+        let _ = rustix::net::send(&*connection, message, rustix::net::SendFlags::NOSIGNAL);
         #[cfg(not(target_os = "linux"))]
-        let _ = std::io::Write::write(&mut &*line, message);
+        let _ = std::io::Write::write(&mut &*connection, message);
     }
 
     #[cfg(not(unix))]
     #[expect(clippy::unused_self, reason = "there are no tasks on this system")]
-    fn tell(&self, _message: &[u8]) {}
+    fn send(&self, _message: &[u8]) {}
 
-    /// Takes what a listener has not heard. The command goes on where it had to wait.
-    pub fn take_waiting(&self) -> Vec<u8> {
+    /// Takes the output that came since the last call, for a listener. If the command had to wait because too
+    /// much was queued, it goes on.
+    pub(crate) fn take_waiting(&self) -> Vec<u8> {
         let (waiting, was_full) = lock(&self.output).take_waiting();
         if was_full {
-            // It could not speak until now.
-            *lock(&self.heard) = Instant::now();
+            // The command could not write until now.
+            *lock(&self.last_output_at) = Instant::now();
             if let Some(manager) = self.manager.upgrade() {
-                manager.look_again();
+                manager.wake_reader();
             }
         }
         waiting
     }
 
-    /// Takes what a listener has not heard, for the last time: output is not kept for it any more.
-    pub fn stop_listening(&self) -> Vec<u8> {
+    /// As [`Self::take_waiting`], for the last time. Output is not queued any more.
+    pub(crate) fn stop_listening(&self) -> Vec<u8> {
         let waiting = self.take_waiting();
         lock(&self.output).stop_listening();
         waiting
@@ -307,8 +314,8 @@ impl Task {
             output.append(chunk);
             output.total()
         };
-        *lock(&self.heard) = Instant::now();
-        self.pulse.send_modify(|it| it.total = total);
+        *lock(&self.last_output_at) = Instant::now();
+        self.progress.send_modify(|it| it.total = total);
     }
 
     #[cfg(target_os = "linux")]
@@ -323,77 +330,77 @@ impl Task {
             output.skip(bytes);
             output.total()
         };
-        *lock(&self.heard) = Instant::now();
-        self.pulse.send_modify(|it| it.total = total);
+        *lock(&self.last_output_at) = Instant::now();
+        self.progress.send_modify(|it| it.total = total);
     }
 
     pub(super) fn append_error(&self, chunk: &[u8]) {
         if let Some(errors) = &self.errors {
             lock(errors).append(chunk);
         }
-        *lock(&self.heard) = Instant::now();
+        *lock(&self.last_output_at) = Instant::now();
     }
 
-    /// When the host has to end what is left of it, because its keeper has not done so in its time.
+    /// When the host has to kill the processes itself, because the keeper has not ended the command in time.
     #[cfg(target_os = "linux")]
     pub(super) fn rescue_at(&self) -> Option<Instant> {
         lock(&self.rescue_at).filter(|_| self.keeper.get().is_some())
     }
 
-    /// The process that watches over it.
+    /// The keeper, once it has accepted the command.
     #[cfg(target_os = "linux")]
-    pub(super) fn keeper(&self) -> Option<Process> {
+    pub(super) fn keeper(&self) -> Option<ProcessIdentity> {
         self.keeper.get().copied()
     }
 
-    /// Sets its keeper going again where somebody stopped it.
+    /// Resumes the keeper if it was stopped by a signal.
     #[cfg(target_os = "linux")]
-    pub(super) fn look_after_keeper(&self) {
-        use super::descendants::{look_again, signal};
+    pub(super) fn resume_keeper(&self) {
+        use super::descendants::{inspect_if_alive, signal};
 
         if let Some(keeper) = self.keeper()
-            && look_again(keeper).is_some_and(|it| it.is_stopped)
+            && inspect_if_alive(keeper).is_some_and(|it| it.is_stopped)
         {
             self.keeper_was_stopped.store(true, Ordering::Relaxed);
             signal(keeper, rustix::process::Signal::CONT);
         }
     }
 
-    /// Notes the end, as the keeper tells it.
-    pub(super) fn finish(&self, ended: Ended) {
+    /// Records the end of the command as its keeper reports it.
+    pub(super) fn finish(&self, ended: EndReport) {
         let failure = ended.spawn_error.map(|it| io::Error::from_raw_os_error(it).to_string());
         let was_stopped = self.keeper_was_stopped.load(Ordering::Relaxed);
         let trouble = was_stopped.then_some(KeeperTrouble::Stopped);
         self.end(ended, failure, trouble);
     }
 
-    /// Notes the end of a command whose keeper is gone. Without a keeper it never ran.
+    /// Records the end of a command whose keeper is gone. Without a keeper it was never started.
     pub(super) fn finish_lost(&self, survivors: u32) {
-        let ended = Ended { survivors, ..Ended::default() };
+        let ended = EndReport { survivors, ..EndReport::default() };
         match self.keeper.get() {
             Some(_) => self.end(ended, None, Some(KeeperTrouble::Killed)),
-            None => self.end(ended, Some(NOBODY_TOOK_IT.to_owned()), None),
+            None => self.end(ended, Some(NOT_ACCEPTED.to_owned()), None),
         }
     }
 
-    fn end(&self, ended: Ended, failure: Option<String>, trouble: Option<KeeperTrouble>) {
+    fn end(&self, ended: EndReport, failure: Option<String>, trouble: Option<KeeperTrouble>) {
         let _ = self.ending.set(self.ending_of(ended, failure, trouble));
         lock(&self.output).settle();
         #[cfg(unix)]
-        lock(&self.line).take();
+        lock(&self.connection).take();
         if let Some(manager) = self.manager.upgrade() {
             manager.ended(&self.id);
         }
-        self.pulse.send_modify(|it| it.ended = true);
+        self.progress.send_modify(|it| it.has_ended = true);
     }
 
     fn ending_of(
         &self,
-        ended: Ended,
+        ended: EndReport,
         failure: Option<String>,
         trouble: Option<KeeperTrouble>,
-    ) -> Ending {
-        Ending {
+    ) -> CommandEnding {
+        CommandEnding {
             exit_code: ended.exit_code,
             signal: ended.signal,
             failure,
@@ -420,6 +427,6 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind our locks is whole after every statement.
+    // No lock here is held while its value is inconsistent, so a panic elsewhere does no harm.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

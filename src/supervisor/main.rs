@@ -1,21 +1,25 @@
-//! toolwright-supervisor: outlives its host for as long as it takes to end what the host started.
+//! toolwright-supervisor: runs the commands of a host, and ends them even if the host is killed.
 //!
-//! The host starts one, with a socket as standard input. It keeps a few processes ready, each of which
-//! takes one command from the socket, runs it and adopts whatever the command leaves behind (Linux: a
-//! subreaper), so that everything a command ever started is found beneath it, whatever it did to get
-//! away. That process, the command's keeper, has a line of its own to the host and needs the supervisor no
-//! more.
+//! The host starts the supervisor with a socket as standard input. The supervisor keeps a few forked
+//! processes ready. Each of them receives one command from the socket, runs it, and adopts every process
+//! that the command leaves behind (it is a subreaper, which only Linux has). So all processes of a command
+//! are descendants of this one, its keeper, whatever they do to get away. A keeper has its own connection to
+//! the host and does not need the supervisor any more.
 //!
-//! It has one thread, no runtime and no settings, so that forking it is cheap and safe. Its own environment
-//! is empty; those of commands it reads from the file that its standard output is open to.
+//! The supervisor has one thread, no async runtime and no settings, so that forking it is cheap and safe. Its
+//! own environment is empty. It reads the environments of commands from a file, which the host passes as
+//! standard output.
 //!
-//! Commands run as the same user and may signal all of this. No signal but KILL and STOP has an effect,
-//! nobody without special rights can trace it, and the host looks after what is left of that.
+//! Commands run as the same user and may send signals to the supervisor and the keepers. Only SIGKILL and
+//! SIGSTOP have an effect, and only a privileged process can trace them. The host handles the rest: it
+//! resumes what was stopped, and replaces what was killed.
 
 #[cfg(target_os = "linux")]
 #[path = "../process/descendants.rs"]
 #[allow(dead_code, reason = "the host uses the other half")]
 mod descendants;
+#[cfg(target_os = "linux")]
+mod keeper;
 #[cfg(target_os = "linux")]
 #[path = "../process/protocol.rs"]
 #[allow(dead_code, reason = "the host uses the other half")]
@@ -26,11 +30,9 @@ mod serve;
 #[path = "../process/shell_arguments.rs"]
 mod shell_arguments;
 #[cfg(target_os = "linux")]
-mod sys;
+mod shell_text;
 #[cfg(target_os = "linux")]
-mod task;
-#[cfg(target_os = "linux")]
-mod whole_text;
+mod system_calls;
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {

@@ -1,4 +1,4 @@
-//! Keeps processes ready that take a command each, until there is no host.
+//! The main loop of the supervisor: keeps spare processes ready for commands until the host is gone.
 
 use std::{
     collections::HashSet,
@@ -21,49 +21,50 @@ use rustix::{
 
 use crate::{
     descendants::{kill_strays, this_process},
+    keeper::{self, AcceptedCommand, ShellStreams},
     protocol::{
-        COOKIE, HELLO, KeeperNews, MAX_DESCRIPTORS, MAX_REQUEST_BYTES, Request, RequestKind,
-        cookie_of,
+        COOKIE, CommandRequest, HELLO, KeeperMessage, MAX_DESCRIPTORS, MAX_REQUEST_BYTES,
+        RequestKind, cookie_of,
     },
-    sys::{self, Forked},
-    task::{self, Asked, Streams},
+    system_calls::{self, Forked},
 };
 
-/// How many processes wait for a command: forking one takes longer than a short command waits.
+/// How many spare processes are created. Forking takes longer than a short command should have to wait.
 const SPARES: usize = 6;
-/// From how few on more are made. Not after each command: it would compete with the command itself.
-const FEW: usize = 2;
-/// How long the others may take to end when the host is gone.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// New spares are created when no more than this many are left. Not after every command, because forking
+/// would compete with that command.
+const MIN_SPARES: usize = 2;
+/// How long the supervisor waits for spares and keepers to exit when the host is gone.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Serves the host on standard input. The only argument is the directory of the host's output files,
-/// which goes when the host goes.
+/// Serves the host on standard input. The only argument of the program is the directory of the host's output
+/// files, which is removed when the host is gone.
 pub(crate) fn serve() -> io::Result<()> {
-    // The keys that stop the host must not stop this first; it notices by itself.
+    // Ctrl-C in the terminal is for the host. The supervisor exits when the host does.
     let _ = rustix::process::setsid();
     let host = rustix::io::dup(io::stdin())?;
     rustix::io::fcntl_setfd(&host, rustix::io::FdFlags::CLOEXEC)?;
-    let environments = Environments::told()?;
-    // Commands must not find the socket where they look for their input.
+    let environments = Environments::read()?;
+    // Commands inherit standard input and output, and must not get the socket.
     let nothing = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
-    // No command that runs as the same user can trace this or look into its memory; programs that are
-    // started from here are as open as ever.
+    // Commands of the same user cannot trace this process or read its memory. The flag does not apply to
+    // the programs that are started from here.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-    sys::ignore_nothing();
-    sys::hold_all_signals();
-    let exits = sys::child_exits()?;
+    system_calls::reset_signals();
+    system_calls::block_all_signals();
+    let exits = system_calls::child_exits()?;
     let (taken, take) = pipe_with(PipeFlags::CLOEXEC)?;
     send(&host, &HELLO, SendFlags::NOSIGNAL)?;
-    // If one that has taken a command is killed, what it watched over comes to us.
+    // If a keeper is killed, the processes of its command become children of this process.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let mut spares = HashSet::new();
     let mut busy = HashSet::new();
     loop {
-        let wanted = if spares.len() > FEW { 0 } else { SPARES };
+        let wanted = if spares.len() > MIN_SPARES { 0 } else { SPARES };
         while spares.len() < wanted {
-            match sys::fork() {
+            match system_calls::fork() {
                 Ok(Forked::Parent(child)) => {
                     spares.insert(child);
                 }
@@ -71,47 +72,48 @@ pub(crate) fn serve() -> io::Result<()> {
                     drop((exits, taken));
                     return run_one(host, take, environments);
                 }
-                // Too many processes; some will end.
+                // There are too many processes. It is tried again later.
                 Err(_) => break,
             }
         }
-        let patience = (spares.len() <= FEW).then_some(Timespec { tv_sec: 0, tv_nsec: 20_000_000 });
+        let timeout =
+            (spares.len() <= MIN_SPARES).then_some(Timespec { tv_sec: 0, tv_nsec: 20_000_000 });
         let mut ready = [
-            // Says only that the host is gone: what it asks for is for the spares.
+            // Only reports that the host is gone. Its requests are received by the spares.
             PollFd::new(&host, PollFlags::empty()),
             PollFd::new(&taken, PollFlags::IN),
             PollFd::new(&exits, PollFlags::IN),
         ];
-        match poll(&mut ready, patience.as_ref()) {
+        match poll(&mut ready, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let [gone, used, ended] = ready.map(|it| !it.revents().is_empty());
-        if gone {
+        let [host_is_gone, spare_was_used, child_exited] = ready.map(|it| !it.revents().is_empty());
+        if host_is_gone {
             break;
         }
-        if used {
+        if spare_was_used {
             note_used(&taken, &mut spares, &mut busy);
         }
-        if ended {
+        if child_exited {
             note_ended(&exits, &mut spares, &mut busy);
         }
     }
     if let Some(files) = env::args_os().nth(1).map(PathBuf::from) {
         let _ = std::fs::remove_dir_all(files);
     }
-    see_off(&exits, &mut spares, &mut busy);
+    wait_for_children(&exits, &mut spares, &mut busy);
     Ok(())
 }
 
-/// Waits for the others, which have noticed too: whoever sees this process end by itself knows that all
-/// are gone. Those whose commands take longer to end see to that alone.
-fn see_off(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
-    let until = Instant::now() + FAREWELL;
+/// Waits for spares and keepers to exit, which also notice that the host is gone. So once the supervisor has
+/// exited, they normally have too. A keeper whose command takes longer to end is not waited for.
+fn wait_for_children(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
+    let until = Instant::now() + SHUTDOWN_TIMEOUT;
     while !(spares.is_empty() && busy.is_empty()) {
         let left = until.saturating_duration_since(Instant::now());
-        let Ok(patience) = Timespec::try_from(left) else { return };
-        match poll(&mut [PollFd::new(exits, PollFlags::IN)], Some(&patience)) {
+        let Ok(timeout) = Timespec::try_from(left) else { return };
+        match poll(&mut [PollFd::new(exits, PollFlags::IN)], Some(&timeout)) {
             Ok(0) => return,
             Ok(_) => note_ended(exits, spares, busy),
             Err(Errno::INTR) => {}
@@ -120,14 +122,14 @@ fn see_off(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) 
     }
 }
 
-/// Takes note of spares that have taken a command.
+/// Records which spares have accepted a command.
 fn note_used(taken: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
     let mut ids = [0; 64 * 4];
     let length = rustix::io::read(taken, &mut ids).unwrap_or_default();
     for id in ids.get(..length).unwrap_or_default().chunks_exact(4) {
         if let Ok(id) = id.try_into() {
             let id = i32::from_le_bytes(id);
-            // One that has ended already is in neither.
+            // A keeper that has exited already is in neither set.
             if spares.remove(&id) {
                 busy.insert(id);
             }
@@ -135,7 +137,7 @@ fn note_used(taken: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>
     }
 }
 
-/// Reaps. A spare that somebody killed is no spare any more, and what belonged to a killed one has to end.
+/// Reaps children that have exited. If one was killed by a signal, the processes of its command are killed.
 fn note_ended(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
     let mut news = [0; 128];
     let _ = rustix::io::read(exits, &mut news);
@@ -150,16 +152,16 @@ fn note_ended(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32
     }
 }
 
-/// What commands find in their environment.
+/// The environments of commands and of helpers.
 struct Environments {
     commands: Vec<CString>,
     helpers: Vec<CString>,
 }
 
 impl Environments {
-    /// Reads what the host wrote to where our output would go: the variables for commands and those for
-    /// helpers, each with a NUL behind it, and one more NUL between the two.
-    fn told() -> io::Result<Self> {
+    /// Reads the environments from the file that is passed as standard output: the variables for commands
+    /// and those for helpers, each followed by a NUL, with one more NUL between the two lists.
+    fn read() -> io::Result<Self> {
         let mut text = Vec::new();
         std::fs::File::from(rustix::io::dup(io::stdout())?).read_to_end(&mut text)?;
         let mut variables = text.split(|it| *it == 0);
@@ -174,34 +176,34 @@ impl Environments {
     }
 }
 
-/// Waits for a command, runs it and sees to its end.
+/// The life of a spare: waits for a command, and becomes its keeper.
 fn run_one(host: OwnedFd, take: OwnedFd, environments: Environments) -> io::Result<()> {
-    // Away from the host's terminal: nothing beneath can ask a person for a password, or be stopped by
-    // the keys that stop the host.
+    // A session without a terminal: no command can ask a person for a password, and Ctrl-C in the host's
+    // terminal does not reach them.
     rustix::process::setsid()?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let exits = sys::child_exits()?;
+    let exits = system_calls::child_exits()?;
     let myself = this_process().ok_or(io::ErrorKind::NotFound)?;
     let cookie = CString::new(format!("{COOKIE}={}", cookie_of(myself))).unwrap_or_default();
-    // All for which the command need not be known is done before it comes.
-    let Some(mut asked) = receive(&host)? else { return Ok(()) };
-    // Only those who wait keep this open: the host notices when they are gone.
+    // Everything above is done before the command arrives, so that it starts sooner.
+    let Some(mut accepted) = receive(&host)? else { return Ok(()) };
+    // Only waiting spares keep the socket open, so that the host notices when there are none left.
     drop(host);
-    let mut environment = match asked.request.kind {
+    let mut environment = match accepted.request.kind {
         RequestKind::Command => environments.commands,
         RequestKind::Helper => environments.helpers,
     };
     environment.push(cookie);
-    // A host that has given this request up has closed the line, and may have had another run it.
-    if !task::say(&mut asked.line, &KeeperNews::Taken(myself)) {
+    // A host that has closed the connection has given this request up, and may have sent the command again.
+    if !keeper::send(&mut accepted.connection, &KeeperMessage::Accepted(myself)) {
         return Ok(());
     }
-    task::oversee(asked, &exits, &environment, take);
+    keeper::oversee(accepted, &exits, &environment, take);
     Ok(())
 }
 
-/// Waits for the next request; there is none when there is no host any more.
-fn receive(host: &OwnedFd) -> io::Result<Option<Asked>> {
+/// Waits for the next request; none when the host is gone.
+fn receive(host: &OwnedFd) -> io::Result<Option<AcceptedCommand>> {
     let mut message = vec![0; MAX_REQUEST_BYTES];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -219,13 +221,13 @@ fn receive(host: &OwnedFd) -> io::Result<Option<Asked>> {
             descriptors.extend(rights);
         }
     }
-    let Some(request) = message.get(..received.bytes).and_then(Request::decode) else {
+    let Some(request) = message.get(..received.bytes).and_then(CommandRequest::decode) else {
         return Ok(None);
     };
     let mut descriptors = descriptors.into_iter();
-    let (Some(line), Some(output)) = (descriptors.next(), descriptors.next()) else {
+    let (Some(connection), Some(output)) = (descriptors.next(), descriptors.next()) else {
         return Ok(None);
     };
-    let streams = Streams { output, errors: descriptors.next(), input: descriptors.next() };
-    Ok(Some(Asked { request, streams, line: UnixStream::from(line) }))
+    let streams = ShellStreams { output, errors: descriptors.next(), input: descriptors.next() };
+    Ok(Some(AcceptedCommand { request, streams, connection: UnixStream::from(connection) }))
 }

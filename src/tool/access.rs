@@ -1,10 +1,10 @@
-//! What one call will touch. Policy judges these and never guesses at a tool's JSON.
+//! What a call will touch. Policy judges these declarations, and does not interpret a tool's input itself.
 
 use std::path::{Path, PathBuf};
 
 use crate::{path_text::path_to_text, terminal::visible};
 
-/// One thing a call will touch, resolved: the very path that will be opened.
+/// One thing that a call will touch. A path is resolved already: exactly this path will be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Reads the file or directory.
@@ -18,8 +18,8 @@ pub enum Access {
 }
 
 impl Access {
-    /// How the touched thing is shown to a person.
-    pub fn location(&self) -> String {
+    /// The path, command or URL as a person is shown it.
+    pub(crate) fn location(&self) -> String {
         match self {
             Self::Read(path) | Self::Write(path) => shown_path(path),
             Self::Run(target) | Self::Connect(target) => shown_text(target),
@@ -27,13 +27,13 @@ impl Access {
     }
 }
 
-/// A path as it is shown: nothing in it acts on a terminal or is not seen, and given to a tool it names
-/// that file again.
-pub fn shown_path(path: &Path) -> String {
+/// A path as it is shown. Characters that act on a terminal or cannot be seen are escaped, in a way that
+/// tools take back: the text names the same file again.
+pub(crate) fn shown_path(path: &Path) -> String {
     path_to_text(path).into_owned()
 }
 
-/// A command or another text of several lines as a person is shown it.
-pub fn shown_text(text: &str) -> String {
+/// A text of one or more lines, such as a command, as a person is shown it.
+pub(crate) fn shown_text(text: &str) -> String {
     visible(text).into_owned()
 }

@@ -1,29 +1,29 @@
-//! The tools that rules can name, as plain values: what an engine that has no registry goes by.
+//! The built-in tools that rules can name, as plain values. Policy uses them, because it has no registry.
 
 use std::collections::BTreeMap;
 
 use super::{SideEffect, Tool, ToolFamily, ToolKind};
 
-/// What is known of a tool before there is one.
+/// What is known of a built-in tool before it is registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownTool {
-    /// The name models call.
+    /// The name by which models call it.
     pub name: &'static str,
-    /// Other names it answers to.
+    /// Other names by which it can be called.
     pub aliases: &'static [&'static str],
-    /// What a call leaves behind.
+    /// The kind of effect that a call has.
     pub side_effect: SideEffect,
-    /// What kind of tool it is.
+    /// The kind of tool, which rules and risk follow from.
     pub kind: ToolKind,
 }
 
 impl KnownTool {
-    /// What a tool says of itself.
+    /// The entry of a tool, made from its constants.
     pub const fn of<T: Tool>() -> Self {
         Self { name: T::NAME, aliases: T::ALIASES, side_effect: T::SIDE_EFFECT, kind: T::KIND }
     }
 
-    /// The name that rules know it by, with the same tool in other sets.
+    /// The name of the tool in rules, which it shares with the same tool in other sets.
     pub const fn rule_name(&self) -> &'static str {
         match self.kind.twin_of {
             Some(name) => name,
@@ -32,7 +32,7 @@ impl KnownTool {
     }
 }
 
-/// Every tool that rules can name without having met it.
+/// All tools that rules can name, whether or not they are registered.
 #[derive(Clone, Debug, Default)]
 pub struct ToolCatalogue {
     tools: BTreeMap<&'static str, KnownTool>,
@@ -50,7 +50,7 @@ impl ToolCatalogue {
         catalogue
     }
 
-    /// The tool of a name or an alias.
+    /// The tool with a name or an alias.
     pub fn find(&self, name: &str) -> Option<&KnownTool> {
         self.tools.get(self.aliases.get(name).copied().unwrap_or(name))
     }
@@ -61,18 +61,18 @@ impl ToolCatalogue {
         first == second || name(first).is_some_and(|it| name(second) == Some(it))
     }
 
-    /// Every tool, by name.
+    /// All tools, ordered by name.
     pub fn tools(&self) -> impl Iterator<Item = &KnownTool> {
         self.tools.values()
     }
 
-    /// Every name and alias.
+    /// The names and aliases of all tools.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().chain(self.aliases.keys()).map(|it| -> &str { it })
     }
 
-    /// The name that the rules of a family are written with.
-    pub fn family_name(&self, family: ToolFamily) -> Option<&'static str> {
+    /// The name of the tool with which rules for a family are written.
+    pub(crate) fn family_name(&self, family: ToolFamily) -> Option<&'static str> {
         let named = |it: &&KnownTool| it.kind.names_family && it.kind.family == Some(family);
         self.tools().find(named).map(|it| it.name)
     }

@@ -1,25 +1,26 @@
-//! Coercion of input that is right in all but its form, which models get wrong.
+//! Converts input values whose type is wrong but whose meaning is clear, because models often send them.
 //!
-//! It is narrow: `"5"` for a number, `"true"` for a boolean, `null` for an optional parameter.
+//! Only three conversions are made: `"5"` to a number, `"true"` to a boolean, and `null` for an optional
+//! parameter to an absent one.
 
 use serde_json::{Number, Value};
 
-/// How many references are followed; a schema may refer to itself.
+/// How many references are followed at most, because a schema may refer to itself.
 const MAX_STEPS: usize = 16;
 
-/// Brings a value into the form that its schema asks for, where there is only one way to.
+/// Converts a value to the types that its schema asks for, where the conversion is unambiguous.
 pub(super) fn coerce(value: &mut Value, schema: &Value) {
-    Schema { node: schema, root: schema }.coerce(value);
+    SchemaNode { node: schema, root: schema }.coerce(value);
 }
 
-/// A part of a schema, and the whole that its references start from.
+/// A part of a schema, and the whole schema that its references refer to.
 #[derive(Clone, Copy)]
-struct Schema<'a> {
+struct SchemaNode<'a> {
     node: &'a Value,
     root: &'a Value,
 }
 
-impl<'a> Schema<'a> {
+impl<'a> SchemaNode<'a> {
     fn part(self, node: &'a Value) -> Self {
         Self { node, root: self.root }
     }
@@ -73,7 +74,7 @@ impl<'a> Schema<'a> {
         if !takes_fractions && !self.accepts("integer", MAX_STEPS) {
             return None;
         }
-        // Only what a person writes as a number: no `1e3`, no blanks, no hexadecimal.
+        // Only plain decimal numbers: no `1e3`, no blanks, no hexadecimal.
         let digits = text.strip_prefix('-').unwrap_or(text);
         let plain = digits.len() <= 20
             && digits.starts_with(|it: char| it.is_ascii_digit())
@@ -90,8 +91,8 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The schema that says what an object or array looks like: behind references, and behind a choice
-    /// of which only one is not `null`.
+    /// The schema that describes an object or array, after following references and choices of which only
+    /// one is not `null`.
     fn shape(self) -> Self {
         let mut schema = self;
         for _ in 0..MAX_STEPS {
@@ -107,8 +108,8 @@ impl<'a> Schema<'a> {
         schema
     }
 
-    /// True when the schema takes a type. One that says nothing of types takes text and `null`: such a
-    /// value is then left alone.
+    /// True when the schema accepts a type. A schema without types counts as accepting strings and `null`,
+    /// so that these values are not converted.
     fn accepts(self, kind: &str, steps: usize) -> bool {
         let Some(steps) = steps.checked_sub(1) else { return true };
         match self.node.get("type") {
@@ -132,7 +133,7 @@ impl<'a> Schema<'a> {
         matches!(kind, "string" | "null")
     }
 
-    /// Where a reference within the same schema leads.
+    /// The target of a reference within the same schema.
     fn target(self) -> Option<Self> {
         let pointer = self.node.get("$ref")?.as_str()?.strip_prefix('#')?;
         self.root.pointer(pointer).map(|node| self.part(node))

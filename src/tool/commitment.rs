@@ -1,4 +1,5 @@
-//! The moment from which on a call has an effect, and answers with it whatever comes.
+//! Decides whether a call was cancelled before it had an effect, or had its effect before it could be
+//! cancelled.
 
 use std::sync::{
     Arc,
@@ -11,22 +12,22 @@ const OPEN: u8 = 0;
 const COMMITTED: u8 = 1;
 const WITHDRAWN: u8 = 2;
 
-/// Decides between whoever is about to take effect and whoever ends the call: the first one wins. So a
-/// call that is reported as cancelled has changed nothing.
+/// The decision between a tool that is about to have an effect and a caller that cancels the call: whichever
+/// comes first. So a call that is reported as cancelled has changed nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Commitment(Arc<AtomicU8>);
 
 impl Commitment {
-    /// Asked right before the effect; refused when the call has been ended.
-    pub fn commit(&self) -> Result<(), ToolError> {
+    /// Called by the tool right before its effect. Fails when the call was cancelled.
+    pub(crate) fn commit(&self) -> Result<(), ToolError> {
         match self.decide(COMMITTED) {
             WITHDRAWN => Err(ToolError::cancelled()),
             _ => Ok(()),
         }
     }
 
-    /// Ends a call that has had no effect; false when it has.
-    pub fn withdraw(&self) -> bool {
+    /// Cancels the call. False when it has had its effect already.
+    pub(crate) fn withdraw(&self) -> bool {
         self.decide(WITHDRAWN) != COMMITTED
     }
 

@@ -1,4 +1,4 @@
-//! Everything a running tool may use. There is nothing global beside it.
+//! What a running tool may use. Tools use no global state besides this.
 
 use std::{panic::resume_unwind, sync::Arc};
 
@@ -7,30 +7,30 @@ use tokio_util::sync::CancellationToken;
 use super::{Commitment, Progress, ProgressSink, ShownFile};
 use crate::{error::ToolError, session::Session, workspace::walk::Visibility};
 
-/// The surroundings of one call.
+/// The context of one call.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
-    /// The id the model or the host gave this call.
+    /// The id of this call, from the model or the host.
     pub tool_use_id: Arc<str>,
-    /// The conversation the call belongs to.
+    /// The session to which the call belongs.
     pub session: Arc<Session>,
-    /// Cancelled when the caller aborts, the time is up or the call has ended.
+    /// Cancelled when the caller cancels, the time limit is reached, or the call has ended.
     pub cancel: CancellationToken,
-    /// Whether the call has had an effect that cannot be taken back by ending it.
+    /// Records whether the call has had an effect, so that it can no longer be cancelled.
     pub commitment: Commitment,
-    /// Where news of a running call go.
+    /// Takes the progress of the call.
     pub progress: ProgressSink,
-    /// How many bytes of text the answer may hold; what is beyond them is cut off its end.
+    /// How many bytes of text the result may have. Text beyond that is cut off.
     pub max_result_bytes: usize,
-    /// Which files a search may know of.
+    /// Which files a search may see.
     pub visibility: Visibility,
-    /// The file that a person was shown a change of, and agreed to it.
+    /// The file of which a person was shown a change and agreed to it.
     pub shown_file: Option<ShownFile>,
 }
 
 impl ToolContext {
-    /// Runs blocking work off the async threads. The work has to look at the token it is given.
-    pub async fn blocking<T, F>(&self, work: F) -> Result<T, ToolError>
+    /// Runs blocking work on a thread for that. The work has to check its cancellation token.
+    pub(crate) async fn blocking<T, F>(&self, work: F) -> Result<T, ToolError>
     where
         T: Send + 'static,
         F: FnOnce(&CancellationToken) -> Result<T, ToolError> + Send + 'static,
@@ -38,14 +38,14 @@ impl ToolContext {
         let cancel = self.cancel.clone();
         match tokio::task::spawn_blocking(move || work(&cancel)).await {
             Ok(result) => result,
-            // Carried on to the fence around the call, which turns it into an error with its message.
+            // Passed on to the panic fence around the call, which makes an error of it.
             Err(failure) if failure.is_panic() => resume_unwind(failure.into_panic()),
             Err(_) => Err(ToolError::cancelled()),
         }
     }
 
-    /// Hands a piece of output to whoever watches the call.
-    pub fn output(&self, text: impl Into<String>) {
+    /// Sends a piece of output as progress.
+    pub(crate) fn output(&self, text: impl Into<String>) {
         self.progress.send(Progress::Output { text: text.into() });
     }
 }

@@ -1,4 +1,5 @@
-//! The two faces of a tool: typed for its author, erased for the registry.
+//! The traits of tools: [`Tool`] with typed input for authors of tools, [`DynTool`] with JSON for the
+//! registry.
 
 use std::{future::Future, path::Path, sync::Arc, time::Duration};
 
@@ -13,9 +14,9 @@ use super::{
 };
 use crate::error::ToolError;
 
-/// What the author of a native tool writes: one type in one file.
+/// A built-in tool, as its author writes it: one type in one file.
 pub trait Tool: Send + Sync + 'static {
-    /// The parsed input; its derived schema is what models see.
+    /// The parsed input. Models see the schema that is derived from it.
     type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
     /// The data of an answer; [`super::NoData`] where there are none. Its derived schema is what programs
@@ -25,50 +26,50 @@ pub trait Tool: Send + Sync + 'static {
     /// The input with every path resolved: what is judged is what runs.
     type Plan: Send + Sync + 'static;
 
-    /// The name models call.
+    /// The name by which models call it.
     const NAME: &'static str;
-    /// The title for people.
+    /// The title that people are shown.
     const TITLE: &'static str;
-    /// The text for models.
+    /// The text from which models learn when and how to call it.
     const DESCRIPTION: &'static str;
-    /// What a call leaves behind.
+    /// The kind of effect that a call has.
     const SIDE_EFFECT: SideEffect;
-    /// What kind of tool it is: all that policy goes by.
+    /// The kind of tool, which is all that policy knows about it.
     const KIND: ToolKind = ToolKind::PLAIN;
     /// How much of an answer its data say.
     const DATA_SCOPE: DataScope = DataScope::WholeAnswer;
     /// Other names it answers to.
     const ALIASES: &'static [&'static str] = &[];
-    /// The time limit of one call, where it differs from the registry's.
+    /// The time limit of one call, if it differs from the registry's.
     const TIMEOUT: Option<Duration> = None;
 
-    /// Checks what a schema cannot say and resolves what the call will touch, without touching it.
+    /// Checks what a schema cannot express, and resolves the paths that the call will touch. Changes nothing.
     fn plan(&self, input: Self::Input, cx: &ToolContext) -> Result<Self::Plan, ToolError>;
 
-    /// What this very call will touch.
+    /// Declares what the call will touch.
     fn accesses(&self, plan: &Self::Plan) -> Vec<Access>;
 
-    /// What a person is shown as touched by the call.
+    /// The paths, commands and URLs that the call touches, as a person is shown them.
     fn locations(&self, _plan: &Self::Plan, accesses: &[Access]) -> Vec<String> {
         accesses.iter().map(Access::location).collect()
     }
 
-    /// The directory a command line of this call starts in.
+    /// The working directory in which a command of this call starts.
     fn directory<'p>(&self, _plan: &'p Self::Plan) -> Option<&'p Path> {
         None
     }
 
-    /// One line for a person: what this call is about to do.
+    /// One line that tells a person what the call is about to do.
     fn describe(&self, plan: &Self::Plan) -> String;
 
-    /// What a person who is asked is shown of the call's effect on a file. May look at files, and changes
-    /// nothing. A tool that has a preview refuses to run when the file has changed since
+    /// The change of a file that a person is shown when asked about the call. May read files, and changes
+    /// nothing. A tool with a preview refuses to run if the file has changed since
     /// ([`ToolContext::shown_file`]).
     fn preview(&self, _plan: &Self::Plan, _cx: &ToolContext) -> Option<Preview> {
         None
     }
 
-    /// Does the work.
+    /// Runs the call.
     fn run(
         &self,
         plan: Self::Plan,
@@ -76,29 +77,29 @@ pub trait Tool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<ToolOutput<Self::Output>, ToolError>> + Send;
 }
 
-/// What the registry holds. Native tools come through [`super::Typed`]; a host's, a plugin's and an
-/// MCP server's tools implement it directly.
+/// A tool as the registry holds it. Built-in tools are wrapped by [`super::Typed`]; the tools of hosts, plugins
+/// and MCP servers implement this trait themselves.
 pub trait DynTool: Send + Sync {
-    /// What the tool says about itself.
+    /// The name, description, schema and kind of the tool.
     fn spec(&self) -> &ToolSpec;
 
-    /// Other names it answers to.
+    /// Other names by which it can be called.
     fn aliases(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// The time limit of one call, where it differs from the registry's.
+    /// The time limit of one call, if it differs from the registry's.
     fn timeout(&self) -> Option<Duration> {
         None
     }
 
-    /// True when preparing may take long, whatever the reason: it then runs off the async threads and
-    /// within the call's time.
+    /// True when [`Self::prepare`] may take long. It then runs on a thread for blocking work, within the time
+    /// limit of the call.
     fn prepares_slowly(&self) -> bool {
         false
     }
 
-    /// The only way from raw JSON to something that can run: parses, resolves, declares accesses.
+    /// Parses the input, resolves paths and declares accesses. This is the only way from JSON to a call.
     fn prepare(
         self: Arc<Self>,
         input: Value,
@@ -106,34 +107,34 @@ pub trait DynTool: Send + Sync {
     ) -> Result<Box<dyn Prepared>, ToolError>;
 }
 
-/// A call whose input is parsed and whose accesses are known, and which has not run.
+/// A call whose input is parsed and whose accesses are known, and which has not run yet.
 #[async_trait]
 pub trait Prepared: Send + Sync {
-    /// The input after coercion: what policy and hooks see is what runs.
+    /// The input after coercion. Policy and hooks see what will run.
     fn input(&self) -> &Value;
 
-    /// What the call will touch.
+    /// The declared accesses of the call.
     fn accesses(&self) -> &[Access];
 
-    /// What a person is shown as touched by the call.
+    /// The paths, commands and URLs that the call touches, as a person is shown them.
     fn locations(&self) -> Vec<String> {
         self.accesses().iter().map(Access::location).collect()
     }
 
-    /// The directory its command line starts in, if it has one.
+    /// The working directory in which its command starts, if it runs one.
     fn directory(&self) -> Option<&Path> {
         None
     }
 
-    /// One line for a person, with whatever the input brings along.
+    /// One line that tells a person what the call is about to do. May contain any characters of the input.
     fn description(&self) -> String;
 
-    /// The same with everything in it to be seen.
+    /// As [`Self::description`], with characters that cannot be seen escaped.
     fn shown_description(&self) -> String {
         shown_text(&self.description())
     }
 
-    /// What a person who is asked is shown of its effect. May look at files, so it may block.
+    /// The change of a file that a person is shown when asked about the call. Reads files, so it may block.
     fn preview(&self, _cx: &ToolContext) -> Option<Preview> {
         None
     }

@@ -1,32 +1,35 @@
-//! Output brought into the shape that a model or a person reads: what every answer passes through, and
-//! what `OutputFormatter` gives to hosts.
+//! Formats output for models and for people: truncates it, removes escape sequences, makes unseen characters
+//! visible. Every result passes through here, and `OutputFormatter` offers the same to hosts.
 
 use serde::Serialize;
 
-use crate::terminal::visible_text;
+use crate::{
+    terminal::visible_text,
+    terminal_parser::{TerminalAction, TerminalParser},
+};
 
-/// How much of an output is kept; nothing said is no limit.
+/// How much of an output is kept. None means no limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TruncationLimits {
-    /// How many characters, counted as JavaScript counts a string's length.
+    /// The most characters, counted in UTF-16 units as the length of a JavaScript string.
     pub max_chars: Option<usize>,
-    /// How many lines.
+    /// The most lines.
     pub max_lines: Option<usize>,
 }
 
 /// An output within its limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Truncated {
-    /// What is shown, with a last line that says what is not.
+    /// The part that is kept, with a last line that tells what was left out.
     pub content: String,
-    /// Whether something is not shown.
+    /// True when something was left out.
     pub truncated: bool,
-    /// How much is not shown, in words.
+    /// How much was left out, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub omitted: Option<String>,
 }
 
-/// Cuts an output to its limits and says how much is left out. Never splits a character.
+/// Cuts an output to its limits and tells how much was left out. Never splits a character.
 pub fn truncate(output: &str, limits: TruncationLimits) -> Truncated {
     let by_lines = limits.max_lines.map_or(output, |max| first_lines(output, max));
     let shown = limits.max_chars.map_or(by_lines, |max| first_chars(by_lines, max));
@@ -47,15 +50,15 @@ pub fn truncate(output: &str, limits: TruncationLimits) -> Truncated {
     Truncated { content, truncated: true, omitted: Some(omitted) }
 }
 
-/// The longest beginning of a text within so many bytes that ends with a line; where the first line is
-/// longer, a part of it. Never splits a character.
-pub fn whole_lines_within(text: &str, max_bytes: usize) -> &str {
+/// The longest beginning of a text that has at most `max_bytes` and consists of whole lines. If the first line
+/// is longer than that, a part of it. Never splits a character.
+pub(crate) fn whole_lines_within(text: &str, max_bytes: usize) -> &str {
     if text.len() <= max_bytes {
         return text;
     }
     let beginning = text.get(..text.floor_char_boundary(max_bytes)).unwrap_or_default();
     match beginning.rfind('\n') {
-        // A cut inside a line would look like the line's end.
+        // A reader would take a cut inside a line for the end of the line.
         Some(newline) => beginning.get(..=newline).unwrap_or_default(),
         None => beginning,
     }
@@ -74,7 +77,7 @@ fn first_lines(text: &str, max: usize) -> &str {
 }
 
 fn first_chars(text: &str, max: usize) -> &str {
-    // No character takes more units than bytes.
+    // No character has more UTF-16 units than bytes.
     if text.len() <= max {
         return text;
     }
@@ -88,13 +91,13 @@ fn first_chars(text: &str, max: usize) -> &str {
     text
 }
 
-/// Output as a model reads it best: without what only a terminal understands, and no blank ends.
+/// Output for a model: without escape sequences, and without blanks at its beginning and end.
 pub fn for_model(output: &str) -> String {
     without_escapes(output).trim().to_owned()
 }
 
-/// Output as a person can safely be shown it: characters that could act on a terminal, turn the reading
-/// direction around or hide are written out. Line ends and tabs stay.
+/// Output that is safe to show to a person: characters that act on a terminal, change the reading direction
+/// or cannot be seen are escaped. Line ends and tabs stay.
 pub fn for_display(output: &str) -> String {
     visible_text(output).into_owned()
 }
@@ -102,25 +105,13 @@ pub fn for_display(output: &str) -> String {
 /// Removes escape sequences: colours, cursor movements, titles.
 fn without_escapes(output: &str) -> String {
     let mut plain = String::with_capacity(output.len());
-    let mut rest = output.chars().peekable();
-    while let Some(character) = rest.next() {
-        match character {
-            '\u{1b}' => match rest.next() {
-                // CSI: parameters and intermediates, then one final character.
-                Some('[') => while rest.next().is_some_and(|it| !('@'..='~').contains(&it)) {},
-                // OSC, DCS and their kin: up to BEL or the string terminator.
-                Some(']' | 'P' | '_' | '^' | 'X') => {
-                    while let Some(it) = rest.next() {
-                        if it == '\u{7}' || (it == '\u{1b}' && rest.next_if_eq(&'\\').is_some()) {
-                            break;
-                        }
-                    }
-                }
-                Some(_) | None => {}
-            },
-            _ => plain.push(character),
-        }
-    }
+    let mut append = |action| match action {
+        TerminalAction::Print(it) | TerminalAction::Control(it) => plain.push(it),
+        TerminalAction::EraseToLineEnd => {}
+    };
+    let mut parser = TerminalParser::default();
+    parser.parse(output.as_bytes(), &mut append);
+    parser.finish(&mut append);
     plain
 }
 

@@ -1,6 +1,6 @@
-//! From raw JSON to input that fits a schema, or to an error a model can act on.
+//! Validates input against a schema. A model that sends invalid input gets an error that names every problem.
 //!
-//! Coercion comes first and is narrow; everything else is judged as it came.
+//! Before that, the few conversions of [`super::coerce`] are made.
 
 use std::fmt::Write as _;
 
@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 use super::{SchemaError, coerce::coerce};
 use crate::error::{ErrorKind, ToolError};
 
-/// How many problems one answer names; a model mends them all at once.
+/// How many problems one error names. A model can fix them all at once.
 const MAX_REPORTED: usize = 5;
-/// How many problems are looked at: an array can have a million of them.
+/// How many problems are examined at most, because an array can have a million of them.
 const MAX_LOOKED_AT: usize = 100;
 /// Keeps a hostile pattern in a host's or server's schema from stalling a call.
 const MAX_PATTERN_STEPS: usize = 200_000;
 /// How much of a wrong value is shown.
 const MAX_SHOWN_CHARS: usize = 60;
 
-/// A compiled input schema.
+/// Validates values against a compiled schema.
 pub struct InputValidator {
     schema: Value,
     compiled: Validator,
@@ -27,7 +27,7 @@ pub struct InputValidator {
 }
 
 impl InputValidator {
-    /// Compiles a schema. References to other documents are refused, never fetched.
+    /// Compiles a schema. A reference to another document is an error and never fetched.
     pub fn new(schema: &Value) -> Result<Self, SchemaError> {
         let patterns = PatternOptions::fancy_regex().backtrack_limit(MAX_PATTERN_STEPS);
         let compiled = jsonschema::options()
@@ -37,17 +37,17 @@ impl InputValidator {
         Ok(Self { schema: schema.clone(), compiled, noun: "parameter" })
     }
 
-    /// The same, for values that are not a tool's input: messages call their fields by another noun.
+    /// Sets what messages call a field, for values that are not a tool's input.
     #[must_use]
     pub fn naming(mut self, noun: &'static str) -> Self {
         self.noun = noun;
         self
     }
 
-    /// Gives back the input after coercion, or an error that names every parameter at fault.
+    /// Returns the input after coercion, or an error that names every wrong parameter.
     pub fn accept(&self, mut input: Value) -> Result<Value, ToolError> {
         if input.is_null() {
-            // A tool without parameters is often called with nothing at all.
+            // Models often call a tool without parameters without any input.
             input = Value::Object(Map::new());
         }
         if !input.is_object() {
@@ -200,7 +200,7 @@ fn known_parameters(schema: Option<&Value>, noun: &str) -> String {
     }
 }
 
-/// `/edits/2/target` as a person writes it: `edits[2].target`.
+/// A JSON pointer as people write it: `edits[2].target` for `/edits/2/target`.
 fn parameter_name(pointer: &str) -> String {
     let mut name = String::new();
     for step in pointer.split('/').skip(1) {
@@ -217,7 +217,7 @@ fn parameter_name(pointer: &str) -> String {
     name
 }
 
-/// The value and its type, short enough for a message.
+/// A value and its type, short enough for a message.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -228,7 +228,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The JSON type of a value.
+/// The JSON type of a value, with its article.
 pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

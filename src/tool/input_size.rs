@@ -1,17 +1,17 @@
-//! How much a call may be given.
+//! The limit on the size of a call's input.
 
 use crate::error::{ErrorKind, ToolError};
 
-/// As many bytes of JSON an input may have. It is there several times on its way to the tool.
+/// The most bytes of JSON that an input may have. Several copies of it exist on the way to the tool.
 pub const MAX_INPUT_BYTES: usize = 64 * 1024 * 1024;
 
-/// Refuses the JSON of an input that is too long, before it is parsed.
+/// Returns an error for an input that is too large, before it is parsed.
 pub fn check_input_size(json: &str) -> Result<(), ToolError> {
     if json.len() <= MAX_INPUT_BYTES {
         return Ok(());
     }
     let message = format!(
-        "the input has more than `{MAX_INPUT_BYTES}` bytes of JSON, the most a call takes; give large content in several calls, or let a command write it"
+        "the input has more than `{MAX_INPUT_BYTES}` bytes of JSON, the most a call accepts; pass large content in several calls, or let a command write it"
     );
     Err(ToolError::new(ErrorKind::Validation, message))
 }

@@ -1,10 +1,11 @@
-//! What a tool is to those who judge its calls: said once by the tool, derived everywhere else.
+//! The kind of a tool, which a tool declares once. Rules, risk and listings follow from it, so that none of
+//! them has to know tools by name.
 
-/// What a tool does to the world, as far as rules tell tools apart. A rule with a pattern, such as
-/// `Edit(src/**)`, is about a whole family.
+/// The families of tools that rules distinguish. A rule with a pattern, such as `Edit(src/**)`, applies to a
+/// whole family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToolFamily {
-    /// Looks at files and directories.
+    /// Reads files and directories.
     ReadsFiles,
     /// Creates or changes files.
     EditsFiles,
@@ -15,38 +16,38 @@ pub enum ToolFamily {
 }
 
 impl ToolFamily {
-    /// True when a limit on the tool that names the family closes all of it. Whoever forbids editing
-    /// does not mean that files may be written over instead; whoever forbids reading whole files may
-    /// well mean that they can be searched.
-    pub const fn is_closed_by_its_name(self) -> bool {
+    /// True when a rule that denies the tool after which the family is named denies all of the family.
+    /// Denying `Edit` is meant to deny overwriting files as well. Denying `Read`, however, may be meant to
+    /// leave searching allowed.
+    pub(crate) const fn is_closed_by_its_name(self) -> bool {
         matches!(self, Self::EditsFiles)
     }
 }
 
-/// What kind of tool it is. The tools of hosts and of MCP servers are of no kind, because nobody but
-/// they knows what they touch.
+/// The kind of a tool. The tools of hosts and of MCP servers have the plain kind, because what they touch is
+/// not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToolKind {
-    /// What it does, where rules tell it apart.
+    /// The family of the tool, if it belongs to one.
     pub family: Option<ToolFamily>,
-    /// The parameters that say what a call touches: paths, a command line or a URL, by its family.
+    /// The parameters that name what a call touches: paths, a command or a URL, depending on the family.
     pub inputs: &'static [&'static str],
-    /// The name that rules know it by, where that is the name of the same tool in another set.
+    /// The name of the same tool in another set, which rules use for both.
     pub twin_of: Option<&'static str>,
-    /// True for the tool that the rules of its family are written with.
+    /// True for the tool after which its family is named in rules.
     pub names_family: bool,
-    /// True when a call that no rule decides needs no question: it only looks, or it is about what the
-    /// session itself has started.
+    /// True when calls that no rule is about run without asking, because they only read, or only affect what
+    /// the session itself has started.
     pub runs_unasked: bool,
 }
 
 impl ToolKind {
-    /// A tool that rules know by its name alone.
+    /// A tool about which rules know only the name.
     pub const PLAIN: Self =
         Self { family: None, inputs: &[], twin_of: None, names_family: false, runs_unasked: false };
 
-    /// A tool that looks at the files that these parameters name.
-    pub const fn reads_files(paths: &'static [&'static str]) -> Self {
+    /// A tool that reads the files that these parameters name.
+    pub(crate) const fn reads_files(paths: &'static [&'static str]) -> Self {
         Self { runs_unasked: true, ..Self::of(ToolFamily::ReadsFiles, paths) }
     }
 
@@ -56,12 +57,12 @@ impl ToolKind {
     }
 
     /// A tool that runs the command line in these parameters.
-    pub const fn runs_commands(commands: &'static [&'static str]) -> Self {
+    pub(crate) const fn runs_commands(commands: &'static [&'static str]) -> Self {
         Self::of(ToolFamily::RunsCommands, commands)
     }
 
     /// A tool that fetches the URL in these parameters.
-    pub const fn fetches(urls: &'static [&'static str]) -> Self {
+    pub(crate) const fn fetches(urls: &'static [&'static str]) -> Self {
         Self::of(ToolFamily::Fetches, urls)
     }
 
@@ -69,21 +70,21 @@ impl ToolKind {
         Self { family: Some(family), inputs, ..Self::PLAIN }
     }
 
-    /// The same tool as one of another set: rules about one are about both.
+    /// Declares that this is the same tool as one of another set, so that rules apply to both.
     #[must_use]
-    pub const fn twin_of(self, name: &'static str) -> Self {
+    pub(crate) const fn twin_of(self, name: &'static str) -> Self {
         Self { twin_of: Some(name), ..self }
     }
 
-    /// The tool that the rules of its family are written with.
+    /// Declares that the family is named after this tool in rules.
     #[must_use]
-    pub const fn naming_its_family(self) -> Self {
+    pub(crate) const fn naming_its_family(self) -> Self {
         Self { names_family: true, ..self }
     }
 
-    /// A tool whose calls need no question where no rule decides.
+    /// Declares that calls run without asking if no rule is about them.
     #[must_use]
-    pub const fn running_unasked(self) -> Self {
+    pub(crate) const fn running_unasked(self) -> Self {
         Self { runs_unasked: true, ..self }
     }
 }

@@ -1,7 +1,7 @@
-//! The contract: what a tool is, what it may say about itself, and what it answers.
+//! The contract of tools: how a tool describes itself, what a call of it goes through, and what it returns.
 //!
 //! Authors write [`Tool`]; the registry holds [`DynTool`]; a call that may run is a [`Prepared`].
-//! Nothing here knows of napi, of a provider's wire format or of a particular tool.
+//! Nothing here knows napi, a provider's format or a particular tool.
 
 mod access;
 mod catalogue;
@@ -21,14 +21,14 @@ mod spec;
 mod statement;
 mod typed;
 
-pub use access::{Access, shown_path, shown_text};
+pub use access::Access;
+pub(crate) use access::{shown_path, shown_text};
 pub use catalogue::{KnownTool, ToolCatalogue};
 pub use commitment::Commitment;
 pub use context::ToolContext;
 pub use contract::{DynTool, Prepared, Tool};
-pub use format::{
-    Truncated, TruncationLimits, for_display, for_model, truncate, whole_lines_within,
-};
+pub(crate) use format::whole_lines_within;
+pub use format::{Truncated, TruncationLimits, for_display, for_model, truncate};
 pub use input::InputValidator;
 pub(crate) use input::kind_of;
 pub use input_size::{MAX_INPUT_BYTES, check_input_size};
@@ -37,13 +37,11 @@ pub(crate) use output::image_in_words;
 pub use output::{Content, InvocationView, NoData, ResultView, ToolOutput};
 pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};
-pub use schema::{
-    SchemaError, Words, check_foreign_schema, derived_output_schema, derived_schema, shown_schema,
-    strict_schema,
-};
+pub use schema::{SchemaError, Words, check_foreign_schema};
+pub(crate) use schema::{derived_output_schema, derived_schema, shown_schema, strict_schema};
+pub(crate) use spec::NAME_RULE;
 pub use spec::{
-    Annotations, DataScope, HintsFrom, NAME_RULE, OutputSpec, Risk, SideEffect, ToolSpec,
-    is_valid_name,
+    Annotations, DataScope, HintsFrom, OutputSpec, Risk, SideEffect, ToolSpec, is_valid_name,
 };
 pub use statement::Statement;
 pub use typed::Typed;

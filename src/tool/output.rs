@@ -1,6 +1,6 @@
-//! What a call answers: one value, seen in two ways.
+//! The result of a call: one value with two views.
 //!
-//! `call` shows it MCP-shaped, an invocation's `execute` as `llmContent` and `returnDisplay`.
+//! `call` returns it in the shape of MCP, and an invocation's `execute` as `llmContent` and `returnDisplay`.
 
 use std::borrow::Cow;
 
@@ -10,29 +10,29 @@ use serde_json::{Map, Value};
 
 use crate::error::ToolError;
 
-/// One block of an answer.
+/// One block of a result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum Content {
-    /// Text for the model.
+    /// A text that the model reads.
     Text {
         /// The text.
         text: String,
     },
-    /// A picture for the model.
+    /// An image that the model sees.
     Image {
         /// The bytes in base64.
         data: String,
-        /// For example `image/png`.
+        /// The MIME type, such as `image/png`.
         mime_type: String,
     },
-    /// A block of another MCP kind, passed on as it came from the tool of a host or a server.
+    /// A block of another MCP type, passed on unchanged from the tool of a host or an MCP server.
     #[serde(untagged)]
     Other(Map<String, Value>),
 }
 
 impl Content {
-    /// A text block.
+    /// A block with this text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
@@ -55,13 +55,13 @@ pub struct ToolOutput<Data = Value> {
     pub structured: Option<Data>,
     /// What a person is shown, where it is not the text itself.
     pub display: Option<String>,
-    /// Facts about the answer for programs; never shown to the model.
+    /// Further facts for programs, which the model never sees.
     pub meta: Map<String, Value>,
-    /// Set when the call failed; the content then explains it or carries what there was.
+    /// Set when the call failed. The content then explains the error, or has what there was until then.
     pub error: Option<ToolError>,
-    /// True when the content says by itself that the call failed, such as by an exit code.
+    /// True when the content itself tells that the call failed, such as by an exit code.
     pub tells_failure: bool,
-    /// Why the calls that follow in the turn are not to be made.
+    /// Set when the remaining calls of the turn are not to be made; tells why.
     pub interrupt: Option<String>,
 }
 
@@ -106,9 +106,9 @@ impl<Data> ToolOutput<Data> {
         self
     }
 
-    /// Sets what a person is shown.
+    /// Sets the text that a person is shown.
     #[must_use]
-    pub fn with_display(mut self, display: impl Into<String>) -> Self {
+    pub(crate) fn with_display(mut self, display: impl Into<String>) -> Self {
         self.display = Some(display.into());
         self
     }
@@ -185,11 +185,11 @@ impl ToolOutput {
         }
     }
 
-    /// The view of an invocation's `execute`.
+    /// The result as an invocation's `execute` returns it.
     pub fn invocation_view(&self) -> InvocationView<'_> {
         let text = self.joined_text();
         match &self.error {
-            // A host that forwards `llmContent` without a look at `error` must not hand on silence.
+            // A host may forward `llmContent` without checking `error`, so the text has to tell the error.
             Some(error) => InvocationView {
                 llm_content: if self.tells_failure {
                     text.clone()
@@ -210,36 +210,36 @@ impl ToolOutput {
     }
 }
 
-/// An answer as `call` gives it.
+/// A result as `call` returns it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultView<'a, Block = Content> {
-    /// What the model reads.
+    /// The blocks that the model gets.
     pub content: &'a [Block],
-    /// True for a failed call.
+    /// True when the call failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
-    /// The same facts as data.
+    /// The result as structured data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<&'a Value>,
-    /// What a person is shown.
+    /// The text that a person is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display: Option<&'a str>,
     /// Why the call failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<&'a ToolError>,
-    /// Facts for programs.
+    /// Further facts for programs.
     #[serde(rename = "_meta", skip_serializing_if = "Map::is_empty")]
     pub meta: &'a Map<String, Value>,
 }
 
-/// An answer as an invocation gives it.
+/// A result as an invocation's `execute` returns it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InvocationView<'a, Text = String> {
-    /// What the model reads.
+    /// The text for the model.
     pub llm_content: Text,
-    /// What a person is shown, where it is not the same.
+    /// The text that a person is shown, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub return_display: Option<Cow<'a, str>>,
     /// Why the call failed.

@@ -1,39 +1,39 @@
-//! What a person is shown of a call before it runs, and what that was made from.
+//! The preview of a change that a person is shown before a call runs, and the file that it was made from.
 
 use std::path::{Path, PathBuf};
 
-/// What a person who is asked is shown of a call's effect on a file.
+/// The change of a file that a person is shown when asked about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// The change as a unified diff; nothing where the call would fail or change nothing.
+    /// The change as a unified diff. None if the call would fail or change nothing.
     pub diff: Option<String>,
-    /// The file that it was made from.
+    /// The file from which the diff was made.
     pub file: ShownFile,
 }
 
-/// A file as it was when a person was asked. What they agree to is the change of that content.
+/// A file as it was when a person was asked. They agree to a change of exactly this content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownFile {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What it held.
+    /// Its content at that time.
     pub content: ShownContent,
 }
 
-/// What a file held when a person was asked.
+/// The content of a file when a person was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShownContent {
-    /// Content with this hash.
+    /// The file had content with this hash.
     Held(blake3::Hash),
     /// There was no file.
     Absent,
-    /// It could not be read.
+    /// The file could not be read.
     Unreadable,
 }
 
 impl ShownFile {
-    /// True unless the file at the path holds something else now than the person was shown.
-    pub fn is_still(&self, path: &Path, now: ShownContent) -> bool {
+    /// True unless the file at the path has changed since the person was shown it.
+    pub(crate) fn is_still(&self, path: &Path, now: ShownContent) -> bool {
         self.path != path || (self.content == now && now != ShownContent::Unreadable)
     }
 }

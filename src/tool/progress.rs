@@ -1,4 +1,4 @@
-//! News of a running call, on their way to the host.
+//! The progress of a running call: start, output, steps and end, which are sent to a listener of the host.
 
 use std::{
     fmt,
@@ -11,11 +11,11 @@ use std::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
-/// One piece of news.
+/// One piece of progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum Progress {
-    /// The tool begins to run: validated, allowed and confirmed.
+    /// The tool starts to run. Its input is validated, and the call allowed and confirmed.
     Start {
         /// The tool's name.
         tool: String,
@@ -24,14 +24,14 @@ pub enum Progress {
     },
     /// A piece of output, in order.
     Output {
-        /// The new text alone.
+        /// The new text only.
         text: String,
     },
     /// How far the work has come.
     Step {
-        /// Work done, rising.
+        /// The amount of work done so far.
         progress: f64,
-        /// All of the work, where it is known.
+        /// The total amount of work, if it is known.
         #[serde(skip_serializing_if = "Option::is_none")]
         total: Option<f64>,
         /// What is being done.
@@ -51,85 +51,85 @@ pub enum Progress {
     },
 }
 
-/// How many pieces may be on their way to a listener before whoever has more to tell waits.
-const MAX_ON_THE_WAY: usize = 8;
+/// How many pieces may be queued for a listener before the sender has to wait.
+const MAX_QUEUED: usize = 8;
 
-/// The pieces that a listener has been sent and has not heard yet.
+/// Counts the pieces that were sent to a listener and that it has not handled yet.
 #[derive(Debug, Default)]
 pub struct Backlog {
-    on_the_way: AtomicUsize,
+    queued: AtomicUsize,
     is_gone: AtomicBool,
-    heard: Notify,
+    changed: Notify,
 }
 
 impl Backlog {
-    /// Notes that a piece was sent.
+    /// Records that a piece was sent.
     pub fn sent(&self) {
-        self.on_the_way.fetch_add(1, Ordering::AcqRel);
+        self.queued.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Notes that the listener is gone, and will hear nothing any more.
+    /// Records that the listener is gone and will handle nothing any more.
     pub fn gone(&self) {
         self.is_gone.store(true, Ordering::Release);
-        self.heard.notify_waiters();
+        self.changed.notify_waiters();
     }
 
-    /// Notes that a piece was heard.
-    pub fn heard(&self) {
-        self.on_the_way.fetch_sub(1, Ordering::AcqRel);
-        self.heard.notify_waiters();
+    /// Records that the listener has handled a piece.
+    pub fn handled(&self) {
+        self.queued.fetch_sub(1, Ordering::AcqRel);
+        self.changed.notify_waiters();
     }
 
     async fn caught_up(&self) {
         loop {
-            let heard = self.heard.notified();
+            let changed = self.changed.notified();
             let is_gone = self.is_gone.load(Ordering::Acquire);
-            if is_gone || self.on_the_way.load(Ordering::Acquire) < MAX_ON_THE_WAY {
+            if is_gone || self.queued.load(Ordering::Acquire) < MAX_QUEUED {
                 return;
             }
-            heard.await;
+            changed.await;
         }
     }
 }
 
-/// Takes progress; one that nobody listens to costs nothing.
+/// Takes the progress of a call. Without a listener it does nothing.
 #[derive(Clone, Default)]
-pub struct ProgressSink(Option<Listener>);
+pub struct ProgressSink(Option<ProgressListener>);
 
 #[derive(Clone)]
-struct Listener {
+struct ProgressListener {
     tell: Arc<dyn Fn(Progress) + Send + Sync>,
     backlog: Option<Arc<Backlog>>,
 }
 
 impl ProgressSink {
-    /// A sink that hands each piece to a function, which must not block.
+    /// A sink that passes each piece to a function, which must not block.
     pub fn new(listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
-        Self(Some(Listener { tell: Arc::new(listener), backlog: None }))
+        Self(Some(ProgressListener { tell: Arc::new(listener), backlog: None }))
     }
 
-    /// The same for a listener that is reached through a queue; it notes in the backlog what it has heard.
+    /// A sink for a listener behind a queue. The listener records in the backlog what it has handled.
     pub fn queued(
         listener: impl Fn(Progress) + Send + Sync + 'static,
         backlog: Arc<Backlog>,
     ) -> Self {
-        Self(Some(Listener { tell: Arc::new(listener), backlog: Some(backlog) }))
+        Self(Some(ProgressListener { tell: Arc::new(listener), backlog: Some(backlog) }))
     }
 
-    /// Waits for a listener that is behind: whoever tells much must not fill the memory.
-    pub async fn caught_up(&self) {
-        if let Some(Listener { backlog: Some(backlog), .. }) = &self.0 {
+    /// Waits until the listener has caught up, so that the queue does not grow without bound.
+    pub(crate) async fn caught_up(&self) {
+        if let Some(ProgressListener { backlog: Some(backlog), .. }) = &self.0 {
             backlog.caught_up().await;
         }
     }
 
-    /// True when somebody listens.
-    pub fn is_watched(&self) -> bool {
+    /// True when there is a listener.
+    pub(crate) fn is_watched(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Hands on one piece.
-    pub fn send(&self, progress: Progress) {
+    /// Passes a piece to the listener.
+    pub(crate) fn send(&self, progress: Progress) {
         if let Some(listener) = &self.0 {
             (listener.tell)(progress);
         }
@@ -149,7 +149,7 @@ mod tests {
     #[tokio::test]
     async fn nobody_waits_for_a_listener_that_is_gone() {
         let backlog = Arc::new(Backlog::default());
-        for _ in 0..MAX_ON_THE_WAY {
+        for _ in 0..MAX_QUEUED {
             backlog.sent();
         }
         let sink = ProgressSink::queued(|_| {}, Arc::clone(&backlog));

@@ -1,34 +1,34 @@
-//! Schemas: derived from our types, or checked when they come from outside.
+//! Input schemas: derived from the types of built-in tools, and checked when hosts and servers provide them.
 
 use std::mem;
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-/// The largest schema taken from outside, in bytes of JSON.
+/// The largest schema that is accepted from a host or server, in bytes of JSON.
 const MAX_FOREIGN_BYTES: usize = 256 * 1024;
-/// The deepest nesting taken from outside; schema compilers recurse.
+/// The deepest nesting that is accepted, because compiling a schema recurses.
 const MAX_FOREIGN_DEPTH: usize = 48;
 
-/// Why a schema from outside was refused.
+/// Why a schema of a host or server was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
-    /// The schema is no object schema.
+    /// The schema does not describe an object.
     #[error("input schema must be a JSON Schema of `type: \"object\"`, got {0}")]
     NotAnObject(String),
-    /// The schema is too large.
-    #[error("input schema has {0} bytes of JSON; at most {MAX_FOREIGN_BYTES} are taken")]
+    /// The schema has this many bytes of JSON, which is too large.
+    #[error("input schema has {0} bytes of JSON; at most {MAX_FOREIGN_BYTES} are accepted")]
     TooLarge(usize),
-    /// The schema nests too deep.
-    #[error("input schema nests deeper than {MAX_FOREIGN_DEPTH} levels")]
+    /// The schema is nested too deeply.
+    #[error("input schema is nested deeper than {MAX_FOREIGN_DEPTH} levels")]
     TooDeep,
-    /// The schema does not compile.
+    /// The schema cannot be compiled, for this reason.
     #[error("input schema is not valid JSON Schema: {0}")]
     Invalid(String),
 }
 
-/// The schema of one of our input types, in the plain form that every provider takes.
-pub fn derived_schema<T: JsonSchema>() -> Value {
+/// The schema of an input type, in the simple form that every provider accepts.
+pub(crate) fn derived_schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -43,7 +43,7 @@ pub fn derived_schema<T: JsonSchema>() -> Value {
 
 /// The schema of the data of one of our tools, as programs are given them; nothing for a type that no
 /// value has.
-pub fn derived_output_schema<T: JsonSchema>() -> Option<Value> {
+pub(crate) fn derived_output_schema<T: JsonSchema>() -> Option<Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -125,7 +125,7 @@ fn forget_null(node: &mut Map<String, Value>) {
             && let Some(Value::Object(only)) = choices.pop()
         {
             node.remove("anyOf");
-            // What is said of the field stands before what is said of its type.
+            // The description of the field overrides that of its type.
             for (key, value) in only {
                 node.entry(key).or_insert(value);
             }
@@ -133,8 +133,8 @@ fn forget_null(node: &mut Map<String, Value>) {
     }
 }
 
-/// A documented enum derives as a choice of constants; models and providers do better with `enum`, and
-/// what was said of each constant goes into the description.
+/// schemars derives a choice of constants from a documented enum. Models and providers understand `enum`
+/// better, so the constants are put into one, and their documentation into the description.
 fn flatten_choices(node: &mut Map<String, Value>) {
     let Some(choices) = node.get("oneOf").and_then(Value::as_array) else { return };
     let constants: Option<Vec<Value>> = choices.iter().map(|it| it.get("const").cloned()).collect();
@@ -164,7 +164,7 @@ pub type Words<'w> = &'w dyn Fn(&str) -> String;
 
 /// The schema as models are shown it, with what is said in words put by `words`. Inputs are held to
 /// bounds that only say how numbers are stored, and nobody is told of them.
-pub fn shown_schema(schema: &Value, words: Words<'_>) -> Value {
+pub(crate) fn shown_schema(schema: &Value, words: Words<'_>) -> Value {
     let mut shown = schema.clone();
     show(&mut shown, words);
     shown
@@ -221,9 +221,9 @@ fn depth_exceeds(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// The schema in the form that providers' strict modes ask for: every property required, those that
-/// were optional nullable, nothing else allowed. A `null` that comes back is taken as absent.
-pub fn strict_schema(schema: &Value) -> Value {
+/// The schema in the form that the strict modes of providers require: every property is required, optional
+/// ones may be `null`, and no others are allowed. Input validation treats such a `null` as absent.
+pub(crate) fn strict_schema(schema: &Value) -> Value {
     let mut strict = schema.clone();
     make_strict(&mut strict);
     strict

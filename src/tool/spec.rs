@@ -1,4 +1,4 @@
-//! What a tool says about itself before it is called.
+//! The description of a tool: its name, text and schema for models, and its effects for policy.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,13 +16,13 @@ const MAX_SHOWN_TARGET: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SideEffect {
-    /// Looks at the workspace, changes nothing.
+    /// Reads the workspace and changes nothing.
     None,
-    /// Reads or sets state that lives in the session only.
+    /// Reads or changes state of the session only.
     ReadOnly,
     /// Changes files.
     Mutating,
-    /// Reaches beyond the workspace: the network, or a shell that can.
+    /// Reaches beyond the workspace, by the network or by a command that could use it.
     Network,
     /// Waits for or stops something.
     Blocking,
@@ -31,8 +31,8 @@ pub enum SideEffect {
 }
 
 impl SideEffect {
-    /// The seeds' risk table.
-    pub const fn risk(self) -> Risk {
+    /// The risk of a call with this effect.
+    pub(crate) const fn risk(self) -> Risk {
         match self {
             Self::None => Risk::None,
             Self::ReadOnly | Self::Blocking => Risk::Low,
@@ -42,19 +42,19 @@ impl SideEffect {
         }
     }
 
-    /// True when a call changes nothing outside the session, so that calls may run side by side.
-    pub const fn is_read_only(self) -> bool {
+    /// True when a call changes nothing outside the session, so that such calls may run in parallel.
+    pub(crate) const fn is_read_only(self) -> bool {
         matches!(self, Self::None | Self::ReadOnly)
     }
 }
 
-/// How much harm a call could do, lowest first.
+/// How much harm a call could do, from the lowest to the highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Risk {
-    /// Nothing to lose.
+    /// Changes nothing.
     None,
-    /// Easily undone.
+    /// Changes only what is easily undone.
     Low,
     /// Changes files.
     Medium,
@@ -65,8 +65,8 @@ pub enum Risk {
 }
 
 impl Risk {
-    /// The three levels that people are shown.
-    pub const fn for_people(self) -> &'static str {
+    /// The level that people are shown, one of three.
+    pub(crate) const fn for_people(self) -> &'static str {
         match self {
             Self::None | Self::Low => "low",
             Self::Medium => "medium",
@@ -75,7 +75,7 @@ impl Risk {
     }
 }
 
-/// MCP's hints about a tool; absent means not said.
+/// MCP's hints about a tool. An absent hint means unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Annotations {
@@ -88,7 +88,7 @@ pub struct Annotations {
     /// The tool may destroy something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Calling it twice is calling it once.
+    /// Calling it again with the same input has no further effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
     /// The tool reaches beyond this machine.
@@ -126,11 +126,11 @@ impl Annotations {
 /// Everything a model, a host or the policy learns about a tool.
 #[derive(Clone, Debug)]
 pub struct ToolSpec {
-    /// The name it is called by.
+    /// The name by which it is called.
     pub name: String,
-    /// The title for people.
+    /// The title that people are shown.
     pub title: String,
-    /// The text a model reads to decide when and how to call it.
+    /// The text from which models learn when and how to call it.
     pub description: String,
     /// JSON Schema of the input, always of `type: "object"`.
     pub input_schema: Value,
@@ -138,9 +138,9 @@ pub struct ToolSpec {
     pub output: Option<OutputSpec>,
     /// What it leaves behind.
     pub side_effect: SideEffect,
-    /// What kind of tool it is.
+    /// The kind of tool, which rules follow from.
     pub kind: ToolKind,
-    /// MCP's hints.
+    /// MCP's hints about the tool.
     pub annotations: Annotations,
     /// Whether a model has to know of it from the beginning, where hosts let models search for tools. Nothing
     /// where that is left to where it comes from.
@@ -194,10 +194,10 @@ fn beginning(text: &str, characters: usize) -> String {
     shown + cut
 }
 
-/// The rule of [`is_valid_name`], as errors tell it.
-pub const NAME_RULE: &str = "1 to 64 letters, digits, `_` or `-`";
+/// The rule of [`is_valid_name`] in words, for errors.
+pub(crate) const NAME_RULE: &str = "1 to 64 letters, digits, `_` or `-`";
 
-/// True for names that every provider and MCP client takes as they are.
+/// True for names that every provider and MCP client accepts.
 pub fn is_valid_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))

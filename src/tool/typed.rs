@@ -1,4 +1,4 @@
-//! Carries a typed [`Tool`] into the registry.
+//! Wraps a typed [`Tool`] as a [`DynTool`] for the registry.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::error::{ErrorKind, ToolError};
 
-/// A native tool with its spec and its compiled schema.
+/// A built-in tool with its description and its compiled schema.
 pub struct Typed<T> {
     tool: T,
     spec: ToolSpec,

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     error::{ErrorKind, ToolError},
     process::{
-        Ending, Ground, KeeperTrouble, SpillState, StopReason, Task, TaskState, signal_name,
+        CommandEnding, KeeperTrouble, RunMode, SpillState, StopReason, Task, TaskState, signal_name,
     },
     session::Session,
     shell::exit_meaning,
@@ -116,8 +116,8 @@ pub(super) fn started(
     with_facts(ToolOutput::text(notes.join("\n")), CommandFacts::of(task, None, None))
 }
 
-pub(super) fn stuck(task: &Task, reason: StopReason) -> Ending {
-    Ending {
+pub(super) fn stuck(task: &Task, reason: StopReason) -> CommandEnding {
+    CommandEnding {
         exit_code: None,
         signal: None,
         failure: None,
@@ -135,7 +135,7 @@ pub(super) fn stuck(task: &Task, reason: StopReason) -> Ending {
 pub(super) fn ended(
     plan: &CommandToRun,
     task: &Arc<Task>,
-    ending: &Ending,
+    ending: &CommandEnding,
     mut notes: Vec<String>,
     cx: &ToolContext,
 ) -> ToolOutput<CommandFacts> {
@@ -204,7 +204,7 @@ fn with_facts(
 }
 
 /// What became of those that the shell left behind, if there were any.
-fn leftovers(ending: &Ending) -> Option<String> {
+fn leftovers(ending: &CommandEnding) -> Option<String> {
     match ending.leftovers {
         0 => None,
         1 => Some("1 process outlived the shell and was stopped".to_owned()),
@@ -213,7 +213,7 @@ fn leftovers(ending: &Ending) -> Option<String> {
 }
 
 /// What somebody did to the process that watches over the command.
-fn trouble_words(ending: &Ending) -> Option<&'static str> {
+fn trouble_words(ending: &CommandEnding) -> Option<&'static str> {
     match (ending.trouble?, ending.survivors) {
         (KeeperTrouble::Stopped, _) => {
             Some("the process that watches over commands was stopped, and was set going again")
@@ -241,7 +241,7 @@ struct Verdict {
 impl Verdict {
     fn of(
         plan: &CommandToRun,
-        ending: &Ending,
+        ending: &CommandEnding,
         idle_limit: Option<Duration>,
         said_nothing: bool,
     ) -> Self {
@@ -310,7 +310,7 @@ impl Verdict {
 }
 
 impl CommandFacts {
-    fn of(task: &Task, ending: Option<&Ending>, cwd: Option<&Path>) -> Self {
+    fn of(task: &Task, ending: Option<&CommandEnding>, cwd: Option<&Path>) -> Self {
         let (output_file, output_file_bytes) = match task.spill_state() {
             SpillState::File { path, bytes } => {
                 (Some(path.to_string_lossy().into_owned()), Some(bytes))
@@ -318,7 +318,7 @@ impl CommandFacts {
             SpillState::None | SpillState::Failed(_) => (None, None),
         };
         Self {
-            task_id: (task.ground() == Ground::Back).then(|| task.id.clone()),
+            task_id: (task.run_mode() == RunMode::Background).then(|| task.id.clone()),
             contained: task.is_contained(),
             not_contained: task.not_contained.as_ref().map(ToString::to_string),
             output_bytes: task.total(),
@@ -331,7 +331,7 @@ impl CommandFacts {
 }
 
 impl EndingFacts {
-    fn of(ending: &Ending) -> Self {
+    fn of(ending: &CommandEnding) -> Self {
         Self {
             exit_code: ending.exit_code,
             signal: ending.signal.map(|it| signal_name(it).into()),
@@ -370,11 +370,13 @@ pub(super) fn state_words(task: &Task) -> String {
     let state = task.state().as_str();
     let words = match task.ending() {
         None => format!("task `{}` is {state}", task.id),
-        Some(Ending { failure: Some(cause), .. }) => format!("task `{}` {state}: {cause}", task.id),
-        Some(Ending { exit_code: Some(code), .. }) => {
+        Some(CommandEnding { failure: Some(cause), .. }) => {
+            format!("task `{}` {state}: {cause}", task.id)
+        }
+        Some(CommandEnding { exit_code: Some(code), .. }) => {
             format!("task `{}` {state} with exit code {code}", task.id)
         }
-        Some(Ending { signal: Some(signal), .. }) => {
+        Some(CommandEnding { signal: Some(signal), .. }) => {
             format!("task `{}` {state}, ended by {}", task.id, signal_name(*signal))
         }
         Some(_) => format!("task `{}` {state}", task.id),

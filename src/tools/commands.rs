@@ -9,7 +9,10 @@ use std::{
 use super::command_answer::{CommandFacts, ended, started, stuck};
 use crate::{
     error::{ErrorKind, ToolError},
-    process::{CommandRole, CommandSpec, Ending, Foreground, Ground, MAX_COMMAND_BYTES, Outcome},
+    process::{
+        CommandEnding, CommandRole, CommandSpec, ForegroundCommand, ForegroundOutcome,
+        MAX_COMMAND_BYTES, RunMode,
+    },
     tool::{ToolContext, ToolOutput, shown_path, shown_text},
     workspace::real_place,
 };
@@ -21,7 +24,7 @@ pub(super) struct CommandToRun {
     /// Where it runs: policy judges it there.
     pub(super) start: StartingPlace,
     pub(super) timeout: Duration,
-    pub(super) ground: Ground,
+    pub(super) run_mode: RunMode,
     pub(super) wording: Wording,
 }
 
@@ -103,9 +106,9 @@ pub(super) fn checked_command(command: String) -> Result<String, ToolError> {
 
 /// One line for a person.
 pub(super) fn describe(plan: &CommandToRun) -> String {
-    let how = match plan.ground {
-        Ground::Fore => "",
-        Ground::Back => " in the background",
+    let how = match plan.run_mode {
+        RunMode::Foreground => "",
+        RunMode::Background => " in the background",
     };
     format!("Execute{how}: {}", shown_text(&plan.command))
 }
@@ -124,34 +127,36 @@ pub(super) async fn run(
             description: plan.description.clone(),
             cwd: plan.start.path.clone(),
             session_id: cx.session.id.clone(),
-            ground: plan.ground,
-            is_heard: plan.ground == Ground::Fore && cx.progress.is_watched(),
+            run_mode: plan.run_mode,
+            is_streamed: plan.run_mode == RunMode::Foreground && cx.progress.is_watched(),
         })
         .await
         .map_err(not_started)?;
-    if plan.ground == Ground::Back {
+    if plan.run_mode == RunMode::Background {
         return Ok(started(&task, plan.wording, notes));
     }
-    let foreground = Foreground::of(Arc::clone(manager), Arc::clone(&task));
+    let foreground = ForegroundCommand::of(Arc::clone(manager), Arc::clone(&task));
     let outcome = if cx.progress.is_watched() {
         let tell = async |text: String| {
             cx.output(text);
             cx.progress.caught_up().await;
         };
-        foreground.outcome_heard(plan.timeout, tell).await
+        foreground.outcome_with_output(plan.timeout, tell).await
     } else {
         foreground.outcome(plan.timeout).await
     };
     match outcome {
-        Outcome::Background => {
+        ForegroundOutcome::Background => {
             notes.push(format!(
                 "it was not done after {} ms and goes on in the background",
                 plan.timeout.as_millis()
             ));
             Ok(started(&task, plan.wording, notes))
         }
-        Outcome::Stuck(reason) => Ok(ended(&plan, &task, &stuck(&task, reason), notes, cx)),
-        Outcome::Ended(ending) => {
+        ForegroundOutcome::Stuck(reason) => {
+            Ok(ended(&plan, &task, &stuck(&task, reason), notes, cx))
+        }
+        ForegroundOutcome::Ended(ending) => {
             if !plan.start.is_own {
                 follow_cwd(&plan.start.path, &ending, cx, &mut notes);
             }
@@ -161,7 +166,7 @@ pub(super) async fn run(
 }
 
 /// The next command starts where this one ended up, while that is inside the workspace.
-fn follow_cwd(start: &Path, ending: &Ending, cx: &ToolContext, notes: &mut Vec<String>) {
+fn follow_cwd(start: &Path, ending: &CommandEnding, cx: &ToolContext, notes: &mut Vec<String>) {
     let cwd = ending.cwd.as_deref().unwrap_or(start);
     if *cwd == *cx.session.shell.cwd() {
         return;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use toolwright::{
     error::ErrorKind,
     hooks::{CommandHook, Hook, HookEvent, HookRunner, ToolMatcher},
-    pipeline::{CallOptions, Order, ToolCall},
+    pipeline::{CallOptions, ToolCall, TurnOrder},
     policy::PermissionMode,
     tool::{Content, ToolContext, ToolOutput},
 };
@@ -305,7 +305,7 @@ async fn a_hook_that_ends_the_turn_leaves_errors_for_the_rest() {
             bed.pipeline.arrival("diagnostic_echo"),
             calls,
             CallOptions::default(),
-            Order::Serial,
+            TurnOrder::Serial,
         )
         .await;
     let kinds: Vec<_> = outputs.iter().map(|it| error_of(it).map(|(kind, _)| kind)).collect();

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolwright::{
     error::ErrorKind,
-    pipeline::{CallOptions, Limits, Order, ToolCall},
+    pipeline::{CallOptions, Limits, ToolCall, TurnOrder},
     tool::{Progress, ProgressSink, ToolOutput},
 };
 
@@ -134,7 +134,7 @@ async fn once_cancelled_the_rest_of_a_turn_gets_errors() {
             bed.pipeline.arrival("diagnostic_echo"),
             calls,
             CallOptions { cancel, progress, ..CallOptions::default() },
-            Order::Serial,
+            TurnOrder::Serial,
         )
         .await;
     let kinds: Vec<_> = outputs.iter().map(error_kind).collect();

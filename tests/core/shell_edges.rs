@@ -224,7 +224,7 @@ async fn a_command_that_waits_for_its_listener_is_not_silent() {
             if bytes > 0 && std::mem::take(&mut slow) {
                 tokio::time::sleep(2 * idle).await;
             }
-            backlog.heard();
+            backlog.handled();
         }
         bytes
     };

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    process::Ground,
+    process::RunMode,
     tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
         command_answer::CommandFacts,
@@ -81,7 +81,11 @@ impl Tool for Shell {
             description: None,
             start,
             timeout: Duration::from_millis(timeout.into()),
-            ground: if input.background == Some(true) { Ground::Back } else { Ground::Fore },
+            run_mode: if input.background == Some(true) {
+                RunMode::Background
+            } else {
+                RunMode::Foreground
+            },
             wording: Wording::CodeFirst,
         })
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     error::ToolError,
-    process::Ground,
+    process::RunMode,
     tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
     tools::{
         command_answer::CommandFacts,
@@ -64,7 +64,11 @@ impl Tool for Bash {
             description: input.description,
             start: StartingPlace::of_session(cx),
             timeout: Duration::from_millis(timeout.into()),
-            ground: if input.run_in_background == Some(true) { Ground::Back } else { Ground::Fore },
+            run_mode: if input.run_in_background == Some(true) {
+                RunMode::Background
+            } else {
+                RunMode::Foreground
+            },
             wording: Wording::OutputFirst,
         })
     }

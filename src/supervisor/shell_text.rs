@@ -1,17 +1,21 @@
-//! What the text of a command tells before a shell reads it.
+//! Decides two things about the text of a command before a shell reads it: whether it is complete, so that an
+//! empty line can be appended, and whether it replaces the shell by `exec`.
 //!
-//! Whether a shell reads it to its end and wants no more: nothing is open there, no quote, no bracket, no
-//! document, no `if` without its `fi`.
-//!
-//! Behind such a text an empty line changes nothing. Behind one that is not whole it would: it would be
-//! part of an open document, or move the line at which the shell says that the text ends too early. The
-//! answer is yes only where that is certain; no is always safe.
+//! A text is complete when nothing is open at its end: no quote, no bracket, no here-document, no `if`
+//! without its `fi`. An empty line after an incomplete text would become part of an open here-document, or
+//! change the line number in the shell's message about the unexpected end. "Complete" is only answered where
+//! it is certain; the opposite is always safe.
 
-/// True when an empty line behind the text is sure to change nothing.
-pub(crate) fn is_whole(text: &[u8]) -> bool {
-    let mut scan =
-        Scan { text, at: 0, open: Vec::new(), documents: Vec::new(), words: Words::default() };
-    // With `set -v`, a shell shows every line that it reads.
+/// True when an empty line after the text is certain to change nothing.
+pub(crate) fn is_complete(text: &[u8]) -> bool {
+    let mut scan = TextScan {
+        text,
+        at: 0,
+        open: Vec::new(),
+        documents: Vec::new(),
+        words: KeywordBalance::default(),
+    };
+    // With `set -v`, the shell would also show the empty line.
     !shows_lines(text)
         && scan.reaches_the_end()
         && scan.open.is_empty()
@@ -20,26 +24,26 @@ pub(crate) fn is_whole(text: &[u8]) -> bool {
         && !wants_more(text)
 }
 
-/// What is open, and closes with another sign than a quote of one kind.
+/// A delimiter that was opened and not closed yet. Single quotes are skipped as a whole.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum OpenDelimiter {
     DoubleQuote,
     Backtick,
     Bracket,
     Brace,
 }
 
-/// A document that begins with the next line.
-struct Document {
+/// A here-document that begins with the next line.
+struct HereDocument {
     end: Vec<u8>,
     strips_tabs: bool,
 }
 
-/// How many words there are that open something, less those that close it.
+/// For each kind of block, how many keywords open one minus how many close one.
 #[derive(Default)]
-struct Words([i32; 6]);
+struct KeywordBalance([i32; 6]);
 
-impl Words {
+impl KeywordBalance {
     fn note(&mut self, word: &[u8]) {
         let [ifs, dos, loops, cases, braces, tests] = &mut self.0;
         match word {
@@ -57,7 +61,7 @@ impl Words {
             b"}" => *braces -= 1,
             b"[[" => *tests += 1,
             b"]]" => *tests -= 1,
-            // What has to follow these is not looked for.
+            // The text that has to follow these is not parsed, so such a text never counts as complete.
             b"function" | b"coproc" => *braces += 1_000,
             _ => {}
         }
@@ -68,29 +72,31 @@ impl Words {
     }
 }
 
-struct Scan<'a> {
+struct TextScan<'a> {
     text: &'a [u8],
     at: usize,
-    open: Vec<Open>,
-    documents: Vec<Document>,
-    words: Words,
+    open: Vec<OpenDelimiter>,
+    documents: Vec<HereDocument>,
+    words: KeywordBalance,
 }
 
-impl Scan<'_> {
-    /// Goes through the text; false where something does not close or is not understood.
+impl TextScan<'_> {
+    /// Reads the text to its end; false when something is not closed or not understood.
     fn reaches_the_end(&mut self) -> bool {
         while let Some(byte) = self.next() {
-            let is_quoted = self.open.last() == Some(&Open::DoubleQuote);
+            let is_quoted = self.open.last() == Some(&OpenDelimiter::DoubleQuote);
             let goes_on = match byte {
                 b'\\' => self.next().is_some(),
                 b'\'' if !is_quoted => self.skip_past(b'\''),
-                b'"' => self.turn(Open::DoubleQuote),
-                b'`' => self.turn(Open::Backtick),
+                b'"' => self.turn(OpenDelimiter::DoubleQuote),
+                b'`' => self.turn(OpenDelimiter::Backtick),
                 b'$' => self.after_dollar(is_quoted),
                 _ if is_quoted => true,
-                b'(' => self.begin(Open::Bracket),
-                b')' => self.end(Open::Bracket),
-                b'}' if self.open.last() == Some(&Open::Brace) => self.end(Open::Brace),
+                b'(' => self.begin(OpenDelimiter::Bracket),
+                b')' => self.end(OpenDelimiter::Bracket),
+                b'}' if self.open.last() == Some(&OpenDelimiter::Brace) => {
+                    self.end(OpenDelimiter::Brace)
+                }
                 b'<' if self.peek() == Some(b'<') => self.document(),
                 b'\n' => self.skip_documents(),
                 b'#' if self.begins_a_word() => self.skip_line(),
@@ -114,7 +120,7 @@ impl Scan<'_> {
         byte
     }
 
-    /// True when the byte just read is the first of a word.
+    /// True when the byte that was just read begins a word.
     fn begins_a_word(&self) -> bool {
         let before = self.at.checked_sub(2).and_then(|it| self.text.get(it));
         before.is_none_or(|it| b" \t\n;&|()`".contains(it))
@@ -129,18 +135,18 @@ impl Scan<'_> {
         false
     }
 
-    /// Closes what opens and closes with the same sign, or opens it.
-    fn turn(&mut self, which: Open) -> bool {
+    /// Closes a delimiter that opens and closes with the same character, or opens it.
+    fn turn(&mut self, which: OpenDelimiter) -> bool {
         if self.open.last() == Some(&which) { self.end(which) } else { self.begin(which) }
     }
 
-    fn begin(&mut self, which: Open) -> bool {
+    fn begin(&mut self, which: OpenDelimiter) -> bool {
         self.open.push(which);
         true
     }
 
-    /// A sign that closes nothing, as in the patterns of a `case`, is not understood.
-    fn end(&mut self, which: Open) -> bool {
+    /// Closes a delimiter. One that was not opened, as in the patterns of a `case`, is not understood.
+    fn end(&mut self, which: OpenDelimiter) -> bool {
         self.open.pop() == Some(which)
     }
 
@@ -148,11 +154,11 @@ impl Scan<'_> {
         match self.peek() {
             Some(b'(') => {
                 self.at += 1;
-                self.begin(Open::Bracket)
+                self.begin(OpenDelimiter::Bracket)
             }
             Some(b'{') => {
                 self.at += 1;
-                self.begin(Open::Brace)
+                self.begin(OpenDelimiter::Brace)
             }
             Some(b'\'') if !is_quoted => {
                 self.at += 1;
@@ -165,7 +171,7 @@ impl Scan<'_> {
                 }
                 false
             }
-            // Not `$#`, behind which a comment would begin otherwise.
+            // The `#` of `$#` begins no comment.
             Some(b'#') => {
                 self.at += 1;
                 true
@@ -174,7 +180,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Notes the document that `<<` announces; the first `<` is read.
+    /// Records the here-document that `<<` announces. The first `<` has been read.
     fn document(&mut self) -> bool {
         self.at += 1;
         if self.peek() == Some(b'<') {
@@ -198,16 +204,16 @@ impl Scan<'_> {
                     end.extend(self.text.get(from..self.at - 1).unwrap_or_default());
                 }
                 b'\\' => end.extend(self.next()),
-                // Not a plain word, and in arithmetic not a document at all.
+                // Not a plain word. In arithmetic, `<<` is no here-document at all.
                 b'$' | b'`' => return false,
                 _ => end.push(byte),
             }
         }
-        self.documents.push(Document { end, strips_tabs });
+        self.documents.push(HereDocument { end, strips_tabs });
         true
     }
 
-    /// Skips the documents that begin with this line, each to its end.
+    /// Skips the here-documents that begin with this line, each to its end.
     fn skip_documents(&mut self) -> bool {
         for document in std::mem::take(&mut self.documents) {
             loop {
@@ -227,7 +233,7 @@ impl Scan<'_> {
         true
     }
 
-    /// Leaves the end of the line unread: documents begin there.
+    /// Skips to the end of the line, which stays unread because here-documents begin there.
     fn skip_line(&mut self) -> bool {
         while self.peek().is_some_and(|it| it != b'\n') {
             self.at += 1;
@@ -248,12 +254,12 @@ impl Scan<'_> {
     }
 }
 
-/// A part of a word that means itself.
+/// True for a byte that stands for itself in a word.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"{}[]_-./=+,:@%^~!*?".contains(&byte) || byte >= 0x80
 }
 
-/// True where the last sign asks for another command.
+/// True when the text ends with an operator that another command has to follow.
 fn wants_more(text: &[u8]) -> bool {
     let last_line = text.trim_ascii_end();
     last_line.is_empty()
@@ -262,7 +268,7 @@ fn wants_more(text: &[u8]) -> bool {
         || last_line.ends_with(b"()")
 }
 
-/// True where the text may have the shell show what it reads, or all of the text.
+/// True when the text may make the shell show the lines that it reads, or the whole text.
 fn shows_lines(text: &[u8]) -> bool {
     let contains = |part: &[u8]| text.windows(part.len()).any(|it| it == part);
     let options = text.windows(5).enumerate().filter(|(_, it)| *it == b"set -").any(|(at, _)| {
@@ -272,8 +278,8 @@ fn shows_lines(text: &[u8]) -> bool {
     options || contains(b"verbose") || contains(b"BASH_EXECUTION_STRING")
 }
 
-/// True where the text has the shell become another program, as far as can be seen.
-pub(crate) fn becomes_a_program(text: &[u8]) -> bool {
+/// True when the text seems to replace the shell by another program with `exec`.
+pub(crate) fn execs_a_program(text: &[u8]) -> bool {
     text.windows(5).enumerate().filter(|(_, it)| *it == b"exec " || *it == b"exec\t").any(
         |(at, _)| {
             let before = text.get(..at).unwrap_or_default();
@@ -281,7 +287,7 @@ pub(crate) fn becomes_a_program(text: &[u8]) -> bool {
             let before = before.get(..at - spaces).unwrap_or_default();
             let is_command = before.last().is_none_or(|it| b";&|({\n".contains(it));
             let behind = text.get(at + 5..).unwrap_or_default().trim_ascii_start();
-            // Not a redirection, which changes the shell's own descriptors.
+            // `exec` with a redirection only changes the shell's own descriptors.
             let is_program = !behind.first().is_none_or(|it| b"<>&0123456789{".contains(it));
             is_command && is_program
         },

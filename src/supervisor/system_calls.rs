@@ -1,4 +1,4 @@
-//! The system calls that no safe wrapper offers. Everything unsafe of the supervisor is here.
+//! System calls that have no safe wrapper. All unsafe code of the supervisor is in this file.
 
 #![expect(unsafe_code, reason = "fork, clone and signal masks have no safe interface")]
 
@@ -12,7 +12,7 @@ use std::{
 
 use rustix::process::Pid;
 
-/// Which side of a fork this is.
+/// The side of a fork that a process is on.
 pub(crate) enum Forked {
     /// The process that forked, and the id of the new one.
     Parent(i32),
@@ -20,7 +20,7 @@ pub(crate) enum Forked {
     Child,
 }
 
-/// Makes a second process of this one.
+/// Forks this process.
 pub(crate) fn fork() -> io::Result<Forked> {
     // SAFETY: the supervisor has one thread, so the child finds no lock held and may go on as usual.
     match unsafe { libc::fork() } {
@@ -30,7 +30,7 @@ pub(crate) fn fork() -> io::Result<Forked> {
     }
 }
 
-/// A descriptor that becomes readable when a child has ended, while [`hold_all_signals`] holds.
+/// A descriptor that becomes readable when a child has ended, while [`block_all_signals`] holds.
 pub(crate) fn child_exits() -> io::Result<OwnedFd> {
     // SAFETY: the descriptor that `signalfd` gives is new and ours alone.
     unsafe {
@@ -42,9 +42,9 @@ pub(crate) fn child_exits() -> io::Result<OwnedFd> {
     }
 }
 
-/// Holds every signal back that can be held back, for good: whoever would end this process by a signal has
-/// to use one that nobody can hold back. The end of a child waits to be read from [`child_exits`].
-pub(crate) fn hold_all_signals() {
+/// Blocks all signals that can be blocked, for good, so that only SIGKILL and SIGSTOP affect this process.
+/// SIGCHLD is read from [`child_exits`] instead.
+pub(crate) fn block_all_signals() {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `sigfillset` initialises the set.
     set_mask(&unsafe {
@@ -53,11 +53,11 @@ pub(crate) fn hold_all_signals() {
     });
 }
 
-/// Lets every signal do what it usually does: what the host ignores, and who started the host, is no
-/// business of commands. But for a broken pipe, which would end this process; starting a command sees
-/// to that one.
-pub(crate) fn ignore_nothing() {
-    // The last one is the same everywhere on Linux; those that cannot be set are left alone.
+/// Resets every signal to its default action. Commands inherit ignored signals, and what the host ignores
+/// should not affect them. Except SIGPIPE, which would end this process; [`start_program`] resets it for the
+/// command.
+pub(crate) fn reset_signals() {
+    // 64 is the highest signal on every Linux. Signals that cannot be reset are left as they are.
     for signal in (1..=64).filter(|it| *it != libc::SIGPIPE) {
         // SAFETY: no handler is set, only the default.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
@@ -81,21 +81,21 @@ fn signals<const COUNT: usize>(wanted: [i32; COUNT]) -> libc::sigset_t {
     }
 }
 
-/// A program to start, and what it starts with.
+/// A program to start, with its arguments, environment and descriptors.
 pub(crate) struct ProgramStart<'a> {
     pub(crate) program: &'a CStr,
     pub(crate) arguments: &'a [&'a CStr],
     pub(crate) environment: &'a [CString],
-    /// True to share the current directory with this process from then on: where it goes, we go.
+    /// True to share the current directory with this process: a `chdir` of the program changes both.
     pub(crate) shares_directory: bool,
-    /// Nothing for the input of this process.
+    /// None to inherit the input of this process.
     pub(crate) input: Option<&'a OwnedFd>,
     pub(crate) output: &'a OwnedFd,
     pub(crate) errors: &'a OwnedFd,
 }
 
-/// What the new process needs between its start and its program. It shares our memory until then.
-struct Beginning {
+/// What the new process needs until it runs its program. Until then it shares the memory of this process.
+struct ChildSetup {
     program: *const c_char,
     arguments: *const *const c_char,
     environment: *const *const c_char,
@@ -103,17 +103,17 @@ struct Beginning {
     error: c_int,
 }
 
-/// How much stack the new process has until its program runs: it makes a few system calls.
+/// The stack of the new process until its program runs. It only makes a few system calls.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// Starts a program in a group of its own, in the current directory.
+/// Starts a program in its own process group, in the current directory.
 pub(crate) fn start_program(start: &ProgramStart<'_>) -> io::Result<Pid> {
     let list = |texts: &mut dyn Iterator<Item = *const c_char>| {
         texts.chain([ptr::null()]).collect::<Vec<_>>()
     };
     let arguments = list(&mut start.arguments.iter().map(|it| it.as_ptr()));
     let environment = list(&mut start.environment.iter().map(|it| it.as_ptr()));
-    let mut beginning = Beginning {
+    let mut setup = ChildSetup {
         program: start.program.as_ptr(),
         arguments: arguments.as_ptr(),
         environment: environment.as_ptr(),
@@ -124,22 +124,22 @@ pub(crate) fn start_program(start: &ProgramStart<'_>) -> io::Result<Pid> {
         ],
         error: 0,
     };
-    // Of the widest type there is, so that the stack is aligned.
+    // The widest integer type, so that the stack is aligned.
     let mut stack = vec![0_u128; STACK_BYTES / size_of::<u128>()];
     let sharing = if start.shares_directory { libc::CLONE_FS } else { 0 };
     let flags = sharing | libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    let shared = (&raw mut beginning).cast::<c_void>();
-    // SAFETY: the stack grows down from its end and is used by nobody else. CLONE_VFORK holds us until the
-    // new process has its own memory or is gone, so that all it was given outlives its use.
+    let shared = (&raw mut setup).cast::<c_void>();
+    // SAFETY: the stack grows down from its end, and only the new process uses it. CLONE_VFORK suspends this
+    // process until the new one has its own memory or has exited, so everything it uses lives long enough.
     let child = unsafe {
         let top = stack.as_mut_ptr_range().end.cast::<c_void>();
-        libc::clone(begin, top, flags, shared)
+        libc::clone(run_child, top, flags, shared)
     };
     if child == -1 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: written by the new process alone, which has stopped using it.
-    let error = unsafe { (&raw const beginning.error).read_volatile() };
+    // SAFETY: only the new process wrote to it, and no longer uses it.
+    let error = unsafe { (&raw const setup.error).read_volatile() };
     let child = Pid::from_raw(child).ok_or(io::ErrorKind::NotFound)?;
     if error == 0 {
         return Ok(child);
@@ -148,35 +148,35 @@ pub(crate) fn start_program(start: &ProgramStart<'_>) -> io::Result<Pid> {
     Err(io::Error::from_raw_os_error(error))
 }
 
-/// What the new process does first.
-extern "C" fn begin(shared: *mut c_void) -> c_int {
-    let beginning = shared.cast::<Beginning>();
-    // SAFETY: `start_program` keeps all of it until we have a program or are gone. Nothing but
-    // system calls is made, and no lock is taken.
+/// Runs in the new process: sets up descriptors and signals, then runs the program.
+extern "C" fn run_child(shared: *mut c_void) -> c_int {
+    let setup = shared.cast::<ChildSetup>();
+    // SAFETY: `start_program` keeps all of it until this process runs its program or has exited. Only system
+    // calls are made, and no lock is taken.
     unsafe {
         libc::setpgid(0, 0);
-        for (number, descriptor) in (0..).zip((*beginning).descriptors) {
+        for (number, descriptor) in (0..).zip((*setup).descriptors) {
             if descriptor >= 0 && libc::dup2(descriptor, number) == -1 {
-                return give_up(beginning);
+                return report_and_exit(setup);
             }
         }
-        // Rust's runtime ignores a broken pipe, and this process holds all signals back.
+        // Rust's runtime ignores SIGPIPE, and the supervisor blocks all signals.
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         set_mask(&signals([]));
-        libc::execve((*beginning).program, (*beginning).arguments, (*beginning).environment);
-        give_up(beginning)
+        libc::execve((*setup).program, (*setup).arguments, (*setup).environment);
+        report_and_exit(setup)
     }
 }
 
-/// Tells why there is no program.
+/// Reports why the program could not be run, and exits.
 ///
 /// # Safety
-/// As for the caller: the memory is shared and still there.
-unsafe fn give_up(beginning: *mut Beginning) -> c_int {
+/// `setup` must point to the memory that `start_program` shares.
+unsafe fn report_and_exit(setup: *mut ChildSetup) -> c_int {
     let cause = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-    // SAFETY: see above.
+    // SAFETY: the caller guarantees that the memory is there.
     unsafe {
-        (&raw mut (*beginning).error).write_volatile(cause);
+        (&raw mut (*setup).error).write_volatile(cause);
         libc::_exit(127)
     }
 }

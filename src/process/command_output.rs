@@ -1,4 +1,5 @@
-//! The output of one command: its beginning and its end in memory, all of it in a file once it is large.
+//! The output of one command. Its beginning and its end stay in memory; once it is larger than that, all of
+//! it is also written to a file, up to a limit.
 
 use std::{
     fs::File,
@@ -7,62 +8,62 @@ use std::{
     sync::Arc,
 };
 
-use super::files::OutputFiles;
+use super::output_files::OutputFiles;
 use crate::regular_file;
 
-/// How many bytes of the beginning, and of the end, stay in memory.
+/// How many bytes of the beginning, and how many of the end, stay in memory.
 pub(super) const KEPT: usize = 64 * 1024;
-/// How many bytes wait for a slow listener before the command has to.
+/// How many bytes are queued for a listener before the command has to wait.
 const MAX_WAITING: usize = 256 * 1024;
 
-/// Where a copy of everything goes.
+/// The file with the whole output.
 #[derive(Debug)]
 enum Spill {
-    /// All of it is in memory.
+    /// There is none yet, because all of the output is in memory.
     NotNeeded,
-    /// There is never one: only the beginning is wanted.
+    /// There never is one, because only the beginning is wanted.
     Unwanted,
-    /// In the file, up to the cap; it is open while there may be more.
+    /// The file holds the output up to the cap. It is open while the command runs.
     File { file: Option<File>, path: PathBuf, written: u64 },
-    /// The file could not be made or written.
+    /// The file could not be created or written, for this reason.
     Failed(String),
 }
 
-/// What of the output can be had beside head and tail.
+/// Whether there is a file with the whole output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SpillState {
-    /// There is no file: memory holds all.
+pub(crate) enum SpillState {
+    /// There is no file.
     None,
-    /// A file with this many of the bytes, from the first on.
+    /// A file holds the output from the first byte on, up to its limit.
     File {
-        /// Where.
+        /// The path of the file.
         path: PathBuf,
-        /// How many.
+        /// How many bytes it holds.
         bytes: u64,
     },
-    /// There should be a file, and this is why there is none.
+    /// The file could not be created or written, for this reason.
     Failed(String),
 }
 
-/// A part of the output.
+/// A piece of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Where it begins; later than asked where that was not kept.
+pub(crate) struct OutputPart {
+    /// Where it begins. This is later than requested if the bytes there were not kept.
     pub offset: u64,
-    /// The bytes.
+    /// The bytes of the output from there on.
     pub bytes: Vec<u8>,
 }
 
-impl Part {
-    /// Where it ends.
-    pub fn end(&self) -> u64 {
+impl OutputPart {
+    /// The offset of the first byte behind it.
+    pub(crate) fn end(&self) -> u64 {
         self.offset + self.bytes.len() as u64
     }
 }
 
-/// Takes output as it comes.
+/// Collects the output of a command.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct CommandOutput {
     /// How many bytes of the beginning stay in memory.
     head_bytes: usize,
     head: Vec<u8>,
@@ -73,11 +74,11 @@ pub(super) struct Output {
     files: Arc<OutputFiles>,
     file_name: String,
     cap: u64,
-    /// What a listener has not taken yet, where there is a listener.
+    /// Output that the listener has not taken yet. None without a listener.
     waiting: Option<Vec<u8>>,
 }
 
-impl Output {
+impl CommandOutput {
     pub(super) fn new(files: Arc<OutputFiles>, file_name: String, cap: u64) -> Self {
         Self {
             head_bytes: KEPT,
@@ -92,18 +93,18 @@ impl Output {
         }
     }
 
-    /// Keeps the beginning alone, and never in a file.
+    /// Keeps only the beginning, and never in a file.
     pub(super) fn beginning(files: Arc<OutputFiles>, bytes: usize) -> Self {
         let output = Self::new(files, String::new(), 0);
         Self { head_bytes: bytes, spill: Spill::Unwanted, ..output }
     }
 
-    /// Keeps output for a listener, who has to take it.
+    /// Queues output for a listener from now on, which has to take it.
     pub(super) fn listen(&mut self) {
         self.waiting = Some(Vec::new());
     }
 
-    /// What came since the listener last took something; gives back whether the command had to wait.
+    /// Takes the queued output; also returns whether the command had to wait.
     pub(super) fn take_waiting(&mut self) -> (Vec<u8>, bool) {
         let was_full = self.is_full();
         (self.waiting.as_mut().map(std::mem::take).unwrap_or_default(), was_full)
@@ -114,7 +115,7 @@ impl Output {
         self.waiting.as_ref().is_some_and(|it| it.len() >= MAX_WAITING)
     }
 
-    /// Nobody listens any more.
+    /// Queues no output any more.
     pub(super) fn stop_listening(&mut self) {
         self.waiting = None;
     }
@@ -142,7 +143,7 @@ impl Output {
         self.write(chunk);
     }
 
-    /// True when what comes is only counted, but for its end: the file is full, and nobody listens.
+    /// True when of further output only the end is kept: the file is full, and there is no listener.
     pub(super) fn only_counts(&self) -> bool {
         let is_full = match &self.spill {
             Spill::NotNeeded => false,
@@ -153,13 +154,13 @@ impl Output {
         is_full && self.waiting.is_none()
     }
 
-    /// Counts bytes that nobody will see. At least [`KEPT`] more have to follow.
+    /// Counts bytes that were thrown away. At least [`KEPT`] more have to follow.
     pub(super) fn skip(&mut self, bytes: u64) {
         self.total += bytes;
         self.tail.clear();
     }
 
-    /// Begins the file, with everything that has come so far.
+    /// Creates the file and writes the output so far to it.
     pub(super) fn spill(&mut self) {
         if !matches!(self.spill, Spill::NotNeeded) {
             return;
@@ -180,7 +181,7 @@ impl Output {
         match file.write_all(within) {
             Ok(()) => *written += within.len() as u64,
             Err(error) => {
-                // A file with a hole at its end would pass for the whole.
+                // A reader would take an incomplete file for the whole output.
                 let _ = std::fs::remove_file(path);
                 self.spill = Spill::Failed(error.to_string());
             }
@@ -201,22 +202,22 @@ impl Output {
         }
     }
 
-    /// The beginning and the end; the end is empty where the beginning is all.
+    /// The beginning and the end. The end is empty if the beginning is all there is.
     pub(super) fn ends(&self) -> (Vec<u8>, Vec<u8>) {
         (self.head.clone(), last(&self.tail, KEPT).to_vec())
     }
 
-    /// All of it, where beginning and end touch.
+    /// The whole output, if there is nothing between its beginning and its end in memory.
     pub(super) fn whole(&self) -> Option<Vec<u8>> {
         (self.total == (self.head.len() + self.tail.len()) as u64)
             .then(|| [self.head.as_slice(), &self.tail].concat())
     }
 
-    /// At most so many bytes from an offset on. Bytes that nobody kept are left out: the part begins
-    /// behind them, or ends before.
-    pub(super) fn part(&self, offset: u64, max: usize) -> io::Result<Part> {
+    /// At most `max` bytes from an offset on. Bytes that were not kept are left out: the part begins behind
+    /// them, or ends before them.
+    pub(super) fn part(&self, offset: u64, max: usize) -> io::Result<OutputPart> {
         let mut part = self.piece(offset, max)?;
-        // Memory and file have a piece each.
+        // The bytes may be partly in memory and partly in the file.
         while part.end() < self.total && part.bytes.len() < max {
             let next = self.piece(part.end(), max - part.bytes.len())?;
             if next.offset > part.end() || next.bytes.is_empty() {
@@ -227,16 +228,16 @@ impl Output {
         Ok(part)
     }
 
-    /// The beginning of a part, from one place.
-    fn piece(&self, offset: u64, max: usize) -> io::Result<Part> {
+    /// The beginning of a part, either from memory or from the file.
+    fn piece(&self, offset: u64, max: usize) -> io::Result<OutputPart> {
         let offset = offset.min(self.total);
         let tail_begins = self.total - self.tail.len() as u64;
         if let Some(from_head) = slice_from(&self.head, offset, max) {
-            return Ok(Part { offset, bytes: from_head.to_vec() });
+            return Ok(OutputPart { offset, bytes: from_head.to_vec() });
         }
         if offset >= tail_begins {
             let bytes = slice_from(&self.tail, offset - tail_begins, max).unwrap_or_default();
-            return Ok(Part { offset, bytes: bytes.to_vec() });
+            return Ok(OutputPart { offset, bytes: bytes.to_vec() });
         }
         if let Spill::File { file, path, written } = &self.spill
             && offset < *written
@@ -247,13 +248,13 @@ impl Output {
                 Some(file) => read_exact_at(file, &mut bytes, offset)?,
                 None => read_exact_at(&regular_file::open(path)?, &mut bytes, offset)?,
             }
-            return Ok(Part { offset, bytes });
+            return Ok(OutputPart { offset, bytes });
         }
         let bytes = self.tail.get(..max.min(self.tail.len())).unwrap_or_default().to_vec();
-        Ok(Part { offset: tail_begins, bytes })
+        Ok(OutputPart { offset: tail_begins, bytes })
     }
 
-    /// Lets go of what is needed for more output only.
+    /// Closes the file and frees memory that only further output would need.
     pub(super) fn settle(&mut self) {
         if let Spill::File { file, .. } = &mut self.spill {
             *file = None;
@@ -295,11 +296,11 @@ mod tests {
 
     use super::*;
 
-    fn output(dir: &TempDir, cap: u64) -> Output {
-        Output::new(Arc::new(OutputFiles::below(dir.path())), "x.txt".to_owned(), cap)
+    fn output(dir: &TempDir, cap: u64) -> CommandOutput {
+        CommandOutput::new(Arc::new(OutputFiles::below(dir.path())), "x.txt".to_owned(), cap)
     }
 
-    fn file(output: &Output) -> (PathBuf, u64) {
+    fn file(output: &CommandOutput) -> (PathBuf, u64) {
         match output.spill_state() {
             SpillState::File { path, bytes } => Some((path, bytes)),
             SpillState::None | SpillState::Failed(_) => None,
@@ -307,7 +308,7 @@ mod tests {
         .unwrap()
     }
 
-    fn all(output: &Output, max: usize) -> Vec<u8> {
+    fn all(output: &CommandOutput, max: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         loop {
             let part = output.part(bytes.len() as u64, max).unwrap();
@@ -341,7 +342,7 @@ mod tests {
         output.append(&bytes);
         output.settle();
         assert_eq!(output.part(0, 4 * KEPT).unwrap().bytes, bytes[..4 * KEPT]);
-        let over = Part { offset: KEPT as u64 - 1, bytes: bytes[KEPT - 1..=KEPT].to_vec() };
+        let over = OutputPart { offset: KEPT as u64 - 1, bytes: bytes[KEPT - 1..=KEPT].to_vec() };
         assert_eq!(output.part(over.offset, 2).unwrap(), over);
         assert_eq!(output.part(1, usize::MAX).unwrap().bytes, bytes[1..]);
     }
@@ -375,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_made_is_told_and_loses_nothing_else() {
-        let mut output = Output::new(
+        let mut output = CommandOutput::new(
             Arc::new(OutputFiles::below(std::path::Path::new("/nonexistent/place"))),
             "x.txt".to_owned(),
             u64::MAX,
@@ -401,7 +402,7 @@ mod tests {
         assert_eq!((head.len(), tail.len()), (KEPT, KEPT));
         assert!(tail.ends_with(b"yend") && !tail.contains(&b'x'));
         let part = output.part(500_000, 10).unwrap();
-        assert_eq!(part, Part { offset: 1_110_003, bytes: vec![b'y'; 10] });
+        assert_eq!(part, OutputPart { offset: 1_110_003, bytes: vec![b'y'; 10] });
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! The host's end of the supervisor: starts it, hands it commands, lets it go.
+//! The host's side of the supervisor: starts its process, sends it commands, and tells it to exit.
 
 use std::{
     fs::File,
@@ -27,29 +27,29 @@ use rustix::{
 use tokio::sync::oneshot;
 
 use super::{
-    descendants::{SeenProcess, children, look, look_again, signal},
+    descendants::{SeenProcess, children, inspect, inspect_if_alive, signal},
     launcher::{CommandStreams, memory_file},
-    protocol::{COOKIE, HELLO, MAX_DESCRIPTORS, Process, Request},
+    protocol::{COOKIE, CommandRequest, HELLO, MAX_DESCRIPTORS, ProcessIdentity},
     settings::ProcessSettings,
 };
 
-/// How long a supervisor may take to say that it is there.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long there may be no room for another command on the way to it before something is done about it.
-const SEND_PATIENCE: Duration = Duration::from_millis(500);
-/// How often it is tried to send a command.
+/// How long a new supervisor may take to send its first message.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the socket may be full before the supervisor is checked and resumed.
+const SEND_TIMEOUT: Duration = Duration::from_millis(500);
+/// How often sending one command is tried.
 const MAX_SENDS: usize = 10;
 
 /// The supervisor's process.
-pub(super) struct Supervisor {
+pub(super) struct SupervisorClient {
     socket: OwnedFd,
     child: Option<Child>,
-    process: Option<Process>,
-    /// Those below it, when they were last looked at.
-    others: Mutex<Vec<Process>>,
+    process: Option<ProcessIdentity>,
+    /// The children of the supervisor when it was last checked.
+    children: Mutex<Vec<ProcessIdentity>>,
 }
 
-impl Supervisor {
+impl SupervisorClient {
     pub(super) fn start(
         program: &Path,
         settings: &ProcessSettings,
@@ -60,18 +60,18 @@ impl Supervisor {
         let child = Command::new(program)
             .arg(files)
             .env_clear()
-            // It must not keep a directory in use.
+            // A process keeps its current directory from being unmounted.
             .current_dir("/")
             .stdin(theirs)
-            // Where it reads the environments of commands from.
+            // The supervisor reads the environments of commands from this file.
             .stdout(environments_file(settings)?)
             .stderr(Stdio::null())
             .spawn()?;
-        let process = look(child.id().cast_signed()).map(|it| it.process);
-        let supervisor = Self { socket, child: Some(child), process, others: Mutex::default() };
+        let process = inspect(child.id().cast_signed()).map(|it| it.process);
+        let supervisor = Self { socket, child: Some(child), process, children: Mutex::default() };
         let mut hello = [0; HELLO.len()];
-        set_socket_timeout(&supervisor.socket, Timeout::Recv, Some(PATIENCE))?;
-        set_socket_timeout(&supervisor.socket, Timeout::Send, Some(SEND_PATIENCE))?;
+        set_socket_timeout(&supervisor.socket, Timeout::Recv, Some(HELLO_TIMEOUT))?;
+        set_socket_timeout(&supervisor.socket, Timeout::Send, Some(SEND_TIMEOUT))?;
         recv(&supervisor.socket, &mut hello, RecvFlags::empty())?;
         if hello == HELLO {
             Ok(supervisor)
@@ -80,24 +80,24 @@ impl Supervisor {
         }
     }
 
-    /// Hands over a command.
-    pub(super) fn ask(
+    /// Sends a command to the supervisor.
+    pub(super) fn request(
         &self,
-        request: &Request,
+        request: &CommandRequest,
         streams: &CommandStreams,
-        line: &UnixStream,
+        connection: &UnixStream,
     ) -> io::Result<()> {
         let message = request.encode();
         let apart = streams.errors.iter().chain(&streams.input).map(OwnedFd::as_fd);
         let descriptors: Vec<_> =
-            [line.as_fd(), streams.output.as_fd()].into_iter().chain(apart).collect();
+            [connection.as_fd(), streams.output.as_fd()].into_iter().chain(apart).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
         let message = [IoSlice::new(&message)];
         for _ in 0..MAX_SENDS {
             match sendmsg(&self.socket, &message, &mut ancillary, SendFlags::NOSIGNAL) {
-                // Too much waits for those who take it; somebody may have stopped them.
+                // The socket is full. The processes that read from it may have been stopped.
                 Err(Errno::AGAIN) => self.resume(),
                 Err(Errno::INTR) => true,
                 sent => return sent.map(|_| ()).map_err(io::Error::from),
@@ -106,43 +106,43 @@ impl Supervisor {
         Err(io::ErrorKind::TimedOut.into())
     }
 
-    /// Sets it going again where somebody stopped it, with those that it keeps ready; true when all were
-    /// going.
+    /// Resumes the supervisor and the processes that it keeps ready for commands, if they were stopped by a
+    /// signal. Returns true when none of them was.
     pub(super) fn resume(&self) -> bool {
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(seen) = self.process.and_then(look_again) else {
-            // Its children are nobody's now, and only known from before.
-            resume_all(others.iter().filter_map(|it| look_again(*it)));
+        let mut known_children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(seen) = self.process.and_then(inspect_if_alive) else {
+            // Its children have another parent now, and are only known from the last check.
+            resume_all(known_children.iter().filter_map(|it| inspect_if_alive(*it)));
             return false;
         };
         let ready = children(seen.process.pid).unwrap_or_default();
-        let all: Vec<SeenProcess> = ready.into_iter().filter_map(look).collect();
-        *others = all.iter().map(|it| it.process).collect();
+        let all: Vec<SeenProcess> = ready.into_iter().filter_map(inspect).collect();
+        *known_children = all.iter().map(|it| it.process).collect();
         !resume_all([seen].into_iter().chain(all))
     }
 
-    /// Ends it at once. Commands that it has handed to their keepers go on.
+    /// Kills the supervisor. Commands that have a keeper go on.
     pub(super) fn kill(&mut self) {
-        // Those that it keeps ready have to go on to notice that it is gone.
+        // Only a running process can notice that the supervisor is gone.
         self.resume();
         if let Some(child) = &mut self.child {
             let _ = child.kill();
         }
     }
 
-    /// Lets it go. It ends when it notices that nobody is there, after the processes it kept ready. What
-    /// comes back is closed once it has ended.
-    pub(super) fn let_go(mut self) -> Option<oneshot::Receiver<()>> {
+    /// Tells the supervisor to exit, by closing the socket. The channel is closed once the supervisor and
+    /// the processes it kept ready have exited.
+    pub(super) fn release(mut self) -> Option<oneshot::Receiver<()>> {
         self.leave()
     }
 
     fn leave(&mut self) -> Option<oneshot::Receiver<()>> {
-        // One that is stopped would not notice.
+        // A stopped process does not notice that the socket was closed.
         self.resume();
         let mut child = self.child.take()?;
         let _ = shutdown(&self.socket, Shutdown::Both);
         let (ended, is_ended) = oneshot::channel();
-        // Somebody has to take note, or its entry in the table of processes stays.
+        // Unless someone waits for it, the exited process stays a zombie.
         let waiter = thread::Builder::new().stack_size(64 * 1024).spawn(move || {
             let _ = child.wait();
             drop(ended);
@@ -151,13 +151,13 @@ impl Supervisor {
     }
 }
 
-impl Drop for Supervisor {
+impl Drop for SupervisorClient {
     fn drop(&mut self) {
         self.leave();
     }
 }
 
-/// Sets processes going again that were stopped; true when there were any.
+/// Resumes those of the processes that were stopped by a signal; true when there were any.
 fn resume_all(processes: impl IntoIterator<Item = SeenProcess>) -> bool {
     let mut were_stopped = false;
     for stopped in processes.into_iter().filter(|it| it.is_stopped) {
@@ -167,11 +167,11 @@ fn resume_all(processes: impl IntoIterator<Item = SeenProcess>) -> bool {
     were_stopped
 }
 
-/// A file in memory with the environments of commands and of helpers.
+/// A file in memory with the environments of commands and of helpers, as the supervisor reads it.
 fn environments_file(settings: &ProcessSettings) -> io::Result<File> {
     let mut text = Vec::new();
     for variables in [&settings.environment, &settings.helper_environment] {
-        // Not the cookie of a command that this host itself may be in.
+        // Without the cookie that this host has if it was itself started by a command.
         for (name, value) in variables.iter().filter(|(name, _)| name != COOKIE) {
             text.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
         }

@@ -1,4 +1,5 @@
-//! Starting a command: a place for it, what it reads and writes, and the certainty that somebody runs it.
+//! Starts a command: reserves a slot for it, creates its pipes, sends it to the supervisor and waits until a
+//! keeper has accepted it.
 
 #[cfg(unix)]
 use std::os::fd::OwnedFd;
@@ -11,63 +12,66 @@ use std::{
 
 use tokio::time::timeout;
 
-use super::{MAX_RUNNING, TaskManager, Tasks};
+use super::{MAX_RUNNING, TaskManager, TaskTable};
+#[cfg(unix)]
+use crate::process::{
+    command_output::CommandOutput,
+    launcher::{CommandStreams, Launcher, input_of},
+    protocol::{CommandRequest, RequestKind},
+    reactor::{Reactor, WatchedCommand},
+    task::NewTask,
+};
 use crate::process::{
     ending::StopReason,
-    task::{Ground, Task},
-};
-#[cfg(unix)]
-use crate::process::{
-    launcher::{CommandStreams, Launcher, input_of},
-    output::Output,
-    protocol::{Request, RequestKind},
-    reactor::{Reactor, Watched},
-    task::Parts,
+    task::{RunMode, Task},
 };
 
-/// The longest command: the system takes no argument of 128 KiB or more.
-pub const MAX_COMMAND_BYTES: usize = 120_000;
-/// How long processes that a shell leaves behind may take to end by themselves: long enough for the last
-/// words of a process substitution.
+/// The longest command in bytes. Linux accepts no argument of 128 KiB or more.
+pub(crate) const MAX_COMMAND_BYTES: usize = 120_000;
+/// How long processes that a shell leaves behind may continue before they are stopped: long enough for a
+/// process substitution to write its last output.
 #[cfg(unix)]
 const LINGER_MS: u32 = 200;
-/// How long a supervisor may take to hand over a command before something is done about it.
-const TAKING_PATIENCE: Duration = Duration::from_millis(500);
-/// How often that is waited for altogether.
+/// How long to wait for a keeper to accept a command before the supervisor is checked and resumed.
+const ACCEPT_TIMEOUT: Duration = Duration::from_millis(500);
+/// How often to wait for [`ACCEPT_TIMEOUT`] altogether.
 const MAX_WAITS: usize = 60;
-/// How often a supervisor is found stopped or gone before another takes its place.
+/// How often in a row a supervisor may be found stopped or gone before it is replaced.
 const MAX_RESUMES: usize = 4;
-/// How often a command is handed to another supervisor because nobody takes it.
+/// How often a command is sent before it is given up.
 const MAX_LAUNCHES: usize = 3;
+
 /// Why a command was not started.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub(crate) enum StartError {
     /// Too many tasks run.
     #[error("{MAX_RUNNING} tasks are running already; stop one, or wait for one to end")]
     TooMany,
-    /// The system takes no command of that many bytes.
+    /// The command has this many bytes, which is more than [`MAX_COMMAND_BYTES`].
     #[error("the command has {0} bytes, and at most {MAX_COMMAND_BYTES} can be run")]
     TooLong(usize),
     /// The registry is closed.
     #[error("the registry is closed")]
     Closed,
-    /// The system said no.
+    /// The system could not start the command.
     #[error("the command could not be started: {0}")]
     Failed(#[from] io::Error),
-    /// Not on this system.
+    /// Commands are not supported on this system.
+    #[cfg(not(unix))]
     #[error("commands cannot be run on this system yet")]
     Unsupported,
 }
 
-/// What a command is to the host.
+/// Who a command is run for.
 #[derive(Clone, Debug)]
-pub enum CommandRole {
-    /// A model's: without input, outputs in one, in an environment without secrets.
+pub(crate) enum CommandRole {
+    /// A model. The command has no input, output and errors in one stream, and an environment without
+    /// secrets.
     Model,
-    /// The host's own, to help it: with this input, its outputs apart and only their beginnings kept, in the
-    /// host's environment.
+    /// The host itself. The command has an input and the environment for helpers. Output and errors are kept
+    /// apart, and only the beginning of each.
     Helper {
-        /// What it reads.
+        /// The text that it reads from its standard input.
         input: Vec<u8>,
         /// How many bytes of each output are kept.
         kept_bytes: usize,
@@ -76,36 +80,36 @@ pub enum CommandRole {
 
 /// A command to start.
 #[derive(Clone, Debug)]
-pub struct CommandSpec {
-    /// Whose it is.
+pub(crate) struct CommandSpec {
+    /// Who the command is run for.
     pub role: CommandRole,
-    /// What the shell runs.
+    /// The command line.
     pub command: String,
-    /// What it is for.
+    /// The caller's description of the command.
     pub description: Option<String>,
-    /// Where it starts.
+    /// The working directory to start in.
     pub cwd: PathBuf,
-    /// The conversation.
+    /// The session that starts it.
     pub session_id: String,
-    /// Who waits for it.
-    pub ground: Ground,
-    /// True when somebody takes its output as it comes, with [`Task::take_waiting`].
-    pub is_heard: bool,
+    /// Whether a call waits for it.
+    pub run_mode: RunMode,
+    /// True when its output is also queued for [`Task::take_waiting`] while it comes.
+    pub is_streamed: bool,
 }
 
-/// What became of a request to run a command.
-enum Taking {
-    /// Somebody runs it.
-    Taken,
-    /// Nobody ever will.
+/// What happened to a request to run a command.
+enum RequestProgress {
+    /// A keeper has accepted it.
+    Accepted,
+    /// The connection was closed before a keeper accepted it, so none ever will.
     Lost,
-    /// Nobody has, and the supervisor does not stay set going.
+    /// No keeper has accepted it, and the supervisor does not keep running when it is resumed.
     Stuck,
-    /// Nobody has for far too long: the system may have no room for another process.
-    Late,
+    /// No keeper has accepted it for far too long. The system may have no room for another process.
+    TimedOut,
 }
 
-/// Ends a command that nobody is known to run, unless it is told that somebody does.
+/// Gives a command up when it is dropped, unless it was disarmed because a keeper has accepted the command.
 struct StartGuard<'a>(&'a Task);
 
 impl StartGuard<'_> {
@@ -120,86 +124,89 @@ impl Drop for StartGuard<'_> {
     }
 }
 
-/// The place of a task that is being started, among those that may run.
+/// One of the [`MAX_RUNNING`] tasks, reserved while the task is being started.
 #[cfg(unix)]
-struct TakenPlace<'a>(&'a TaskManager);
+struct ReservedSlot<'a>(&'a TaskManager);
 
 #[cfg(unix)]
-impl TakenPlace<'_> {
-    /// Gives the place up to the task, which runs.
-    fn becomes_a_task(self, tasks: &mut Tasks) {
+impl ReservedSlot<'_> {
+    /// Frees the slot, because the running task now counts instead.
+    fn release_to_task(self, tasks: &mut TaskTable) {
         tasks.starting -= 1;
         std::mem::forget(self);
     }
 }
 
 #[cfg(unix)]
-impl Drop for TakenPlace<'_> {
+impl Drop for ReservedSlot<'_> {
     fn drop(&mut self) {
         self.0.lock().starting -= 1;
     }
 }
 
-/// What is started with the first command.
+/// The supervisor and the reading thread, which are started with the first command.
 #[cfg(unix)]
-pub(super) struct Engine {
+pub(super) struct CommandEngine {
     pub(super) launcher: Arc<Launcher>,
     pub(super) reactor: Reactor,
 }
 
 #[cfg(unix)]
-impl std::fmt::Debug for Engine {
+impl std::fmt::Debug for CommandEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Engine")
+        f.write_str("CommandEngine")
     }
 }
 
 impl TaskManager {
-    /// Starts a command and waits until it is certain that it runs. A supervisor that somebody stopped is
-    /// set going again, and one that is gone is replaced.
-    pub async fn launch(self: &Arc<Self>, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
+    /// Starts a command and waits until it is certain that it runs. A supervisor that was stopped by a signal
+    /// is resumed, and one that is gone is replaced.
+    pub(crate) async fn launch(
+        self: &Arc<Self>,
+        spec: CommandSpec,
+    ) -> Result<Arc<Task>, StartError> {
         if !self.is_warm() {
             self.blocking(Self::warm_up).await??;
         }
         for _ in 0..MAX_LAUNCHES {
             let task = self.start(spec.clone())?;
             let guard = StartGuard(&task);
-            match self.is_taken(&task).await {
-                Taking::Taken => {
+            match self.is_accepted(&task).await {
+                RequestProgress::Accepted => {
                     guard.disarm();
                     return Ok(task);
                 }
-                // The next start notices where there is no supervisor any more.
-                Taking::Lost => {}
-                Taking::Stuck => {
+                // If the supervisor is gone, the next attempt starts a new one.
+                RequestProgress::Lost => {}
+                RequestProgress::Stuck => {
                     drop(guard);
                     self.blocking(Self::renew_supervisor).await?;
                 }
-                Taking::Late => break,
+                RequestProgress::TimedOut => break,
             }
         }
-        Err(StartError::Failed(io::Error::other("the supervisor does not take it")))
+        Err(StartError::Failed(io::Error::other("the supervisor does not accept it")))
     }
 
-    /// Waits until somebody runs a command. A supervisor that has much to do is waited for; one that was
-    /// stopped and does not stay set going is given up.
-    async fn is_taken(&self, task: &Task) -> Taking {
+    /// Waits until a keeper accepts a command. A busy supervisor is waited for; one that was stopped and does
+    /// not keep running when it is resumed is given up.
+    async fn is_accepted(&self, task: &Task) -> RequestProgress {
         let mut was_stopped = 0;
         for _ in 0..MAX_WAITS {
             if was_stopped >= MAX_RESUMES {
-                return Taking::Stuck;
+                return RequestProgress::Stuck;
             }
-            match timeout(TAKING_PATIENCE, task.taken()).await {
-                Ok(true) => return Taking::Taken,
-                Ok(false) => return Taking::Lost,
+            match timeout(ACCEPT_TIMEOUT, task.accepted()).await {
+                Ok(true) => return RequestProgress::Accepted,
+                Ok(false) => return RequestProgress::Lost,
                 Err(_) if self.resume_supervisor() => was_stopped = 0,
                 Err(_) => was_stopped += 1,
             }
         }
-        Taking::Late
+        RequestProgress::TimedOut
     }
 
-    /// Does something that may block elsewhere.
+    /// Runs work that may block on a thread for blocking work.
     async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
@@ -210,7 +217,7 @@ impl TaskManager {
             .map_err(|error| StartError::Failed(io::Error::other(error)))
     }
 
-    /// Asks for a command to be run. The first one takes a few milliseconds, which block.
+    /// Sends a command to the supervisor. The first one blocks for a few milliseconds.
     #[cfg(unix)]
     fn start(&self, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
         use std::os::unix::{ffi::OsStrExt as _, net::UnixStream};
@@ -225,14 +232,14 @@ impl TaskManager {
             Ok((read_end.into(), write_end.into()))
         };
         let (output_end, output) = pipe()?;
-        let (line, theirs) = UnixStream::pair()?;
-        line.set_nonblocking(true)?;
-        let (id, file_name, place) = self.next_names(spec.ground)?;
+        let (connection, keeper_end) = UnixStream::pair()?;
+        connection.set_nonblocking(true)?;
+        let (id, file_name, slot) = self.next_names(spec.run_mode)?;
         let (kind, shell) = match spec.role {
             CommandRole::Model => (RequestKind::Command, &self.settings.shell),
             CommandRole::Helper { .. } => (RequestKind::Helper, &self.settings.helper_shell),
         };
-        let request = Request {
+        let request = CommandRequest {
             kind,
             linger_ms: LINGER_MS,
             grace_ms: self.settings.grace_ms(),
@@ -243,64 +250,64 @@ impl TaskManager {
         let files = Arc::clone(&self.files);
         let (mut kept, errors, errors_end, streams) = match &spec.role {
             CommandRole::Model => {
-                let kept = Output::new(files, file_name, self.settings.max_file_bytes);
+                let kept = CommandOutput::new(files, file_name, self.settings.max_file_bytes);
                 (kept, None, None, CommandStreams { output, errors: None, input: None })
             }
             CommandRole::Helper { input, kept_bytes } => {
                 let (errors_end, errors) = pipe()?;
                 let input = Some(input_of(input)?);
-                let kept = || Output::beginning(Arc::clone(&files), *kept_bytes);
+                let kept = || CommandOutput::beginning(Arc::clone(&files), *kept_bytes);
                 let streams = CommandStreams { output, errors: Some(errors), input };
                 (kept(), Some(kept()), Some(errors_end), streams)
             }
         };
         let not_contained =
-            engine.launcher.launch(request, streams, theirs, &self.settings, self.files())?;
-        if spec.is_heard {
+            engine.launcher.launch(request, streams, keeper_end, &self.settings, self.files())?;
+        if spec.is_streamed {
             kept.listen();
         }
-        if spec.ground == Ground::Back {
+        if spec.run_mode == RunMode::Background {
             kept.spill();
         }
-        let line = Arc::new(line);
-        let task = Arc::new(Task::new(Parts {
+        let connection = Arc::new(connection);
+        let task = Arc::new(Task::new(NewTask {
             id,
             command: spec.command.into(),
             description: spec.description.map(Into::into),
             session_id: spec.session_id.into(),
             not_contained,
-            ground: spec.ground,
+            run_mode: spec.run_mode,
             output: kept,
             errors,
-            line: Arc::clone(&line),
+            connection: Arc::clone(&connection),
             manager: Weak::clone(&self.me),
         }));
         let mut tasks = self.lock();
         tasks.running.insert(task.id.clone(), Arc::clone(&task));
-        if let Some(place) = place {
-            place.becomes_a_task(&mut tasks);
+        if let Some(slot) = slot {
+            slot.release_to_task(&mut tasks);
         }
         let closed = tasks.closed;
         drop(tasks);
         if !task.is_contained() {
             // A child of this process runs already.
-            task.note_taken(None);
+            task.note_accepted(None);
         }
-        engine.reactor.watch(Watched {
+        engine.reactor.watch(WatchedCommand {
             task: Arc::clone(&task),
-            line,
+            connection,
             output: Some(output_end),
             errors: errors_end,
-            news: Vec::new(),
+            received: Vec::new(),
         });
         if closed {
-            // Closed while it was being started; whoever closes may not have seen it.
+            // The registry was closed while the command was being started, and may not have stopped it.
             task.stop(StopReason::Asked, Duration::ZERO);
         }
         Ok(task)
     }
 
-    /// There is no way to run commands here yet.
+    /// Commands are not supported on this system yet.
     #[cfg(not(unix))]
     fn start(&self, _spec: CommandSpec) -> Result<Arc<Task>, StartError> {
         Err(StartError::Unsupported)
@@ -309,23 +316,23 @@ impl TaskManager {
     #[cfg(unix)]
     fn next_names(
         &self,
-        ground: Ground,
-    ) -> Result<(String, String, Option<TakenPlace<'_>>), StartError> {
+        run_mode: RunMode,
+    ) -> Result<(String, String, Option<ReservedSlot<'_>>), StartError> {
         let mut tasks = self.lock();
         if tasks.closed {
             return Err(StartError::Closed);
         }
-        Ok(match ground {
-            Ground::Back => {
-                if tasks.running_tasks() >= MAX_RUNNING {
+        Ok(match run_mode {
+            RunMode::Background => {
+                if tasks.background_tasks() >= MAX_RUNNING {
                     return Err(StartError::TooMany);
                 }
                 tasks.next_task += 1;
                 tasks.starting += 1;
                 let name = format!("task_{}", tasks.next_task);
-                (name.clone(), format!("{name}.txt"), Some(TakenPlace(self)))
+                (name.clone(), format!("{name}.txt"), Some(ReservedSlot(self)))
             }
-            Ground::Fore => {
+            RunMode::Foreground => {
                 tasks.next_command += 1;
                 let name = format!("command_{}", tasks.next_command);
                 (name.clone(), format!("{name}.txt"), None)
@@ -334,7 +341,7 @@ impl TaskManager {
     }
 
     #[cfg(unix)]
-    fn engine(&self) -> Result<Arc<Engine>, StartError> {
+    fn engine(&self) -> Result<Arc<CommandEngine>, StartError> {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = &*engine {
             return Ok(Arc::clone(engine));
@@ -343,31 +350,31 @@ impl TaskManager {
             return Err(StartError::Closed);
         }
         let launcher = Arc::new(Launcher::start(&self.settings, self.files()));
-        let looked_after = Arc::clone(&launcher);
+        let checked = Arc::clone(&launcher);
         let reactor = Reactor::start(move || {
-            looked_after.resume();
+            checked.resume();
         })?;
-        let started = Arc::new(Engine { launcher, reactor });
+        let started = Arc::new(CommandEngine { launcher, reactor });
         *engine = Some(Arc::clone(&started));
         Ok(started)
     }
 
-    /// Starts what the first command would start, which blocks for some milliseconds.
-    pub fn warm_up(&self) -> Result<(), StartError> {
+    /// Starts the supervisor and the reading thread now, which blocks for some milliseconds.
+    pub(crate) fn warm_up(&self) -> Result<(), StartError> {
         #[cfg(unix)]
         self.engine()?;
         Ok(())
     }
 
-    /// True when starting a command does not block any more.
-    pub fn is_warm(&self) -> bool {
+    /// True when they have been started, so that starting a command does not block.
+    pub(crate) fn is_warm(&self) -> bool {
         #[cfg(unix)]
         return self.engine.lock().unwrap_or_else(PoisonError::into_inner).is_some();
         #[cfg(not(unix))]
         true
     }
 
-    /// Sets the supervisor going again where somebody stopped it; true when it was going.
+    /// Resumes the supervisor if it was stopped by a signal; true when it was not.
     fn resume_supervisor(&self) -> bool {
         #[cfg(unix)]
         if let Some(engine) = &*self.engine.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -376,7 +383,7 @@ impl TaskManager {
         false
     }
 
-    /// Replaces the supervisor; what it had started goes on.
+    /// Replaces the supervisor. Commands that it started go on.
     fn renew_supervisor(&self) {
         #[cfg(unix)]
         if let Ok(engine) = self.engine() {
@@ -384,7 +391,8 @@ impl TaskManager {
         }
     }
 
-    /// Lets go of what the first command started. What comes back is closed once the supervisor has ended.
+    /// Drops the supervisor and the reading thread. The channel is closed once the supervisor has
+    /// exited.
     #[cfg(unix)]
     pub(super) fn take_engine(&self) -> Option<tokio::sync::oneshot::Receiver<()>> {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).take()?.launcher.close()

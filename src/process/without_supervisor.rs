@@ -1,8 +1,8 @@
-//! Commands without a supervisor: children of this process, in a group of their own.
+//! Runs commands where there is no supervisor: as children of this process, each in its own process group.
 //!
-//! The group is what can be found and ended. A process that leaves its group and its session is found on
-//! Linux by a cookie in its environment, and elsewhere not at all; a host that is killed leaves its
-//! commands behind. Whoever gets the answer is told that nothing was contained.
+//! Ending a command means ending its group. A process that left the group is found by a cookie in its
+//! environment on Linux, and not at all on other systems; and a host that is killed leaves its commands
+//! running. So these commands are reported as not contained.
 
 use std::{
     ffi::OsStr,
@@ -19,50 +19,51 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::{
     launcher::CommandStreams,
-    protocol::{COOKIE, Ended, KeeperNews, Request, RequestKind, STOP_BYTES},
+    protocol::{COOKIE, CommandRequest, EndReport, KeeperMessage, RequestKind, STOP_BYTES},
     settings::ProcessSettings,
     shell_arguments::shell_arguments,
 };
 use crate::regular_file;
 
-/// How often to look whether the shell has ended: without a supervisor nobody tells.
-const PACE: Duration = Duration::from_millis(10);
-/// How long killed processes may take to be gone.
-const KILL_PATIENCE: Duration = Duration::from_secs(2);
-/// More than the longest path that systems take.
-const MAX_TOLD_BYTES: u64 = 64 * 1024;
+/// The interval at which to check whether the shell has exited.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
+/// How long to wait for killed processes to be gone.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
+/// More than the longest path that any system accepts.
+const MAX_REPORT_BYTES: u64 = 64 * 1024;
 
-/// A command that tells where it ended up, however it ends: by its last line, `exit`, an error or TERM.
-struct Telling {
-    /// What the shell runs.
+/// A command with an EXIT trap that reports the working directory, however the command ends: by its last
+/// line, `exit`, an error or SIGTERM.
+struct CommandWithExitTrap {
+    /// The command, with the line that sets the trap before it.
     script: Vec<u8>,
-    /// The script's first argument, which it takes away before the command runs.
+    /// The trap. It is the script's first argument, which the script removes before the command runs.
     trap: String,
 }
 
-/// Makes a command tell, by a trap on its exit. This is seen where the first line has a syntax error, with
-/// `set -v` and by `trap`; with a supervisor, nothing of ours is in what a shell runs.
+/// Adds the trap to a command. It shows in the message about a syntax error in the first line, with
+/// `set -v`, and in the output of `trap`. With a supervisor no trap is needed.
 ///
-/// What it tells goes to a file and not to an inherited descriptor, whose number the command might use
-/// for something of its own. What makes it tell stands on the command's first line, so that the line
-/// numbers in the shell's messages are those of the command.
+/// The directory is written to a file and not to an inherited descriptor, because the command might use
+/// the number of that descriptor itself. The trap is set on the first line of the command, so that the
+/// line numbers in the shell's messages stay those of the command.
 ///
-/// The trap leaves no mark on the exit code, whatever options and traps the command has set. Only the shell
-/// itself tells: one that it forked and that is killed at once still has the trap.
-fn telling_cwd(command: &[u8], file: &str) -> Telling {
+/// The trap does not change the exit code, whatever options and traps the command sets. Only the shell
+/// itself reports: a subshell that is killed right after its start still has the trap.
+fn with_exit_trap(command: &[u8], file: &str) -> CommandWithExitTrap {
     let script = [b"trap \"$1\" EXIT;shift;", command].concat();
     let trap = format!(
         "{{ set +ex; trap - DEBUG; [ \"${{BASHPID:-$$}}\" = $$ ] && command pwd -P >\"{file}\"; }} \
          >/dev/null 2>&1"
     );
-    Telling { script, trap }
+    CommandWithExitTrap { script, trap }
 }
 
-/// Starts a command and a thread that sees it to its end.
+/// Starts a command, and a thread that waits for its end and reports it.
 pub(super) fn start(
-    request: Request,
+    request: CommandRequest,
     streams: CommandStreams,
-    line: UnixStream,
+    connection: UnixStream,
     settings: &ProcessSettings,
     files: &Path,
 ) -> io::Result<()> {
@@ -71,8 +72,9 @@ pub(super) fn start(
         .map_or(0, |it| it.as_nanos());
     let cookie = format!("{}-{moment:x}", std::process::id());
     // Beside the directory of output files, which may not exist yet.
-    let told = PathBuf::from(format!("{}.cwd-{moment:x}", files.display()));
-    let Telling { script, trap } = telling_cwd(&request.command, &told.to_string_lossy());
+    let report_file = PathBuf::from(format!("{}.cwd-{moment:x}", files.display()));
+    let CommandWithExitTrap { script, trap } =
+        with_exit_trap(&request.command, &report_file.to_string_lossy());
     let [name, arguments @ ..] = shell_arguments(&request.shell, &script).map(OsStr::from_bytes);
     let environment = match request.kind {
         RequestKind::Command => &settings.environment,
@@ -92,10 +94,10 @@ pub(super) fn start(
         .stderr(errors)
         .stdout(streams.output)
         .process_group(0);
-    usual_signals(&mut command);
+    reset_signals(&mut command);
     let child = command.spawn()?;
     let shell = Pid::from_child(&child);
-    let command = DirectCommand { request, shell, cookie, told, line };
+    let command = DirectCommand { request, shell, cookie, report_file, connection };
     thread::Builder::new()
         .name("toolwright-command".to_owned())
         .stack_size(256 * 1024)
@@ -103,10 +105,10 @@ pub(super) fn start(
         .map(|_| ())
 }
 
-/// Has a command find every signal as it usually is: what the host ignores or holds back is no business
-/// of its commands, and a shell cannot undo it.
+/// Resets all signals for a command. Signals that the host ignores or blocks would be inherited, and a shell
+/// cannot undo that.
 #[expect(unsafe_code, reason = "between fork and exec there is no safe interface")]
-fn usual_signals(command: &mut Command) {
+fn reset_signals(command: &mut Command) {
     // SAFETY: the closure makes system calls alone, all of which may be made there, and takes no lock.
     unsafe {
         command.pre_exec(|| {
@@ -122,20 +124,20 @@ fn usual_signals(command: &mut Command) {
 }
 
 struct DirectCommand {
-    request: Request,
+    request: CommandRequest,
     shell: Pid,
     cookie: String,
-    told: PathBuf,
-    line: UnixStream,
+    report_file: PathBuf,
+    connection: UnixStream,
 }
 
 impl DirectCommand {
     fn oversee(mut self) {
-        let mut ended = Ended::default();
+        let mut ended = EndReport::default();
         let mut stop: Option<Duration> = None;
-        let _ = self.line.set_read_timeout(Some(PACE));
-        // The shell is not reaped before its group is gone: until then its id, which is the group's, is
-        // nobody else's.
+        let _ = self.connection.set_read_timeout(Some(CHECK_INTERVAL));
+        // The shell is not reaped before its group is gone. Until then its id, which is also the id of the
+        // group, cannot be used by another process.
         while !self.shell_has_ended() && stop.is_none() {
             stop = self.asked_to_stop();
         }
@@ -145,28 +147,33 @@ impl DirectCommand {
         } else if self.others() > 0 {
             self.wait_until(Instant::now() + milliseconds(self.request.linger_ms));
             ended.stopped = u32::try_from(self.others()).unwrap_or(u32::MAX);
-            // Who holds the output is not looked for here.
+            // Which processes have the output open is not checked here.
             ended.held_output = ended.stopped > 0;
             self.signal(Signal::TERM);
             self.wait_until(Instant::now() + milliseconds(self.request.grace_ms));
         }
         self.signal(Signal::KILL);
-        self.wait_until(Instant::now() + KILL_PATIENCE);
+        self.wait_until(Instant::now() + KILL_TIMEOUT);
         ended.survivors = u32::try_from(self.others()).unwrap_or(u32::MAX);
         if let Ok(Some(status)) = waitid(WaitId::Pid(self.shell), WaitIdOptions::EXITED) {
             ended.exit_code = status.exit_status();
             ended.signal = status.terminating_signal();
         }
-        ended.cwd = self.told_place();
-        let _ = fs::remove_file(&self.told);
-        let _ = self.line.write_all(&KeeperNews::Ended(ended).encode());
+        ended.cwd = self.reported_directory();
+        let _ = fs::remove_file(&self.report_file);
+        let _ = self.connection.write_all(&KeeperMessage::Ended(ended).encode());
     }
 
-    /// The directory that the command told of at its end. It may have put anything in the file's place.
-    fn told_place(&self) -> Option<Vec<u8>> {
-        let mut line = Vec::new();
-        regular_file::open(&self.told).ok()?.take(MAX_TOLD_BYTES).read_to_end(&mut line).ok()?;
-        line.strip_suffix(b"\n").map(<[u8]>::to_vec)
+    /// The working directory that the trap has written. The command may have replaced the file by anything,
+    /// so only a regular file is opened.
+    fn reported_directory(&self) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        regular_file::open(&self.report_file)
+            .ok()?
+            .take(MAX_REPORT_BYTES)
+            .read_to_end(&mut text)
+            .ok()?;
+        text.strip_suffix(b"\n").map(<[u8]>::to_vec)
     }
 
     fn shell_has_ended(&self) -> bool {
@@ -174,10 +181,10 @@ impl DirectCommand {
         !matches!(waitid(WaitId::Pid(self.shell), options), Ok(None))
     }
 
-    /// The grace, once somebody asks for the end or has gone; waits a little for it.
+    /// Waits a little for a request to stop; returns its grace. A closed connection is such a request.
     fn asked_to_stop(&mut self) -> Option<Duration> {
         let mut grace = [0; STOP_BYTES];
-        match self.line.read(&mut grace) {
+        match self.connection.read(&mut grace) {
             Ok(STOP_BYTES) => Some(milliseconds(u32::from_le_bytes(grace))),
             Err(error) if is_no_answer(&error) => None,
             Ok(_) | Err(_) => Some(milliseconds(self.request.grace_ms)),
@@ -186,7 +193,7 @@ impl DirectCommand {
 
     fn wait_until(&self, moment: Instant) {
         while Instant::now() < moment && !(self.shell_has_ended() && self.others() == 0) {
-            thread::sleep(PACE);
+            thread::sleep(CHECK_INTERVAL);
         }
     }
 
@@ -196,19 +203,19 @@ impl DirectCommand {
         for pid in self.by_cookie() {
             use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
             let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
-            // Looked at again: between the look and the handle the id may have become another's.
+            // Checked again: before the handle was opened, the id may have gone to another process.
             if self.carries_cookie(pid) {
                 let _ = pidfd_send_signal(&handle, signal);
             }
         }
     }
 
-    /// How many processes but the shell are known to be left.
+    /// How many processes of the command are known to be left, without the shell.
     fn others(&self) -> usize {
         self.by_cookie().len()
     }
 
-    /// Processes that carry the cookie: also those that left the group.
+    /// Processes with the cookie in their environment, including those that left the group.
     #[cfg(target_os = "linux")]
     fn by_cookie(&self) -> Vec<Pid> {
         let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
@@ -225,7 +232,7 @@ impl DirectCommand {
             .is_ok_and(|it| it.split(|byte| *byte == 0).any(|it| it == cookie.as_bytes()))
     }
 
-    /// Other systems show nobody's environment: the group is all there is, and it is signalled whole.
+    /// Other systems do not show environments. There only the group is known, which is signalled as a whole.
     #[cfg(not(target_os = "linux"))]
     fn by_cookie(&self) -> Vec<Pid> {
         let _ = &self.cookie;

@@ -1,7 +1,8 @@
-//! The directory that holds what did not fit into answers: private, and gone when the registry is.
+//! The directory with the output of commands that is too large for memory and answers. Only the user can
+//! read it, and it is removed with the registry.
 //!
-//! A host that was killed cannot clean up. Its supervisor does, and where there was none, the next
-//! registry: a directory that nobody holds the lock of has no owner.
+//! A host that was killed cannot remove its directory. Its supervisor does; without a supervisor, the next
+//! registry does: a directory whose lock file is not locked has no owner any more.
 
 use std::{
     fs::{self, File},
@@ -13,28 +14,28 @@ use std::{
 const PREFIX: &str = "toolwright-output-";
 const LOCK: &str = ".lock";
 
-/// Makes the directory when the first file is needed.
+/// The directory of output files. It is created with the first file.
 #[derive(Debug)]
-pub struct OutputFiles {
+pub(crate) struct OutputFiles {
     planned: PathBuf,
-    held: Mutex<Held>,
+    held: Mutex<DirectoryState>,
 }
 
 #[derive(Debug, Default)]
-enum Held {
-    /// No file was needed yet.
+enum DirectoryState {
+    /// No file was needed yet, so there is no directory.
     #[default]
     Nothing,
-    /// The lock, for as long as this host lives.
+    /// The directory exists. The file is its lock, which is held as long as this host lives.
     Directory(#[allow(dead_code, reason = "held, not read")] File),
-    /// The registry is closed.
+    /// The registry is closed and the directory removed.
     Removed,
 }
 
 impl OutputFiles {
-    /// A place below the system's directory for temporary files; nothing is made yet.
-    pub fn below(temporary: &Path) -> Self {
-        // The moment tells registries of one process apart, and processes that had the same id.
+    /// Chooses a name in the directory for temporary files. Nothing is created yet.
+    pub(crate) fn below(temporary: &Path) -> Self {
+        // The time distinguishes registries of one process, and processes that had the same id.
         let moment = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .map_or(0, |it| it.as_nanos());
@@ -42,26 +43,26 @@ impl OutputFiles {
         Self { planned: temporary.join(name), held: Mutex::default() }
     }
 
-    /// Where the files are or would be.
-    pub fn directory(&self) -> &Path {
+    /// The path of the directory, whether or not it exists yet.
+    pub(crate) fn directory(&self) -> &Path {
         &self.planned
     }
 
-    /// A new file of that name, and its path.
-    pub fn create(&self, name: &str) -> io::Result<(File, PathBuf)> {
+    /// Creates a file of a name; returns it with its path.
+    pub(crate) fn create(&self, name: &str) -> io::Result<(File, PathBuf)> {
         self.make_directory()?;
         let path = self.planned.join(name);
         let file = private(File::options().read(true).write(true).create_new(true)).open(&path)?;
         Ok((file, path))
     }
 
-    /// Makes the directory, once, and takes away those of hosts that are gone.
+    /// Creates the directory if it does not exist, and removes those of hosts that were killed.
     fn make_directory(&self) -> io::Result<()> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match *held {
-            Held::Directory(_) => return Ok(()),
-            Held::Removed => return Err(io::Error::other("the registry is closed")),
-            Held::Nothing => {}
+            DirectoryState::Directory(_) => return Ok(()),
+            DirectoryState::Removed => return Err(io::Error::other("the registry is closed")),
+            DirectoryState::Nothing => {}
         }
         if let Some(temporary) = self.planned.parent() {
             remove_strays(temporary);
@@ -70,17 +71,18 @@ impl OutputFiles {
         let lock =
             private(File::options().write(true).create_new(true)).open(self.planned.join(LOCK))?;
         if !lock_now(&lock) {
-            return Err(io::Error::other("its lock cannot be taken"));
+            return Err(io::Error::other("the lock of the output directory cannot be taken"));
         }
-        *held = Held::Directory(lock);
+        *held = DirectoryState::Directory(lock);
         Ok(())
     }
 
-    /// Removes the directory with all files; none can be made afterwards.
-    pub fn remove(&self) {
+    /// Removes the directory with all files. No file can be created afterwards.
+    pub(crate) fn remove(&self) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Held::Directory(_) = std::mem::replace(&mut *held, Held::Removed) {
-            // What cannot be removed now is a stray, which the next registry removes.
+        if let DirectoryState::Directory(_) = std::mem::replace(&mut *held, DirectoryState::Removed)
+        {
+            // If this fails, the next registry removes the directory.
             let _ = fs::remove_dir_all(&self.planned);
         }
     }
@@ -92,7 +94,7 @@ impl Drop for OutputFiles {
     }
 }
 
-/// Removes directories whose owner is gone: their lock is free.
+/// Removes the directories of hosts that were killed, whose lock files are not locked.
 fn remove_strays(temporary: &Path) {
     let Ok(entries) = fs::read_dir(temporary) else { return };
     for entry in entries.flatten() {
@@ -100,7 +102,7 @@ fn remove_strays(temporary: &Path) {
             continue;
         }
         let path = entry.path();
-        // One without a lock file may be in the making.
+        // A directory without a lock file may just be being created.
         let Ok(lock) = File::options().write(true).open(path.join(LOCK)) else { continue };
         if lock_now(&lock) {
             let _ = fs::remove_dir_all(&path);

@@ -1,8 +1,4 @@
-//! Finds the supervisor's program: where the host says, else beside the library that this code is in, else
-//! beside the program that loaded it.
-//!
-//! The second place is for installed packages and for bundles that have the addon beside them. The third is
-//! for a program in one file (`bun build --compile`), which unpacks the addon into a temporary directory.
+//! Finds the supervisor's program, which is installed in the same directory as the addon.
 
 use std::path::{Path, PathBuf};
 
@@ -87,7 +83,7 @@ pub fn find_supervisor() -> Result<PathBuf, NoSupervisor> {
     supervisor_beside(neighbours.into_iter().flatten())
 }
 
-/// Other systems have nothing like a subreaper.
+/// The supervisor needs a subreaper, which only Linux has.
 #[cfg(not(target_os = "linux"))]
 pub fn find_supervisor() -> Result<PathBuf, NoSupervisor> {
     Err(NoSupervisor::OtherSystem)
@@ -157,8 +153,8 @@ fn of_the_same_hand(program: PathBuf, neighbour: &Path) -> Result<PathBuf, NoSup
     }
 }
 
-/// The file that this code was loaded from, as the kernel knows it: JavaScript cannot tell which of the
-/// places it tried the addon came from.
+/// The file that this code was loaded from, according to the kernel. The addon's JavaScript loader tries
+/// several paths and cannot tell which of them was used.
 #[cfg(target_os = "linux")]
 fn this_library() -> Option<PathBuf> {
     let here = this_library as *const () as usize;
@@ -169,7 +165,7 @@ fn this_library() -> Option<PathBuf> {
         let address = |it| usize::from_str_radix(it, 16).ok();
         (address(from)?..address(to)?).contains(&here).then_some(())?;
         let path = rest.get(rest.find('/')?..)?;
-        // A file that was replaced while it is in use keeps its place under this name.
+        // The kernel adds this to the name of a file that was replaced while it is in use.
         Some(PathBuf::from(path.strip_suffix(" (deleted)").unwrap_or(path)))
     })
 }

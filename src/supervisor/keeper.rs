@@ -1,4 +1,4 @@
-//! One command and everything it ever started: runs it, and sees to it that all of it ends.
+//! The keeper of a command: runs it, and ends all processes that it started.
 
 use std::{
     ffi::{CStr, CString},
@@ -16,85 +16,92 @@ use rustix::{
 
 use crate::{
     descendants::{descendants, kill_all, signal_all},
-    protocol::{Ended, KeeperNews, MAX_CWD_BYTES, Request, RequestKind, STOP_BYTES},
+    protocol::{CommandRequest, EndReport, KeeperMessage, MAX_CWD_BYTES, RequestKind, STOP_BYTES},
     shell_arguments::{shell_arguments, shell_name},
-    sys::{self, ProgramStart},
-    whole_text::{becomes_a_program, is_whole},
+    shell_text::{execs_a_program, is_complete},
+    system_calls::{self, ProgramStart},
 };
 
-/// How long killed processes may take to be gone: one in the kernel's hands may have to wait for a disk.
-const KILL_PATIENCE: Duration = Duration::from_secs(2);
-/// The most that processes get when the host is gone: nobody needs what they might still do.
+/// How long to wait for killed processes to be gone. A process in the kernel may be waiting for a disk.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
+/// The longest grace when the host is gone. No one needs the results of the command any more.
 const ORPHANED_GRACE_MS: u32 = 1_000;
-/// How long to wait before looking again for processes to kill.
-const KILL_PACE: Duration = Duration::from_millis(5);
+/// The pause before looking again for processes to kill.
+const KILL_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// How far the end of a command has come.
+/// The phases of a command, from its start to its end.
 #[derive(Clone, Copy)]
 enum Phase {
-    /// The shell runs.
+    /// The shell is running.
     Running,
-    /// The shell has ended; what it left behind has this long to end by itself.
+    /// The shell has exited. Processes that it left behind may continue until this moment.
     Lingering(Instant),
-    /// All have been asked to end, and have this long.
+    /// All processes got SIGTERM, and have until this moment to exit.
     Terminating(Instant),
-    /// All are killed until none is left, or until this moment.
+    /// All processes are killed until none is left, or until this moment.
     Killing(Instant),
 }
 
 /// How long to wait for something to happen.
-enum Patience {
-    /// Until it does.
+enum WaitTime {
+    /// As long as it takes.
     Endless,
-    /// At most so long.
+    /// At most this long.
     For(Duration),
-    /// There is nothing more to be done.
+    /// Not at all: there is nothing left to wait for.
     None,
 }
 
-/// A command to run, what it reads and writes, and its own line to the host.
-pub(crate) struct Asked {
-    pub(crate) request: Request,
-    pub(crate) streams: Streams,
-    pub(crate) line: UnixStream,
+/// A command to run, with its descriptors and its connection to the host.
+pub(crate) struct AcceptedCommand {
+    pub(crate) request: CommandRequest,
+    pub(crate) streams: ShellStreams,
+    pub(crate) connection: UnixStream,
 }
 
-/// What a command reads and writes.
-pub(crate) struct Streams {
+/// The descriptors that become the standard streams of the shell.
+pub(crate) struct ShellStreams {
     pub(crate) output: OwnedFd,
-    /// Nothing where errors go to the output.
+    /// None when errors go to the output.
     pub(crate) errors: Option<OwnedFd>,
-    /// Nothing where there is no input.
+    /// None for an empty input.
     pub(crate) input: Option<OwnedFd>,
 }
 
-/// Tells the host something; false when it is gone.
-pub(crate) fn say(line: &mut UnixStream, news: &KeeperNews) -> bool {
-    line.write_all(&news.encode()).is_ok()
+/// Sends a message to the host; false when the host is gone.
+pub(crate) fn send(connection: &mut UnixStream, message: &KeeperMessage) -> bool {
+    connection.write_all(&message.encode()).is_ok()
 }
 
-/// Runs a command to the end of all its processes and tells the host about it. The supervisor is told
-/// once the command runs: the next spare has time until then.
-pub(crate) fn oversee(asked: Asked, exits: &OwnedFd, environment: &[CString], take: OwnedFd) {
-    let Asked { request, streams, line: mut host } = asked;
+/// Runs a command until all its processes have ended, and reports that to the host. The supervisor learns
+/// through `take` that this spare was used, but only once the command runs: creating a new spare can wait.
+pub(crate) fn oversee(
+    accepted: AcceptedCommand,
+    exits: &OwnedFd,
+    environment: &[CString],
+    take: OwnedFd,
+) {
+    let AcceptedCommand { request, streams, connection: mut host } = accepted;
     let ended =
-        run(&request, streams, &mut host, exits, environment, take).unwrap_or_else(|error| Ended {
-            spawn_error: Some(error.raw_os_error().unwrap_or(Errno::IO.raw_os_error())),
-            ..Ended::default()
+        run(&request, streams, &mut host, exits, environment, take).unwrap_or_else(|error| {
+            EndReport {
+                spawn_error: Some(error.raw_os_error().unwrap_or(Errno::IO.raw_os_error())),
+                ..EndReport::default()
+            }
         });
     let _ = host.set_nonblocking(false);
-    // A host that is gone needs no answer.
-    say(&mut host, &KeeperNews::Ended(ended));
+    // Fails only if the host is gone.
+    send(&mut host, &KeeperMessage::Ended(ended));
 }
 
 fn run(
-    request: &Request,
-    streams: Streams,
+    request: &CommandRequest,
+    streams: ShellStreams,
     host: &mut UnixStream,
     exits: &OwnedFd,
     environment: &[CString],
     take: OwnedFd,
-) -> io::Result<Ended> {
+) -> io::Result<EndReport> {
     let output = rustix::fs::fstat(&streams.output)?.st_ino;
     let shell = start(request, &streams, environment);
     drop(streams);
@@ -117,21 +124,21 @@ fn run(
         if overseer.reap() {
             break;
         }
-        let patience = match overseer.advance() {
-            Patience::Endless => None,
-            Patience::For(duration) => timespec(duration),
-            Patience::None => break,
+        let timeout = match overseer.advance() {
+            WaitTime::Endless => None,
+            WaitTime::For(duration) => timespec(duration),
+            WaitTime::None => break,
         };
         let mut ready = [PollFd::new(exits, PollFlags::IN), PollFd::new(host, PollFlags::IN)];
-        // A host that has gone stays readable; it has said all it can.
+        // A closed connection stays readable, and would make `poll` return at once.
         let watched = if host_listens { ready.as_mut_slice() } else { ready.split_at_mut(1).0 };
-        match poll(watched, patience.as_ref()) {
+        match poll(watched, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
         let [exited, asked] = ready.map(|it| !it.revents().is_empty());
         if exited {
-            // Only says that it is time to reap; several exits may come as one.
+            // Only a reason to reap: the exits of several children may be reported as one.
             let mut news = [0; 128];
             let _ = rustix::io::read(exits, &mut news);
         }
@@ -150,15 +157,20 @@ fn run(
     Ok(overseer.ended())
 }
 
-/// Starts the shell. It shares its current directory with this process, so that where it has gone is known
-/// without a word of ours in what it runs.
-fn start(request: &Request, streams: &Streams, environment: &[CString]) -> io::Result<Pid> {
+/// Starts the shell. It shares its current directory with this process, so that the directory in which it
+/// ends is known without adding anything to the command.
+fn start(
+    request: &CommandRequest,
+    streams: &ShellStreams,
+    environment: &[CString],
+) -> io::Result<Pid> {
     rustix::process::chdir(request.cwd.as_slice())?;
     let program = CString::new(request.shell.as_slice())?;
     let mut text = request.command.clone();
-    if is_whole(&text) {
-        // A shell may become the last program of a text instead of starting it, and what that does to the
-        // directory would be taken for a `cd` of the line. Where something follows, it does not.
+    if is_complete(&text) {
+        // Instead of starting the last program of a text, a shell may replace itself with it (`execve`). If
+        // that program changed its directory, it would look like a `cd` of the shell. With an empty line
+        // after it, the program is not the last.
         text.extend(b"\n\n");
     }
     let arguments = shell_arguments(&request.shell, &text)
@@ -166,10 +178,10 @@ fn start(request: &Request, streams: &Streams, environment: &[CString]) -> io::R
         .map(CString::new)
         .collect::<Result<Vec<_>, _>>()?;
     let arguments: Vec<&CStr> = arguments.iter().map(CString::as_c_str).collect();
-    sys::start_program(&ProgramStart {
+    system_calls::start_program(&ProgramStart {
         // A program that gives its user other rights does not where somebody shares its directory. A shell
         // that becomes one is not followed in any case.
-        shares_directory: !becomes_a_program(&request.command),
+        shares_directory: !execs_a_program(&request.command),
         program: &program,
         arguments: &arguments,
         environment,
@@ -180,12 +192,12 @@ fn start(request: &Request, streams: &Streams, environment: &[CString]) -> io::R
 }
 
 struct Overseer<'a> {
-    request: &'a Request,
+    request: &'a CommandRequest,
     shell: Pid,
-    /// The number of the pipe that output goes to.
+    /// The inode number of the output pipe.
     output: u64,
     status: Option<WaitStatus>,
-    /// Where the shell was when it ended.
+    /// The working directory of the shell when it exited.
     cwd: Option<Vec<u8>>,
     phase: Phase,
     stopped: usize,
@@ -193,7 +205,7 @@ struct Overseer<'a> {
 }
 
 impl Overseer<'_> {
-    /// Takes note of every child that has ended; true when there is none left.
+    /// Reaps every child that has exited; true when there is no child left.
     fn reap(&mut self) -> bool {
         if self.status.is_none() {
             self.note_directory();
@@ -212,8 +224,8 @@ impl Overseer<'_> {
         }
     }
 
-    /// Notes where the shell is when it has ended and is not forgotten yet. One that became another program
-    /// has taken that program's name, and is not followed where that went.
+    /// Records the working directory of the shell after it has exited and before it is reaped. If the shell
+    /// has replaced itself with another program, it has that program's name, and the directory is ignored.
     fn note_directory(&mut self) {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         if !matches!(waitid(WaitId::Pid(self.shell), look), Ok(Some(_))) {
@@ -223,12 +235,12 @@ impl Overseer<'_> {
         let wanted = shell_name(&self.request.shell);
         let wanted = wanted.get(..MAX_NAME_BYTES).unwrap_or(wanted);
         if name.is_ok_and(|it| it.strip_suffix(b"\n") == Some(wanted)) {
-            self.cwd = rustix::process::getcwd(Vec::new()).ok().and_then(known_place);
+            self.cwd = rustix::process::getcwd(Vec::new()).ok().and_then(reportable_directory);
         }
     }
 
-    /// Goes on to the next phase when it is time; gives how long to wait for something to happen.
-    fn advance(&mut self) -> Patience {
+    /// Enters the next phase if it is time; returns how long to wait for the next event.
+    fn advance(&mut self) -> WaitTime {
         let now = Instant::now();
         match self.phase {
             Phase::Running if self.status.is_some() => {
@@ -240,24 +252,24 @@ impl Overseer<'_> {
                 self.stopped = self.terminate(self.request.grace_ms);
             }
             Phase::Terminating(until) if now >= until => {
-                self.phase = Phase::Killing(now + KILL_PATIENCE);
+                self.phase = Phase::Killing(now + KILL_TIMEOUT);
             }
             Phase::Running | Phase::Lingering(_) | Phase::Terminating(_) | Phase::Killing(_) => {}
         }
         match self.phase {
-            Phase::Running => Patience::Endless,
+            Phase::Running => WaitTime::Endless,
             Phase::Lingering(until) | Phase::Terminating(until) => {
-                Patience::For(until.saturating_duration_since(now))
+                WaitTime::For(until.saturating_duration_since(now))
             }
-            Phase::Killing(until) if now >= until => Patience::None,
+            Phase::Killing(until) if now >= until => WaitTime::None,
             Phase::Killing(_) => {
                 kill_all();
-                Patience::For(KILL_PACE)
+                WaitTime::For(KILL_RETRY_INTERVAL)
             }
         }
     }
 
-    /// Ends the command now, whatever phase it is in. Being asked again may only shorten the grace.
+    /// Stops the command, whatever phase it is in. A second request can only shorten the grace.
     fn stop(&mut self, grace_ms: u32) {
         let until = Instant::now() + milliseconds(grace_ms);
         match self.phase {
@@ -269,17 +281,17 @@ impl Overseer<'_> {
         }
     }
 
-    /// Asks all to end; gives how many there were.
+    /// Sends SIGTERM to all processes of the command; returns how many there were.
     fn terminate(&mut self, grace_ms: u32) -> usize {
         self.phase = Phase::Terminating(Instant::now() + milliseconds(grace_ms));
         let count = signal_all(Signal::TERM);
-        // One that was stopped would not hear.
+        // A stopped process does not handle SIGTERM until it is resumed.
         signal_all(Signal::CONT);
         count
     }
 
-    fn ended(self) -> Ended {
-        Ended {
+    fn ended(self) -> EndReport {
+        EndReport {
             exit_code: self.status.and_then(WaitStatus::exit_status),
             signal: self.status.and_then(WaitStatus::terminating_signal),
             spawn_error: None,
@@ -295,16 +307,16 @@ impl Overseer<'_> {
     }
 }
 
-/// The kernel keeps so many bytes of a program's name.
+/// How many bytes of a program's name the kernel keeps.
 const MAX_NAME_BYTES: usize = 15;
 
-/// A directory that can be told: one that is gone has no path.
-fn known_place(place: CString) -> Option<Vec<u8>> {
-    let place = place.into_bytes();
-    (place.first() == Some(&b'/') && place.len() <= MAX_CWD_BYTES).then_some(place)
+/// A directory that can be reported. One that was removed has no absolute path.
+fn reportable_directory(directory: CString) -> Option<Vec<u8>> {
+    let directory = directory.into_bytes();
+    (directory.first() == Some(&b'/') && directory.len() <= MAX_CWD_BYTES).then_some(directory)
 }
 
-/// True when a process has a pipe open.
+/// True when a process has the pipe with this inode number open.
 fn writes_to(pid: i32, pipe: u64) -> bool {
     let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
     let name = format!("pipe:[{pipe}]");
@@ -322,6 +334,6 @@ fn milliseconds(number: u32) -> Duration {
 }
 
 fn timespec(duration: Duration) -> Option<Timespec> {
-    // Rounded up: waking early would spin until the moment has come.
+    // Rounded up, because waking too early would mean polling without pause until then.
     Timespec::try_from(duration + Duration::from_micros(100)).ok()
 }
