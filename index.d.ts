@@ -223,7 +223,13 @@ export type AnyTool = RegisteredTool | HostTool | DeclarativeTool;
 export interface DeclarativeTool<TParams = unknown> extends ToolExtras {
   readonly name: string;
   readonly displayName?: string | undefined;
-  readonly schema: { name?: string; description?: string; parameters?: JsonSchema };
+  /** Where `schema` has none. */
+  readonly description?: string | undefined;
+  readonly schema: {
+    name?: string | undefined;
+    description?: string | undefined;
+    parameters?: JsonSchema | undefined;
+  };
   /**
    * Makes an invocation of one call: of its checked input when the call is made, and of the input as it
    * came when `ToolRegistry.createInvocation` describes one. `messageBus` is the registry's.

@@ -56,13 +56,18 @@ export declare class NativePolicyEngine {
 /** The registry and all that stands behind it. */
 export declare class NativeRegistry {
   /** Runs a call; promises its answer as JSON. */
-  call(name: string, input: string, view: AnswerView, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
+  call(name: string, input: string, view: AnswerView, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null, bus?: NativeMessageBus | undefined | null): Promise<string>
   /** Runs the calls of one model turn; promises their results as a JSON array. */
   callAll(calls: string, format: string, parallelReads: boolean, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
   /** Takes back what a call did to files; promises `[{ path, action }]` as JSON. */
   undo(toolUseId: string, sessionId?: string | undefined | null): Promise<string>
-  /** What a call would do: `{ description, locations, decision, … }`, or the error it would end in. */
-  preview(name: string, input: string, facts?: string | undefined | null): string
+  /** What a call would do, whether or not it may: `{ description, locations }` as JSON. */
+  describe(name: string, input: string, facts?: string | undefined | null): string
+  /**
+   * What a person would have to confirm first; promises `{ details }` as JSON, without details where
+   * nobody would be asked, or the error of a call that is denied.
+   */
+  question(name: string, input: string, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null): Promise<string>
   /** What policy says of a call and why, as JSON. */
   explain(name: string, input: string, sessionId?: string | undefined | null): string
   /** Puts another policy in the place of the host's; one that is wrong changes nothing. */
@@ -82,7 +87,7 @@ export declare class NativeRegistry {
   /** Switches tools on, also those that `disallowedTools` names. */
   enable(names: Array<string>): string
   /** Builds a registry, or throws the text of an error envelope. */
-  constructor(options: string, host: (what: "call" | "abort" | "forget", key: number, fn: number, input: string, context: string) => void, bus: NativeMessageBus)
+  constructor(options: string, host: (what: "call" | "abort" | "letGo" | "forget", key: number, fn: number, input: string, context: string) => void, bus: NativeMessageBus)
   /** Registers a host's tool, whose handler is the function of a number. Gives `{ id, name }`. */
   register(spec: string, handler: number): string
   /** Takes the answer of a host tool's handler; false when nobody waits for it any more. */
@@ -117,12 +122,14 @@ export declare class NativeRegistry {
   runningTasks(): number
   /** Hands every event of tasks to a listener: those that are kept, then those that come. */
   onTaskEvent(listener: (event: string) => void): void
-  /**
-   * Ends every running call; later ones are refused. Kept when every command is gone; no function of
-   * the host is called after that.
-   */
+  /** Ends every running call; later ones are refused. Kept when every command is gone. */
   close(): Promise<void>
+  /** Lets go of every function of the host, once every call has ended: none is called after that. */
+  release(): void
 }
+
+/** The version of this addon; it works with the facade of the very same version alone. */
+export declare function addonVersion(): string
 
 /** How the answer of a call is given. */
 export declare enum AnswerView {
