@@ -1,7 +1,7 @@
 // What models read of the tools: the right names, nothing that is noise to them, not too much of it.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createToolRegistry, tool, type RegisteredTool } from "../index.mjs";
+import { createToolRegistry, tool } from "../index.mjs";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -126,9 +126,7 @@ describe("descriptions name tools as their set calls them", () => {
 
 test("tools have the display names of the design they come from", () => {
   const registry = registryOf("claude", "classic");
-  const names = registry
-    .names()
-    .map((name) => [name, registry.get<RegisteredTool>(name)?.displayName]);
+  const names = registry.listTools().map((it) => [it.name, it.title]);
   expect(Object.fromEntries(names)).toEqual({
     Bash: "Execute Shell Command",
     Edit: "Edit File",

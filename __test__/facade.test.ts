@@ -239,7 +239,11 @@ describe("what handlers answer", () => {
       { content: [], structuredContent },
       failure("ToolFailed", expect.stringContaining("must answer structuredContent as an object")),
     ]),
-    ["no structured content", { content: "a", structuredContent: null }, answered("a")],
+    [
+      "no structured content",
+      { content: [], structuredContent: null },
+      { content: [], display: "(no output)" },
+    ],
   ])("%s is a result", async (_what, answer, expected) => {
     const registry = registryOf(() => answer as HandlerAnswer);
     expect(await registry.call("it", {})).toEqual(expected);

@@ -68,7 +68,7 @@ describe("no room", () => {
     const full = (name: string) =>
       failure(
         "FileWriteError",
-        `no room for \`${folder}/${name}\`: No space left on device (os error 28)`,
+        `no space to write \`${folder}/${name}\`: No space left on device (os error 28)`,
       );
     expect(after.results.slice(1)).toEqual([
       ...Array.from({ length: 4 }, () => full("old.txt")),
@@ -90,7 +90,7 @@ describe("no room", () => {
       },
     );
     const full = (name: string) =>
-      failure("FileWriteError", `no room for \`${folder}/${name}\`: File too large (os error 27)`);
+      failure("FileWriteError", `no space to write \`${folder}/${name}\`: File too large (os error 27)`);
     expect(after.results.slice(1)).toEqual([
       ...Array.from({ length: 4 }, () => full("old.txt")),
       full("a/b/new.txt"),
@@ -106,7 +106,7 @@ describe("no room", () => {
     const after = await callsInChild(workspace.root, [["Read", { file_path: file }], ...calls], {
       shell: "ulimit -f 100",
     });
-    const full = failure("FileWriteError", `no room for \`${file}\`: File too large (os error 27)`);
+    const full = failure("FileWriteError", `no space to write \`${file}\`: File too large (os error 27)`);
     expect(after.results.slice(1)).toEqual([full, full, full, full]);
     expect(after.files).toEqual({ "old.txt": old, "other.txt": old });
   });
@@ -602,7 +602,7 @@ describe("paths that lead out of the workspace", () => {
     async (name) => {
       tree();
       const asked = workspace.path(`${ROOT}/${name}`);
-      const message = `\`${asked}\` is a symbolic link to nothing, so where it leads cannot be checked`;
+      const message = `\`${asked}\` is a dangling symbolic link, so where it leads cannot be checked`;
       const refused = refusal(message);
       expect(await outcome(asked)).toEqual(refused);
     },
@@ -621,7 +621,7 @@ describe("paths that lead out of the workspace", () => {
   test("a NUL is no part of a path: refused, nothing touched", async () => {
     tree();
     const file = workspace.path(`${ROOT}/a.txt`);
-    const message = `\`${file}\\0.png\` has a NUL character, so it names nothing inside the workspace`;
+    const message = `\`${file}\\0.png\` contains a NUL character, so it cannot be a path inside the workspace`;
     const refused = refusal(message);
     expect(await outcome(`${file}\0.png`)).toEqual(refused);
   });

@@ -346,7 +346,7 @@ describe.each(withGaps)(`a character that %s has no code for (seed ${seed})`, (_
         const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
         const refused = failure(
           "FileEditError",
-          `the file is ${it.label}, which cannot hold \`${character}\` (U+${code}); use other characters or convert the file to UTF-8 first`,
+          `the file is ${it.label}, which has no \`${character}\` (U+${code}); use other characters or convert the file to UTF-8 first`,
         );
         expect(results).toEqual([refused, refused, refused]);
         expectBytes(file, it.encode(text));

@@ -268,9 +268,8 @@ describe("strings stay what they are", () => {
     '"',
     "\u007f",
   ])("%j comes back as it went", async (text) => {
-    expect(await registryHere().call("diagnostic_echo", { text })).toEqual({
-      content: [{ type: "text", text }],
-    });
+    const { content } = await registryHere().call("diagnostic_echo", { text });
+    expect(content).toEqual([{ type: "text", text }]);
   });
 
   test("10 MB come back bounded and say what was cut", async () => {

@@ -134,9 +134,8 @@ describe("seed properties of reading", () => {
         const { llmContent } = await registry
           .createInvocation("read_many_files", { paths: files.map(({ name }) => name) })
           .execute();
-        expect(llmContent).toBe(
-          files.map(({ name, text }) => `=== ${name} ===\n${text}\n`).join("\n"),
-        );
+        const shown = files.map(({ name, text }) => `=== ${name} ===\n${text}\n`).join("\n");
+        expect(llmContent).toBe(`${shown}[paths are relative to \`${workspace.root}\`]`);
       }),
       { numRuns: 100 },
     );

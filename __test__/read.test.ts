@@ -483,7 +483,7 @@ describe("images", () => {
       expect(await read(name)).toEqual(
         failure(
           "FileReadError",
-          `\`${file}\` is named like an image but its content is not one; rename it to read it as what it is`,
+          `\`${file}\` has the name of an image, but its content is something else; rename it to read it`,
         ),
       );
     },
@@ -614,7 +614,7 @@ describe("PDFs", () => {
     expect(await read("fake.pdf")).toEqual(
       failure(
         "FileReadError",
-        `\`${file}\` is named like a PDF but its content is not one; rename it to read it as what it is`,
+        `\`${file}\` has the name of a PDF, but its content is something else; rename it to read it`,
       ),
     );
   });
@@ -873,10 +873,10 @@ describe("paths", () => {
     expect(await read("alpah.ts")).toEqual(
       failure(
         "FileNotFoundError",
-        `no file at \`${workspace.path("alpah.ts")}\`; beside it are \`alpha.ts\`, \`alpha.js\``,
+        `no file at \`${workspace.path("alpah.ts")}\`; similar names there: \`alpha.ts\`, \`alpha.js\``,
       ),
     );
-    expect((await read("Alpha.TS")).error?.message).toContain("beside it are `alpha.ts`");
+    expect((await read("Alpha.TS")).error?.message).toContain("similar names there: `alpha.ts`");
     expect((await read("beta.md")).error?.message).toContain("`beta.ts`");
     expect(await read("something-else")).toEqual(
       failure("FileNotFoundError", `no file at \`${workspace.path("something-else")}\``),

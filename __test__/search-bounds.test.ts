@@ -80,7 +80,7 @@ describe("matches over lines", () => {
     });
     expect(shown(result)).toEqual([
       "a.txt:1",
-      "[1 match in 1 file; not searched: `big.txt` (it has more than 16777216 bytes, the most that are searched for matches over lines)]",
+      "[1 match in 1 file; not searched: `big.txt` (it has more than 16777216 bytes, the limit for matches that span lines)]",
     ]);
     expect(result.structuredContent).toMatchObject({
       complete: false,

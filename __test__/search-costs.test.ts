@@ -144,5 +144,5 @@ test.skipIf(!mayMount)("files of the kernel are not opened under another name ei
   });
   const texts = printed.trim().split("\n");
   expect(texts).toHaveLength(2);
-  for (const text of texts) expect(text).toContain("files of the kernel are not searched");
+  for (const text of texts) expect(text).toContain("kernel files are not searched");
 });

@@ -38,7 +38,7 @@ test.skipIf(process.platform !== "linux")("files of the kernel are not opened", 
   const registry = createToolRegistry({ projectPath: "/", toolsets: ["claude"] });
   for (const path of ["/proc/self/status", "/proc/self", "/sys/kernel/uevent_seqnum"]) {
     const { error } = await registry.call("Grep", { pattern: ".", path });
-    expect(`${path}: ${error?.message}`).toContain("files of the kernel are not searched");
+    expect(`${path}: ${error?.message}`).toContain("kernel files are not searched");
   }
 });
 
@@ -52,7 +52,7 @@ describe("a pattern with a line end in it", () => {
       expect(error).toEqual({
         type: "GrepError",
         message:
-          "part of the pattern has a line end in it, and a match is within a line; set multiline to match across lines",
+          "part of the pattern contains a line break, but a match is limited to one line; set multiline to match across lines",
       });
     }
     const { error } = await registry.call("grep", { pattern: "foo|bar\\n" });

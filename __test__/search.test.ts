@@ -197,7 +197,7 @@ describe("Grep", () => {
     const result = await registryHere().call("Grep", { pattern: "x" });
     expect(shown(result)).toEqual([
       "a.txt",
-      "[ignore rules that do not hold: `.gitignore` (line 1 has more than 4096 bytes or braces that nest too deep)]",
+      "[ignore rules that do not hold: `.gitignore` (line 1 has more than 4096 bytes or braces that are nested too deeply)]",
     ]);
     expect(result.structuredContent).toMatchObject({
       complete: true,
@@ -465,7 +465,7 @@ describe("ls", () => {
     const missing = await registry.call("ls", { path: "scr" });
     expect(missing.error).toEqual({
       type: "FileNotFoundError",
-      message: `nothing is at \`${workspace.path("scr")}\`; beside it are \`src\``,
+      message: `\`${workspace.path("scr")}\` does not exist; similar names there: \`src\``,
     });
   });
 });

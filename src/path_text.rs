@@ -1,12 +1,12 @@
-//! Paths as text that leads back to exactly the same path.
+//! Converts paths to text and back to exactly the same path.
 //!
-//! The names of files are bytes on Unix, and any byte but NUL and `/` may be in them. Nearly all names
-//! are their own text. A name that is not UTF-8, or has characters that would act on a terminal, break a
-//! list of lines or not be seen, is written as bash writes such words: `$'caf\xe9.txt'`. So is a name that
-//! looks like that already, which makes the text of every name different from that of every other.
+//! On Unix, file names are bytes and may contain any byte except NUL and `/`. Nearly all names are shown as
+//! they are. A name that is not UTF-8, or has characters that are invisible, act on a terminal or break a
+//! list of lines, is written in bash's syntax for such words: `$'caf\xe9.txt'`. So is a name that looks
+//! like that already, so that different names always have different texts.
 //!
-//! Reading takes a text for an escaped name only if it is what that name is written as; everything else
-//! means itself. No separator, no `..` and no second spelling of a plain name can hide in an escape.
+//! A text is only read as an escaped name if it is exactly what that name would be written as. Everything
+//! else means itself. So an escape cannot hide a separator, a `..` or another spelling of a plain name.
 
 use std::{
     borrow::Cow,
@@ -19,12 +19,12 @@ use crate::terminal::is_confusing;
 const BEGIN: &str = "$'";
 const END: &str = "'";
 
-/// Characters that a name is not shown with.
+/// Whether a character is escaped in a name.
 fn is_written_out(character: char) -> bool {
     character.is_control() || is_confusing(character)
 }
 
-/// The path as text, name by name.
+/// The text of a path, in which each name is escaped if necessary.
 pub(crate) fn path_to_text(path: &Path) -> Cow<'_, str> {
     if let Some(text) = path.to_str()
         && !text.contains(is_written_out)
@@ -37,12 +37,12 @@ pub(crate) fn path_to_text(path: &Path) -> Cow<'_, str> {
     Cow::Owned(names.join("/"))
 }
 
-/// One name as text.
+/// The text of one name, escaped if necessary.
 pub(crate) fn name_to_text(name: &OsStr) -> Cow<'_, str> {
     bytes_to_text(name.as_encoded_bytes())
 }
 
-/// The path that a text means.
+/// The path for a text made by [`path_to_text`].
 pub(crate) fn path_from_text(text: &str) -> Cow<'_, Path> {
     if !text.contains(BEGIN) {
         return Cow::Borrowed(Path::new(text));
@@ -60,7 +60,7 @@ fn from_bytes(bytes: &[u8]) -> PathBuf {
     OsStr::from_bytes(bytes).into()
 }
 
-/// Names are UTF-16 there: one that is no text cannot be made from bytes, and names nothing.
+/// Names are UTF-16 on such systems, so bytes that are not text cannot be the name of a file.
 #[cfg(not(unix))]
 fn from_bytes(bytes: &[u8]) -> PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()
@@ -99,7 +99,7 @@ fn escaped(name: &[u8]) -> String {
     text
 }
 
-/// What an escaped name stands for; none where the text is no escaped name.
+/// The name that an escaped text stands for. `None` if the text is not escaped.
 fn unescaped(text: &str) -> Option<Vec<u8>> {
     let mut rest = text.strip_prefix(BEGIN)?.strip_suffix(END)?;
     let mut name = Vec::with_capacity(rest.len());
@@ -128,7 +128,7 @@ fn unescaped(text: &str) -> Option<Vec<u8>> {
         rest = characters.as_str();
     }
     name.extend_from_slice(rest.as_bytes());
-    // No system has such names.
+    // No system allows these in a name.
     (!name.contains(&0) && !name.contains(&b'/')).then_some(name)
 }
 
@@ -150,16 +150,16 @@ mod tests {
         for (name, text) in [
             (b"/repo/a b.txt".as_slice(), "/repo/a b.txt"),
             ("/repo/\u{e9}\\x'$".as_bytes(), "/repo/\u{e9}\\x'$"),
-            // Not seen, or seen as something else: the narrow blank of screenshots, a change of direction.
+            // Invisible or misleading: the narrow space in names of screenshots, a change of direction.
             ("at 9\u{202f}AM.png".as_bytes(), r"$'at 9\u{202f}AM.png'"),
             ("a\u{202e}gnp.exe".as_bytes(), r"$'a\u{202e}gnp.exe'"),
             (b"/repo/caf\xe9.txt", r"/repo/$'caf\xe9.txt'"),
             (b"/re\xffpo/a/it's\\\xff", r"/$'re\xffpo'/a/$'it\'s\\\xff'"),
             (b"a\nb/\x1b[31mred", r"$'a\nb'/$'\u{1b}[31mred'"),
-            // Looks like an escaped name, so it is escaped itself.
+            // This looks like an escaped name, so it is escaped.
             (br"$'caf\xe9.txt'", r"$'$\'caf\\xe9.txt\''"),
             (br"$'a'", r"$'$\'a\''"),
-            // Cannot be taken for one.
+            // This cannot be mistaken for an escaped name.
             (br"$'a\q'", r"$'a\q'"),
             (br"$'a", r"$'a"),
             (br"x$'a\xe9'", r"x$'a\xe9'"),
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Bytes that make up escapes, and bytes that need them.
+    /// Bytes that escapes consist of, and bytes that have to be escaped.
     fn name_byte() -> impl Strategy<Value = u8> {
         prop_oneof![
             prop::sample::select(b"$'\\xuntr{}0189abcdefE.\n\x1b\x7f\xc3\xa9\xff".to_vec()),
@@ -206,7 +206,7 @@ mod tests {
 
     fn name() -> impl Strategy<Value = Vec<u8>> {
         let plain = prop::collection::vec(name_byte(), 1..12);
-        // Also names that are the text of another name, twice over.
+        // Also names that are the text of another name, up to twice.
         (plain, 0_usize..3)
             .prop_map(|(name, depth)| (0..depth).fold(name, |name, _| escaped(&name).into_bytes()))
     }
@@ -238,7 +238,7 @@ mod tests {
                 meant.as_os_str().as_bytes().split(|it| *it == b'/').count(),
                 text.split('/').count()
             );
-            // What is written as something else is not what this text means.
+            // Converting that path to text and back gives the same path.
             let shown = path_to_text(&meant);
             prop_assert_eq!(&path_from_text(&shown), &meant);
         }

@@ -1,9 +1,8 @@
-//! The one way to open a file for reading.
+//! Opens files for reading. All other code uses this module for that.
 //!
-//! Only regular files are opened: to open a FIFO may wait for ever, to open a device may already do
-//! something, and whoever plants one where a file is expected decides when. What is at a place is looked
-//! at without opening it, and what was looked at is what is opened. The lowest layer: it knows no roots,
-//! no rules and no policy.
+//! Only regular files are opened. Opening a FIFO may block for ever, opening a device may have an effect,
+//! and either may be put where a file is expected. So a path is checked without opening it, and what was
+//! checked is what is opened. This is the lowest layer: it does not know about roots, rules or policy.
 
 use std::{fs::File, io, path::Path};
 
@@ -17,18 +16,18 @@ use {
     std::ffi::OsStr,
 };
 
-/// Never waits, never becomes the process's terminal, is never inherited.
+/// Opening never blocks, never sets the controlling terminal, and the descriptor is not inherited.
 #[cfg(unix)]
 const READ: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// How an error calls files that look regular and are not.
+/// The error for kernel files, which look like regular files but are not.
 #[cfg(target_os = "linux")]
-pub(crate) const OF_THE_KERNEL: &str = "files of the kernel are not searched";
+pub(crate) const KERNEL_FILES_REFUSED: &str = "kernel files are not searched";
 
-/// The kinds of file system whose files are doors into the kernel, as it numbers them: to read one can
-/// wait for ever or do something. In this order: proc, sys, debug, trace, security, config, cgroup in both
-/// versions, bpf, pstore, efi variables, selinux.
+/// The numbers of file systems whose files are interfaces of the kernel. Reading one can block for ever or
+/// have an effect. In this order: proc, sys, debug, trace, security, config, cgroup in both versions, bpf,
+/// pstore, efi variables, selinux.
 #[cfg(target_os = "linux")]
 const KERNEL_FILE_SYSTEMS: [u64; 12] = [
     0x9fa0,
@@ -45,18 +44,17 @@ const KERNEL_FILE_SYSTEMS: [u64; 12] = [
     0xf97c_ff8c,
 ];
 
-/// What is there is not a regular file.
+/// The error for anything but a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is {0}, not a file")]
 struct NotRegular(&'static str);
 
-/// What is at a place instead of a regular file, with its article, where that is why it was not opened.
+/// If a file was not opened because it is not a regular file: what it is, with an article.
 pub(crate) fn other_kind(cause: &io::Error) -> Option<&'static str> {
     Some(cause.get_ref()?.downcast_ref::<NotRegular>()?.0)
 }
 
-/// Opens a file by its path; links are followed. Files of the kernel are refused: whatever asks by path
-/// asks for settings.
+/// Opens a settings file by its path. Links are followed, and kernel files are refused.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     return open_at(CWD, path);
@@ -64,7 +62,8 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_looked_at(path)
 }
 
-/// Opens a file by its path from a directory; links are followed. Files of the kernel are refused.
+/// Opens a settings file by its path relative to a directory. Links are followed, and kernel files are
+/// refused.
 #[cfg(unix)]
 pub(crate) fn open_at(folder: BorrowedFd<'_>, path: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
@@ -81,14 +80,14 @@ pub(crate) fn open_at(folder: BorrowedFd<'_>, path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens a file by its name in a directory, no link followed. For names that a listing has just called
-/// regular files: this one does not look before it opens, and so costs a call less for each file.
+/// Opens a file by its name in a directory, without following links. Only for names that a listing has
+/// just reported as regular files: to save a system call, this does not check before it opens.
 #[cfg(unix)]
 pub(crate) fn open_listed(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<File> {
     checked(openat(folder, name, READ | OFlags::NOFOLLOW, Mode::empty())?)
 }
 
-/// Opens a file by its path, whose last part may not be a link.
+/// Opens a file by its path, without following a link in the last component.
 pub(crate) fn open_named(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -100,8 +99,8 @@ pub(crate) fn open_named(path: &Path) -> io::Result<File> {
     open_looked_at(path)
 }
 
-/// Opens for reading what a descriptor stands for that was opened to look only. `again` opens the same
-/// place with the flags given, where the system has no `/proc` to do so through.
+/// Opens the file of an `O_PATH` descriptor for reading. If there is no `/proc` to do so, `again` opens
+/// the same path with the given flags.
 #[cfg(target_os = "linux")]
 pub(crate) fn open_place(
     place: &OwnedFd,
@@ -128,13 +127,13 @@ pub(crate) fn open_place(
     }
 }
 
-/// The flags that [`open_place`] wants its place opened with.
+/// The flags with which [`open_place`] opens a path for reading.
 #[cfg(target_os = "linux")]
 pub(crate) fn reading() -> OFlags {
     READ
 }
 
-/// A file that was opened without a look before.
+/// Checks a file that was opened without a check before.
 #[cfg(unix)]
 fn checked(opened: OwnedFd) -> io::Result<File> {
     refuse_others(&fstat(&opened)?)?;
@@ -154,28 +153,28 @@ fn refuse_others(stat: &Stat) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, NotRegular(what)))
 }
 
-/// Refuses what is in a file system of the kernel.
+/// Refuses a descriptor on a kernel file system.
 #[cfg(target_os = "linux")]
 pub(crate) fn refuse_kernel_files(place: BorrowedFd<'_>) -> io::Result<()> {
-    if is_of_the_kernel(file_system(place)?) {
-        return Err(io::Error::other(OF_THE_KERNEL));
+    if is_kernel_file_system(file_system(place)?) {
+        return Err(io::Error::other(KERNEL_FILES_REFUSED));
     }
     Ok(())
 }
 
-/// Whether a file system is the kernel's own.
+/// Whether the files of a file system are interfaces of the kernel.
 #[cfg(target_os = "linux")]
-pub(crate) fn is_of_the_kernel(file_system: u64) -> bool {
+pub(crate) fn is_kernel_file_system(file_system: u64) -> bool {
     KERNEL_FILE_SYSTEMS.contains(&file_system)
 }
 
-/// Which file system something is in.
+/// The number of the file system that a descriptor is on.
 #[cfg(target_os = "linux")]
 pub(crate) fn file_system(place: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(u64::try_from(rustix::fs::fstatfs(place)?.f_type).unwrap_or(0))
 }
 
-/// The best that systems without descriptors of directories offer.
+/// Checks and opens a file by path, on systems without directory descriptors.
 #[cfg(not(unix))]
 fn open_looked_at(path: &Path) -> io::Result<File> {
     if !path.metadata()?.is_file() {
@@ -212,7 +211,7 @@ mod tests {
         symlink("/dev/null", at("to-device")).unwrap();
         let folder = openat(CWD, dir.path(), OFlags::RDONLY, Mode::empty()).unwrap();
         for name in ["fifo", "socket", "folder", "to-fifo", "to-device"] {
-            // Opened the usual way, a FIFO would hold this thread for ever.
+            // Opening a FIFO in the usual way would block this thread for ever.
             assert!(other_kind(&open(&at(name)).unwrap_err()).is_some(), "{name}");
             assert!(open_at(folder.as_fd(), Path::new(name)).is_err(), "{name}");
             assert!(open_listed(folder.as_fd(), name.as_ref()).is_err(), "{name}");
@@ -227,7 +226,7 @@ mod tests {
         let dir = TempDir::new().unwrap();
         symlink("/proc/self/status", dir.path().join("link")).unwrap();
         let refused = open(&dir.path().join("link")).unwrap_err().to_string();
-        assert_eq!(refused, OF_THE_KERNEL);
+        assert_eq!(refused, KERNEL_FILES_REFUSED);
     }
 
     #[test]

@@ -1,15 +1,15 @@
-//! Text as a person is shown it.
+//! Makes text safe to be shown to a person.
 //!
-//! Names, paths, commands and file contents come from models, repositories and servers. Shown as they
-//! are, they could move the cursor, turn the reading direction around or hide a part of themselves, and
-//! a person would agree to something else than they see. So whatever cannot be seen is written out, as
-//! `\u{202e}`.
+//! Names, paths, commands and file contents come from models, repositories and servers. If they were shown
+//! unchanged, they could move the cursor, reverse the reading direction or hide a part of themselves, and a
+//! person would agree to something other than what they see. So invisible characters are written as
+//! escapes, such as `\u{202e}`.
 
 use std::borrow::Cow;
 
-/// Characters that a person does not see as what a program takes them for: control characters, those
-/// that change the reading direction, those without a width, and blanks beside the space. Line ends and
-/// tabs are what they look like.
+/// Whether a person may not see a character as what it is: control characters, those that change the
+/// reading direction, those without a width, and blanks other than the space. Line breaks and tabs are
+/// not confusing.
 pub(crate) fn is_confusing(character: char) -> bool {
     match character {
         '\n' | '\t' | ' ' => false,
@@ -17,8 +17,9 @@ pub(crate) fn is_confusing(character: char) -> bool {
     }
 }
 
-/// Characters that nobody sees: Unicode's "default ignorable" ones, those that change the reading
-/// direction, those that part lines, blank letters, and control characters beside line ends and tabs.
+/// Whether a character is invisible: Unicode's "default ignorable" characters, those that change the
+/// reading direction, line separators, blank letters, and control characters other than line breaks and
+/// tabs.
 fn is_unseen(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -44,7 +45,7 @@ fn is_unseen(character: char) -> bool {
     }
 }
 
-/// A path, command, rule or reason as a person is shown it: every confusing character is written out.
+/// A path, command, rule or reason with every confusing character escaped.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_confusing) {
         return Cow::Borrowed(text);
@@ -56,8 +57,8 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Running text, such as a diff or an output, as a person is shown it. Blanks of other scripts are
-/// ordinary there, and so are the joiners inside a picture and the return that ends a line.
+/// Running text, such as a diff or an output, with invisible characters escaped. Blanks of other scripts
+/// are ordinary there, and so are joiners inside an emoji and the carriage return of a line ending.
 pub(crate) fn visible_text(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unseen) {
         return Cow::Borrowed(text);
@@ -87,7 +88,7 @@ fn push(shown: &mut String, character: char, written_out: bool) {
     }
 }
 
-/// Symbols and emoji, which `U+FE0F` and `U+200D` join to one picture.
+/// Whether a character is a symbol or emoji, which `U+FE0F` and `U+200D` can join to one emoji.
 fn is_pictograph(character: char) -> bool {
     matches!(character, '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
         && character != '\u{2800}'

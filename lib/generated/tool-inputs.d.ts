@@ -118,6 +118,7 @@ export interface NotebookEditInput {
   cell_id?: string | undefined;
   /** The kind of the cell. */
   cell_type?: "code" | "markdown" | null | undefined;
+  /** What to do. */
   edit_mode?: "replace" | "insert" | "delete" | undefined;
 }
 

@@ -44,7 +44,7 @@ export type CallSuccess<Structured = Record<string, unknown>> = {
   isError?: false;
   /** The same facts as data, where that serves a program better than the text. */
   structuredContent?: AsObject<Structured>;
-  /** A short text for a person, where it is not the content itself. */
+  /** A text for a person, never blank, where it is not the content itself. */
   display?: string;
   error?: undefined;
   /** Facts about the result for programs, such as `toolwright/file`. */
@@ -58,7 +58,7 @@ export type CallFailure<Structured = Record<string, unknown>> = {
   isError: true;
   /** The same facts as data, where there are some. */
   structuredContent?: AsObject<Structured>;
-  /** A short text for a person; of a refusal, how to allow it. */
+  /** A text for a person, never blank; of a refusal, how to allow it. */
   display?: string;
   /** Why the tool failed. */
   error: CallError;

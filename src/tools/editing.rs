@@ -11,9 +11,9 @@ use crate::{
     session::{Change, ReadBeforeWrite},
     tool::{Content, Preview, ShownContent, ShownFile, ToolContext, ToolOutput, shown_path},
     workspace::{
-        Diff, DiffLimits, Expected, ForEdit, Foreign, Glimpsed, InPlace, MAX_TEXT_BYTES, NotKept,
-        RelativePaths, SeenContent, Stamp, TextFile, TextFileError, WorkspacePath, WriteError,
-        Written, is_temporary_name, read_for_edit, unified_diff, write_atomically,
+        ConcurrentChanges, Diff, DiffLimits, Expected, ForEdit, Glimpsed, InPlace, MAX_TEXT_BYTES,
+        NotKept, RelativePaths, SeenContent, Stamp, TextFile, TextFileError, WorkspacePath,
+        WriteError, Written, is_temporary_name, read_for_edit, unified_diff, write_atomically,
     },
 };
 
@@ -330,7 +330,7 @@ fn present<Facts>(
 }
 
 /// What other programs did to the file at the same time.
-fn told_of_others(foreign: &Foreign) -> Vec<String> {
+fn told_of_others(foreign: &ConcurrentChanges) -> Vec<String> {
     let mut notes = Vec::new();
     if foreign.appended > 0 {
         let bytes = foreign.appended;

@@ -10,9 +10,9 @@ use crate::{
     error::ToolError,
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
-        Document, LineWindow, PageRange, PdfText, Piece, ReadError, ReadRequest, Reading,
-        SeenContent, TextEncoding, WindowStyle, WindowText, WorkspacePath, glimpse, read_document,
-        render_cells,
+        FileDocument, FileReading, LineWindow, NotebookPiece, PageRange, PdfText, ReadError,
+        ReadRequest, SeenContent, TextEncoding, WindowStyle, WindowText, WorkspacePath, glimpse,
+        read_document, render_cells,
     },
 };
 
@@ -140,9 +140,14 @@ pub(super) async fn read(
     Ok(present(reading, &shown, wording, first.unwrap_or(1).max(1)))
 }
 
-fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOutput<FileFacts> {
+fn present(
+    reading: FileReading,
+    path: &str,
+    wording: Wording,
+    first: u64,
+) -> ToolOutput<FileFacts> {
     let (output, content) = match reading.document {
-        Document::Text(window, encoding) => {
+        FileDocument::Text(window, encoding) => {
             let complete = window.first <= 1
                 && !window.has_more
                 && window.last == window.total_lines
@@ -159,7 +164,7 @@ fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOu
             };
             (present_text(window, encoding, (path, reading.bytes), wording, first), facts)
         }
-        Document::Image(image) => {
+        FileDocument::Image(image) => {
             let mime_type = Some(image.mime.to_owned());
             let facts = ContentFacts { mime_type, ..ContentFacts::default() };
             let display = format!("Read image {path} ({}×{})", image.width, image.height);
@@ -167,15 +172,15 @@ fn present(reading: Reading, path: &str, wording: Wording, first: u64) -> ToolOu
                 vec![Content::Image { data: image.base64, mime_type: image.mime.to_owned() }];
             (ToolOutput { content, ..ToolOutput::default() }.with_display(display), facts)
         }
-        Document::Pdf(pdf) => {
+        FileDocument::Pdf(pdf) => {
             let total_pages = Some(pdf.total_pages);
             (present_pdf(&pdf, path), ContentFacts { total_pages, ..ContentFacts::default() })
         }
-        Document::Notebook(notebook) => {
+        FileDocument::Notebook(notebook) => {
             let cells = Some(notebook.total_cells);
             let content = render_cells(&notebook).into_iter().map(|piece| match piece {
-                Piece::Text(text) => Content::text(text),
-                Piece::Image { mime, base64 } => {
+                NotebookPiece::Text(text) => Content::text(text),
+                NotebookPiece::Image { mime, base64 } => {
                     Content::Image { data: base64, mime_type: mime.to_owned() }
                 }
             });

@@ -8,9 +8,9 @@ use crate::{
     tool::shown_path,
     tools::editing::{Current, Seen, WITHOUT_READING},
     workspace::{
-        DiffLimits, GivenUp, Hit, MAX_HITS, MAX_TEXT_BYTES, MatchStrategy, Matches,
-        NEAREST_TEXT_BYTES, Overlaps, Replacement, TextFile, TextFileError, WorkspacePath,
-        find_target, nearest_region, unified_diff, unique_by_line_hint,
+        DiffLimits, GivenUp, MAX_HITS, MAX_TEXT_BYTES, MatchStrategy, Matches, NEAREST_TEXT_BYTES,
+        Overlaps, Replacement, TargetMatch, TextFile, TextFileError, WorkspacePath, find_target,
+        nearest_region, unified_diff, unique_by_line_hint,
     },
 };
 
@@ -165,7 +165,7 @@ fn choose<'a>(
     matches: &'a Matches,
     occurrences: Occurrences,
     name: &str,
-) -> Result<Vec<&'a Hit>, ToolError> {
+) -> Result<Vec<&'a TargetMatch>, ToolError> {
     match occurrences {
         Occurrences::All => Ok(matches.hits.iter().collect()),
         Occurrences::One if matches.hits.len() == 1 => Ok(matches.hits.iter().collect()),

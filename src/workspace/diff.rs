@@ -1,4 +1,4 @@
-//! What changed between two texts, as a unified diff of bounded size.
+//! The difference between two texts as a unified diff of limited size.
 
 mod compare;
 
@@ -9,21 +9,25 @@ pub(super) use compare::compare;
 
 /// How many unchanged lines are shown around a change.
 const CONTEXT: usize = 3;
-/// How much is compared at a time where two texts begin or end alike.
+/// How many bytes are compared at a time to find a common beginning or end.
 const STRIDE: usize = 4 * 1024;
 
-/// How many lines are compared, old and new together; each costs memory.
+/// The most lines that are compared, old and new together, because each takes memory.
 const MAX_LINES: usize = 400_000;
 
-/// How large a diff may be.
+/// The limits on the size of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DiffLimits {
-    /// How many lines are shown.
-    pub max_lines: usize,
-    /// How many bytes are shown.
-    pub max_bytes: usize,
-    /// How many characters of one line are shown.
-    pub max_line_chars: usize,
+#[expect(
+    clippy::struct_field_names,
+    reason = "`lines` alone would read as a number of lines, not a limit"
+)]
+pub(crate) struct DiffLimits {
+    /// The most lines that are shown.
+    pub(crate) max_lines: usize,
+    /// The most bytes that are shown.
+    pub(crate) max_bytes: usize,
+    /// The most characters of one line that are shown.
+    pub(crate) max_line_chars: usize,
 }
 
 impl Default for DiffLimits {
@@ -32,24 +36,24 @@ impl Default for DiffLimits {
     }
 }
 
-/// A unified diff.
+/// A unified diff, possibly cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Diff {
-    /// The diff with its header; empty when nothing changed.
-    pub text: String,
-    /// How many lines are new, shown or not.
-    pub added: usize,
-    /// How many lines are gone, shown or not.
-    pub removed: usize,
-    /// True when something was left out; the text says what.
-    pub cut: bool,
+pub(crate) struct Diff {
+    /// The diff with its header. Empty if nothing changed.
+    pub(crate) text: String,
+    /// The number of added lines, shown or not.
+    pub(crate) added: usize,
+    /// The number of removed lines, shown or not.
+    pub(crate) removed: usize,
+    /// Whether something was left out. The text says what.
+    pub(crate) cut: bool,
 }
 
 /// Compares two texts line by line.
 ///
-/// Where the texts begin and end alike they are not looked into, so that a small change in a huge
-/// file is as quick as in a small one.
-pub fn unified_diff(old: &str, new: &str, path: &str, limits: &DiffLimits) -> Diff {
+/// The common beginning and end of the texts are skipped, so that a small change in a huge file is as
+/// quick as in a small one.
+pub(crate) fn unified_diff(old: &str, new: &str, path: &str, limits: &DiffLimits) -> Diff {
     if old == new {
         return Diff::default();
     }
@@ -90,7 +94,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// Where the changed lines and their context start, and how many bytes follow them.
+/// The start of the changed lines with their context, and the number of bytes after them.
 fn changed_middle(old: &str, new: &str) -> (usize, usize) {
     let (old, new) = (old.as_bytes(), new.as_bytes());
     let shared = common_prefix(old, new);
@@ -101,12 +105,12 @@ fn changed_middle(old: &str, new: &str) -> (usize, usize) {
             None => &[],
         };
     }
-    // The newline itself ends the last line that is left out.
+    // The newline belongs to the last line that is left out.
     let start = if start.is_empty() { 0 } else { start.len() + 1 };
     let room = old.len().min(new.len()) - shared;
     let tail = common_suffix(old, new).min(room);
     let tail = old.get(old.len() - tail..).unwrap_or_default();
-    // The first newline ends the changed line; then comes context.
+    // The first newline ends the changed line. After it comes the context.
     let context = memchr_iter(b'\n', tail).nth(CONTEXT).map_or(tail.len(), |it| it + 1);
     (start, tail.len() - context)
 }
@@ -127,7 +131,7 @@ fn common_suffix(old: &[u8], new: &[u8]) -> usize {
     near + ends.take_while(|(old, new)| old == new).count()
 }
 
-/// The text of a diff as it grows to its limits.
+/// The text of a diff, to which lines are added until a limit is reached.
 struct Page<'a> {
     limits: &'a DiffLimits,
     text: String,
@@ -214,7 +218,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// A range as a hunk header has it: an empty one names the line before it.
+/// A range as in a hunk header: an empty one is given by the line before it.
 fn span(start: usize, end: usize, skipped: usize) -> String {
     match end - start {
         0 => format!("{},0", skipped + start),

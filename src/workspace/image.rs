@@ -1,77 +1,76 @@
 //! Recognises images by their content and prepares them for a model.
 //!
-//! It must never know about file names, tools, policy or JSON: an image is what its bytes say,
-//! within limits that keep the encoded form acceptable to model providers.
+//! The limits are those of model providers. It must never know about file names, tools, policy or JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// The most bytes an image may have, so that its base64 form stays within 5 MiB.
-pub const MAX_IMAGE_BYTES: usize = 3_932_160;
-/// The most pixels an image may have along either side.
-pub const MAX_IMAGE_SIDE: u32 = 8000;
+/// The most bytes of an image, so that its base64 form is within 5 MiB.
+pub(crate) const MAX_IMAGE_BYTES: usize = 3_932_160;
+/// The largest width and height of an image, in pixels.
+pub(crate) const MAX_IMAGE_SIDE: u32 = 8000;
 
-/// What the header of an image tells.
+/// The properties of an image that are in its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ImageInfo {
+pub(crate) struct ImageInfo {
     /// The media type, such as `image/png`.
-    pub mime: &'static str,
+    pub(crate) mime: &'static str,
     /// The width in pixels.
-    pub width: u32,
+    pub(crate) width: u32,
     /// The height in pixels.
-    pub height: u32,
+    pub(crate) height: u32,
 }
 
-/// An image ready to be handed to a model.
+/// An image in the form in which it is given to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImageBlock {
+pub(crate) struct ImageBlock {
     /// The media type, such as `image/png`.
-    pub mime: &'static str,
+    pub(crate) mime: &'static str,
     /// The width in pixels.
-    pub width: u32,
+    pub(crate) width: u32,
     /// The height in pixels.
-    pub height: u32,
+    pub(crate) height: u32,
     /// The unchanged bytes in base64.
-    pub base64: String,
+    pub(crate) base64: String,
 }
 
-/// Why bytes cannot be shown as an image.
+/// Why bytes cannot be used as an image.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ImageError {
+pub(crate) enum ImageError {
     /// The bytes are not one of the supported formats.
     #[error("not a PNG, JPEG, GIF or WebP image; convert it to one of these first")]
     Unsupported,
-    /// The format is right but the dimensions cannot be read.
+    /// The format is supported, but the dimensions cannot be read.
     #[error(
         "the `{mime}` image is damaged: its dimensions cannot be read; replace the file or convert it again"
     )]
     Damaged {
-        /// The media type the first bytes announce.
+        /// The media type according to the first bytes.
         mime: &'static str,
     },
-    /// The file is too large.
+    /// The image has too many bytes.
     #[error(
         "the image has {bytes} bytes, more than the limit of {MAX_IMAGE_BYTES}; scale it down or compress it first"
     )]
     TooManyBytes {
-        /// The size found.
+        /// The size of the image.
         bytes: usize,
     },
-    /// The picture is too large.
+    /// The image has too many pixels.
     #[error(
         "the image is `{width}x{height}` pixels, more than the limit of `{MAX_IMAGE_SIDE}x{MAX_IMAGE_SIDE}`; scale it down first"
     )]
     TooManyPixels {
-        /// The width found.
+        /// The width of the image.
         width: u32,
-        /// The height found.
+        /// The height of the image.
         height: u32,
     },
 }
 
-/// Names the image format that the first bytes announce, if it is a supported one.
+/// The media type according to the first bytes, if the format is supported.
 #[must_use]
-pub fn image_mime(bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn image_mime(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
@@ -81,11 +80,11 @@ pub fn image_mime(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Reads format and dimensions from the header; `None` means the bytes are no supported image.
+/// Reads format and dimensions from the header. `None` if the bytes are not a supported image.
 ///
 /// # Errors
-/// Reports an image whose first bytes are right but whose dimensions are missing or zero.
-pub fn inspect_image(bytes: &[u8]) -> Result<Option<ImageInfo>, ImageError> {
+/// An image whose dimensions are missing or zero is damaged.
+pub(crate) fn inspect_image(bytes: &[u8]) -> Result<Option<ImageInfo>, ImageError> {
     let Some(mime) = image_mime(bytes) else {
         return Ok(None);
     };
@@ -100,8 +99,8 @@ pub fn inspect_image(bytes: &[u8]) -> Result<Option<ImageInfo>, ImageError> {
 /// Checks an image against the limits and encodes it.
 ///
 /// # Errors
-/// Names the figure that is over its limit, or why the bytes are no usable image.
-pub fn load_image(bytes: &[u8]) -> Result<ImageBlock, ImageError> {
+/// Says which limit is exceeded, or why the bytes are not a usable image.
+pub(crate) fn load_image(bytes: &[u8]) -> Result<ImageBlock, ImageError> {
     let ImageInfo { mime, width, height } = inspect_image(bytes)?.ok_or(ImageError::Unsupported)?;
     if bytes.len() > MAX_IMAGE_BYTES {
         return Err(ImageError::TooManyBytes { bytes: bytes.len() });

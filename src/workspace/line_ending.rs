@@ -1,10 +1,10 @@
-//! How the lines of a text end, counted.
+//! The line endings of a text, and how often each occurs.
 
 use memchr::{memchr_iter, memmem};
 
-/// The end of a line.
+/// The characters that end a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineEnding {
+pub(crate) enum LineEnding {
     /// `\n`
     Newline,
     /// `\r\n`
@@ -12,8 +12,8 @@ pub enum LineEnding {
 }
 
 impl LineEnding {
-    /// The characters.
-    pub fn as_str(self) -> &'static str {
+    /// The line ending as text.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Newline => "\n",
             Self::ReturnNewline => "\r\n",
@@ -21,20 +21,20 @@ impl LineEnding {
     }
 }
 
-/// How often each kind of line ending occurs.
+/// The number of line endings of each kind in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LineEndings {
-    /// `\n` without a return before it.
-    pub newline: usize,
-    /// `\r\n`.
-    pub return_newline: usize,
-    /// `\r` without a newline after it. It ends no line; it is counted so that it can be told.
-    pub lone_return: usize,
+pub(crate) struct LineEndings {
+    /// The number of `\n` without a `\r` before it.
+    pub(crate) newline: usize,
+    /// The number of `\r\n`.
+    pub(crate) return_newline: usize,
+    /// The number of `\r` without a `\n` after it. It does not end a line, but is worth mentioning.
+    pub(crate) lone_return: usize,
 }
 
 impl LineEndings {
-    /// Counts the endings of a text.
-    pub fn count(text: &str) -> Self {
+    /// Counts the line endings of a text.
+    pub(crate) fn count(text: &str) -> Self {
         let newlines = memchr_iter(b'\n', text.as_bytes()).count();
         let returns = memchr_iter(b'\r', text.as_bytes()).count();
         let return_newline =
@@ -46,8 +46,8 @@ impl LineEndings {
         }
     }
 
-    /// The ending most lines have, `\n` if both are as frequent; none when no line ends.
-    pub fn dominant(self) -> Option<LineEnding> {
+    /// The most frequent line ending, `\n` if both are equally frequent. `None` if there is none.
+    pub(crate) fn dominant(self) -> Option<LineEnding> {
         if self.newline == 0 && self.return_newline == 0 {
             return None;
         }
@@ -56,12 +56,6 @@ impl LineEndings {
         } else {
             LineEnding::Newline
         })
-    }
-
-    /// True when lines end in more than one way.
-    pub fn is_mixed(self) -> bool {
-        [self.newline, self.return_newline, self.lone_return].iter().filter(|it| **it > 0).count()
-            > 1
     }
 }
 
@@ -76,7 +70,6 @@ mod tests {
         let endings = LineEndings::count("a\r\nb\nc\rd\r\r\n");
         assert_eq!(endings, LineEndings { newline: 1, return_newline: 2, lone_return: 2 });
         assert_eq!(endings.dominant(), Some(LineEnding::ReturnNewline));
-        assert!(endings.is_mixed());
         assert_eq!(LineEndings::count("a\rb").dominant(), None);
         assert_eq!(LineEndings::count("a\nb\r\n").dominant(), Some(LineEnding::Newline));
     }

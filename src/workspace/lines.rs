@@ -1,64 +1,64 @@
-//! A window of lines, cut out of a text that streams by.
+//! Extracts a window of lines from a text that is read as a stream.
 //!
-//! Only what is shown is kept; the rest is counted.
+//! Only the lines that are shown are kept in memory; the others are counted.
 
 use memchr::memchr;
 
-/// As many characters of one line are counted to say how many are not shown.
+/// The characters of a cut line are counted up to this number, to say how many are missing.
 const MAX_COUNTED_CHARS: u64 = 16 * 1024 * 1024;
 
-/// How the lines of a window are written.
+/// The format of the lines of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowStyle {
-    /// `N<TAB>line`, without line endings of the file, long lines cut.
+pub(crate) enum WindowStyle {
+    /// `N<TAB>line`, without the line endings of the file and with long lines cut.
     Numbered,
-    /// The text as it is, line endings included.
+    /// The text as it is, including line endings.
     Raw,
 }
 
-/// Which lines are wanted, and how much of them at most.
+/// Which lines to show, and limits on their size.
 #[derive(Clone, Copy, Debug)]
-pub struct LineWindow {
-    /// The first line wanted, from 1.
-    pub first: u64,
-    /// The last line wanted; without one, all.
-    pub last: Option<u64>,
-    /// How many lines are shown when nobody asked for a last one.
-    pub max_lines: u64,
-    /// How many bytes are shown whatever was asked for.
-    pub max_bytes: usize,
-    /// How many characters of one line are shown, in the numbered style.
-    pub max_line_chars: usize,
-    /// How the lines are written.
-    pub style: WindowStyle,
+pub(crate) struct LineWindow {
+    /// The first line to show, counted from 1.
+    pub(crate) first: u64,
+    /// The last line to show; without it, as many as the limits allow.
+    pub(crate) last: Option<u64>,
+    /// The most lines to show if `last` is not given.
+    pub(crate) max_lines: u64,
+    /// The most bytes to show in any case.
+    pub(crate) max_bytes: usize,
+    /// The most characters of one line to show, in the numbered style.
+    pub(crate) max_line_chars: usize,
+    /// The format of the lines.
+    pub(crate) style: WindowStyle,
 }
 
-/// What a window shows, and what it leaves out.
+/// The lines of a window, and what was left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WindowText {
-    /// The lines, written in the window's style.
-    pub text: String,
-    /// The first line shown, or 0.
-    pub first: u64,
-    /// The last line shown, or 0.
-    pub last: u64,
-    /// All lines of the text, or all that were looked at.
-    pub total_lines: u64,
-    /// True when there is more text than was looked at.
-    pub has_more: bool,
-    /// How many lines were cut for their length.
-    pub long_lines: u64,
-    /// True when a cap, and not the caller, ended the window.
-    pub capped: bool,
-    /// True when even the first line did not fit: it is shown in part.
-    pub partial_line: bool,
+pub(crate) struct WindowText {
+    /// The lines, formatted in the window's style.
+    pub(crate) text: String,
+    /// The number of the first line shown, or 0 if there is none.
+    pub(crate) first: u64,
+    /// The number of the last line shown, or 0 if there is none.
+    pub(crate) last: u64,
+    /// The number of lines in the text, or in the part that was read.
+    pub(crate) total_lines: u64,
+    /// Whether there is more text after the part that was read.
+    pub(crate) has_more: bool,
+    /// The number of lines that were cut because of their length.
+    pub(crate) long_lines: u64,
+    /// Whether the window was ended by a limit, not by the request.
+    pub(crate) capped: bool,
+    /// Whether the first line did not fit, so that only a part of it is shown.
+    pub(crate) partial_line: bool,
 }
 
-/// Takes a text piece by piece.
+/// Builds a window from a text that is pushed in pieces.
 pub(super) struct WindowBuilder {
     window: LineWindow,
     shown: WindowText,
-    /// The number of the line that is coming in; a line counts once it has a character or an end.
+    /// The number of the current line. A line counts once it has a character or a line ending.
     line: u64,
     line_start: usize,
     line_chars: usize,
@@ -93,23 +93,23 @@ impl WindowBuilder {
             if !head.is_empty() {
                 self.extend_line(head);
             }
-            self.end_line(Ending::Newline);
+            self.end_line(WindowLineEnding::Newline);
             piece = tail.get(1..).unwrap_or_default();
         }
     }
 
-    /// True when nothing that may still come is shown.
+    /// Whether nothing of the remaining text would be shown.
     pub(super) fn is_satisfied(&self) -> bool {
         self.full
             || self.hidden_chars > MAX_COUNTED_CHARS
             || self.window.last.is_some_and(|last| self.line > last)
     }
 
-    /// The window of a text that goes on where nobody looked.
+    /// The window of a text that was not read to its end.
     pub(super) fn finish_early(mut self) -> WindowText {
         self.shown.has_more = true;
         self.shown.capped |= self.full;
-        // A line that was begun has an end somewhere, and is not shown, or shown in part.
+        // The current line is incomplete, so it is not shown, or only a part of it.
         if std::mem::take(&mut self.in_line) {
             if self.hidden_chars > 0 && self.wanted() {
                 self.shown.long_lines += 1;
@@ -123,10 +123,10 @@ impl WindowBuilder {
 
     pub(super) fn finish(mut self) -> WindowText {
         if self.in_line {
-            self.end_line(Ending::EndOfText);
+            self.end_line(WindowLineEnding::EndOfText);
         }
         self.shown.total_lines = self.line - 1;
-        // A raw window without its last newline is what was asked for, except at the end of the text.
+        // The last newline does not belong to a raw window, except at the end of the text.
         if self.window.style == WindowStyle::Raw
             && self.shown.text.ends_with('\n')
             && self.window.last.is_some_and(|last| last <= self.shown.total_lines)
@@ -167,7 +167,7 @@ impl WindowBuilder {
         if std::mem::take(&mut self.pending_return) {
             self.push_char('\r');
         }
-        // A return before a newline belongs to the line ending; until it is known, it waits.
+        // A `\r` before a `\n` belongs to the line ending. It is held back until the next piece.
         let (piece, held) = match piece.strip_suffix('\r') {
             Some(piece) => (piece, true),
             None => (piece, false),
@@ -175,7 +175,7 @@ impl WindowBuilder {
         self.pending_return = held;
         let room = self.window.max_line_chars.saturating_sub(self.line_chars);
         if piece.len() <= room {
-            // No more bytes than there is room for characters: no need to count them one by one.
+            // There are no more bytes than characters may be added, so they need not be counted.
             self.shown.text.push_str(piece);
             self.line_chars += piece.chars().count();
         } else {
@@ -217,13 +217,13 @@ impl WindowBuilder {
         self.shown.last = self.line;
     }
 
-    fn end_line(&mut self, ending: Ending) {
+    fn end_line(&mut self, ending: WindowLineEnding) {
         if self.wanted() {
             self.begin_line();
-            if self.window.style == WindowStyle::Raw && ending == Ending::Newline {
+            if self.window.style == WindowStyle::Raw && ending == WindowLineEnding::Newline {
                 self.shown.text.push('\n');
             }
-            if self.pending_return && ending == Ending::EndOfText {
+            if self.pending_return && ending == WindowLineEnding::EndOfText {
                 self.push_char('\r');
             }
             if self.hidden_chars > 0 {
@@ -248,7 +248,7 @@ impl WindowBuilder {
         self.pending_return = false;
     }
 
-    /// The line that does not fit goes, so that the cut falls between lines, unless it is the only one.
+    /// Removes the line that does not fit, so that the cut is between lines, unless it is the only one.
     fn overflow(&mut self) {
         self.full = true;
         self.shown.capped = true;
@@ -262,7 +262,7 @@ impl WindowBuilder {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum WindowLineEnding {
     Newline,
     EndOfText,
 }

@@ -1,41 +1,48 @@
-//! Engines for the files of a workspace. They know nothing of JSON, policy or napi.
+//! Engines for the files of a workspace: reading, editing, searching. Tools are built on them. They must
+//! never know about tools, JSON, policy or napi.
 
 mod atomic;
 mod diff;
 mod file_lock;
-pub mod image;
+pub(crate) mod image;
 mod line_ending;
 mod lines;
 mod not_absolute;
-pub mod notebook;
+pub(crate) mod notebook;
 mod path;
-pub mod pdf;
+pub(crate) mod pdf;
 mod reader;
 mod real_place;
-mod replace;
-pub mod search;
+pub(crate) mod search;
 mod suggest;
 mod text;
 mod text_file;
-pub mod walk;
+mod text_replacement;
+pub(crate) mod walk;
 
-pub use atomic::{
-    Expected, ForEdit, Foreign, Glimpse, Glimpsed, InPlace, NotKept, Stamp, WriteError, Written,
+pub use atomic::Glimpse;
+pub(crate) use atomic::{
+    ConcurrentChanges, Expected, ForEdit, Glimpsed, InPlace, NotKept, Stamp, WriteError, Written,
     is_temporary_name, read_for_edit, remove_unchanged, write_atomically,
 };
-pub use diff::{Diff, DiffLimits, unified_diff};
-pub use file_lock::{FileGuard, FileLocks, LockError, Turn};
-pub use image::{ImageBlock, ImageError, load_image};
-pub use line_ending::{LineEnding, LineEndings};
-pub use lines::{LineWindow, WindowStyle, WindowText};
-pub use notebook::{Notebook, NotebookError, Piece, read_notebook, render_cells};
+pub(crate) use diff::{Diff, DiffLimits, unified_diff};
+pub use file_lock::FileLocks;
+pub(crate) use file_lock::{LockError, Turn};
+pub(crate) use image::{ImageBlock, ImageError, load_image};
+pub(crate) use line_ending::{LineEnding, LineEndings};
+pub(crate) use lines::{LineWindow, WindowStyle, WindowText};
+pub(crate) use notebook::{Notebook, NotebookError, NotebookPiece, read_notebook, render_cells};
 pub use path::{PathError, RelativePaths, Roots, WorkspacePath};
-pub use pdf::{PageRange, PdfError, PdfText, read_pdf};
-pub use reader::{Document, ReadError, ReadRequest, Reading, SeenContent, glimpse, read_document};
-pub use real_place::real_place;
-pub use replace::{
-    Edit, GivenUp, Hit, IndentationShift, MAX_HITS, MatchStrategy, Matches, NEAREST_TEXT_BYTES,
-    NearestRegion, Overlaps, Replacement, find_target, nearest_region, unique_by_line_hint,
+pub(crate) use pdf::{PageRange, PdfError, PdfText, read_pdf};
+pub use reader::SeenContent;
+pub(crate) use reader::{
+    FileDocument, FileReading, ReadError, ReadRequest, glimpse, read_document,
 };
-pub use text::TextEncoding;
-pub use text_file::{MAX_TEXT_BYTES, TextFile, TextFileError, encode_new_file};
+pub use real_place::real_place;
+pub(crate) use text::TextEncoding;
+pub(crate) use text_file::{MAX_TEXT_BYTES, TextFile, TextFileError, encode_new_file};
+pub(crate) use text_replacement::{
+    GivenUp, MAX_HITS, MatchStrategy, Matches, NEAREST_TEXT_BYTES, Overlaps, Replacement,
+    TargetMatch, find_target, nearest_region, unique_by_line_hint,
+};
+pub use walk::{SearchThreads, Visibility};

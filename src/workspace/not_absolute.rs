@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     PathError, Roots, WorkspacePath,
-    walk::{Subject, Visibility},
+    walk::{Visibility, VisibilitySubject},
 };
 use crate::path_text::{path_from_text, path_to_text};
 
@@ -74,7 +74,7 @@ enum State {
 
 fn state(place: &WorkspacePath, visibility: &Visibility) -> State {
     // Asked first: of what may not be seen nobody learns whether it is there.
-    if !visibility.shows(place.absolute(), Subject::File) {
+    if !visibility.shows(place.absolute(), VisibilitySubject::File) {
         return State::MayNotBeSeen;
     }
     match place.absolute().symlink_metadata() {

@@ -1,8 +1,8 @@
-//! Paths that stay inside the workspace.
+//! Paths inside the workspace.
 //!
-//! A path is resolved once, to a place without links below one of the roots, and opened by that
-//! place. On Linux the open itself refuses to leave the root or to follow a link, so swapping a
-//! directory for a link between check and use opens nothing.
+//! A path is resolved once, to a path without links below one of the roots, and that is what is opened.
+//! On Linux opening it fails if that would leave the root or follow a link, so replacing a directory by a
+//! link between check and use has no effect.
 
 use std::{
     fs::File,
@@ -20,7 +20,7 @@ use {rustix::fs::OFlags, std::os::fd::OwnedFd};
 
 use crate::regular_file;
 
-// Search permission is enough to pass through a directory, where the system can say so.
+// On Linux a directory can be opened without permission to list it, only to open entries in it.
 #[cfg(target_os = "linux")]
 pub(super) const PASS: OFlags = OFlags::PATH;
 #[cfg(all(unix, not(target_os = "linux")))]
@@ -35,7 +35,7 @@ pub enum PathError {
     /// Anything else where an absolute path is asked for.
     #[error("`{asked}` {what}; give the absolute path{meant}")]
     NotAbsolute {
-        /// The path as it came.
+        /// The path as it was given.
         asked: String,
         /// What it is instead.
         what: &'static str,
@@ -45,34 +45,35 @@ pub enum PathError {
     /// The path is empty or too long.
     #[error("`{0}` is not a path: {1}")]
     Malformed(String, &'static str),
-    /// The path has a NUL in it, where systems end a path.
-    #[error("`{0}` has a NUL character, so it names nothing inside the workspace")]
+    /// The path contains a NUL character, at which systems would end it.
+    #[error("`{0}` contains a NUL character, so it cannot be a path inside the workspace")]
     Nul(String),
-    /// The path goes up from something that does not exist, which could mean anywhere once it does.
+    /// The path has `..` after something that does not exist. If that is created as a link, it could lead
+    /// anywhere.
     #[error(
         "`{0}` goes up from a directory that does not exist, so where it leads cannot be checked"
     )]
     UpFromNothing(String),
-    /// The path leads out of every root.
+    /// The path is not below any root.
     #[error("`{asked}` is outside the workspace ({roots}); use a path inside it, or ask the user")]
     Outside {
-        /// The path as it came.
+        /// The path as it was given.
         asked: String,
-        /// The roots there are.
+        /// The roots, as a list for the message.
         roots: String,
     },
-    /// The path is or passes a link to nothing.
-    #[error("`{0}` is a symbolic link to nothing, so where it leads cannot be checked")]
+    /// The path is or contains a link whose target does not exist.
+    #[error("`{0}` is a dangling symbolic link, so where it leads cannot be checked")]
     Dangling(String),
-    /// The operating system would not resolve the path.
+    /// The operating system could not resolve the path.
     #[error("`{0}` cannot be resolved: {1}")]
     Unresolvable(String, io::Error),
-    /// A root is no directory.
+    /// A root is not a directory or cannot be resolved.
     #[error("workspace directory `{0}` cannot be used: {1}")]
     BadRoot(String, io::Error),
 }
 
-/// Whether a tool takes relative paths.
+/// Whether a tool accepts relative paths.
 #[derive(Clone, Copy, Debug)]
 pub enum RelativePaths<'v> {
     /// Refused, with the absolute paths they may mean and whether those exist, as far as that may be seen.
@@ -81,17 +82,17 @@ pub enum RelativePaths<'v> {
     FromFirstRoot,
 }
 
-/// The longest path that systems take; what is longer is not worth a look at every part of it.
+/// The longest path that systems accept. Longer ones are refused before their parts are resolved.
 const MAX_PATH_BYTES: usize = 4_096;
 
-/// The directories that file tools may touch.
+/// The directories that file tools may access.
 #[derive(Debug)]
 pub struct Roots {
     all: Vec<PathBuf>,
     home: Option<PathBuf>,
 }
 
-/// A place inside a root, without links, that may not exist yet.
+/// A resolved path inside a root, without links. It may not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspacePath {
     root: PathBuf,
@@ -100,7 +101,7 @@ pub struct WorkspacePath {
 }
 
 impl Roots {
-    /// The workspace of a project and further directories; each has to exist.
+    /// The roots for a project and additional directories. All must exist.
     pub fn new(project: &Path, additional: &[PathBuf]) -> Result<Self, PathError> {
         std::iter::once(project)
             .chain(additional.iter().map(PathBuf::as_path))
@@ -126,17 +127,17 @@ impl Roots {
         self.home.as_deref()
     }
 
-    /// The project's directory, where relative paths start.
+    /// The directory of the project, which relative paths are relative to.
     pub fn first(&self) -> &Path {
         self.all.first().map_or(Path::new("/"), PathBuf::as_path)
     }
 
-    /// Every root, the project's directory first.
-    pub fn all(&self) -> &[PathBuf] {
+    /// All roots, with the directory of the project first.
+    pub(crate) fn all(&self) -> &[PathBuf] {
         &self.all
     }
 
-    /// Finds the place a path means, following links as the system would.
+    /// Resolves a path, following links as the system does.
     pub fn resolve(
         &self,
         asked: &str,
@@ -152,7 +153,7 @@ impl Roots {
             let shown: String = asked.chars().take(80).collect();
             return Err(PathError::Malformed(shown + "…", "it is longer than 4,096 bytes"));
         }
-        // A trailing slash would hide a link from the checks below.
+        // With a trailing slash, the checks below would not see that the path is a link.
         let names_directory = asked.ends_with('/');
         let trimmed = asked.trim_end_matches('/');
         let path = path_from_text(if trimmed.is_empty() { "/" } else { trimmed });
@@ -194,10 +195,10 @@ impl Roots {
     }
 }
 
-/// Follows every link of a path; what does not exist yet is joined on as it is.
+/// Follows all links of a path. Components that do not exist yet are appended unchanged.
 fn resolve_links(path: &Path, asked: &str) -> Result<PathBuf, PathError> {
     let mut missing = Vec::new();
-    // Without `.`: a link with one behind it would not be seen as a link.
+    // `.` components are removed, because a link followed by `.` would not be seen as a link.
     let mut existing: PathBuf = path.components().collect();
     loop {
         match existing.canonicalize() {
@@ -228,12 +229,12 @@ fn resolve_links(path: &Path, asked: &str) -> Result<PathBuf, PathError> {
 }
 
 impl WorkspacePath {
-    /// The place, absolute and without links.
+    /// The absolute path, without links.
     pub fn absolute(&self) -> &Path {
         &self.absolute
     }
 
-    /// Opens the root that holds the place, to pass through. Its path had no link in it when the
+    /// Opens the root of this path, only to open entries in it. The root's path had no links when the
     /// workspace was set up, and none is followed now.
     #[cfg(unix)]
     pub(super) fn open_root(&self) -> Result<OwnedFd, rustix::io::Errno> {
@@ -255,18 +256,18 @@ impl WorkspacePath {
         }
     }
 
-    /// The root that holds the place.
-    pub fn root(&self) -> &Path {
+    /// The root that this path is in.
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The names that lead from the root to the place; none of them is `..`.
+    /// The path relative to the root. It contains no `..`.
     pub(super) fn below(&self) -> &Path {
         &self.below
     }
 
     /// Opens the file for reading. Nothing but a regular file is opened, and no link is followed.
-    pub fn open(&self) -> io::Result<File> {
+    pub(crate) fn open(&self) -> io::Result<File> {
         #[cfg(target_os = "linux")]
         {
             let confined = |flags| self.open_beneath(flags);
@@ -283,7 +284,7 @@ impl WorkspacePath {
         self.open_checked()
     }
 
-    /// Opens the directory at the place, to list it; no link is followed.
+    /// Opens the directory at this path to list it, without following links.
     #[cfg(unix)]
     pub(super) fn open_folder(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -297,14 +298,14 @@ impl WorkspacePath {
         Ok(opened)
     }
 
-    /// The place that this one is in, unless it is a root.
+    /// The directory that contains this path. `None` for a root.
     pub(super) fn parent(&self) -> Option<Self> {
         let below = self.below.parent()?.to_owned();
         let absolute = self.absolute.parent()?.to_owned();
         Some(Self { root: self.root.clone(), below, absolute })
     }
 
-    /// Opens the file for writing, in the same way, and changes nothing about it.
+    /// Opens the file for writing in the same way, without changing it.
     #[cfg(unix)]
     pub(super) fn open_to_write(&self) -> io::Result<File> {
         use rustix::fs::{Mode, openat};
@@ -329,7 +330,7 @@ impl WorkspacePath {
         openat2(&root, below, flags, Mode::empty(), confined)
     }
 
-    /// The best that other systems offer: open, then check that the place still is where it was.
+    /// For systems without such a call: opens the file, then checks that its path has not changed.
     fn open_checked(&self) -> io::Result<File> {
         let file = regular_file::open_named(&self.absolute)?;
         self.check_unmoved()?;

@@ -1,4 +1,4 @@
-//! Reads one file, whatever it is: text, image, PDF or notebook, told apart by content.
+//! Reads one file as text, image, PDF or notebook, depending on its content.
 
 use std::{
     fs::{File, FileType},
@@ -20,52 +20,52 @@ use super::{
     walk::Visibility,
 };
 
-/// The largest PDF that is taken apart.
+/// The size of the largest PDF that is read.
 const MAX_PDF_BYTES: u64 = 64 * 1024 * 1024;
-/// The largest file whose text is handed on as a whole.
+/// The size of the largest file whose whole text is returned, in addition to the lines shown.
 const MAX_REMEMBERED_BYTES: u64 = 256 * 1024;
-/// The largest text that is read to its end though only the lines that were asked for are shown.
+/// The size of the largest text that is read to its end if the caller asked for certain lines.
 const MAX_READ_ON_BYTES: u64 = 1024 * 1024;
-/// The same for a text of which nobody said how much to show: how many lines it has is worth more then.
+/// The same if the caller did not say which lines: then the number of lines is more important.
 const MAX_COUNTED_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What is wanted of a file.
+/// Which part of a file to read.
 #[derive(Clone, Debug)]
-pub struct ReadRequest {
-    /// Which lines, if it is text.
-    pub window: LineWindow,
-    /// Which pages, if it is a PDF.
-    pub pages: Option<PageRange>,
+pub(crate) struct ReadRequest {
+    /// Which lines, if the file is text.
+    pub(crate) window: LineWindow,
+    /// Which pages, if the file is a PDF.
+    pub(crate) pages: Option<PageRange>,
 }
 
-/// What was found.
+/// The result of reading a file.
 #[derive(Debug)]
-pub struct Reading {
-    /// The content.
-    pub document: Document,
-    /// What of the file was looked at.
-    pub seen: SeenContent,
-    /// The whole text, where it is short enough to be remembered.
-    pub text: Option<String>,
-    /// The size of the file.
-    pub bytes: u64,
+pub(crate) struct FileReading {
+    /// The content that was asked for.
+    pub(crate) document: FileDocument,
+    /// The part of the file that was read, for the read ledger.
+    pub(crate) seen: SeenContent,
+    /// The whole text, if it is short enough to be remembered.
+    pub(crate) text: Option<String>,
+    /// The size of the file in bytes.
+    pub(crate) bytes: u64,
 }
 
-/// What tells later whether a file still is what was looked at.
+/// What was read of a file, to find out later whether it has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeenContent {
-    /// All of it: the hash of its bytes.
+    /// The whole file, by the hash of its bytes.
     Whole(blake3::Hash),
-    /// Its beginning.
+    /// The beginning of the file.
     Beginning(Glimpse),
 }
 
-/// The content of a file.
+/// The content of a file, by its kind.
 #[derive(Debug)]
-pub enum Document {
+pub(crate) enum FileDocument {
     /// Lines of text.
     Text(WindowText, TextEncoding),
-    /// A picture.
+    /// An image.
     Image(ImageBlock),
     /// Pages of a PDF.
     Pdf(PdfText),
@@ -75,65 +75,65 @@ pub enum Document {
 
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// Nothing is there.
-    #[error("no file at `{path}`{}", did_you_mean(.suggestions))]
+pub(crate) enum ReadError {
+    /// The file does not exist.
+    #[error("no file at `{path}`{}", similar_names_note(.suggestions))]
     NotFound {
-        /// Where.
+        /// The path that was to be read.
         path: String,
-        /// What is there with a close name.
+        /// Similar names in the same directory.
         suggestions: Vec<String>,
     },
-    /// The system refused.
+    /// Permission to read the file is denied.
     #[error("permission denied: `{0}`")]
     Permission(String),
-    /// Something else than a file is there.
+    /// The path is not a file.
     #[error("`{path}` is {kind}, not a file{next_step}")]
     NotAFile {
-        /// Where.
+        /// The path that was to be read.
         path: String,
-        /// What it is.
+        /// What it is instead, with an article.
         kind: &'static str,
-        /// What to do instead.
+        /// What to do instead, for the message.
         next_step: &'static str,
     },
-    /// The content is no text.
+    /// The content is binary.
     #[error(
         "`{path}` is a binary file ({kind}, {bytes} bytes); only text, images, PDFs and notebooks can be read"
     )]
     Binary {
-        /// Where.
+        /// The path that was to be read.
         path: String,
-        /// The type by content.
+        /// The type according to the content.
         kind: &'static str,
-        /// Its size.
+        /// The size of the file.
         bytes: u64,
     },
-    /// The content is not what the name says.
+    /// The content does not match the name.
     #[error(
-        "`{path}` is named like {expected} but its content is not one; rename it to read it as what it is"
+        "`{path}` has the name of {expected}, but its content is something else; rename it to read it"
     )]
     Mislabelled {
-        /// Where.
+        /// The path that was to be read.
         path: String,
-        /// What the name says.
+        /// The kind of file according to the name, with an article.
         expected: &'static str,
     },
-    /// The file is too large for its kind.
+    /// The file is too large to be read as what it is.
     #[error(
-        "`{path}` has {bytes} bytes; {kind} of at most {limit} bytes can be read; take it apart with a command, or write it anew with Write"
+        "`{path}` has {bytes} bytes; {kind} of at most {limit} bytes can be read; split it with a command, or write it again with Write"
     )]
     TooLarge {
-        /// Where.
+        /// The path that was to be read.
         path: String,
-        /// Its size.
+        /// The size of the file.
         bytes: u64,
-        /// What it is.
+        /// The kind of file, in the plural.
         kind: &'static str,
-        /// The limit.
+        /// The size of the largest file of that kind that can be read.
         limit: u64,
     },
-    /// The picture cannot be shown.
+    /// The image cannot be used.
     #[error("`{0}`: {1}")]
     Image(String, ImageError),
     /// The PDF cannot be read.
@@ -145,27 +145,27 @@ pub enum ReadError {
     /// The read was cancelled.
     #[error("the read was cancelled")]
     Cancelled,
-    /// The system failed.
+    /// Another error of the system.
     #[error("`{0}` cannot be read: {1}")]
     Io(String, io::Error),
 }
 
-pub(super) fn did_you_mean(suggestions: &[String]) -> String {
+pub(super) fn similar_names_note(suggestions: &[String]) -> String {
     if suggestions.is_empty() {
         return String::new();
     }
     let names: Vec<_> = suggestions.iter().map(|it| format!("`{it}`")).collect();
-    format!("; beside it are {}", names.join(", "))
+    format!("; similar names there: {}", names.join(", "))
 }
 
-/// Reads what is asked for, and the hash of all. Where nothing is, other files are suggested, as far as
-/// they may be seen.
-pub fn read_document(
+/// Reads a part of a file, and hashes what was read. If the file does not exist, the error suggests other
+/// names, as far as these may be seen.
+pub(crate) fn read_document(
     path: &WorkspacePath,
     request: &ReadRequest,
     visibility: &Visibility,
     cancelled: &dyn Fn() -> bool,
-) -> Result<Reading, ReadError> {
+) -> Result<FileReading, ReadError> {
     let shown = path_to_text(path.absolute()).into_owned();
     let failed = |err: io::Error| match err.kind() {
         io::ErrorKind::NotFound => ReadError::NotFound {
@@ -176,7 +176,7 @@ pub fn read_document(
         io::ErrorKind::Interrupted => ReadError::Cancelled,
         _ => ReadError::Io(shown.clone(), err),
     };
-    // Looked at before it is opened: opening a device can already do something.
+    // Checked before it is opened, because merely opening a device can have an effect.
     refuse_other_kinds(path.absolute().symlink_metadata().map_err(failed)?.file_type(), &shown)?;
     let mut file = path.open().map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -186,19 +186,24 @@ pub fn read_document(
     (&mut file).take(text::BINARY_PROBE as u64).read_to_end(&mut head).map_err(failed)?;
     let source = Source { file, head, bytes: metadata.len(), shown: &shown };
     match kind_of(path.absolute(), &source.head) {
-        Kind::Image => source.image(),
-        Kind::NotAnImage => Err(ReadError::Mislabelled { path: shown, expected: "an image" }),
-        Kind::Pdf => source.pdf(request, cancelled),
-        Kind::NotAPdf => Err(ReadError::Mislabelled { path: shown, expected: "a PDF" }),
-        Kind::Notebook => source.notebook(),
-        Kind::Binary(kind) => Err(ReadError::Binary { path: shown, kind, bytes: metadata.len() }),
-        Kind::Text => source.text(request, cancelled).map_err(failed),
+        DocumentKind::Image => source.image(),
+        DocumentKind::NotAnImage => {
+            Err(ReadError::Mislabelled { path: shown, expected: "an image" })
+        }
+        DocumentKind::Pdf => source.pdf(request, cancelled),
+        DocumentKind::NotAPdf => Err(ReadError::Mislabelled { path: shown, expected: "a PDF" }),
+        DocumentKind::Notebook => source.notebook(),
+        DocumentKind::Binary(kind) => {
+            Err(ReadError::Binary { path: shown, kind, bytes: metadata.len() })
+        }
+        DocumentKind::Text => source.text(request, cancelled).map_err(failed),
     }
 }
 
 impl ReadError {
-    /// True when the content was looked at and cannot be shown: there is no more to learn about it.
-    pub fn shows_all_there_is(&self) -> bool {
+    /// Whether the error is about content that was read but cannot be shown, so that reading it again would
+    /// not give more information.
+    pub(crate) fn shows_all_there_is(&self) -> bool {
         matches!(
             self,
             Self::Binary { .. }
@@ -211,8 +216,8 @@ impl ReadError {
     }
 }
 
-/// What tells later that a file whose content cannot be shown still is the same.
-pub fn glimpse(path: &WorkspacePath) -> io::Result<SeenContent> {
+/// A record of a file whose content cannot be shown, to find out later whether it has changed.
+pub(crate) fn glimpse(path: &WorkspacePath) -> io::Result<SeenContent> {
     let mut file = path.open()?;
     let mut head = Vec::with_capacity(text::BINARY_PROBE);
     (&mut file).take(text::BINARY_PROBE as u64).read_to_end(&mut head)?;
@@ -246,7 +251,7 @@ fn refuse_other_kinds(file_type: FileType, path: &str) -> Result<(), ReadError> 
     Err(ReadError::NotAFile { path: path.to_owned(), kind, next_step })
 }
 
-enum Kind {
+enum DocumentKind {
     Text,
     Image,
     NotAnImage,
@@ -256,31 +261,31 @@ enum Kind {
     Binary(&'static str),
 }
 
-fn kind_of(path: &Path, head: &[u8]) -> Kind {
+fn kind_of(path: &Path, head: &[u8]) -> DocumentKind {
     let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
     if super::image::image_mime(head).is_some() {
-        return Kind::Image;
+        return DocumentKind::Image;
     }
     if head.starts_with(b"%PDF-") {
-        return Kind::Pdf;
+        return DocumentKind::Pdf;
     }
     match extension.as_str() {
-        "png" | "jpg" | "jpeg" | "gif" | "webp" => return Kind::NotAnImage,
-        // Some writers put a few bytes before the header; the parser decides.
-        "pdf" if memchr::memmem::find(head, b"%PDF-").is_some() => return Kind::Pdf,
-        "pdf" => return Kind::NotAPdf,
-        "ipynb" => return Kind::Notebook,
+        "png" | "jpg" | "jpeg" | "gif" | "webp" => return DocumentKind::NotAnImage,
+        // Some programs write a few bytes before the header. The parser decides.
+        "pdf" if memchr::memmem::find(head, b"%PDF-").is_some() => return DocumentKind::Pdf,
+        "pdf" => return DocumentKind::NotAPdf,
+        "ipynb" => return DocumentKind::Notebook,
         _ => {}
     }
     let has_bom = encoding_rs::Encoding::for_bom(head).is_some();
     if !has_bom && memchr::memchr(0, head).is_some() {
-        return Kind::Binary(binary_type(head));
+        return DocumentKind::Binary(binary_type(head));
     }
-    Kind::Text
+    DocumentKind::Text
 }
 
 fn binary_type(head: &[u8]) -> &'static str {
-    // Old Office files, installers, mail: which of them is told by parts that are not at the beginning.
+    // Old Office files, installers or mail: the beginning does not tell which.
     if head.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
         return "application/x-ole-storage";
     }
@@ -295,28 +300,28 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn image(self) -> Result<Reading, ReadError> {
+    fn image(self) -> Result<FileReading, ReadError> {
         let shown = self.shown;
         let (bytes, hash) = self.load("images", MAX_IMAGE_BYTES as u64)?;
         let image = load_image(&bytes).map_err(|err| ReadError::Image(shown.to_owned(), err))?;
-        let (document, bytes) = (Document::Image(image), bytes.len() as u64);
-        Ok(Reading { document, seen: SeenContent::Whole(hash), text: None, bytes })
+        let (document, bytes) = (FileDocument::Image(image), bytes.len() as u64);
+        Ok(FileReading { document, seen: SeenContent::Whole(hash), text: None, bytes })
     }
 
     fn pdf(
         self,
         request: &ReadRequest,
         cancelled: &dyn Fn() -> bool,
-    ) -> Result<Reading, ReadError> {
+    ) -> Result<FileReading, ReadError> {
         let shown = self.shown;
         let (bytes, hash) = self.load("PDFs", MAX_PDF_BYTES)?;
         let pdf = read_pdf(&bytes, request.pages, cancelled)
             .map_err(|err| ReadError::Pdf(shown.to_owned(), err))?;
-        let (document, bytes) = (Document::Pdf(pdf), bytes.len() as u64);
-        Ok(Reading { document, seen: SeenContent::Whole(hash), text: None, bytes })
+        let (document, bytes) = (FileDocument::Pdf(pdf), bytes.len() as u64);
+        Ok(FileReading { document, seen: SeenContent::Whole(hash), text: None, bytes })
     }
 
-    fn notebook(self) -> Result<Reading, ReadError> {
+    fn notebook(self) -> Result<FileReading, ReadError> {
         let shown = self.shown;
         let (bytes, hash) = self.load("notebooks", MAX_NOTEBOOK_BYTES as u64)?;
         let text = String::from_utf8_lossy(&bytes);
@@ -324,12 +329,16 @@ impl Source<'_> {
         let notebook =
             read_notebook(text).map_err(|err| ReadError::Notebook(shown.to_owned(), err))?;
         let text = (bytes.len() as u64 <= MAX_REMEMBERED_BYTES).then(|| text.to_owned());
-        let document = Document::Notebook(notebook);
+        let document = FileDocument::Notebook(notebook);
         let seen = SeenContent::Whole(hash);
-        Ok(Reading { document, seen, text, bytes: bytes.len() as u64 })
+        Ok(FileReading { document, seen, text, bytes: bytes.len() as u64 })
     }
 
-    fn text(mut self, request: &ReadRequest, cancelled: &dyn Fn() -> bool) -> io::Result<Reading> {
+    fn text(
+        mut self,
+        request: &ReadRequest,
+        cancelled: &dyn Fn() -> bool,
+    ) -> io::Result<FileReading> {
         let read_to_end = match request.window.last {
             Some(_) => MAX_READ_ON_BYTES,
             None => MAX_COUNTED_BYTES,
@@ -349,13 +358,13 @@ impl Source<'_> {
             let glimpse = Glimpse::of(&self.file, pass.bytes, pass.hash)?;
             (builder.finish_early(), SeenContent::Beginning(glimpse))
         };
-        let document = Document::Text(window, pass.encoding);
+        let document = FileDocument::Text(window, pass.encoding);
         let text = kept.filter(|_| pass.is_whole);
         let bytes = if pass.is_whole { pass.bytes } else { self.bytes };
-        Ok(Reading { document, seen, text, bytes })
+        Ok(FileReading { document, seen, text, bytes })
     }
 
-    /// All bytes, unless there are too many; a file that grows meanwhile is cut off, not followed.
+    /// Reads all bytes, unless there are too many. Bytes that are appended meanwhile are not read.
     fn load(
         mut self,
         kind: &'static str,
@@ -380,7 +389,7 @@ impl Source<'_> {
     }
 }
 
-/// The part of a text that is shown, and all of a short one.
+/// Collects the part of a text that is shown, and the whole of a short text.
 struct ShownText {
     window: LineWindow,
     builder: WindowBuilder,

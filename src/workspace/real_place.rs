@@ -1,4 +1,4 @@
-//! Where a path leads when the system opens it, whether or not anything is there yet.
+//! Finds out where a path leads when the system opens it, even if it does not exist yet.
 
 use std::{
     ffi::OsString,
@@ -6,13 +6,14 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// As many links as Linux follows.
+/// The number of links that Linux follows.
 const MAX_LINKS: usize = 40;
 
-/// Where an absolute path leads: name by name, as the system goes, so that `link/..` is above where the
-/// link leads, and a link to nothing leads to what would be made there. `None` when it cannot be told.
+/// Where an absolute path leads. Links are followed component by component, as the system does, so that
+/// `link/..` is the directory above the link's target, and a dangling link leads to the path that would
+/// be created. `None` if that cannot be determined.
 pub fn real_place(path: &Path) -> Option<PathBuf> {
-    // One call where everything exists, as nearly always.
+    // Mostly everything exists, and a single call is enough.
     if let Ok(place) = path.canonicalize() {
         return Some(place);
     }
@@ -24,7 +25,7 @@ pub fn real_place(path: &Path) -> Option<PathBuf> {
         let name = Path::new(&name);
         match name.components().next() {
             Some(Component::Normal(_)) => {}
-            // What is above something that may be made as a link is not known.
+            // The missing component may be created as a link, so what is above it is unknown.
             Some(Component::ParentDir) if is_missing => return None,
             Some(Component::ParentDir) => {
                 place.pop();
@@ -52,7 +53,7 @@ pub fn real_place(path: &Path) -> Option<PathBuf> {
             }
             Ok(_) => {}
             Err(err) => match err.kind() {
-                // What is too long for a name is none: a message to commit is no path.
+                // A name that is too long does not exist, such as a commit message taken for a path.
                 io::ErrorKind::NotFound
                 | io::ErrorKind::NotADirectory
                 | io::ErrorKind::InvalidFilename => is_missing = true,

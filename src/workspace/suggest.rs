@@ -1,34 +1,36 @@
-//! Close names for a path that is not there.
+//! Suggests similar names for a path that does not exist.
 
 use std::{ffi::OsString, path::Path};
 
 use super::{
     WorkspacePath,
-    walk::{EntryKind, Subject, Visibility, look_at_names},
+    walk::{EntryKind, Visibility, VisibilitySubject, look_at_names},
 };
 use crate::path_text::name_to_text;
 
-/// How many entries of a directory are looked at.
+/// How many entries of a directory are read.
 const MAX_ENTRIES: usize = 10_000;
 /// How many names are suggested.
 const MAX_SUGGESTIONS: usize = 3;
-/// The most changes between a name and one that is close to it.
+/// The largest edit distance of similar names.
 const MAX_DISTANCE: usize = 16;
-/// How many pairs of characters are compared in all. What is looked at beyond it is close only by its stem.
+/// How many pairs of characters are compared in total. After that, names are only compared by their stem.
 const MAX_COMPARED: usize = 1_000_000;
 
-/// Names beside the missing file that a person may have meant, the closest first. What may not be seen
-/// is not named. The directory is listed as a walk lists it: nobody can lead this one out of the roots.
+/// Names in the directory of the missing file that may have been meant, the most similar first. Files that
+/// may not be seen are not named. The directory is listed as in a walk, so that a link cannot lead out of
+/// the roots.
 pub(super) fn close_names(missing: &WorkspacePath, visibility: &Visibility) -> Vec<String> {
     let (Some(parent), Some(name)) = (missing.parent(), missing.absolute().file_name()) else {
         return Vec::new();
     };
-    let mut wanted = Wanted::new(&name_to_text(name));
-    let mut close: Vec<(usize, OsString, Subject)> = Vec::new();
+    let mut wanted = MissingName::new(&name_to_text(name));
+    let mut close: Vec<(usize, OsString, VisibilitySubject)> = Vec::new();
     let listed = look_at_names(&parent, MAX_ENTRIES, &mut |candidate, kind| {
         if let Some(distance) = wanted.distance(&name_to_text(candidate)) {
             let is_folder = kind == EntryKind::Folder;
-            let subject = if is_folder { Subject::Folder } else { Subject::File };
+            let subject =
+                if is_folder { VisibilitySubject::Folder } else { VisibilitySubject::File };
             close.push((distance, candidate.to_owned(), subject));
         }
     });
@@ -42,18 +44,18 @@ pub(super) fn close_names(missing: &WorkspacePath, visibility: &Visibility) -> V
     seen.map(|(_, name, _)| name_to_text(&name).into_owned()).take(MAX_SUGGESTIONS).collect()
 }
 
-/// The name that is not there.
-struct Wanted {
+/// The name that does not exist, with what is needed to compare others with it.
+struct MissingName {
     name: Vec<char>,
     stem: String,
     most_distant: usize,
-    /// How many pairs of characters may still be compared.
+    /// How many more pairs of characters may be compared.
     left: usize,
-    /// Distances of the beginnings of two names: of the last three rows of the table.
+    /// The last three rows of the table of distances between prefixes of two names.
     rows: [Vec<usize>; 3],
 }
 
-impl Wanted {
+impl MissingName {
     fn new(name: &str) -> Self {
         let lower = name.to_lowercase();
         let name: Vec<char> = lower.chars().collect();
@@ -67,7 +69,7 @@ impl Wanted {
         }
     }
 
-    /// How far a name is from the wanted one, if it is close.
+    /// The distance of a name from the missing one, if it is similar.
     fn distance(&mut self, candidate: &str) -> Option<usize> {
         let lower = candidate.to_lowercase();
         let characters: Vec<char> = lower.chars().collect();
@@ -78,8 +80,8 @@ impl Wanted {
         }
     }
 
-    /// How many characters to insert, take out, exchange or swap with their neighbour; nothing where they
-    /// are too many. Only cells near the diagonal are looked at: elsewhere there are too many anyway.
+    /// The number of characters to insert, remove, replace or swap with their neighbour. `None` if there are
+    /// too many. Only cells near the diagonal are computed, because all others exceed the limit.
     fn compare(&mut self, other: &[char]) -> Option<usize> {
         let (name, most) = (&self.name, self.most_distant);
         if name.len().abs_diff(other.len()) > most {
@@ -166,7 +168,7 @@ mod tests {
         assert_eq!(near, ["Readme.md", "raedme.md", "readme.txt"]);
         assert_eq!(beside(dir.path(), "sacret.md", &everything), ["secret.md", "sacret"]);
         let no_secrets = Visibility::judged_by(|path, subject| {
-            !path.ends_with("secret.md") && subject == Subject::File
+            !path.ends_with("secret.md") && subject == VisibilitySubject::File
         });
         assert_eq!(beside(dir.path(), "sacret.md", &no_secrets), Vec::<String>::new());
     }
@@ -186,22 +188,22 @@ mod tests {
 
     #[test]
     fn very_many_long_names_cost_no_more_than_a_fixed_amount_of_work() {
-        let mut wanted = Wanted::new(&format!("{}.txt", "ab".repeat(100)));
+        let mut wanted = MissingName::new(&format!("{}.txt", "ab".repeat(100)));
         for number in 0..MAX_ENTRIES {
-            // Each differs early, in the middle and late, so that no comparison ends soon.
+            // Each differs at the beginning, in the middle and at the end, so that no comparison ends early.
             let name = format!("x{}{number}{}y.txt", "ab".repeat(48), "ab".repeat(50));
             wanted.distance(&name);
         }
-        // They would take far more than there is.
+        // Comparing all would take far more than the limit.
         assert!(wanted.left < 2 * MAX_DISTANCE + 1, "{}", wanted.left);
-        // What no comparison is left for is found by its stem.
+        // After the limit, names are found by their stem.
         assert_eq!(wanted.distance(&format!("{}.md", "ab".repeat(100))), Some(MAX_DISTANCE + 1));
     }
 
     proptest! {
         #[test]
         fn close_is_what_the_whole_table_says(one in "[abc.]{0,14}", other in "[abc.]{0,14}") {
-            let mut wanted = Wanted::new(&one);
+            let mut wanted = MissingName::new(&one);
             let whole = strsim::osa_distance(&one, &other);
             let expected = Some(whole).filter(|it| *it <= wanted.most_distant);
             let characters: Vec<char> = other.chars().collect();

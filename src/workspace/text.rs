@@ -1,4 +1,5 @@
-//! Text in any encoding a person has, decoded as a stream: memory stays flat for any file size.
+//! Decodes text files of any common encoding as a stream, so that the size of a file does not matter for
+//! memory.
 
 use std::{
     fs::File,
@@ -8,60 +9,60 @@ use std::{
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{CoderResult, DecoderResult, Encoding, UTF_8};
 
-/// How much is read at a time.
+/// How many bytes are read at a time.
 const CHUNK: usize = 64 * 1024;
-/// How much of a file a guess at its encoding looks at.
+/// How many bytes of a file are used to guess its encoding.
 const GUESS_BYTES: usize = 1024 * 1024;
-/// How much of a file is looked at for a NUL, the mark of binary content.
+/// How many bytes of a file are checked for a NUL byte, which means that it is binary.
 pub(super) const BINARY_PROBE: usize = 8 * 1024;
 
-/// How a text is written down.
+/// The encoding of a text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextEncoding {
+pub(crate) struct TextEncoding {
     pub(super) encoding: &'static Encoding,
     pub(super) bom: bool,
     pub(super) damaged: bool,
 }
 
 impl TextEncoding {
-    /// The name for people: `UTF-8`, `UTF-16LE with BOM`, `windows-1252`…
-    pub fn label(self) -> String {
+    /// A name for people, such as `UTF-8`, `UTF-16LE with BOM` or `windows-1252`.
+    pub(crate) fn label(self) -> String {
         let bom = if self.bom { " with BOM" } else { "" };
         let damaged = if self.damaged { " with invalid bytes" } else { "" };
         format!("{}{bom}{damaged}", self.encoding.name())
     }
 
-    /// True for UTF-8 without a mark and without damage, which needs no mention.
-    pub fn is_plain_utf8(self) -> bool {
+    /// Whether this is valid UTF-8 without a byte order mark, which does not have to be mentioned.
+    pub(crate) fn is_plain_utf8(self) -> bool {
         self.encoding == UTF_8 && !self.bom && !self.damaged
     }
 }
 
-/// What one pass over a file found.
+/// The result of decoding a file.
 #[derive(Debug)]
 pub(super) struct TextPass {
     pub(super) encoding: TextEncoding,
-    /// The hash of the bytes that were looked at, and how many these are.
+    /// The hash of the bytes that were read.
     pub(super) hash: blake3::Hash,
     pub(super) bytes: u64,
-    /// False when the pass ended before the file did.
+    /// Whether the file was read to its end.
     pub(super) is_whole: bool,
 }
 
-/// Who takes a text as it is decoded.
+/// Receives a text as it is decoded.
 pub(super) trait TextSink {
-    /// Takes the next piece.
+    /// Receives the next piece.
     fn push(&mut self, piece: &str);
-    /// Forgets what came so far: it comes again, in another encoding.
+    /// Discards everything so far, because decoding starts again with another encoding.
     fn restart(&mut self);
-    /// True when the rest makes no difference.
+    /// Whether the rest of the text is not needed.
     fn has_enough(&self) -> bool;
 }
 
-/// Decodes a file of `length` bytes from its start as far as `sink` wants it, and hashes the bytes.
+/// Decodes a file of `length` bytes until `sink` has enough, and hashes the bytes.
 ///
-/// `sink` may see a piece from the beginning again: a file that stops being UTF-8 half way is
-/// decoded anew in the encoding it turns out to have. A file that grows is not followed.
+/// If a file turns out not to be UTF-8, it is decoded again from its start in another encoding, and `sink`
+/// is restarted. Bytes that are appended meanwhile are not read.
 pub(super) fn decode_file(
     file: &mut File,
     head: &[u8],
@@ -86,19 +87,19 @@ pub(super) fn decode_file(
     }
     file.seek(SeekFrom::Start(0))?;
     let mut sample = Vec::with_capacity(CHUNK);
-    // One byte more than is looked at tells whether there is more.
+    // One more byte shows whether the file is longer.
     (&mut *file).take(GUESS_BYTES as u64 + 1).read_to_end(&mut sample)?;
     let guess = guess_encoding(&sample);
     let pass = decode(file, guess, Malformed::Replaced, sink)?;
     Ok(pass.in_encoding(guess, false))
 }
 
-/// The encoding of bytes that have no mark and are not UTF-8 throughout, by their beginning.
+/// Guesses the encoding of bytes without a byte order mark that are not valid UTF-8, by their beginning.
 ///
-/// UTF-8 with a few bad bytes stays UTF-8; anything else is what its bytes look most like.
+/// UTF-8 with a few invalid bytes is still UTF-8. Otherwise the most likely encoding is returned.
 pub(super) fn guess_encoding(bytes: &[u8]) -> &'static Encoding {
     let sample = bytes.get(..GUESS_BYTES).unwrap_or(bytes);
-    // A character torn by the cut would count as damage, and rule its encoding out.
+    // A character that is cut off at the end of the sample would exclude its encoding.
     let is_whole = sample.len() == bytes.len();
     let (mut valid, mut invalid, mut seen) = (0_usize, 0_usize, 0_usize);
     for chunk in sample.utf8_chunks() {
@@ -135,7 +136,7 @@ impl Decoded {
     }
 }
 
-/// One pass over a file.
+/// Decodes a file in one encoding.
 struct Decoding<'a, R> {
     source: R,
     length: u64,

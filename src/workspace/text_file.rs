@@ -1,6 +1,6 @@
-//! A whole text file in memory that can be changed without touching any byte beside the change.
+//! A text file in memory that can be edited without changing any byte outside the edit.
 //!
-//! It knows bytes and encodings; where to change what is decided elsewhere.
+//! This module is about bytes and encodings. What is edited, and where, is decided elsewhere.
 
 mod codec;
 
@@ -11,37 +11,37 @@ use encoding_rs::{BIG5, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use codec::{BLOCK, block_length, encode_legacy, step};
 
 use super::{
-    LineEndings, TextEncoding,
+    TextEncoding,
     text::{BINARY_PROBE, guess_encoding},
 };
 
-/// The largest file that is changed in memory, before and after the change.
-pub const MAX_TEXT_BYTES: usize = 256 * 1024 * 1024;
+/// The size of the largest file that is edited, before and after the edit.
+pub(crate) const MAX_TEXT_BYTES: usize = 256 * 1024 * 1024;
 
-/// Why a file cannot be changed as text.
+/// Why a file cannot be edited as text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TextFileError {
-    /// The content is no text.
+pub(crate) enum TextFileError {
+    /// The content is binary.
     #[error("the file is binary (it has a NUL byte); only text can be edited")]
     Binary,
-    /// The new text does not fit the file's encoding.
+    /// The new text cannot be written in the file's encoding.
     #[error(
-        "the file is {encoding}, which cannot hold `{character}` (U+{:04X}); use other characters or convert the file to UTF-8 first",
+        "the file is {encoding}, which has no `{character}` (U+{:04X}); use other characters or convert the file to UTF-8 first",
         u32::from(*.character)
     )]
     Unmappable {
-        /// The first character that does not fit.
+        /// The first character that the encoding does not have.
         character: char,
         /// The file's encoding.
         encoding: &'static str,
     },
-    /// The file would become larger than what can be changed.
+    /// The file would become too large.
     #[error(
-        "the file would have more than {MAX_TEXT_BYTES} bytes, the most that can be changed; nothing was written"
+        "the file would have more than {MAX_TEXT_BYTES} bytes, the limit for edits; nothing was written"
     )]
     TooLarge,
-    /// An edit starts or ends where no character does.
-    #[error("bytes {start} to {end} of the text are no range of whole characters")]
+    /// An edit starts or ends inside a character or outside the text.
+    #[error("bytes {start} to {end} of the text are not a range of whole characters")]
     NoSuchRange {
         /// The start of the range.
         start: usize,
@@ -51,31 +51,31 @@ pub enum TextFileError {
     /// Two edits change the same text.
     #[error("two edits overlap at byte {at} of the text")]
     Overlap {
-        /// Where the second edit starts.
+        /// The position where the second edit starts.
         at: usize,
     },
-    /// The new text has the character that invalid bytes are shown as.
+    /// The new text contains the character that invalid bytes are shown as.
     #[error(
-        "the new text has U+FFFD, which stands for invalid bytes of the file; leave those bytes out of the edit"
+        "the new text contains U+FFFD, which stands for invalid bytes of the file; leave those bytes out of the edit"
     )]
     WritesDamage,
-    /// Beside the edit are invalid bytes that would form another character together with it.
+    /// Next to the edit are invalid bytes that would form another character together with it.
     #[error("the file has invalid bytes that would merge with the edit; edit a larger range")]
     MergesWithDamage,
 }
 
-/// A text file: what it says, and the bytes that say it. Borrows what it can: a file may be large.
+/// A text file with its text and its bytes. Borrows what it can, because a file may be large.
 #[derive(Clone, Debug)]
-pub struct TextFile<'b> {
+pub(crate) struct TextFile<'b> {
     text: Cow<'b, str>,
     encoding: TextEncoding,
     original: Original<'b>,
 }
 
-/// The bytes after the byte order mark.
+/// The bytes of the file after the byte order mark.
 #[derive(Clone, Debug)]
 enum Original<'b> {
-    /// The text is UTF-8: its bytes are the file's.
+    /// The file is UTF-8, so its bytes are those of the text.
     SameAsText,
     Mapped {
         bytes: Cow<'b, [u8]>,
@@ -83,7 +83,7 @@ enum Original<'b> {
     },
 }
 
-/// A place where a character starts, in the text and in the file.
+/// The offset of the same character in the text and in the file.
 #[derive(Clone, Copy, Debug)]
 struct Checkpoint {
     text: usize,
@@ -91,8 +91,8 @@ struct Checkpoint {
 }
 
 impl<'b> TextFile<'b> {
-    /// Decodes a file: by its byte order mark, else as UTF-8, else by the best guess.
-    pub fn from_bytes(bytes: impl Into<Cow<'b, [u8]>>) -> Result<Self, TextFileError> {
+    /// Decodes a file by its byte order mark, otherwise as UTF-8, otherwise in the most likely encoding.
+    pub(crate) fn from_bytes(bytes: impl Into<Cow<'b, [u8]>>) -> Result<Self, TextFileError> {
         let bytes = bytes.into();
         if let Some((encoding, mark)) = Encoding::for_bom(&bytes) {
             return Ok(Self::decode(without_first(bytes, mark), encoding, Mark::Present));
@@ -109,8 +109,8 @@ impl<'b> TextFile<'b> {
         }
     }
 
-    /// True for bytes that are no text: they have no byte order mark, and a NUL among the first.
-    pub fn is_binary(bytes: &[u8]) -> bool {
+    /// Whether these bytes are binary: they have no byte order mark, and a NUL near the beginning.
+    pub(crate) fn is_binary(bytes: &[u8]) -> bool {
         let head = bytes.get(..BINARY_PROBE).unwrap_or(bytes);
         Encoding::for_bom(bytes).is_none() && memchr::memchr(0, head).is_some()
     }
@@ -145,37 +145,27 @@ impl<'b> TextFile<'b> {
         Self { text: text.into(), encoding, original: Original::Mapped { bytes, checkpoints } }
     }
 
-    /// The text, without a byte order mark; invalid bytes are shown as U+FFFD.
-    pub fn text(&self) -> &str {
+    /// The text without a byte order mark. Invalid bytes are shown as U+FFFD.
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text alone.
-    pub fn into_text(self) -> String {
-        self.text.into_owned()
-    }
-
-    /// The text alone, unless the bytes of the file say the same: no need to have it twice.
-    pub fn into_text_unlike_bytes(self) -> Option<String> {
+    /// The text, unless the bytes of the file are the same, so that it need not be kept twice.
+    pub(crate) fn into_text_unlike_bytes(self) -> Option<String> {
         let is_same = matches!(self.original, Original::SameAsText) && !self.encoding.bom;
         (!is_same).then(|| self.text.into_owned())
     }
 
-    /// How the text is written down.
-    pub fn encoding(&self) -> TextEncoding {
+    /// The encoding of the file.
+    pub(crate) fn encoding(&self) -> TextEncoding {
         self.encoding
-    }
-
-    /// How the lines of the text end.
-    pub fn line_endings(&self) -> LineEndings {
-        LineEndings::count(&self.text)
     }
 
     /// The bytes of the file with each range of [`text`](Self::text) replaced by new text.
     ///
-    /// Every byte outside the ranges is copied. Ranges may come in any order; insertions at one
-    /// place stay in the order given.
-    pub fn splice<S: AsRef<str>>(
+    /// Every byte outside the ranges is copied. Ranges may be given in any order; insertions at the same
+    /// position stay in the given order.
+    pub(crate) fn splice<S: AsRef<str>>(
         &self,
         edits: &[(Range<usize>, S)],
     ) -> Result<Vec<u8>, TextFileError> {
@@ -222,10 +212,10 @@ impl<'b> TextFile<'b> {
         Ok(spliced)
     }
 
-    /// The bytes of a file that says `new_text` instead, in the same encoding.
+    /// The bytes of the file with `new_text` instead of its text, in the same encoding.
     ///
-    /// A byte order mark stays; line endings are the caller's.
-    pub fn encode_whole(&self, new_text: &str) -> Result<Vec<u8>, TextFileError> {
+    /// A byte order mark is kept. Line endings are those of `new_text`.
+    pub(crate) fn encode_whole(&self, new_text: &str) -> Result<Vec<u8>, TextFileError> {
         let mut bytes = self.mark().to_vec();
         let given_mark = new_text.strip_prefix('\u{feff}').filter(|_| self.encoding.bom);
         let new_text = given_mark.unwrap_or(new_text);
@@ -236,28 +226,28 @@ impl<'b> TextFile<'b> {
         Ok(bytes)
     }
 
-    /// The same file with the bytes of [`splice`](Self::splice), read in the encoding it had: a guess made
-    /// anew could be another one.
+    /// The file with the bytes of [`splice`](Self::splice), decoded in the encoding it had. Guessing it again
+    /// could give another one.
     #[must_use]
-    pub fn changed_to<'c>(&self, bytes: impl Into<Cow<'c, [u8]>>) -> TextFile<'c> {
+    pub(crate) fn changed_to<'c>(&self, bytes: impl Into<Cow<'c, [u8]>>) -> TextFile<'c> {
         let mark = if self.encoding.bom { Mark::Present } else { Mark::Absent };
         let body = without_first(bytes.into(), self.mark().len());
         TextFile::decode(body, self.encoding.encoding, mark)
     }
 
-    /// The text of the same file with other bytes, unless these bytes say the same.
-    pub fn says_after(&self, changed: &[u8]) -> Option<String> {
+    /// The text of the file with changed bytes, unless these bytes are the same as the text.
+    pub(crate) fn says_after(&self, changed: &[u8]) -> Option<String> {
         if matches!(self.original, Original::SameAsText) && !self.encoding.bom {
             return None;
         }
         self.changed_to(changed).into_text_unlike_bytes()
     }
 
-    /// True when `changed` would be read again in this file's encoding.
+    /// Whether `changed` would be decoded in this file's encoding again.
     ///
-    /// A file whose encoding is guessed can become another guess by an edit, and is then shown
-    /// differently although its bytes are right.
-    pub fn keeps_its_encoding(&self, changed: &[u8]) -> bool {
+    /// If the encoding is a guess, an edit may change that guess. Then the file is shown differently although
+    /// its bytes are right.
+    pub(crate) fn keeps_its_encoding(&self, changed: &[u8]) -> bool {
         let reads_as = |bytes: &[u8]| {
             if std::str::from_utf8(bytes).is_ok() { UTF_8 } else { guess_encoding(bytes) }
         };
@@ -280,15 +270,15 @@ impl<'b> TextFile<'b> {
         }
     }
 
-    /// Leaves what an edit does not change at its ends out of it, where writing it again could give
-    /// other bytes: some characters have two codes in `Shift_JIS`, and invalid bytes have none.
+    /// Removes unchanged text at both ends of an edit, because encoding it again could give other bytes: in
+    /// `Shift_JIS` some characters have two codes, and invalid bytes have none.
     fn narrow<'a>(
         &self,
         range: &Range<usize>,
         old_text: &str,
         new_text: &'a str,
     ) -> (Range<usize>, &'a str) {
-        // Big5 has codes for two characters at once, which must not be parted.
+        // In Big5 a code may stand for two characters, which must not be separated.
         if matches!(self.original, Original::SameAsText) || self.encoding.encoding == BIG5 {
             return (range.clone(), new_text);
         }
@@ -303,8 +293,8 @@ impl<'b> TextFile<'b> {
         (range.start + head..range.end - tail, new_rest)
     }
 
-    /// Moves forward to an offset in the text and returns the offset in the file; none inside of
-    /// what one sequence of bytes stands for.
+    /// Moves forward to an offset in the text and returns the offset in the file. `None` inside the text of
+    /// a single code.
     fn advance(&self, cursor: &mut Cursor, to: usize) -> Option<usize> {
         if !self.text.is_char_boundary(to) {
             return None;
@@ -342,7 +332,7 @@ impl<'b> TextFile<'b> {
             return Ok(Cow::Owned(new_text.encode_utf16().flat_map(u16::to_be_bytes).collect()));
         }
         let bytes = encode_legacy(new_text, encoding).map_err(unmappable)?;
-        // Some encoders fold what they lack: Shift_JIS turns a yen sign into a backslash.
+        // Some encoders replace characters: Shift_JIS turns a yen sign into a backslash.
         let (back, _) = encoding.decode_without_bom_handling(&bytes);
         let folded = new_text.chars().zip(back.chars()).find(|(wanted, got)| wanted != got);
         match folded {
@@ -351,7 +341,7 @@ impl<'b> TextFile<'b> {
         }
     }
 
-    /// Checks the text of a result, for files in which bytes beside an edit are no characters.
+    /// Checks that a result has the intended text, for files with invalid bytes next to an edit.
     fn says(&self, spliced: &[u8], edits: &[(&Range<usize>, &str)]) -> bool {
         let mut wanted = String::with_capacity(spliced.len());
         let mut copied = 0;
@@ -366,8 +356,8 @@ impl<'b> TextFile<'b> {
     }
 }
 
-/// The bytes of a new file: UTF-8, as given.
-pub fn encode_new_file(text: &str) -> Vec<u8> {
+/// The bytes of a new file, which is UTF-8 without a byte order mark.
+pub(crate) fn encode_new_file(text: &str) -> Vec<u8> {
     text.as_bytes().to_vec()
 }
 
@@ -382,7 +372,7 @@ struct Cursor {
     bytes: usize,
 }
 
-/// The bytes behind the first ones.
+/// The bytes without the first `count`.
 fn without_first(bytes: Cow<'_, [u8]>, count: usize) -> Cow<'_, [u8]> {
     match bytes {
         Cow::Borrowed(bytes) => Cow::Borrowed(bytes.get(count..).unwrap_or_default()),
@@ -393,7 +383,7 @@ fn without_first(bytes: Cow<'_, [u8]>, count: usize) -> Cow<'_, [u8]> {
     }
 }
 
-/// The bytes as the text that they are in UTF-8, or as they were.
+/// The bytes as text if they are valid UTF-8, otherwise the unchanged bytes as an error.
 fn utf8_text(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, str>, Cow<'_, [u8]>> {
     match bytes {
         Cow::Borrowed(bytes) => {

@@ -44,6 +44,8 @@ async fn every_file_that_is_listed_can_be_read_edited_and_written_by_the_name_it
     let planted = plant(&bed);
     let found = text_of(&bed, "Glob", json!({ "pattern": "**/*" })).await;
     let mut contents = Vec::new();
+    let words = format!("[paths are relative to `{}`]", bed.root().display());
+    let found = found.strip_suffix(&words).unwrap();
     for line in found.lines() {
         let file_path = if line.starts_with('/') {
             line.to_owned()

@@ -158,7 +158,7 @@ async fn what_is_too_large_to_be_read_can_be_written_over_or_the_way_out_is_told
     let notebook = bed.write("large.ipynb", "{");
     std::fs::File::options().append(true).open(&notebook).unwrap().set_len(64 << 20).unwrap();
     let refused = bed.call("Read", json!({ "file_path": notebook })).await.error.unwrap();
-    assert!(refused.message.contains("bytes can be read; take it apart"), "{}", refused.message);
+    assert!(refused.message.contains("bytes can be read; split it"), "{}", refused.message);
     let write = json!({ "file_path": notebook, "content": "{}" });
     assert_eq!(bed.call("Write", write).await.error, None);
     let huge = sparse_text(&bed, 10);

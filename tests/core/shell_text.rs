@@ -98,7 +98,9 @@ async fn a_shell_says_of_a_text_what_it_says_without_us() {
         let output = bed.call("shell", json!({ "command": text })).await;
         let facts = output.meta.get("toolwright/command").unwrap();
         let code = facts["exitCode"].as_i64().and_then(|it| i32::try_from(it).ok());
-        let said = output.display.clone().unwrap_or_default();
+        // Of a text that says nothing, a person is shown the end instead.
+        let silent = facts["outputBytes"] == 0;
+        let said = output.display.clone().filter(|_| !silent).unwrap_or_default();
         assert_eq!((said, code), alone(&bed, text), "{text}");
     }
 }

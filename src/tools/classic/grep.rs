@@ -8,7 +8,7 @@ use crate::{
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::searching::{self, Headings, LineStyle, Next, PlannedSearch, SearchData, bad_selection},
     workspace::{
-        search::{Case, Shape, Span},
+        search::{CaseSensitivity, MatchSpan, Shape},
         walk::{Depth, HiddenFiles, PathPattern, Selection},
     },
 };
@@ -64,8 +64,12 @@ impl Tool for ClassicGrep {
             start,
             selection,
             pattern: input.pattern,
-            case: if input.case_sensitive { Case::Sensitive } else { Case::Insensitive },
-            span: Span::Line,
+            case: if input.case_sensitive {
+                CaseSensitivity::Sensitive
+            } else {
+                CaseSensitivity::Insensitive
+            },
+            span: MatchSpan::Line,
             shape: Shape::Lines { before: 0, after: 0, only_matching: false },
             offset: 0,
             limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),

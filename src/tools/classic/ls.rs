@@ -159,7 +159,7 @@ fn present(listing: &Listing, paths: &Paths) -> ToolOutput<Listed> {
     if let Some((path, cause)) = listing.unreadable.first() {
         notes.push(format!("not listed: `{}` ({cause})", paths.shown(path)));
     }
-    notes.extend(rules_in_words(&listing.unheld, paths));
+    notes.extend(rules_in_words(&listing.unapplied, paths));
     if shown > 0 {
         paths.owe_the_root();
     }

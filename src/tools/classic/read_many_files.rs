@@ -32,6 +32,8 @@ pub(super) struct Input {
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReadFiles {
+    /// The directory that relative paths count from.
+    root: String,
     /// The files that the answer is about, in the order they were asked for.
     files: Vec<ReadFile>,
     /// The paths of those that did not fit and were not read.
@@ -205,6 +207,7 @@ impl Answer {
         }
         let root = paths.root_note().map(|it| Content::text(format!("[{it}]")));
         self.content.extend(root);
+        self.data.root = paths.root_in_data();
         ToolOutput { content: self.content, structured: Some(self.data), ..ToolOutput::default() }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
         self, Headings, LineStyle, Next, PlannedSearch, SearchData, bad_selection, split_globs,
     },
     workspace::{
-        search::{Case, Shape, Span},
+        search::{CaseSensitivity, MatchSpan, Shape},
         walk::{HiddenFiles, Selection},
     },
 };
@@ -128,8 +128,12 @@ impl Tool for Grep {
             start,
             selection,
             pattern: input.pattern,
-            case: if input.ignore_case { Case::Insensitive } else { Case::Sensitive },
-            span: if input.multiline { Span::Lines } else { Span::Line },
+            case: if input.ignore_case {
+                CaseSensitivity::Insensitive
+            } else {
+                CaseSensitivity::Sensitive
+            },
+            span: if input.multiline { MatchSpan::Lines } else { MatchSpan::Line },
             shape,
             offset: usize::try_from(input.offset.unwrap_or(0)).unwrap_or(usize::MAX),
             limit: (limit > 0).then(|| usize::try_from(limit).unwrap_or(usize::MAX)),

@@ -159,11 +159,11 @@ pub(super) struct NoticesData {
     examples: Option<Vec<PlaceAndCause>>,
     /// The files of ignore rules that do not hold.
     #[serde(skip_serializing_if = "Option::is_none")]
-    rules: Option<UnheldRulesData>,
+    rules: Option<UnappliedRulesData>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct UnheldRulesData {
+struct UnappliedRulesData {
     count: u64,
     /// The first of them.
     files: Vec<PlaceAndCause>,
@@ -189,9 +189,9 @@ impl NoticesData {
                 (Some(count), Some(examples.collect()))
             }
         };
-        let rules = (notices.unheld > 0).then(|| {
-            let files = notices.unheld_examples.iter().map(|it| named(&it.file, &it.cause));
-            UnheldRulesData { count: notices.unheld, files: files.collect() }
+        let rules = (notices.unapplied > 0).then(|| {
+            let files = notices.unapplied_examples.iter().map(|it| named(&it.file, &it.cause));
+            UnappliedRulesData { count: notices.unapplied, files: files.collect() }
         });
         (unreadable.is_some() || rules.is_some()).then_some(Self { unreadable, examples, rules })
     }

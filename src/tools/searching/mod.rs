@@ -21,7 +21,9 @@ use crate::{
     tools::failures::search_failure,
     workspace::{
         RelativePaths, WorkspacePath,
-        search::{Case, Query, QueryError, Scope, SearchRequest, Shape, Span, search},
+        search::{
+            CaseSensitivity, MatchSpan, Query, QueryError, Scope, SearchRequest, Shape, search,
+        },
         walk::{SearchThreads, SearchTurn, Selection, SelectionError, Visibility},
     },
 };
@@ -51,8 +53,8 @@ pub(super) struct PlannedSearch {
     pub(super) start: WorkspacePath,
     pub(super) selection: Selection,
     pub(super) pattern: String,
-    pub(super) case: Case,
-    pub(super) span: Span,
+    pub(super) case: CaseSensitivity,
+    pub(super) span: MatchSpan,
     pub(super) shape: Shape,
     pub(super) offset: usize,
     pub(super) limit: Option<usize>,

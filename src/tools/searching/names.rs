@@ -11,7 +11,7 @@ use crate::{
     tools::failures::search_failure,
     workspace::{
         WorkspacePath,
-        search::{FoundNames, NamesRequest, find_names},
+        search::{FindFilesRequest, FoundFiles, find_files},
         walk::Selection,
     },
 };
@@ -53,15 +53,16 @@ pub(in crate::tools) async fn find(
     let turn = around.turn().await;
     cx.blocking(move |cancel| {
         let _turn = turn;
-        let request = NamesRequest { scope: around.scope(&start, &selection), limit: style.limit };
-        let found = find_names(&request, &|| cancel.is_cancelled())
+        let request =
+            FindFilesRequest { scope: around.scope(&start, &selection), limit: style.limit };
+        let found = find_files(&request, &|| cancel.is_cancelled())
             .map_err(|error| search_failure(&error, ErrorKind::Glob))?;
         Ok(present(&found, style, &around.paths))
     })
     .await
 }
 
-fn present(found: &FoundNames, style: NameStyle, paths: &Paths) -> ToolOutput<NamesData> {
+fn present(found: &FoundFiles, style: NameStyle, paths: &Paths) -> ToolOutput<NamesData> {
     let mut files: Vec<String> = Vec::with_capacity(found.files.len());
     let mut bytes = 0;
     let mut shown_files = ShownFiles::new(paths);

@@ -13,7 +13,7 @@ use crate::{
     tool::shown_path,
     workspace::{
         search::{FoundFile, Notices, Skipped},
-        walk::UnheldRules,
+        walk::UnappliedRules,
     },
 };
 
@@ -146,14 +146,17 @@ pub(super) fn notices_in_words(notices: &Notices, paths: &Paths) -> Vec<String> 
     let unreadable = notices.examples.first().map(|(path, cause)| {
         format!("not searched: `{}` ({cause}){}", paths.shown(path), more(notices.unreadable))
     });
-    let unheld = rules_in_words(&notices.unheld_examples, paths);
-    let unheld = unheld.map(|it| it + &more(notices.unheld));
-    unreadable.into_iter().chain(unheld).collect()
+    let unapplied = rules_in_words(&notices.unapplied_examples, paths);
+    let unapplied = unapplied.map(|it| it + &more(notices.unapplied));
+    unreadable.into_iter().chain(unapplied).collect()
 }
 
 /// The first of the rules that did not hold, in words.
-pub(in crate::tools) fn rules_in_words(unheld: &[UnheldRules], paths: &Paths) -> Option<String> {
-    let UnheldRules { file, cause } = unheld.first()?;
+pub(in crate::tools) fn rules_in_words(
+    unapplied: &[UnappliedRules],
+    paths: &Paths,
+) -> Option<String> {
+    let UnappliedRules { file, cause } = unapplied.first()?;
     Some(format!("ignore rules that do not hold: `{}` ({cause})", paths.shown(file)))
 }
 

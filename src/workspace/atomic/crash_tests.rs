@@ -1,4 +1,4 @@
-//! Writers in other processes: killed, starved of room, without rights, and several at once.
+//! Writers in other processes: killed, on a full disk, without permissions, and several at once.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
@@ -19,19 +19,20 @@ use tempfile::TempDir;
 
 use super::{
     Expected::{Anything, Unchanged},
-    tests::{Bed, place},
+    tests::{WriteBed, place},
     *,
 };
 use crate::workspace::file_lock::FileLocks;
 
-/// Arguments that tell a child process what to be; to the test runner they are names of no test.
+/// Arguments that tell a child process what to do. For the test runner they are filters that match no
+/// test.
 const ROLE: &str = "role=";
 const ROOT: &str = "root=";
 const LARGE: usize = 300_000;
 /// Far longer than anything takes on a loaded machine.
 const MAX_WAIT: Duration = Duration::from_secs(120);
 
-/// The arguments that make the test binary run as a child and nothing else.
+/// The arguments that make the test binary run as a child.
 fn child_arguments(role: &str, root: &Path) -> [String; 6] {
     let (_crate, module) = module_path!().split_once("::").unwrap();
     let name = format!("{module}::plays_its_role_when_started_as_a_child");
@@ -45,7 +46,7 @@ fn child(role: &str, root: &Path) -> Command {
     command
 }
 
-/// A child below a shell that prepares its surroundings; `"$@"` is the child.
+/// A child that is started by a shell script, in which `"$@"` is the child.
 fn child_after(script: &str, role: &str, root: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", script, "sh"]).arg(env::current_exe().unwrap());
@@ -53,7 +54,7 @@ fn child_after(script: &str, role: &str, root: &Path) -> Command {
     command
 }
 
-/// What the child said after its role's marker.
+/// The output of the child after its marker.
 fn said(mut command: Command) -> String {
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -115,7 +116,7 @@ fn outcome(result: Result<Written, WriteError>) -> String {
     }
 }
 
-/// Appends numbered lines until its input ends, each as a program does that knows of nobody else.
+/// Appends numbered lines until its input ends, opening the file anew for each, without any lock.
 fn append_lines(target: &WorkspacePath) {
     let ended = thread::spawn(|| io::stdin().read_line(&mut String::new()));
     say("ready");
@@ -128,7 +129,7 @@ fn append_lines(target: &WorkspacePath) {
     say(&format!("appended {count}"));
 }
 
-/// Replaces the file until its input ends, and looks whether what it wrote stays.
+/// Replaces the file until its input ends, and checks whether what it wrote stays there.
 fn replace_often(target: &WorkspacePath) {
     let ended = thread::spawn(|| io::stdin().read_line(&mut String::new()));
     say("ready");
@@ -140,7 +141,7 @@ fn replace_often(target: &WorkspacePath) {
         let rest = rest.split_once(';').unwrap().1;
         fs::write(&aside, format!("{own}{rest}")).unwrap();
         fs::rename(&aside, path).unwrap();
-        // For an instant the other program's version may be there, until it sees what it replaced.
+        // For an instant the other program's version may be there, until it notices what it replaced.
         let lost = Instant::now() + MAX_WAIT;
         while !fs::read_to_string(path).unwrap().starts_with(&own) {
             if Instant::now() > lost {
@@ -164,7 +165,7 @@ fn increment(locks: &FileLocks, target: &WorkspacePath) {
 
 #[test]
 fn a_writer_killed_at_any_instant_leaves_the_old_or_the_new_file_and_no_lasting_stray() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("file"), vec![b'a'; LARGE]).unwrap();
     let mut strays = 0;
     for round in 0..1_000_u64 {
@@ -187,7 +188,7 @@ fn a_writer_killed_at_any_instant_leaves_the_old_or_the_new_file_and_no_lasting_
 
 #[test]
 fn two_processes_that_increment_a_number_lose_none() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("file"), "0").unwrap();
     let children: Vec<_> = (0..2).map(|_| child("increment", &bed.root).spawn().unwrap()).collect();
     for child in children {
@@ -197,7 +198,7 @@ fn two_processes_that_increment_a_number_lose_none() {
     assert_eq!(bed.names(), ["file"]);
 }
 
-/// What a child says next.
+/// The next line of a child's output.
 fn next_word(lines: &mut impl Iterator<Item = io::Result<String>>) -> String {
     let mut said = lines.filter_map(|line| Some(line.ok()?.split_once("said: ")?.1.to_owned()));
     said.next().unwrap()
@@ -205,7 +206,7 @@ fn next_word(lines: &mut impl Iterator<Item = io::Result<String>>) -> String {
 
 #[test]
 fn no_line_of_a_program_that_appends_meanwhile_is_lost() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("file");
     fs::write(&path, "edits: 0\n").unwrap();
     let mut appender = child("append", &bed.root).stdin(Stdio::piped()).spawn().unwrap();
@@ -225,7 +226,7 @@ fn no_line_of_a_program_that_appends_meanwhile_is_lost() {
         let written = write_atomically(&target, next.as_bytes(), Unchanged(&read.stamp)).unwrap();
         merged += u32::from(written.foreign.appended > 0);
         // A program that gets no time for long keeps the replaced file open, and is told of.
-        let Foreign { wrote_to_replaced, has_replaced_open, .. } = written.foreign;
+        let ConcurrentChanges { wrote_to_replaced, has_replaced_open, .. } = written.foreign;
         told += usize::from(wrote_to_replaced || has_replaced_open);
         round += 1;
     }
@@ -250,7 +251,7 @@ fn no_line_of_a_program_that_appends_meanwhile_is_lost() {
 
 #[test]
 fn a_version_that_another_program_puts_in_place_meanwhile_is_never_replaced_unseen() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("file"), "theirs=none; ours=0").unwrap();
     let mut other = child("replace", &bed.root).stdin(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(other.stdout.take().unwrap()).lines();
@@ -284,13 +285,13 @@ fn two_users_with_different_temporary_directories_lose_no_edit() {
         writeln!(io::stderr(), "SKIPPED: only root can start processes of two users").unwrap();
         return;
     }
-    let bed = Bed::of(TempDir::new_in("/var/tmp").unwrap());
+    let bed = WriteBed::of(TempDir::new_in("/var/tmp").unwrap());
     let path = bed.root.join("file");
     fs::write(&path, "0").unwrap();
     set_mode(&path, 0o666);
     set_mode(&bed.root, 0o777);
     set_mode(bed.root.parent().unwrap(), 0o755);
-    // Where nothing that is needed lies in it, `/tmp` is another one for each, and of no use to either.
+    // If nothing that is needed is in `/tmp`, each user gets another one, which cannot be written.
     let has_own_views = can_mount() && !env::current_exe().unwrap().starts_with("/tmp");
     if !has_own_views {
         writeln!(io::stderr(), "SKIPPED IN PART: both users see the same /tmp").unwrap();
@@ -315,7 +316,7 @@ fn two_users_with_different_temporary_directories_lose_no_edit() {
 
 #[test]
 fn sixty_four_threads_that_increment_a_number_lose_none() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("file"), "0").unwrap();
     let locks = FileLocks::default();
     let target = bed.place("file");
@@ -329,7 +330,7 @@ fn sixty_four_threads_that_increment_a_number_lose_none() {
 
 #[test]
 fn two_names_of_one_file_take_turns_too() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("file"), "0").unwrap();
     fs::hard_link(bed.root.join("file"), bed.root.join("other")).unwrap();
     let locks = FileLocks::default();
@@ -344,7 +345,7 @@ fn two_names_of_one_file_take_turns_too() {
 
 #[test]
 fn a_holder_that_is_killed_releases_the_file() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("file"), "old").unwrap();
     let mut holder = child("hold the lock", &bed.root).stdin(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
@@ -362,7 +363,7 @@ fn a_holder_that_is_killed_releases_the_file() {
 fn a_limit_on_the_size_of_files_leaves_the_old_bytes_and_no_temporary_file() {
     // Blocks of 512 bytes. The signal has to be ignored for the write to fail instead.
     let script = r#"trap '' XFSZ; ulimit -f 100; exec "$@""#;
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("file"), "old").unwrap();
     assert_eq!(said(child_after(script, "write once", &bed.root)), "full");
     assert_eq!(said(child_after(script, "write another", &bed.root)), "full");
@@ -372,7 +373,7 @@ fn a_limit_on_the_size_of_files_leaves_the_old_bytes_and_no_temporary_file() {
     assert_eq!(bed.names(), ["file", "other"]);
 }
 
-/// Whether file systems can be mounted in a namespace of one's own.
+/// Whether file systems can be mounted in a new namespace.
 fn can_mount() -> bool {
     let script = "mount -t tmpfs none /mnt";
     Command::new("unshare").args(["-rm", "sh", "-c", script]).status().is_ok_and(|it| it.success())
@@ -383,7 +384,7 @@ fn a_full_disk_leaves_the_old_bytes_and_no_temporary_file() {
     if !can_mount() {
         return;
     }
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let script = r#"exec unshare -rm sh -c '
         mount -t tmpfs -o size=200k none "$PWD" && cd "$PWD" && printf old > file || exit 1
         "$@"; ln file other; "$@"; echo "kept: $(cat file) $(ls -A | tr "\n" " ")"' sh "$@""#;
@@ -398,7 +399,7 @@ fn a_file_that_is_mounted_by_itself_is_written_in_place() {
     if !can_mount() {
         return;
     }
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("file"), "old").unwrap();
     let script = r#"exec unshare -rm sh -c 'mount --bind file file && exec "$@"' sh "$@""#;
     let said = said(child_after(script, "write once", &bed.root));
@@ -410,18 +411,18 @@ fn a_file_that_is_mounted_by_itself_is_written_in_place() {
 #[test]
 fn a_new_file_has_the_rights_that_the_umask_leaves() {
     for (mask, wanted) in [("022", 0o644), ("027", 0o640), ("077", 0o600), ("000", 0o666)] {
-        let bed = Bed::new();
+        let bed = WriteBed::new();
         let script = format!(r#"umask {mask}; exec "$@""#);
         assert_eq!(said(child_after(&script, "write another", &bed.root)), "written None []");
         assert_eq!(bed.root.join("new").metadata().unwrap().mode() & 0o7777, wanted);
     }
 }
 
-/// A child that is not root, which may write everywhere.
-fn unprivileged(role: &str, bed: &Bed) -> Command {
+/// A child that does not run as root, which may write everywhere.
+fn unprivileged(role: &str, bed: &WriteBed) -> Command {
     let mut command = child(role, &bed.root);
     if rustix::process::geteuid().is_root() {
-        // The way to the root has to be open to others.
+        // Others must be able to reach the workspace.
         set_mode(bed.root.parent().unwrap(), 0o755);
         command.uid(65534).gid(65534);
     }
@@ -434,7 +435,7 @@ fn set_mode(path: &Path, mode: u32) {
 
 #[test]
 fn a_read_only_directory_and_a_read_only_file_are_respected() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("file");
     fs::write(&path, "old").unwrap();
     set_mode(&path, 0o666);
@@ -453,7 +454,7 @@ fn rights_are_not_widened_where_the_owner_cannot_be_kept() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("file");
     fs::write(&path, "old").unwrap();
     set_mode(&path, 0o676);

@@ -1,9 +1,8 @@
-//! The directory of a target, held by descriptor.
+//! The directory of the file that is written, held by descriptor.
 //!
-//! It is reached from the root name by name, each opened without following a link. That is what
-//! openat2 with `BENEATH` and `NO_SYMLINKS` does for a path without `..`, but it works on every Unix
-//! and under filters that refuse the call, and missing directories have to be made one by one
-//! anyway.
+//! It is opened from the root on, name by name, without following links. For a path without `..` that
+//! is what `openat2` does with `BENEATH` and `NO_SYMLINKS`, but it works on every Unix and under
+//! seccomp filters that forbid the call. Missing directories have to be made one by one anyway.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -19,30 +18,30 @@ use rustix::{
 
 use super::{
     WriteError,
-    stamp::{Identity, Kind},
+    stamp::{FileKind, Identity},
 };
 use crate::{
     path_text::{name_to_text, path_to_text},
     workspace::path::{PASS, WorkspacePath},
 };
 
-/// The open directory that holds, or will hold, a file.
+/// The open directory of a file that exists or will be created.
 pub(super) struct Directory {
     pub(super) fd: OwnedFd,
-    /// Directories that were made on the way.
-    made: Vec<Made>,
+    /// The directories that were created on the way.
+    made: Vec<MadeDirectory>,
 }
 
-/// A directory that was made.
-struct Made {
-    /// The one it is in.
+/// A directory that was created for this write.
+struct MadeDirectory {
+    /// The directory in which it was created.
     parent: OwnedFd,
     name: OsString,
     identity: Identity,
 }
 
 impl Directory {
-    /// Opens the directory of a place, making what is missing; gives the file's name in it too.
+    /// Opens the directory of a place, creating missing directories. Also returns the file's name.
     pub(super) fn of(place: &WorkspacePath) -> Result<(Self, &OsStr), WriteError> {
         let path = place.absolute();
         let failed = |err: Errno| WriteError::from_io(path, err.into());
@@ -72,7 +71,7 @@ impl Directory {
             Err(Errno::NOENT) => {
                 let made = match mkdirat(&self.fd, name, Mode::from_raw_mode(0o777)) {
                     Ok(()) => true,
-                    // Somebody else made it in between.
+                    // Another process created it in the meantime.
                     Err(Errno::EXIST) => false,
                     Err(err) => return Err(err),
                 };
@@ -81,7 +80,7 @@ impl Directory {
                 if made {
                     sync(&parent);
                     let identity = Identity::of_stat(&fstat(&self.fd)?);
-                    self.made.push(Made { parent, name: name.to_owned(), identity });
+                    self.made.push(MadeDirectory { parent, name: name.to_owned(), identity });
                 }
             }
             Err(err) => return Err(err),
@@ -93,7 +92,7 @@ impl Directory {
         if matches!(err, Errno::NOTDIR | Errno::LOOP | Errno::MLINK) {
             let kind = match self.stat(part) {
                 Ok(Some(stat)) => Identity::of_stat(&stat).kind,
-                Ok(None) | Err(_) => Kind::Link,
+                Ok(None) | Err(_) => FileKind::Link,
             };
             return WriteError::NotADirectory {
                 path: path_to_text(place.absolute()).into_owned(),
@@ -104,7 +103,7 @@ impl Directory {
         WriteError::from_io(place.absolute(), err.into())
     }
 
-    /// What is there by that name, links not followed.
+    /// The metadata of an entry, without following links. `None` if there is none.
     pub(super) fn stat(&self, name: &OsStr) -> io::Result<Option<Stat>> {
         match statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -113,32 +112,32 @@ impl Directory {
         }
     }
 
-    /// Opens a file in the directory. Never waits on a FIFO and never follows a link.
+    /// Opens a file in the directory. Never blocks on a FIFO and never follows a link.
     pub(super) fn open(&self, name: &OsStr, access: OFlags, mode: Mode) -> Result<File, Errno> {
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         openat(&self.fd, name, flags, mode).map(File::from)
     }
 
-    /// Everything in the directory.
+    /// All entries of the directory.
     pub(super) fn entries(&self) -> Result<Dir, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Dir::new(openat(&self.fd, ".", flags, Mode::empty())?)
     }
 
-    /// Removes a name from the directory; that it is gone already is as good.
+    /// Removes an entry. It does not matter if it does not exist any more.
     pub(super) fn remove(&self, name: &OsStr) {
         let _gone = unlinkat(&self.fd, name, AtFlags::empty());
     }
 
-    /// Brings the directory's names to the disk, and says whether they are there.
+    /// Syncs the directory's entries to disk. Returns whether that succeeded.
     pub(super) fn sync(&self) -> bool {
         sync(&self.fd)
     }
 
-    /// Takes back the directories that were made for a write that failed; none that is in use, and none
-    /// that somebody has put in their place.
+    /// Removes the directories that were created for a write that failed, unless they are in use or have
+    /// been replaced.
     pub(super) fn remove_made(&mut self) {
-        while let Some(Made { parent, name, identity }) = self.made.pop() {
+        while let Some(MadeDirectory { parent, name, identity }) = self.made.pop() {
             let there = statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW);
             if there.is_ok_and(|it| Identity::of_stat(&it).is_same_file(&identity)) {
                 let _kept_if_in_use = unlinkat(&parent, &name, AtFlags::REMOVEDIR);
@@ -148,7 +147,7 @@ impl Directory {
 }
 
 fn sync(fd: &OwnedFd) -> bool {
-    // What was opened to pass through cannot be synced; a directory that may not be read neither.
+    // A descriptor that was opened with `O_PATH` cannot be synced, so the directory is opened again.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     openat(fd, ".", flags, Mode::empty()).and_then(rustix::fs::fsync).is_ok()
 }

@@ -1,12 +1,12 @@
-//! Puts a finished file in the place of one that other programs may be writing at the same time.
+//! Replaces a file that other programs may be writing at the same time by a finished new file.
 //!
-//! The two change names in one step, so the old file is still there to be looked at: what it held at
-//! that instant is what was replaced. Lines that somebody appended since it was read are appended to the
-//! new file, as if they had come a moment later. After any other change the files change names back, and
-//! the write is refused.
+//! The two files exchange their names in one step, so that the old file still exists and can be compared
+//! as it was at that instant. What other programs appended since it was read is appended to the new
+//! file, as if it had been appended a moment later. After any other change the files exchange their
+//! names back, and the write is refused.
 //!
-//! A file system that cannot exchange names replaces the file. What was replaced is looked at through its
-//! descriptor then, and written anew if it has to come back.
+//! On a file system that cannot exchange names, the old file is replaced by a rename. Then it is compared
+//! through its descriptor, and written again if it has to be restored.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -23,19 +23,21 @@ use rustix::{
 };
 
 use super::{
-    Foreign, Stamp, WriteError,
-    replace::{Target, rename_to_nothing},
-    since::{Since, since},
+    ConcurrentChanges, Stamp, WriteError,
+    content_change::{ContentChange, content_change},
     stamp::Identity,
-    temporary::Temporary,
+    temporary::TemporaryFile,
+    unix_write::{WriteTarget, rename_to_nothing},
     writers::is_open_for_writing,
 };
 
-/// As long is waited for programs that have the replaced file open, and looked as often.
+/// How long to wait for programs that have the replaced file open for writing.
 const WRITERS_TIME: Duration = Duration::from_millis(100);
+/// The interval between two checks while waiting.
 const PAUSE: Duration = Duration::from_millis(1);
-/// How often something that is no file is given its name back, and how many other names are tried for it.
+/// How often it is tried to give a directory, link or the like its name back.
 const MAX_TRIES: u32 = 1_000;
+/// How many other names are tried for it.
 const MAX_VISIBLE_NAMES: u32 = 100;
 
 /// How much of what was appended to the old file is taken over.
@@ -48,47 +50,48 @@ enum Take {
     All,
 }
 
-/// What became of a replacement.
+/// The result of a replacement.
 pub(super) enum Exchanged {
     Done {
-        others: Foreign,
-        /// The names are on the disk.
+        others: ConcurrentChanges,
+        /// Whether the directory was synced to disk.
         durable: bool,
     },
-    /// The system can put nothing in the place of this file.
+    /// The file cannot be replaced by a rename.
     NotRenamable,
 }
 
-/// A replacement under way.
+/// A replacement in progress.
 struct Exchange<'t, 'd> {
-    target: &'t Target<'t>,
-    /// The new file; it has the temporary name, then the file's.
-    temporary: &'t mut Temporary<'d>,
-    /// What the old file has to hold.
+    target: &'t WriteTarget<'t>,
+    /// The new file, which first has the temporary name and then the name of the target.
+    temporary: &'t mut TemporaryFile<'d>,
+    /// The expected content of the old file.
     stamp: &'t Stamp,
-    /// What the new file looked like before it got its name, and what has been written to it.
+    /// The identity of the new file before it got its final name.
     identity: Identity,
     written: blake3::Hasher,
     length: usize,
-    /// How much that was appended to the old file is in the new one already.
+    /// How many bytes that were appended to the old file are in the new one already.
     merged: usize,
-    /// How the old file looked when it was compared last.
+    /// The identity of the old file when it was last compared.
     compared: Option<Identity>,
 }
 
-impl Target<'_> {
-    /// Replaces the file by one that was written and synced; `bytes` is what is in it.
+impl WriteTarget<'_> {
+    /// Replaces the file by one that was written and synced. `bytes` is its content.
     pub(super) fn exchange(
         &self,
-        temporary: &mut Temporary<'_>,
+        temporary: &mut TemporaryFile<'_>,
         stamp: &Stamp,
         bytes: &[u8],
     ) -> Result<Exchanged, WriteError> {
-        // Takes its time, so it comes before the file is looked at.
+        // This takes time, so it is done before the old file is checked.
         let mut written = blake3::Hasher::new();
         written.update(bytes);
         let old = self.open_old()?;
-        // While it has the temporary name nobody may take it for a stray. Whoever edits it holds it.
+        // The lock keeps other writers from removing it as a left-over temporary file once it has the
+        // temporary name. If the lock is taken, an editor of the file holds it, which is as good.
         let _held_by_us_or_them = old.try_lock();
         let identity = Identity::of_file(&old).map_err(|err| self.failed(err))?;
         let mut exchange = Exchange {
@@ -101,15 +104,15 @@ impl Target<'_> {
             merged: 0,
             compared: None,
         };
-        // What was appended is not synced yet: whoever did has not waited for the disk either.
+        // Appended bytes are not synced here. The program that appended them has not waited for that either.
         if !stamp.is_surely(&identity)
             && !exchange.merge(&old, Take::WholeLines).map_err(|err| self.failed(err))?
         {
             return Err(self.changed());
         }
-        // The exchange itself counts as a change of the file's times.
+        // The exchange itself changes the file's times.
         exchange.compared = None;
-        // As late as can be: something else that is exchanged would have to be given back.
+        // Checked as late as possible: if something else were exchanged, that would have to be undone.
         let now = self.directory.stat(self.name).map_err(|err| self.failed(err))?;
         if !now.is_some_and(|it| Identity::of_stat(&it).is_same_file(&identity)) {
             return Err(self.changed());
@@ -117,7 +120,7 @@ impl Target<'_> {
         match exchange.names(self) {
             Ok(()) => {}
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => return exchange.replace(&old),
-            // Nothing is there any more.
+            // The file does not exist any more.
             Err(Errno::NOENT) => return Err(self.changed()),
             Err(Errno::XDEV | Errno::BUSY) => return Ok(Exchanged::NotRenamable),
             Err(err) => return Err(self.failed(err.into())),
@@ -125,13 +128,13 @@ impl Target<'_> {
         if exchange.displaced_no_file() {
             return Err(exchange.bring_back(&old));
         }
-        // Somebody may have replaced the file in between: then this is another one.
+        // Another program may have replaced the file in the meantime. Then this is another file.
         let displaced =
             self.directory.open(exchange.temporary.name(), OFlags::RDONLY, Mode::empty());
         match displaced {
             Ok(displaced) => exchange.finish(&displaced),
             Err(Errno::NOENT) => exchange.finish(&old),
-            // No file, or one that nobody could have read: not what was to be replaced.
+            // This is not a file, or not one that can be read, so it is not what was to be replaced.
             Err(_) => Err(exchange.bring_back(&old)),
         }
     }
@@ -146,12 +149,12 @@ impl Target<'_> {
 }
 
 impl Exchange<'_, '_> {
-    /// Lets the two files change names.
-    fn names(&self, target: &Target<'_>) -> Result<(), Errno> {
+    /// Exchanges the names of the two files.
+    fn names(&self, target: &WriteTarget<'_>) -> Result<(), Errno> {
         self.exchange_with(target.name)
     }
 
-    /// Lets what has the temporary name and what has another one change names.
+    /// Exchanges the entry with the temporary name and the entry `name`.
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     fn exchange_with(&self, name: &OsStr) -> Result<(), Errno> {
         use rustix::fs::{RenameFlags, renameat_with};
@@ -164,7 +167,7 @@ impl Exchange<'_, '_> {
         Err(Errno::NOSYS)
     }
 
-    /// The same where names cannot be exchanged: the old file loses its only one.
+    /// Replaces the file where names cannot be exchanged. The old file loses its only name.
     fn replace(self, old: &File) -> Result<Exchanged, WriteError> {
         let target = self.target;
         let directory = &target.directory.fd;
@@ -176,13 +179,13 @@ impl Exchange<'_, '_> {
         self.finish(old)
     }
 
-    /// Looks at the old file as it was when it lost its name, and lets it go or brings it back.
+    /// Compares the old file as it was when it lost its name, and removes or restores it.
     fn finish(mut self, old: &File) -> Result<Exchanged, WriteError> {
         let target = self.target;
         if !self.merge(old, Take::WholeLines).unwrap_or(false) {
             return Err(self.bring_back(old));
         }
-        // Who opened the old file before it lost its name may not have written to it yet.
+        // A program that opened the old file before it lost its name may still write to it.
         let deadline = Instant::now() + WRITERS_TIME;
         let mut has_replaced_open = is_open_for_writing(old) == Some(true);
         while has_replaced_open && Instant::now() < deadline {
@@ -193,26 +196,31 @@ impl Exchange<'_, '_> {
             return Err(self.bring_back(old));
         }
         self.temporary.let_go();
-        // The disk takes its time, in which a program that has the old file open may write to it.
+        // Syncing takes time, in which a program that has the old file open may write to it.
         let durable = target.directory.sync();
         let wrote_to_replaced = !self.merge(old, Take::All).unwrap_or(false);
         if self.merged > 0 {
             self.temporary.file.sync_all().map_err(|err| target.failed(err))?;
         }
-        let others = Foreign { appended: self.merged as u64, has_replaced_open, wrote_to_replaced };
+        let others = ConcurrentChanges {
+            appended: self.merged as u64,
+            has_replaced_open,
+            wrote_to_replaced,
+        };
         Ok(Exchanged::Done { others, durable })
     }
 
-    /// Appends to the new file what was appended to the old one; false if that was changed otherwise.
+    /// Appends to the new file what was appended to the old one. Returns false if the old file was changed
+    /// in any other way.
     fn merge(&mut self, old: &File, take: Take) -> io::Result<bool> {
         let now = Identity::of_file(old)?;
         if self.compared.as_ref().is_some_and(|it| it.has_same_content_times(&now)) {
             return Ok(true);
         }
-        let behind = match since(old, self.stamp)? {
-            Since::Same => Vec::new(),
-            Since::Appended(behind) => behind,
-            Since::Otherwise => return Ok(false),
+        let behind = match content_change(old, self.stamp)? {
+            ContentChange::Same => Vec::new(),
+            ContentChange::Appended(behind) => behind,
+            ContentChange::Other => return Ok(false),
         };
         let Some(new) = behind.get(self.merged..) else { return Ok(false) };
         let whole = match take {
@@ -228,7 +236,7 @@ impl Exchange<'_, '_> {
         Ok(true)
     }
 
-    /// Gives the old file its name back, and it whatever somebody has meanwhile appended to the new one.
+    /// Restores the name of the old file, and appends to it what was meanwhile appended to the new one.
     fn bring_back(mut self, old: &File) -> WriteError {
         let target = self.target;
         if !self.temporary.has_moved() && self.displaced_no_file() {
@@ -248,10 +256,10 @@ impl Exchange<'_, '_> {
             displaced.is_some_and(|it| Identity::of_stat(&it).is_same_file(&self.identity));
         let written =
             Stamp::new(self.identity.clone().with_length(self.length), self.written.finalize());
-        let brought = match since(&self.temporary.file, &written) {
-            Ok(Since::Same) if is_ours => Ok(()),
-            Ok(Since::Appended(behind)) if is_ours => self.append(&behind),
-            // Somebody has written the whole file once more: that is the newest version.
+        let brought = match content_change(&self.temporary.file, &written) {
+            Ok(ContentChange::Same) if is_ours => Ok(()),
+            Ok(ContentChange::Appended(behind)) if is_ours => self.append(&behind),
+            // Another program has written the whole file once more, and that is the newest version.
             Ok(_) => self.names(target).map_err(io::Error::from),
             Err(err) => Err(err),
         };
@@ -262,22 +270,22 @@ impl Exchange<'_, '_> {
         }
     }
 
-    /// A directory, link or the like was exchanged for the new file. It gets the name that the new file
-    /// has by now: whoever moved that meant what it stands for. Where the new file is gone, it gets a name
-    /// that people see: nothing of theirs stays under a temporary one.
+    /// Restores a directory, link or the like that was exchanged with the new file. It gets the name that
+    /// the new file has now: if that was moved, the mover meant what used to be there. If the new file is
+    /// gone, it gets a visible name, so that nothing of the user stays under a temporary name.
     fn give_back_what_is_no_file(&mut self) {
         for _ in 0..MAX_TRIES {
             if !self.displaced_no_file() {
                 return;
             }
-            // Not found while somebody moves it: that takes a moment.
+            // It may not be found while it is being moved, which takes a moment.
             if let Some(place) = self.place_of_new_file()
                 && self.exchange_with(&place).is_ok()
             {
                 if self.is_new_file(self.temporary.name()) {
                     return;
                 }
-                // Somebody was faster, and this is something else.
+                // Another program was faster, and this is something else.
                 let _taken_back = self.exchange_with(&place);
             }
             if rustix::fs::fstat(&self.temporary.file).is_ok_and(|it| it.st_nlink == 0) {
@@ -297,7 +305,7 @@ impl Exchange<'_, '_> {
         }
     }
 
-    /// True when what has the temporary name now is no file.
+    /// Whether the entry with the temporary name is not a regular file.
     fn displaced_no_file(&self) -> bool {
         let stat = self.target.directory.stat(self.temporary.name()).ok().flatten();
         stat.is_some_and(|it| Identity::of_stat(&it).kind.not_a_file().is_some())
@@ -308,7 +316,7 @@ impl Exchange<'_, '_> {
         stat.is_some_and(|it| Identity::of_stat(&it).is_same_file(&self.identity))
     }
 
-    /// The name that the new file has in the directory now.
+    /// The current name of the new file in the directory.
     fn place_of_new_file(&self) -> Option<OsString> {
         if self.is_new_file(self.target.name) {
             return Some(self.target.name.to_owned());
@@ -324,10 +332,10 @@ impl Exchange<'_, '_> {
         target.directory.open(target.name, flags, Mode::empty())?.write_all(behind)
     }
 
-    /// Writes the content of the old file, which has no name left, to a new one in its place.
+    /// Writes the content of the old file, which has no name left, to a new file with its name.
     fn write_back(&self, old: &File) -> io::Result<()> {
         let target = self.target;
-        let mut temporary = Temporary::create(target.directory, Mode::from_raw_mode(0o600))?;
+        let mut temporary = TemporaryFile::create(target.directory, Mode::from_raw_mode(0o600))?;
         let mut old = old.try_clone()?;
         io::Seek::rewind(&mut old)?;
         io::copy(&mut old, &mut temporary.file)?;

@@ -1,11 +1,11 @@
 //! Writes into a file that cannot be replaced.
 //!
-//! The part that needs new room is written first, behind the old bytes, so that a full disk is met
-//! before any of them is touched. After an error the old bytes are put back. A crash in between
-//! can still leave a mixture, which is why this is only done where a rename would do worse.
+//! The part that needs more space is written first, after the old bytes, so that a full disk is noticed
+//! before any of them is changed. After an error the old bytes are restored. A crash in the middle can
+//! still leave a mixture of both, so this is only done where a rename would be worse.
 //!
-//! Another program that appends at the same time keeps its bytes behind the new ones; one that writes
-//! into the middle is told of, since nobody can part what both have written.
+//! Bytes that another program appends at the same time are kept after the new ones. If another program
+//! writes into the middle, that is an error, because the two writes cannot be separated any more.
 
 use std::{
     fs::File,
@@ -15,7 +15,7 @@ use std::{
 
 use super::Stamp;
 
-/// Makes `bytes` the content of an open file, if it holds what is expected, or anything.
+/// Makes `bytes` the content of an open file, if its content is as expected.
 pub(super) fn overwrite(
     file: &mut File,
     bytes: &[u8],
@@ -23,12 +23,12 @@ pub(super) fn overwrite(
 ) -> io::Result<Overwritten> {
     let mut old = Vec::new();
     match expected {
-        // A file that grows is not followed.
+        // If the file grows meanwhile, reading does not go on for ever.
         Some(stamp) => (&mut *file).take(stamp.length() + 1).read_to_end(&mut old)?,
         None => file.read_to_end(&mut old)?,
     };
     let is_expected = expected.is_none_or(|it| it.content_hash() == blake3::hash(&old));
-    // Once more, because reading took a while.
+    // The length is checked again, because reading took a while.
     if !is_expected || length(file)? != old.len() as u64 {
         return Ok(Overwritten::Unexpected);
     }
@@ -39,7 +39,7 @@ pub(super) fn overwrite(
             .and_then(|()| file.sync_all());
         restored.err().map_or(err, |second| {
             io::Error::other(format!(
-                "writing failed, and so did putting the old bytes back: {second}"
+                "writing failed, and restoring the old bytes failed as well: {second}"
             ))
         })
     })?;
@@ -47,7 +47,7 @@ pub(super) fn overwrite(
     file.sync_all()?;
     if !holds(file, bytes)? {
         return Err(io::Error::other(
-            "another program wrote into it at the same time, and it now holds parts of both; read it again",
+            "another program wrote to it at the same time, and it now contains parts of both; read it again",
         ));
     }
     Ok(Overwritten::Done { appended })
@@ -69,7 +69,7 @@ fn write(file: &File, bytes: &[u8], old: &[u8]) -> io::Result<()> {
     file.write_all_at(over_old, 0)
 }
 
-/// Cuts off what is left of the old bytes, and moves up what somebody appended to them; says how much.
+/// Cuts off what is left of the old bytes, but keeps what other programs appended. Returns its length.
 fn keep_appended(file: &File, bytes: &[u8], old_length: usize) -> io::Result<u64> {
     let end = bytes.len().max(old_length) as u64;
     let mut appended = vec![0; usize::try_from(length(file)?.saturating_sub(end)).unwrap_or(0)];

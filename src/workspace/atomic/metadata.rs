@@ -1,7 +1,7 @@
-//! What a file that takes another's place takes over from it.
+//! Copies the metadata of a file to the new file that replaces it.
 //!
-//! Rights are never widened: privileges are dropped as a write drops them, and a group that
-//! cannot be kept leaves the new group with the rights of everyone.
+//! The new file never gives more rights: set-ID bits are dropped, as by any write, and if the group
+//! cannot be kept, the new group gets only the rights of everyone.
 
 use std::fs::File;
 
@@ -11,7 +11,7 @@ use super::NotKept;
 
 const SET_ID: Mode = Mode::SUID.union(Mode::SGID);
 
-/// Gives `new` the owner, group, attributes and mode of `old`; returns what could not be kept.
+/// Gives `new` the owner, group, attributes and mode of `old`. Returns what could not be kept.
 pub(super) fn carry_over(
     old: &Stat,
     source: Option<&File>,
@@ -23,7 +23,7 @@ pub(super) fn carry_over(
     let group = (now.st_gid != old.st_gid).then(|| Gid::from_raw(old.st_gid));
     let mut mode = Mode::from_raw_mode(old.st_mode);
     if (owner.is_some() || group.is_some()) && fchown(new, owner, group).is_err() {
-        // Only root may give a file away, but everyone may choose among their own groups.
+        // Only root may change the owner, but every user may choose among their own groups.
         if owner.is_some() {
             not_kept.push(NotKept::Owner);
         }
@@ -38,7 +38,7 @@ pub(super) fn carry_over(
     if let Some(source) = source {
         attributes::carry_over(source, new, &mut not_kept);
     }
-    // After the access control list, whose mask is the group part of the mode.
+    // Set after the access control list, whose mask is the group part of the mode.
     let mode = mode.difference(SET_ID);
     if fchmod(new, mode).is_err() && Mode::from_raw_mode(fstat(new)?.st_mode) != mode {
         not_kept.push(NotKept::Mode);
@@ -46,7 +46,7 @@ pub(super) fn carry_over(
     Ok(not_kept)
 }
 
-/// The mode with no more rights for the group than for everyone.
+/// The mode, with the group's rights reduced to those of everyone.
 fn without_group(mode: Mode) -> Mode {
     [(Mode::RGRP, Mode::ROTH), (Mode::WGRP, Mode::WOTH), (Mode::XGRP, Mode::XOTH)]
         .into_iter()
@@ -65,20 +65,20 @@ mod attributes {
 
     use super::NotKept;
 
-    /// The kernel's bound for a list of names and for a value.
+    /// The kernel's limit for a list of names and for a value.
     const LARGEST: usize = 64 << 10;
 
     pub(super) fn carry_over(source: &File, new: &File, not_kept: &mut Vec<NotKept>) {
-        // A file system without attributes has none to keep.
+        // A file system without attributes has nothing to keep.
         let (Ok(old_names), Ok(new_names)) = (names(source), names(new)) else { return };
-        // Those that the directory hands to its new files, as a default access control list.
+        // New files inherit attributes from their directory, such as a default access control list.
         for name in new_names.iter().filter(|&name| !old_names.contains(name)) {
             let _best_effort = fremovexattr(new, name.as_c_str());
         }
         for name in old_names {
             let shown = name.to_string_lossy();
             match shown.as_ref() {
-                // Measured over the old content, so they would be wrong.
+                // These are hashes of the old content, so they would be wrong.
                 "security.ima" | "security.evm" => continue,
                 "security.capability" => {
                     if !not_kept.contains(&NotKept::Privileges) {
@@ -122,6 +122,6 @@ mod attributes {
 
     use super::NotKept;
 
-    /// There is no call for it here without unsafe code.
+    /// On this system there is no way to do this without unsafe code.
     pub(super) fn carry_over(_source: &File, _new: &File, _not_kept: &mut Vec<NotKept>) {}
 }

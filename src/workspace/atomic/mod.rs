@@ -1,14 +1,16 @@
-//! Replaces the content of a file so that a crash at any instant leaves the old or the new bytes.
+//! Replaces the content of a file atomically: a crash at any instant leaves the old or the new bytes.
 //!
-//! The new bytes go to a temporary file beside the target, take over its metadata, reach the disk
-//! and are renamed onto it. Everything is done relative to the descriptor of the target's
-//! directory, which was reached from the root without following a link. What the bytes mean, and
-//! who may write them, is decided elsewhere; that editors of one file take turns is `file_lock`.
+//! The new bytes are written to a temporary file next to the target, which gets the metadata of the
+//! target, is synced to disk and renamed onto it. Everything is done relative to the descriptor of the
+//! target's directory, which was opened from the root without following links. What the bytes mean and
+//! who may write them is decided elsewhere; `file_lock` makes the editors of one file take turns.
 //!
-//! Two kinds of files cannot be replaced and are written in place: those with several hard links,
-//! which a rename would part, and those a rename cannot reach. There an error restores the old
-//! bytes, but a crash in the middle can leave a mixture; [`Written::in_place`] says so.
+//! Two kinds of files cannot be replaced and are written in place: those with several hard links, whose
+//! other names would keep the old content, and those that a rename cannot replace. There an error
+//! restores the old bytes, but a crash in the middle can leave a mixture. [`Written::in_place`] says so.
 
+#[cfg(unix)]
+mod content_change;
 #[cfg(unix)]
 mod directory;
 #[cfg(unix)]
@@ -18,15 +20,13 @@ mod in_place;
 #[cfg(unix)]
 mod metadata;
 #[cfg(not(unix))]
-mod portable;
-#[cfg(unix)]
-mod replace;
-#[cfg(unix)]
-mod since;
+mod portable_write;
 mod stamp;
 #[cfg(unix)]
 mod temporary;
 mod temporary_name;
+#[cfg(unix)]
+mod unix_write;
 #[cfg(unix)]
 mod writers;
 
@@ -40,139 +40,145 @@ use std::{
     path::Path,
 };
 
-pub use stamp::{Glimpse, Glimpsed, Stamp};
-pub use temporary_name::is_temporary_name;
+pub use stamp::Glimpse;
+pub(crate) use stamp::{Glimpsed, Stamp};
+pub(crate) use temporary_name::is_temporary_name;
 
 use super::path::WorkspacePath;
 use crate::path_text::path_to_text;
 
-/// What has to be at the place for a write to go ahead.
+/// What the path must contain for a write to go ahead.
 #[derive(Clone, Copy, Debug)]
-pub enum Expected<'a> {
+pub(crate) enum Expected<'a> {
     /// A file with any content, or nothing.
+    #[cfg_attr(
+        not(all(test, unix)),
+        expect(dead_code, reason = "only tests write without an expectation")
+    )]
     Anything,
-    /// Nothing: the file is created, and one that appears meanwhile is kept.
+    /// Nothing. The file is created; if another program creates it meanwhile, the write fails.
     Absent,
     /// The file with the content it had when it was read for the edit.
     Unchanged(&'a Stamp),
 }
 
-/// A file that was read in order to be changed.
+/// A file that was read to be edited.
 #[derive(Debug)]
-pub struct ForEdit {
-    /// The whole content.
-    pub bytes: Vec<u8>,
-    /// What tells whether the file still has this content.
-    pub stamp: Stamp,
+pub(crate) struct ForEdit {
+    /// The whole content of the file.
+    pub(crate) bytes: Vec<u8>,
+    /// The stamp that tells whether the file still has this content.
+    pub(crate) stamp: Stamp,
 }
 
-/// What a write did.
+/// The result of a write.
 #[derive(Debug)]
-pub struct Written {
-    /// The file did not exist before.
-    pub created: bool,
-    /// Why the file was written in place, where a crash could have torn it.
-    pub in_place: Option<InPlace>,
-    /// What the new file could not take over from the old one.
-    pub not_kept: Vec<NotKept>,
-    /// The name is on the disk as well; the content always is.
-    pub durable: bool,
-    /// What other programs did to the file meanwhile.
-    pub foreign: Foreign,
-    /// The file as it is now, to tell later whether it is still this one.
-    pub stamp: Stamp,
+pub(crate) struct Written {
+    /// Whether the file was created.
+    pub(crate) created: bool,
+    /// Why the file was written in place, if it was. A crash could have left a mixture then.
+    pub(crate) in_place: Option<InPlace>,
+    /// Metadata of the old file that the new file could not get.
+    pub(crate) not_kept: Vec<NotKept>,
+    /// Whether the directory was synced to disk as well. The content always is.
+    #[cfg_attr(not(all(test, unix)), expect(dead_code, reason = "only tests ask for it"))]
+    pub(crate) durable: bool,
+    /// What other programs did to the file during the write.
+    pub(crate) foreign: ConcurrentChanges,
+    /// The stamp of the file as it is now.
+    pub(crate) stamp: Stamp,
 }
 
-/// What other programs did to a file while it was written.
+/// What other programs did to a file during a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Foreign {
-    /// How many bytes they appended; these stand behind what was written.
-    pub appended: u64,
-    /// One still has the old file open: what it writes from now on nobody will see.
-    pub has_replaced_open: bool,
-    /// One has written to the old file already, and not just behind it.
-    pub wrote_to_replaced: bool,
+pub(crate) struct ConcurrentChanges {
+    /// How many bytes they appended. These come after what was written.
+    pub(crate) appended: u64,
+    /// Whether one still has the old file open. What it writes to it will be lost.
+    pub(crate) has_replaced_open: bool,
+    /// Whether one has already changed the old file in another way than by appending.
+    pub(crate) wrote_to_replaced: bool,
 }
 
 /// Why a file was written in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InPlace {
-    /// The file has other names, which a rename would leave with the old content.
+pub(crate) enum InPlace {
+    /// The file has other names, which would keep the old content after a rename.
     HardLinked,
-    /// The file is mounted by itself or lies on another device, so nothing can be renamed onto it.
+    /// The file is a mount point or on another device, so that nothing can be renamed onto it.
     NotRenamable,
 }
 
-/// Metadata that a new file could not take over.
+/// Metadata that a new file could not get.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotKept {
-    /// The user the file belongs to; it belongs to the current user now.
+pub(crate) enum NotKept {
+    /// The owner of the file. It belongs to the current user now.
     Owner,
-    /// The group the file belongs to; its rights were narrowed to those of everyone.
+    /// The group of the file. The rights of the new group were reduced to those of everyone.
     Group,
-    /// The mode, on a file system that does not take every mode.
+    /// The mode, on a file system that does not support every mode.
     Mode,
-    /// The set-user-ID and set-group-ID bits and capabilities, which a plain write loses as well.
+    /// The set-user-ID and set-group-ID bits and capabilities, which any write removes.
     Privileges,
     /// An extended attribute or access control list, by name.
     Attribute(String),
 }
 
-/// Why a file was not written; its old bytes are still there.
+/// Why a file was not written. It still has its old bytes.
 #[derive(Debug, thiserror::Error)]
-pub enum WriteError {
-    /// The file has other content than the change was computed from.
+pub(crate) enum WriteError {
+    /// The file has changed since it was read for the edit.
     #[error("`{0}` changed while it was being edited; read it again and repeat the edit")]
     Changed(String),
-    /// A file that was to be created exists.
+    /// The file was to be created but exists.
     #[error("`{0}` already exists")]
     Exists(String),
-    /// The file is not there.
+    /// The file does not exist.
     #[error("`{0}` does not exist")]
     Missing(String),
-    /// What is at the place has no content to replace.
+    /// The path is not a file.
     #[error("`{path}` is {kind}, not a file")]
     NotAFile {
-        /// The place.
+        /// The path that was to be written.
         path: String,
-        /// What is there instead, with its article.
+        /// What it is instead, with an article.
         kind: &'static str,
     },
-    /// A part of the path is no directory, or has become a link since the path was checked.
+    /// A part of the path is not a directory, or has become a link since the path was checked.
     #[error("`{path}` cannot be reached: `{part}` is {kind}, not a directory")]
     NotADirectory {
-        /// The place.
+        /// The path that was to be written.
         path: String,
-        /// The name on the way to it.
+        /// The part of the path.
         part: String,
-        /// What it is, with its article.
+        /// What it is instead, with an article.
         kind: &'static str,
     },
-    /// The file is too large to be read for a change.
+    /// The file is too large to be edited.
     #[error(
-        "`{path}` has {bytes} bytes; files of at most {limit} bytes can be changed; change it with a command, such as `sed -i`, or remove it and write it anew"
+        "`{path}` has {bytes} bytes; files of at most {limit} bytes can be changed; change it with a command, such as `sed -i`, or remove it and write it again"
     )]
     TooLarge {
-        /// The place.
+        /// The path that was to be written.
         path: String,
-        /// Its size.
+        /// The size of the file.
         bytes: u64,
-        /// The limit.
+        /// The size of the largest file that can be edited.
         limit: u64,
     },
-    /// The file or its directory may not be written.
+    /// Permission to write the file or its directory is denied.
     #[error("`{0}` may not be written: {1}")]
     Denied(String, #[source] io::Error),
-    /// The disk, a quota or a limit on the size of files is exhausted.
-    #[error("no room for `{0}`: {1}")]
+    /// The disk is full, or a quota or the limit on file sizes is reached.
+    #[error("no space to write `{0}`: {1}")]
     Full(String, #[source] io::Error),
-    /// The system failed in another way.
+    /// Another error of the system.
     #[error("`{0}` cannot be written: {1}")]
     Failed(String, #[source] io::Error),
 }
 
 impl WriteError {
-    /// Names an error of the system by its cause.
+    /// Classifies an error of the system.
     fn from_io(path: &Path, err: io::Error) -> Self {
         use io::ErrorKind;
         let shown = path_to_text(path).into_owned();
@@ -193,9 +199,9 @@ impl WriteError {
 
 /// Reads a file of at most `limit` bytes together with the stamp that [`Expected::Unchanged`] compares.
 ///
-/// Of a file that grows meanwhile, what it held when it was opened: the write keeps what was appended.
-/// Hold the file's lock from here to the write, so that other editors wait for their turn.
-pub fn read_for_edit(place: &WorkspacePath, limit: u64) -> Result<ForEdit, WriteError> {
+/// Of a file that grows meanwhile, the content at the time it was opened is returned; the write keeps
+/// what was appended. Hold the file's lock from here to the write, so that other editors wait.
+pub(crate) fn read_for_edit(place: &WorkspacePath, limit: u64) -> Result<ForEdit, WriteError> {
     let path = place.absolute();
     let failed = |err| WriteError::from_io(path, err);
     let mut file = place.open().map_err(failed)?;
@@ -203,7 +209,7 @@ pub fn read_for_edit(place: &WorkspacePath, limit: u64) -> Result<ForEdit, Write
     if let Some(kind) = before.kind.not_a_file() {
         return Err(WriteError::NotAFile { path: path_to_text(path).into_owned(), kind });
     }
-    // A foreign writer that does not take turns may be in the middle of its write.
+    // A program that does not use the lock may be in the middle of a write.
     for _ in 0..8 {
         if before.length() > limit {
             let path = path_to_text(path).into_owned();
@@ -223,26 +229,26 @@ pub fn read_for_edit(place: &WorkspacePath, limit: u64) -> Result<ForEdit, Write
     Err(WriteError::Changed(path_to_text(path).into_owned()))
 }
 
-/// Makes `bytes` the content of the file, creating it and its directories where they are missing.
+/// Makes `bytes` the content of the file. Creates the file and its directories if they do not exist.
 ///
-/// On an error the old bytes are still there, and neither a temporary file nor a new directory is
-/// left. The check of `expected` comes right before the rename: editors that take turns by
-/// `FileLocks` cannot slip in between, and for others the gap is one system call.
-pub fn write_atomically(
+/// After an error the file still has its old bytes, and no temporary file or new directory is left.
+/// `expected` is checked right before the rename. Editors that use `FileLocks` cannot change the file
+/// in between, and for others there is only the time of one system call.
+pub(crate) fn write_atomically(
     place: &WorkspacePath,
     bytes: &[u8],
     expected: Expected<'_>,
 ) -> Result<Written, WriteError> {
     #[cfg(unix)]
-    return replace::write(place, bytes, expected);
+    return unix_write::write(place, bytes, expected);
     #[cfg(not(unix))]
-    return portable::write(place, bytes, expected);
+    return portable_write::write(place, bytes, expected);
 }
 
-/// Removes a file that still has the content of its stamp, which takes back its creation.
-pub fn remove_unchanged(place: &WorkspacePath, stamp: &Stamp) -> Result<(), WriteError> {
+/// Removes a file if it still has the content of the stamp, which undoes its creation.
+pub(crate) fn remove_unchanged(place: &WorkspacePath, stamp: &Stamp) -> Result<(), WriteError> {
     #[cfg(unix)]
-    return replace::remove(place, stamp);
+    return unix_write::remove(place, stamp);
     #[cfg(not(unix))]
-    return portable::remove(place, stamp);
+    return portable_write::remove(place, stamp);
 }

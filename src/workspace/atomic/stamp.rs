@@ -1,7 +1,7 @@
-//! Tells whether a file is still the one that was read.
+//! Stamps, which tell whether a file still has the content that was read.
 //!
-//! The content decides, not the clock. Equal times only spare the second read, and only when they
-//! are old enough that a write in the same tick of the file system's clock is out of the question.
+//! The content decides, not the modification time. Equal times only save reading the file again, and
+//! only if they are old enough to exclude a write within the same tick of the file system's clock.
 
 use std::{
     fs::File,
@@ -9,22 +9,22 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// The coarsest clock of a file system in use is FAT's, with two seconds.
+/// The coarsest clock of any common file system: that of FAT has a resolution of two seconds.
 const CLOCK_TICK: Duration = Duration::from_secs(2);
 
-/// A file at one moment: which one it was, and what it contained.
+/// A file at one moment: its identity and the hash of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub(crate) struct Stamp {
     pub(super) identity: Identity,
     hash: blake3::Hash,
     taken: SystemTime,
 }
 
-/// What the system says about a file without reading it.
+/// What the system knows about a file without reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
-    pub(super) kind: Kind,
-    // Wide enough for the types of every system.
+    pub(super) kind: FileKind,
+    // Large enough for the types of every system.
     device: i128,
     inode: i128,
     length: i128,
@@ -32,9 +32,9 @@ pub(super) struct Identity {
     changed: (i128, i128),
 }
 
-/// What is at a place.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     File,
     Directory,
     Link,
@@ -45,7 +45,7 @@ pub(super) enum Kind {
     Device,
 }
 
-/// The beginning of a file at one moment.
+/// The identity of a file at one moment, and the hash of its beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glimpse {
     identity: Identity,
@@ -53,25 +53,25 @@ pub struct Glimpse {
     hash: blake3::Hash,
 }
 
-/// What a file is to somebody who once saw its beginning.
+/// How a file compares with a glimpse of its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Glimpsed {
-    /// The same file, which nobody has touched since.
+pub(crate) enum Glimpsed {
+    /// It is the same file, and has not been changed since.
     Untouched,
-    /// It begins as it did; of the rest nothing is known.
+    /// It has the same beginning. The rest may have changed.
     SameBeginning,
-    /// It begins differently.
+    /// It has another beginning.
     Otherwise,
 }
 
 impl Glimpse {
-    /// The first `length` bytes of an open file, which have this hash.
-    pub fn of(file: &File, length: u64, hash: blake3::Hash) -> io::Result<Self> {
+    /// A glimpse of the first `length` bytes of an open file, which have this hash.
+    pub(crate) fn of(file: &File, length: u64, hash: blake3::Hash) -> io::Result<Self> {
         Ok(Self { identity: Identity::of_file(file)?, length, hash })
     }
 
-    /// Compares with what a file holds now.
-    pub fn compare(&self, bytes: &[u8], now: &Stamp) -> Glimpsed {
+    /// Compares with the current content of a file.
+    pub(crate) fn compare(&self, bytes: &[u8], now: &Stamp) -> Glimpsed {
         let beginning = usize::try_from(self.length).ok().and_then(|it| bytes.get(..it));
         match beginning {
             Some(beginning) if blake3::hash(beginning) == self.hash => {
@@ -86,8 +86,8 @@ impl Glimpse {
     }
 }
 
-impl Kind {
-    /// The words for what is no file.
+impl FileKind {
+    /// The name of this kind for an error, with an article. `None` for a file.
     pub(super) fn not_a_file(self) -> Option<&'static str> {
         match self {
             Self::File => None,
@@ -107,18 +107,18 @@ impl Stamp {
         Self { identity, hash, taken: SystemTime::now() }
     }
 
-    /// How many bytes the content has.
+    /// The length of the content in bytes.
     #[cfg(unix)]
     pub(super) fn length(&self) -> u64 {
         self.identity.length()
     }
 
-    /// The hash of the content, for whoever keeps a record of what was read.
-    pub fn content_hash(&self) -> blake3::Hash {
+    /// The hash of the content, for the record of what was read.
+    pub(crate) fn content_hash(&self) -> blake3::Hash {
         self.hash
     }
 
-    /// Whether a file that looks like `now` must have the content of this stamp, without reading it.
+    /// Whether a file with the identity `now` certainly has the content of this stamp. It is not read.
     pub(super) fn is_surely(&self, now: &Identity) -> bool {
         let Ok(seconds) = u64::try_from(self.identity.changed.0) else { return false };
         let settled = SystemTime::UNIX_EPOCH
@@ -130,30 +130,30 @@ impl Stamp {
 }
 
 impl Identity {
-    /// The size.
+    /// The size of the file in bytes.
     pub(super) fn length(&self) -> u64 {
         u64::try_from(self.length).unwrap_or(0)
     }
 
-    /// Room for the content.
+    /// The capacity to reserve for the content.
     pub(super) fn capacity(&self) -> usize {
-        // The length is a claim: sparse files and `/proc` say anything.
+        // The length may be wrong, as for files in `/proc`, or huge, as for sparse files.
         usize::try_from(self.length).unwrap_or(0).min(64 << 20)
     }
 
-    /// The same file with so many bytes: never surely one that has more.
+    /// The identity with another length, which never equals that of a longer file.
     #[cfg(unix)]
     pub(super) fn with_length(self, length: usize) -> Self {
         Self { length: i128::try_from(length).unwrap_or(-1), ..self }
     }
 
-    /// Whether a file looks as if nobody had written to it in between, whatever became of its names.
+    /// Whether the file was not written in between, as far as its times tell. It may have been renamed.
     #[cfg(unix)]
     pub(super) fn has_same_content_times(&self, other: &Self) -> bool {
         (self.length, self.modified) == (other.length, other.modified)
     }
 
-    /// Whether both are the same file, whatever it contains.
+    /// Whether both are the same file, whatever its content is.
     #[cfg(unix)]
     pub(super) fn is_same_file(&self, other: &Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
@@ -168,12 +168,12 @@ impl Identity {
     pub(super) fn of_stat(stat: &rustix::fs::Stat) -> Self {
         use rustix::fs::FileType;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Kind::File,
-            FileType::Directory => Kind::Directory,
-            FileType::Symlink => Kind::Link,
-            FileType::Fifo => Kind::Fifo,
-            FileType::Socket => Kind::Socket,
-            _ => Kind::Device,
+            FileType::RegularFile => FileKind::File,
+            FileType::Directory => FileKind::Directory,
+            FileType::Symlink => FileKind::Link,
+            FileType::Fifo => FileKind::Fifo,
+            FileType::Socket => FileKind::Socket,
+            _ => FileKind::Device,
         };
         Self {
             kind,
@@ -193,13 +193,13 @@ impl Identity {
     #[cfg(not(unix))]
     pub(super) fn of_metadata(metadata: &std::fs::Metadata) -> Self {
         let kind = if metadata.is_file() {
-            Kind::File
+            FileKind::File
         } else if metadata.is_dir() {
-            Kind::Directory
+            FileKind::Directory
         } else if metadata.is_symlink() {
-            Kind::Link
+            FileKind::Link
         } else {
-            Kind::Device
+            FileKind::Device
         };
         let time = |time: io::Result<SystemTime>| {
             let since = time.ok().and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());

@@ -1,12 +1,12 @@
-//! Temporary files beside their target, and those that a killed writer left behind.
+//! Temporary files next to their target, and the removal of those that killed writers left behind.
 //!
-//! Their names are numbered slots, the lowest free one first, so strays are found without listing
-//! the directory. A writer holds a lock on its file, which the system releases when the process is
-//! gone, however it went: a slot whose lock can be had is a stray. Process ids would lie across
-//! containers and hosts, and be reused.
+//! Their names are numbered slots, of which the lowest free one is used, so that left-over files (strays)
+//! are found without listing the directory. A writer holds a lock on its file, which the system releases
+//! when the process ends for whatever reason. So a file whose lock is free is a stray. Process ids would
+//! not do: they are reused, and differ between containers and hosts.
 //!
-//! Whoever may write to the directory can occupy slots for good. Where many are taken, a name nobody can
-//! foresee is used, and strays are looked for in the directory's list.
+//! Any program that may write to the directory can occupy slots permanently. If too many are taken, a
+//! random name is used, and strays are found by listing the directory.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -24,39 +24,40 @@ use rustix::{
 
 use super::{
     directory::Directory,
-    stamp::{Identity, Kind},
-    temporary_name::{is_unforeseen_name, slot_name, unforeseen_name},
+    stamp::{FileKind, Identity},
+    temporary_name::{is_random_name, random_name, slot_name},
 };
 
-/// As many writers are in one directory at once, at most times.
+/// How many slots there are; rarely do more writers work in one directory at once.
 const SLOTS: u32 = 64;
-/// As many names that nobody could foresee are tried.
-const UNFORESEEN: u32 = 16;
-/// As many entries of a directory are looked at for strays, and as many strays are cleared, by one write.
+/// How many random names are tried.
+const RANDOM_NAMES: u32 = 16;
+/// How many entries of a directory one write searches for strays.
 const MAX_ENTRIES: usize = 100_000;
+/// How many strays one write removes.
 const MAX_STRAYS: usize = 256;
-/// After as many free slots in a row, nothing is expected behind.
+/// After this many free slots in a row, no more strays are looked for.
 const FREE_IN_A_ROW: u32 = 16;
-/// Where the file system has no locks, only age tells, and no write takes so long.
+/// On a file system without locks, a temporary file of this age is a stray. No write takes that long.
 const SURELY_LEFT_BEHIND: Duration = Duration::from_hours(24);
 
-/// A file that is removed unless it is renamed away.
-pub(super) struct Temporary<'a> {
+/// A temporary file. It is removed when this is dropped, unless it was renamed.
+pub(super) struct TemporaryFile<'a> {
     pub(super) file: File,
     name: OsString,
     directory: &'a Directory,
     moved: bool,
 }
 
-impl<'a> Temporary<'a> {
-    /// Makes an empty file in the lowest free slot, clearing strays out of the way.
+impl<'a> TemporaryFile<'a> {
+    /// Creates an empty file in the lowest free slot, removing strays.
     pub(super) fn create(directory: &'a Directory, mode: Mode) -> io::Result<Self> {
         let mut found = None;
         let mut free = 0;
         for slot in 0..SLOTS {
             let name = OsString::from(slot_name(slot));
             if found.is_some() {
-                // Every slot is looked at, also past the own one: several writers may have died.
+                // Slots after the own one are checked, too: several writers may have been killed.
                 free = if clear_stray(directory, &name) == Slot::Free { free + 1 } else { 0 };
                 if free == FREE_IN_A_ROW {
                     break;
@@ -73,17 +74,17 @@ impl<'a> Temporary<'a> {
         }
         match found {
             Some(found) => Ok(found),
-            None => Self::unforeseen(directory, mode),
+            None => Self::with_random_name(directory, mode),
         }
     }
 
-    /// The same under a name that nobody can have taken on purpose.
-    fn unforeseen(directory: &'a Directory, mode: Mode) -> io::Result<Self> {
+    /// Creates an empty file with a random name, which cannot be occupied on purpose.
+    fn with_random_name(directory: &'a Directory, mode: Mode) -> io::Result<Self> {
         clear_listed_strays(directory);
-        for _ in 0..UNFORESEEN {
-            // A new key each time, from the system's randomness.
+        for _ in 0..RANDOM_NAMES {
+            // `RandomState` uses a new random key each time.
             let number = RandomState::new().hash_one(SystemTime::now());
-            let name = OsString::from(unforeseen_name(number));
+            let name = OsString::from(random_name(number));
             if let Some(file) = claim(directory, &name, mode)? {
                 return Ok(Self { file, name, directory, moved: false });
             }
@@ -95,7 +96,7 @@ impl<'a> Temporary<'a> {
         &self.name
     }
 
-    /// The file has its final name now, so there is nothing to remove.
+    /// Notes that the file was renamed, so that nothing has to be removed.
     pub(super) fn moved(&mut self) {
         self.moved = true;
     }
@@ -104,7 +105,7 @@ impl<'a> Temporary<'a> {
         self.moved
     }
 
-    /// Removes what has the temporary name.
+    /// Removes the entry with the temporary name.
     pub(super) fn let_go(&mut self) {
         if !std::mem::replace(&mut self.moved, true) {
             self.directory.remove(&self.name);
@@ -112,7 +113,7 @@ impl<'a> Temporary<'a> {
     }
 }
 
-impl Drop for Temporary<'_> {
+impl Drop for TemporaryFile<'_> {
     fn drop(&mut self) {
         self.let_go();
     }
@@ -120,7 +121,7 @@ impl Drop for Temporary<'_> {
 
 /// Creates and locks the file of a slot, if the slot is free.
 fn claim(directory: &Directory, name: &OsStr, mode: Mode) -> io::Result<Option<File>> {
-    // Appending: once the file has its final name, others append to it as well.
+    // In append mode, because other programs may append to it once it has its final name.
     let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
     let file = match directory.open(name, flags, mode) {
         Ok(file) => file,
@@ -128,22 +129,22 @@ fn claim(directory: &Directory, name: &OsStr, mode: Mode) -> io::Result<Option<F
         Err(err) => return Err(err.into()),
     };
     match file.try_lock() {
-        // Without locks nobody else can take it for a stray either.
+        // On a file system without locks no other writer takes it for a stray either.
         Ok(()) | Err(TryLockError::Error(_)) => {}
-        // Another writer came between creation and lock, and is removing it.
+        // Another writer locked it before we could, and is removing it.
         Err(TryLockError::WouldBlock) => return Ok(None),
     }
-    // Or it already has.
+    // Or has already removed it.
     Ok((fstat(&file)?.st_nlink > 0).then_some(file))
 }
 
-/// Removes what killed writers left behind under names that cannot be guessed.
+/// Removes strays with random names.
 fn clear_listed_strays(directory: &Directory) {
     let Ok(entries) = directory.entries() else { return };
     let names = entries.take(MAX_ENTRIES).filter_map(|it| {
         let entry = it.ok()?;
         let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
-        is_unforeseen_name(&name).then_some(name)
+        is_random_name(&name).then_some(name)
     });
     for name in names.take(MAX_STRAYS).collect::<Vec<_>>() {
         clear_stray(directory, &name);
@@ -156,14 +157,14 @@ enum Slot {
     Taken,
 }
 
-/// Removes the file of a slot if its writer is gone.
+/// Removes the file of a slot if it is a stray.
 fn clear_stray(directory: &Directory, name: &OsStr) -> Slot {
     let Ok(Some(stat)) = directory.stat(name) else { return Slot::Free };
     let seen = Identity::of_stat(&stat);
-    if seen.kind != Kind::File {
+    if seen.kind != FileKind::File {
         return Slot::Taken;
     }
-    // A stray of a file that may not be written is itself not writable; reading is enough.
+    // The stray may be read-only, if its target is. Read access is enough.
     let Ok(file) = directory
         .open(name, OFlags::RDWR, Mode::empty())
         .or_else(|_| directory.open(name, OFlags::RDONLY, Mode::empty()))
@@ -180,7 +181,7 @@ fn clear_stray(directory: &Directory, name: &OsStr) -> Slot {
             })
         }
     };
-    // The name may have come to mean another file since; that one's lock is not held.
+    // The name may belong to another file by now, whose lock is not held.
     let is_same = |now: io::Result<Option<rustix::fs::Stat>>| match (now, Identity::of_file(&file))
     {
         (Ok(Some(now)), Ok(locked)) => Identity::of_stat(&now).is_same_file(&locked),

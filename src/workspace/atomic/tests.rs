@@ -1,4 +1,4 @@
-//! What one write does to one file, on a real disk.
+//! Single writes of single files, on a real disk.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
@@ -26,12 +26,12 @@ use super::{
 };
 use crate::workspace::path::{RelativePaths, Roots};
 
-pub(super) struct Bed {
+pub(super) struct WriteBed {
     pub(super) root: PathBuf,
     dir: TempDir,
 }
 
-impl Bed {
+impl WriteBed {
     pub(super) fn new() -> Self {
         Self::of(TempDir::new().unwrap())
     }
@@ -78,7 +78,7 @@ fn set_mode(path: &Path, mode: u32) {
 
 #[test]
 fn a_new_file_and_its_missing_directories_are_created() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let written = write_atomically(&bed.place("a/b/c.txt"), b"new", Absent).unwrap();
     assert!(written.created && written.durable && written.in_place.is_none());
     assert_eq!(fs::read(bed.root.join("a/b/c.txt")).unwrap(), b"new");
@@ -87,7 +87,7 @@ fn a_new_file_and_its_missing_directories_are_created() {
 
 #[test]
 fn the_mode_of_an_existing_file_is_kept() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("run.sh");
     for wanted in [0o755, 0o600, 0o666, 0o640, 0o1777] {
         fs::write(&path, "old").unwrap();
@@ -100,7 +100,7 @@ fn the_mode_of_an_existing_file_is_kept() {
 
 #[test]
 fn new_content_does_not_inherit_set_user_id() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("su");
     fs::write(&path, "old").unwrap();
     set_mode(&path, 0o6755);
@@ -110,10 +110,10 @@ fn new_content_does_not_inherit_set_user_id() {
 
 #[test]
 fn owner_and_group_are_kept() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("theirs");
     fs::write(&path, "old").unwrap();
-    // Only root can make a file somebody else's; for others their own ids have to stay.
+    // Only root can change the owner. For other users their own ids have to stay.
     let _only_as_root = chown(&path, Some(1234), Some(2345));
     let before = path.metadata().unwrap();
     let written = write_atomically(&bed.place("theirs"), b"new", Anything).unwrap();
@@ -124,7 +124,7 @@ fn owner_and_group_are_kept() {
 
 #[test]
 fn extended_attributes_and_access_control_lists_are_kept() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("tagged");
     fs::write(&path, "old").unwrap();
     set_mode(&path, 0o640);
@@ -143,7 +143,7 @@ fn extended_attributes_and_access_control_lists_are_kept() {
     .concat();
     let attributes: Vec<(&str, &[u8])> = [("user.origin", &b"here"[..]), ("system.posix_acl_access", &list)]
             .into_iter()
-            // Some file systems have neither, which is no fault of the write.
+            // Some file systems support neither, which is not the fault of the write.
             .filter(|(name, value)| setxattr(&path, *name, value, XattrFlags::empty()).is_ok())
             .collect();
     let written = write_atomically(&bed.place("tagged"), b"new", Anything).unwrap();
@@ -157,7 +157,7 @@ fn extended_attributes_and_access_control_lists_are_kept() {
 
 #[test]
 fn a_default_list_of_the_directory_does_not_open_an_existing_file() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("secret");
     fs::write(&path, "old").unwrap();
     set_mode(&path, 0o600);
@@ -176,7 +176,7 @@ fn a_default_list_of_the_directory_does_not_open_an_existing_file() {
 
 #[test]
 fn a_symbolic_link_stays_one_and_its_target_is_written() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::create_dir(bed.root.join("real")).unwrap();
     fs::write(bed.root.join("real/a"), "old").unwrap();
     symlink("real/a", bed.root.join("link")).unwrap();
@@ -187,7 +187,7 @@ fn a_symbolic_link_stays_one_and_its_target_is_written() {
 
 #[test]
 fn hard_links_stay_together_whatever_the_lengths() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let (one, other) = (bed.root.join("one"), bed.root.join("other"));
     fs::write(&one, "").unwrap();
     set_mode(&one, 0o750);
@@ -206,7 +206,7 @@ fn hard_links_stay_together_whatever_the_lengths() {
 
 #[test]
 fn a_file_that_was_to_be_new_is_not_replaced() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("a"), "theirs").unwrap();
     let refused = write_atomically(&bed.place("a"), b"mine", Absent);
     assert!(matches!(refused, Err(WriteError::Exists(_))), "{refused:?}");
@@ -215,7 +215,7 @@ fn a_file_that_was_to_be_new_is_not_replaced() {
 
 #[test]
 fn of_many_that_create_one_file_exactly_one_succeeds() {
-    let bed = Bed::in_memory();
+    let bed = WriteBed::in_memory();
     for round in 0..50 {
         let place = bed.place(&format!("new-{round}"));
         let created = thread::scope(|scope| {
@@ -236,7 +236,7 @@ fn of_many_that_create_one_file_exactly_one_succeeds() {
 
 #[test]
 fn what_is_no_file_is_refused_by_its_name_and_left_alone() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::create_dir(bed.root.join("directory")).unwrap();
     let made = Command::new("mkfifo").arg(bed.root.join("fifo")).status().unwrap();
     assert!(made.success());
@@ -259,7 +259,7 @@ fn what_is_no_file_is_refused_by_its_name_and_left_alone() {
 
 #[test]
 fn a_file_replaced_by_a_directory_or_a_link_after_it_was_read_is_refused() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("a");
     let (outside, place) = (bed.dir.path().join("outside"), bed.place("a"));
     fs::write(&path, "old").unwrap();
@@ -279,7 +279,7 @@ fn a_file_replaced_by_a_directory_or_a_link_after_it_was_read_is_refused() {
 
 #[test]
 fn a_file_on_the_way_is_named() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("a"), "file").unwrap();
     let refused = write_atomically(&bed.place("a/b/c"), b"new", Anything).unwrap_err();
     let path = bed.root.join("a/b/c");
@@ -289,7 +289,7 @@ fn a_file_on_the_way_is_named() {
 
 #[test]
 fn directories_made_for_a_write_that_fails_are_taken_back() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("known"), "known").unwrap();
     let stamp = read_for_edit(&bed.place("known"), u64::MAX).unwrap().stamp;
     let refused = write_atomically(&bed.place("a/b/c"), b"new", Unchanged(&stamp));
@@ -299,7 +299,7 @@ fn directories_made_for_a_write_that_fails_are_taken_back() {
 
 #[test]
 fn a_change_of_content_is_noticed_even_in_the_same_tick_and_length() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("a");
     for round in 0..200 {
         fs::write(&path, format!("old {round:03}")).unwrap();
@@ -315,7 +315,7 @@ fn a_change_of_content_is_noticed_even_in_the_same_tick_and_length() {
 
 #[test]
 fn the_same_content_is_unchanged_whatever_the_times_and_the_inode() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("a");
     fs::write(&path, "old").unwrap();
     let read = read_for_edit(&bed.place("a"), u64::MAX).unwrap();
@@ -332,7 +332,7 @@ fn the_same_content_is_unchanged_whatever_the_times_and_the_inode() {
 
 #[test]
 fn a_file_that_is_gone_has_changed() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     fs::write(bed.root.join("a"), "old").unwrap();
     let read = read_for_edit(&bed.place("a"), u64::MAX).unwrap();
     fs::remove_file(bed.root.join("a")).unwrap();
@@ -345,7 +345,7 @@ fn a_file_that_is_gone_has_changed() {
 
 #[test]
 fn a_file_is_removed_only_with_the_content_it_is_known_by() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("a");
     let written = write_atomically(&bed.place("a"), b"mine", Absent).unwrap();
     fs::write(&path, "theirs").unwrap();
@@ -361,7 +361,7 @@ fn a_file_is_removed_only_with_the_content_it_is_known_by() {
 
 #[test]
 fn strays_are_removed_and_the_files_of_living_writers_are_not() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     for slot in [0, 1, 3, 9] {
         fs::write(bed.root.join(slot_name(slot)), "half").unwrap();
     }
@@ -371,7 +371,7 @@ fn strays_are_removed_and_the_files_of_living_writers_are_not() {
     write_atomically(&bed.place("a"), b"new", Anything).unwrap();
     assert_eq!(bed.names(), [slot_name(1).as_str(), &slot_name(2), "a"]);
     drop(living);
-    // A process that another test is starting holds a copy of the lock until it runs.
+    // A process that another test is just starting holds a copy of the lock until it runs.
     for _ in 0..100 {
         write_atomically(&bed.place("a"), b"newer", Anything).unwrap();
         if bed.names().len() == 2 {
@@ -384,7 +384,7 @@ fn strays_are_removed_and_the_files_of_living_writers_are_not() {
 
 #[test]
 fn planted_names_of_temporary_files_keep_nobody_from_writing() {
-    let bed = Bed::in_memory();
+    let bed = WriteBed::in_memory();
     let mut planted: Vec<String> = (0..4_200).map(slot_name).collect();
     for (number, name) in planted.iter().enumerate() {
         let path = bed.root.join(name);
@@ -395,7 +395,7 @@ fn planted_names_of_temporary_files_keep_nobody_from_writing() {
         }
     }
     fs::write(bed.root.join("a"), "old").unwrap();
-    let stray = temporary_name::unforeseen_name(7);
+    let stray = temporary_name::random_name(7);
     fs::write(bed.root.join(&stray), "half").unwrap();
     let read = read_for_edit(&bed.place("a"), u64::MAX).unwrap();
     write_atomically(&bed.place("a"), b"new", Unchanged(&read.stamp)).unwrap();
@@ -408,7 +408,7 @@ fn planted_names_of_temporary_files_keep_nobody_from_writing() {
 
 #[test]
 fn what_was_appended_since_it_was_read_stands_behind_what_is_written() {
-    let bed = Bed::new();
+    let bed = WriteBed::new();
     let path = bed.root.join("a");
     fs::write(&path, "one\ntwo\n").unwrap();
     let read = read_for_edit(&bed.place("a"), u64::MAX).unwrap();
@@ -416,10 +416,11 @@ fn what_was_appended_since_it_was_read_stands_behind_what_is_written() {
     appender.write_all(b"three\n").unwrap();
     let written = write_atomically(&bed.place("a"), b"1\n2\n", Unchanged(&read.stamp)).unwrap();
     let leases = writers::is_open_for_writing(&fs::File::open(&path).unwrap()).is_some();
-    let told = Foreign { appended: 6, has_replaced_open: leases, wrote_to_replaced: false };
+    let told =
+        ConcurrentChanges { appended: 6, has_replaced_open: leases, wrote_to_replaced: false };
     assert_eq!(written.foreign, told);
     assert_eq!(fs::read_to_string(&path).unwrap(), "1\n2\nthree\n");
-    // What was written is not all that is there.
+    // The stamp is that of the whole file, not only of what was written.
     assert_eq!(written.stamp.content_hash(), blake3::hash(b"1\n2\n"));
     assert_eq!(bed.names(), ["a"]);
     fs::hard_link(&path, bed.root.join("b")).unwrap();
@@ -429,7 +430,7 @@ fn what_was_appended_since_it_was_read_stands_behind_what_is_written() {
 
 #[test]
 fn many_writers_in_one_directory_do_not_take_each_other_for_strays() {
-    let bed = Bed::in_memory();
+    let bed = WriteBed::in_memory();
     thread::scope(|scope| {
         for writer in 0..16 {
             let place = bed.place(&format!("file-{writer}"));
@@ -448,7 +449,7 @@ fn many_writers_in_one_directory_do_not_take_each_other_for_strays() {
 #[test]
 fn nothing_outside_is_touched_while_a_directory_is_swapped_for_a_link() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
-    let bed = Bed::in_memory();
+    let bed = WriteBed::in_memory();
     let (directory, aside) = (bed.root.join("dir"), bed.root.join("aside"));
     let outside = bed.dir.path().canonicalize().unwrap().join("outside");
     fs::create_dir_all(&outside).unwrap();

@@ -1,16 +1,16 @@
 //! Whether any program has a file open for writing.
 //!
-//! Linux tells: it gives nobody a lease to read undisturbed while somebody may write. The lease is given
-//! back at once; only whether it could be had is of interest.
+//! On Linux, a read lease can only be taken if no program has the file open for writing. The lease is
+//! released at once, because only whether it could be taken matters.
 
 use std::fs::File;
 
-/// Which signal tells that a lease is wanted back; the C library's header has it, `libc` does not.
+/// Sets the signal that is sent when another program wants to break a lease. `libc` does not define it.
 #[cfg(target_os = "linux")]
 const F_SETSIG: libc::c_int = 10;
 
-/// True when the file is open for writing somewhere; nothing where the system does not tell, as for files
-/// of other users.
+/// Whether any program has the file open for writing. `None` if the system does not tell, as for files of
+/// other users.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no crate in use has a safe call for leases")]
 pub(super) fn is_open_for_writing(file: &File) -> Option<bool> {
@@ -19,8 +19,8 @@ pub(super) fn is_open_for_writing(file: &File) -> Option<bool> {
     let fd = file.as_raw_fd();
     // SAFETY: these commands of fcntl take a plain number and touch no memory; the descriptor is open.
     let fcntl = |command, number: libc::c_int| unsafe { libc::fcntl(fd, command, number) };
-    // Should somebody open the file in the instant between, the system sends a signal. The usual one
-    // would end the process; this one is ignored by all who have not asked for it.
+    // If a program opens the file while the lease is held, the system sends a signal. The default one
+    // would end the process; this one is ignored unless a handler is installed.
     if fcntl(F_SETSIG, libc::SIGURG) != 0 {
         return None;
     }
@@ -49,7 +49,7 @@ mod tests {
         let writer = File::create(&path).unwrap();
         let reader = File::open(&path).unwrap();
         if is_open_for_writing(&reader).is_none() {
-            // This file system has no leases.
+            // This file system does not support leases.
             return;
         }
         assert_eq!(is_open_for_writing(&reader), Some(true));

@@ -1,4 +1,4 @@
-//! Which lines two texts share.
+//! Finds the lines that two texts have in common.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -7,21 +7,21 @@ use similar::{
     algorithms::{Capture, Compact, DiffHook as _, Replace, myers},
 };
 
-/// How many lines, old and new together, are compared each with each. The work grows with the square of
-/// it, and a limit in time would make the answer depend on the machine's load.
+/// How many lines, old and new together, are compared each with each. The work grows quadratically, and a
+/// time limit would make the result depend on the load of the machine.
 const MAX_COMPARED: usize = 10_000;
-/// The same between two lines that are known to be the same.
+/// The same for the lines between two anchors.
 const MAX_GAP: usize = 2_000;
-/// The squares of all such gaps together.
+/// The limit for the sum of the squares of all such gaps.
 const MAX_WORK: usize = 400_000_000;
 
-/// What stayed and what changed.
+/// Compares two texts line by line.
 ///
-/// Texts with many lines are compared between the lines that occur once in either; where those are far
-/// apart, everything between two of them is taken as replaced.
+/// In texts with many lines, lines that occur exactly once in each text are anchors, and only the lines
+/// between anchors are compared. If two anchors are far apart, everything between them counts as replaced.
 pub(in crate::workspace) fn compare(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     if old.len() + new.len() <= MAX_COMPARED {
-        // This algorithm by name: chosen at run time, all of them would be in the addon.
+        // The algorithm is named here. If it were chosen at run time, all would be part of the addon.
         let mut found = Compact::new(Replace::new(Capture::new()), old, new);
         let Ok(()) = myers::diff(&mut found, old, 0..old.len(), new, 0..new.len());
         return found.into_inner().into_inner().into_ops();
@@ -47,8 +47,7 @@ pub(in crate::workspace) fn compare(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     joined(found.into_inner().into_ops())
 }
 
-/// Runs of lines that are the same: the beginning, the end, and around each line that occurs once in the
-/// old and once in the new text, as far as those come in the same order.
+/// Runs of equal lines: at the beginning, at the end, and around each anchor.
 fn shared_runs(old: &[&str], new: &[&str]) -> Vec<(usize, usize, usize)> {
     let same = |(old, new): &(&&str, &&str)| old == new;
     let head = old.iter().zip(new).take_while(same).count();
@@ -82,21 +81,21 @@ fn shared_runs(old: &[&str], new: &[&str]) -> Vec<(usize, usize, usize)> {
     runs
 }
 
-/// Pairs of lines that occur once in either range: the longest list that rises on both sides.
+/// Pairs of lines that occur exactly once in each range: the longest list that is in order in both.
 fn anchors(
     old: &[&str],
     old_range: Range<usize>,
     new: &[&str],
     new_range: Range<usize>,
 ) -> Vec<(usize, usize)> {
-    let mut places: HashMap<&str, Places> = HashMap::new();
+    let mut places: HashMap<&str, LineOccurrences> = HashMap::new();
     for index in old_range.clone() {
         let Some(line) = old.get(index) else { continue };
         places.entry(line).or_default().old.add(index);
     }
     for index in new_range {
         let Some(line) = new.get(index) else { continue };
-        // What the old text has not is no anchor, and need not be kept.
+        // A line that the old text does not have cannot be an anchor.
         if let Some(places) = places.get_mut(line) {
             places.new.add(index);
         }
@@ -111,7 +110,7 @@ fn anchors(
 }
 
 #[derive(Default)]
-struct Places {
+struct LineOccurrences {
     old: Occurrence,
     new: Occurrence,
 }
@@ -134,9 +133,9 @@ impl Occurrence {
     }
 }
 
-/// Of pairs that rise in their first number, the most that also rise in their second.
+/// The longest increasing subsequence by the second number, of pairs that are sorted by the first.
 fn longest_rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // For each length, the pair that ends such a list lowest; and before each pair, the one it follows.
+    // For each length, the pair with the lowest end of such a list; for each pair, its predecessor.
     let mut lowest: Vec<usize> = Vec::new();
     let mut follows: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     let second = |index: &usize| pairs.get(*index).map_or(0, |it| it.1);
@@ -158,7 +157,7 @@ fn longest_rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     rising
 }
 
-/// The same with runs of equal lines made one, as whoever groups them expects.
+/// Joins adjacent runs of equal lines, as grouping requires.
 fn joined(ops: Vec<DiffOp>) -> Vec<DiffOp> {
     let mut joined: Vec<DiffOp> = Vec::with_capacity(ops.len());
     for op in ops {

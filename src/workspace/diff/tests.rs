@@ -1,4 +1,4 @@
-//! Tests of diffs.
+//! Tests of diffs: their format, their limits, and that they can be applied.
 
 #![expect(clippy::format_collect, clippy::indexing_slicing, clippy::unwrap_used, reason = "tests")]
 
@@ -82,7 +82,7 @@ fn changes_far_apart_in_a_large_text_are_told_one_by_one() {
     let shown = diff(&old, &new);
     assert_eq!((shown.added, shown.removed, shown.cut), (2, 2, false));
     assert_eq!(patch(&old, &shown.text), new);
-    // Lines that occur often are no anchors, but lie between some.
+    // Lines that occur often are not anchors, but are between some.
     let with_blanks = |it: &str| it.replace('\n', "\n}\n\n");
     let (old, new) = (with_blanks(&old), with_blanks(&new));
     let shown = diff(&old, &new);
@@ -90,7 +90,7 @@ fn changes_far_apart_in_a_large_text_are_told_one_by_one() {
     assert_eq!(patch(&old, &shown.text), new);
 }
 
-/// Applies the diff to the old text.
+/// The old text with the diff applied.
 fn patch(old: &str, diff: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let mut new: Vec<String> = Vec::new();

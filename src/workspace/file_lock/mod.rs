@@ -1,14 +1,14 @@
-//! Lets the editors of one file take turns, so that none works on content another is replacing.
+//! Makes the editors of one file take turns, so that none works on content that another is replacing.
 //!
-//! In one process they go in order of arrival. Across processes, users and containers the system's lock
-//! on the file itself decides: whoever can reach the file meets whoever else can, nothing is left
-//! behind, and the lock ends with its process, however that ends. Knows nothing of what is done with the
-//! file meanwhile.
+//! Within a process editors take turns in the order of arrival. Between processes, users and containers
+//! there is the system's lock on the file itself: everyone who can open the file sees it, nothing is left
+//! behind, and it is released when its process ends for whatever reason. This module does not know what is
+//! done with the file.
 
 #[cfg(unix)]
-mod inode;
+mod inode_lock;
 #[cfg(not(unix))]
-mod portable;
+mod portable_lock;
 #[cfg(test)]
 mod tests;
 
@@ -22,32 +22,32 @@ use std::{
 };
 
 #[cfg(unix)]
-use inode::lock_across_processes;
+use inode_lock::lock_across_processes;
 #[cfg(not(unix))]
-use portable::lock_across_processes;
+use portable_lock::lock_across_processes;
 
 use super::path::WorkspacePath;
 use crate::path_text::path_to_text;
 
-/// How long one editor waits for the others unless told otherwise.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How often a waiting editor asks whether it was cancelled.
-const ATTENTION: Duration = Duration::from_millis(10);
+/// How long an editor waits by default.
+const DEFAULT_WAIT: Duration = Duration::from_secs(30);
+/// The interval at which a waiting editor checks for cancellation.
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Why a file could not be locked.
 #[derive(Debug, thiserror::Error)]
-pub enum LockError {
-    /// The caller has given up.
+pub(crate) enum LockError {
+    /// The caller cancelled the wait.
     #[error("waiting for other edits of `{0}` was cancelled")]
     Cancelled(String),
-    /// Somebody else has held the file for too long.
+    /// Another editor has held the lock for too long.
     #[error("`{path}` has been locked by {holder} for more than {seconds} s; try again later")]
     Busy {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// Who holds it.
+        /// Who holds the lock, in words.
         holder: String,
-        /// How long this editor has waited.
+        /// How long this editor has waited, in seconds.
         seconds: u64,
     },
 }
@@ -56,22 +56,22 @@ pub enum LockError {
 #[derive(Clone, Debug)]
 pub struct FileLocks {
     queues: Arc<Queues>,
-    patience: Duration,
+    longest_wait: Duration,
 }
 
 /// The right to edit one file, until it is dropped.
 #[derive(Debug)]
 #[must_use = "the file is locked only as long as the guard lives"]
-pub struct FileGuard {
-    // Fields are dropped in this order: other processes first, then the next editor here.
+pub(crate) struct FileGuard {
+    // Fields are dropped in this order: the lock between processes first, then the turn in this process.
     across_processes: Option<File>,
     turn: Turn,
 }
 
-/// A place in the queue for one file; dropping it leaves the queue.
+/// A position in the queue for one file. Dropping it leaves the queue.
 #[derive(Debug)]
 #[must_use = "the place in the queue is given up when this is dropped"]
-pub struct Turn {
+pub(crate) struct Turn {
     locks: FileLocks,
     place: WorkspacePath,
     ticket: u64,
@@ -79,31 +79,33 @@ pub struct Turn {
 
 #[derive(Debug, Default)]
 struct Queues {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingEditors>,
     moved_up: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingEditors {
     last_ticket: u64,
     by_path: HashMap<PathBuf, VecDeque<u64>>,
 }
 
 impl Default for FileLocks {
     fn default() -> Self {
-        Self { queues: Arc::default(), patience: PATIENCE }
+        Self { queues: Arc::default(), longest_wait: DEFAULT_WAIT }
     }
 }
 
 impl FileLocks {
-    /// The same queues for an editor that waits so long and no longer.
+    /// The same queues, for an editor that waits at most this long.
+    #[cfg(test)]
     #[must_use]
-    pub fn waiting_at_most(&self, patience: Duration) -> Self {
-        Self { patience, ..self.clone() }
+    pub(crate) fn waiting_at_most(&self, longest_wait: Duration) -> Self {
+        Self { longest_wait, ..self.clone() }
     }
 
-    /// Waits for the turn to edit a file.
-    pub fn acquire(
+    /// Waits until the file may be edited, and locks it.
+    #[cfg(test)]
+    pub(crate) fn acquire(
         &self,
         place: &WorkspacePath,
         cancelled: &dyn Fn() -> bool,
@@ -111,9 +113,9 @@ impl FileLocks {
         self.queue_up(place).wait(cancelled)
     }
 
-    /// Takes the next place in the queue without waiting, so that a caller can fix the order of
-    /// edits before it hands them to threads.
-    pub fn queue_up(&self, place: &WorkspacePath) -> Turn {
+    /// Joins the queue without waiting, so that a caller can determine the order of edits before it passes
+    /// them to threads.
+    pub(crate) fn queue_up(&self, place: &WorkspacePath) -> Turn {
         let mut waiting = self.queues.lock();
         waiting.last_ticket += 1;
         let ticket = waiting.last_ticket;
@@ -123,38 +125,38 @@ impl FileLocks {
 }
 
 impl FileGuard {
-    /// Locks what is at the place now: another program may have put another file there.
-    pub fn renew(&mut self, cancelled: &dyn Fn() -> bool) -> Result<(), LockError> {
-        // Released first: whoever holds the other file may be waiting for this one.
+    /// Locks the file that is at the path now, because another program may have replaced it.
+    pub(crate) fn renew(&mut self, cancelled: &dyn Fn() -> bool) -> Result<(), LockError> {
+        // The old lock is released first, because the holder of the new file may be waiting for it.
         self.across_processes = None;
         self.across_processes =
-            lock_across_processes(&self.turn.place, &self.turn.patience(cancelled))?;
+            lock_across_processes(&self.turn.place, &self.turn.wait_limit(cancelled))?;
         Ok(())
     }
 }
 
 impl Queues {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Every change under the lock is a single step, so a panic elsewhere leaves it whole.
+    fn lock(&self) -> MutexGuard<'_, WaitingEditors> {
+        // Every change under the lock is a single step, so a panic elsewhere leaves the data consistent.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Turn {
-    /// Waits until every earlier editor of the file is done, here and in other processes.
-    pub fn wait(self, cancelled: &dyn Fn() -> bool) -> Result<FileGuard, LockError> {
-        let patience = self.patience(cancelled);
-        self.wait_for_front(&patience)?;
-        let across_processes = lock_across_processes(&self.place, &patience)?;
+    /// Waits until all earlier editors of the file are done, in this and in other processes.
+    pub(crate) fn wait(self, cancelled: &dyn Fn() -> bool) -> Result<FileGuard, LockError> {
+        let limit = self.wait_limit(cancelled);
+        self.wait_for_front(&limit)?;
+        let across_processes = lock_across_processes(&self.place, &limit)?;
         Ok(FileGuard { across_processes, turn: self })
     }
 
-    fn patience<'a>(&self, cancelled: &'a dyn Fn() -> bool) -> Patience<'a> {
+    fn wait_limit<'a>(&self, cancelled: &'a dyn Fn() -> bool) -> WaitLimit<'a> {
         let path = path_to_text(self.place.absolute()).into_owned();
-        Patience { path, cancelled, started: Instant::now(), longest: self.locks.patience }
+        WaitLimit { path, cancelled, started: Instant::now(), longest: self.locks.longest_wait }
     }
 
-    fn wait_for_front(&self, patience: &Patience<'_>) -> Result<(), LockError> {
+    fn wait_for_front(&self, limit: &WaitLimit<'_>) -> Result<(), LockError> {
         let path = self.place.absolute();
         let mut waiting = self.locks.queues.lock();
         loop {
@@ -162,17 +164,17 @@ impl Turn {
                 return Ok(());
             }
             drop(waiting);
-            patience.check(&|| "another call".to_owned())?;
+            limit.check(&|| "another call".to_owned())?;
             waiting = self.locks.queues.lock();
             if !waiting.is_front(path, self.ticket) {
-                let woken = self.locks.queues.moved_up.wait_timeout(waiting, ATTENTION);
+                let woken = self.locks.queues.moved_up.wait_timeout(waiting, CANCEL_CHECK_INTERVAL);
                 waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
             }
         }
     }
 }
 
-impl Waiting {
+impl WaitingEditors {
     fn is_front(&self, path: &Path, ticket: u64) -> bool {
         self.by_path.get(path).and_then(VecDeque::front) == Some(&ticket)
     }
@@ -193,15 +195,15 @@ impl Drop for Turn {
     }
 }
 
-/// How long an editor still waits.
-struct Patience<'a> {
+/// When an editor stops waiting.
+struct WaitLimit<'a> {
     path: String,
     cancelled: &'a dyn Fn() -> bool,
     started: Instant,
     longest: Duration,
 }
 
-impl Patience<'_> {
+impl WaitLimit<'_> {
     fn check(&self, holder: &dyn Fn() -> String) -> Result<(), LockError> {
         if (self.cancelled)() {
             return Err(LockError::Cancelled(self.path.clone()));
@@ -213,12 +215,15 @@ impl Patience<'_> {
         Ok(())
     }
 
-    /// Lets another process go on; brief at first, since an edit takes milliseconds.
+    /// Sleeps for a moment. Briefly at first, because most edits take milliseconds.
     fn pause(&self) {
         let waited = self.started.elapsed();
-        // Soon enough for those who let it go first, for as long as an edit may take.
-        let longest =
-            if waited < Duration::from_secs(5) { Duration::from_millis(1) } else { ATTENTION / 2 };
+        // For as long as an edit may take, short enough for those who let a waiting process go first.
+        let longest = if waited < Duration::from_secs(5) {
+            Duration::from_millis(1)
+        } else {
+            CANCEL_CHECK_INTERVAL / 2
+        };
         thread::sleep((waited / 16).clamp(Duration::from_micros(200), longest));
     }
 }

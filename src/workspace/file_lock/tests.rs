@@ -1,4 +1,4 @@
-//! Turns in one process, and locks on real files.
+//! Taking turns within one process, and locks on real files.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
@@ -15,12 +15,12 @@ use tempfile::TempDir;
 use super::*;
 use crate::workspace::path::{RelativePaths, Roots};
 
-struct Bed {
+struct LockBed {
     dir: TempDir,
     locks: FileLocks,
 }
 
-impl Bed {
+impl LockBed {
     fn new() -> Self {
         let bed = Self { dir: TempDir::new().unwrap(), locks: FileLocks::default() };
         fs::write(bed.dir.path().join("file"), "old").unwrap();
@@ -39,13 +39,13 @@ fn never() -> bool {
 
 #[test]
 fn editors_go_in_the_order_in_which_they_queued_up() {
-    let bed = Bed::new();
+    let bed = LockBed::new();
     for name in ["file", "none yet"] {
         let (done, order) = mpsc::channel();
         let place = bed.place(name);
         let turns: Vec<_> = (0..64).map(|it| (it, bed.locks.queue_up(&place))).collect();
         thread::scope(|scope| {
-            // The last comes first to the scheduler.
+            // The last in the queue is started first.
             for (number, turn) in turns.into_iter().rev() {
                 let done = done.clone();
                 scope.spawn(move || {
@@ -62,7 +62,7 @@ fn editors_go_in_the_order_in_which_they_queued_up() {
 
 #[test]
 fn different_files_do_not_wait_for_each_other() {
-    let bed = Bed::new();
+    let bed = LockBed::new();
     fs::write(bed.dir.path().join("other"), "").unwrap();
     let _one = bed.locks.acquire(&bed.place("file"), &never).unwrap();
     let _other = bed.locks.acquire(&bed.place("other"), &never).unwrap();
@@ -71,7 +71,7 @@ fn different_files_do_not_wait_for_each_other() {
 
 #[test]
 fn who_is_cancelled_or_out_of_patience_leaves_the_queue_to_those_behind() {
-    let bed = Bed::new();
+    let bed = LockBed::new();
     let place = bed.place("file");
     let first = bed.locks.acquire(&place, &never).unwrap();
     let impatient = bed.locks.waiting_at_most(Duration::from_millis(20));
@@ -94,7 +94,7 @@ fn who_is_cancelled_or_out_of_patience_leaves_the_queue_to_those_behind() {
 
 #[test]
 fn two_registries_in_one_process_exclude_each_other_too() {
-    let bed = Bed::new();
+    let bed = LockBed::new();
     let place = bed.place("file");
     let guard = bed.locks.acquire(&place, &never).unwrap();
     let other = FileLocks::default();
@@ -112,7 +112,7 @@ mod on_the_file {
 
     #[test]
     fn a_lock_holds_for_every_name_of_the_file_and_leaves_nothing_behind() {
-        let bed = Bed::new();
+        let bed = LockBed::new();
         fs::hard_link(bed.dir.path().join("file"), bed.dir.path().join("other")).unwrap();
         let guard = bed.locks.acquire(&bed.place("file"), &never).unwrap();
         let impatient = bed.locks.waiting_at_most(Duration::from_millis(20));
@@ -125,7 +125,7 @@ mod on_the_file {
 
     #[test]
     fn who_waited_for_a_file_that_was_replaced_gets_the_lock_of_the_new_one() {
-        let bed = Bed::new();
+        let bed = LockBed::new();
         let place = bed.place("file");
         let guard = bed.locks.acquire(&place, &never).unwrap();
         let other = FileLocks::default();
@@ -152,7 +152,7 @@ mod on_the_file {
 
     #[test]
     fn a_guard_that_is_renewed_holds_the_file_that_is_there_now() {
-        let bed = Bed::new();
+        let bed = LockBed::new();
         let place = bed.place("none yet");
         let mut guard = bed.locks.acquire(&place, &never).unwrap();
         fs::write(bed.dir.path().join("none yet"), "").unwrap();
@@ -165,7 +165,7 @@ mod on_the_file {
 
     #[test]
     fn a_lock_of_another_program_is_waited_for_and_its_holder_is_named() {
-        let bed = Bed::new();
+        let bed = LockBed::new();
         let theirs = File::open(bed.dir.path().join("file")).unwrap();
         theirs.lock_shared().unwrap();
         let impatient = bed.locks.waiting_at_most(Duration::from_millis(20));

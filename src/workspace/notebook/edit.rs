@@ -1,5 +1,9 @@
-//! Changes one cell of a notebook's text: what is not part of the change keeps its bytes, formatting
-//! and unknown fields included.
+//! Changes one cell of a notebook. Every byte outside the change stays as it is, including formatting
+//! and unknown fields.
+//!
+//! The change is a few splices of the text, found with `json_scan`. A syntax tree that keeps every
+//! byte, such as `jsonc-parser`'s, would do the same with a node for every token, which for a large
+//! notebook takes many times the memory of its text.
 
 use std::{
     borrow::Cow,
@@ -11,187 +15,120 @@ use serde_json::json;
 
 use super::{
     CellKind, MAX_NOTEBOOK_BYTES, NotebookError,
-    read::{Root, id_of, kind_of},
-    read_notebook,
-    scan::{each_field, each_item, field, span},
-    shortened,
+    cell_edit::{CellEdit, NotebookEditError},
+    cell_format::{CellFormat, required_fields},
+    json_scan::{each_field, each_item, field, span},
+    read::{NotebookRoot, id_of, kind_of},
+    read_notebook, shortened,
 };
 
-/// As many ids are told of.
+/// How many ids an error lists.
 const SHOWN_IDS: usize = 20;
-/// As many fields a cell of another kind may take over.
+/// The most fields that a cell may have when its kind changes, because it is then written anew.
 const MAX_FIELDS: usize = 10_000;
 
-/// What is to be done to a notebook.
+/// The change of a notebook's text that an edit makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CellEdit {
-    /// Gives a cell a new source, and a new kind where one is named.
-    Replace {
-        /// Which cell.
-        id: String,
-        /// Its new text.
-        source: String,
-        /// Its new kind.
-        kind: Option<CellKind>,
-    },
-    /// Adds a cell.
-    Insert {
-        /// The cell it comes after; without one it comes first.
-        after: Option<String>,
-        /// Its text.
-        source: String,
-        /// Its kind.
-        kind: CellKind,
-    },
-    /// Removes a cell.
-    Delete {
-        /// Which cell.
-        id: String,
-    },
-}
-
-/// A notebook after a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditedNotebook {
-    /// What of the old text is replaced by what.
-    pub splices: Vec<Splice>,
+pub(crate) struct EditedNotebook {
+    /// The parts of the old text that change, in order, with their new text.
+    pub(crate) splices: Vec<Splice>,
     /// The id of the cell that was changed, added or removed.
-    pub cell_id: String,
-    /// Its position, from 0.
-    pub index: usize,
+    pub(crate) cell_id: String,
+    /// The position of that cell, counted from 0.
+    pub(crate) index: usize,
 }
 
-/// Why a notebook could not be changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotebookEditError {
-    /// The text is no notebook.
-    #[error("{0}")]
-    Unreadable(#[from] NotebookError),
-    /// The text is too long to be taken apart.
-    #[error(
-        "the notebook has {0} bytes, and those of at most {MAX_NOTEBOOK_BYTES} bytes can be edited; clear its outputs with `jupyter nbconvert --clear-output --inplace`"
-    )]
-    TooLarge(usize),
-    /// No cell has the id.
-    #[error("no cell has the id `{id}`; there are {known}")]
-    UnknownCell {
-        /// The id as it came.
-        id: String,
-        /// The ids there are.
-        known: String,
-    },
-    /// Several cells have the id.
-    #[error("several cells have the id `{id}`; name one by its position: {positions}")]
-    AmbiguousCell {
-        /// The id as it came.
-        id: String,
-        /// Their names by position.
-        positions: String,
-    },
-}
-
-/// Applies one change to the text of an `.ipynb` file.
-pub fn edit_notebook(text: &str, edit: &CellEdit) -> Result<EditedNotebook, NotebookEditError> {
+/// Finds out which parts of the text of an `.ipynb` file change, and how.
+pub(crate) fn edit_notebook(
+    text: &str,
+    edit: &CellEdit,
+) -> Result<EditedNotebook, NotebookEditError> {
     if text.len() > MAX_NOTEBOOK_BYTES {
         return Err(NotebookEditError::TooLarge(text.len()));
     }
-    // Says in the same words as reading what is wrong with the file.
+    // A broken notebook gets the same error as when it is read.
     read_notebook(text)?;
-    let layout = Layout::of(text)?;
-    let find = |id: &str| layout.find(id);
+    let notebook = NotebookText::of(text)?;
+    let find = |id: &str| notebook.find(id);
     let (mut splices, cell_id, index) = match edit {
         CellEdit::Replace { id, source, kind } => {
             let index = find(id)?;
-            (layout.replace(index, source, *kind)?, id.clone(), index)
+            (notebook.replace(index, source, *kind)?, id.clone(), index)
         }
         CellEdit::Insert { after, source, kind } => {
             let index = after.as_deref().map(find).transpose()?.map_or(0, |it| it + 1);
-            let new_id = layout.has_ids.then(|| layout.fresh_id(source));
-            let splice = layout.insert(index, source, *kind, new_id.as_deref());
+            let new_id = notebook.has_ids.then(|| notebook.fresh_id(source));
+            let splice = notebook.insert(index, source, *kind, new_id.as_deref());
             (vec![splice], new_id.unwrap_or_else(|| format!("cell-{index}")), index)
         }
         CellEdit::Delete { id } => {
             let index = find(id)?;
-            (vec![(layout.removal(index), String::new())], id.clone(), index)
+            (vec![(notebook.removal(index), String::new())], id.clone(), index)
         }
     };
     splices.sort_by_key(|(range, _)| range.start);
     Ok(EditedNotebook { splices, cell_id, index })
 }
 
-/// The cell that `cell-N` names, counted from 0.
+/// An item of an array, counted from 0.
+fn item(array: &str, index: usize) -> Option<&str> {
+    let mut found = None;
+    let mut at = 0;
+    each_item(array, &mut |item| {
+        if at == index {
+            found = Some(item);
+            return ControlFlow::Break(());
+        }
+        at += 1;
+        ControlFlow::Continue(())
+    });
+    found
+}
+
+/// The position that `cell-N` names, counted from 0, if there is such a cell.
 fn by_position(id: &str, count: usize) -> Option<usize> {
     let digits = id.strip_prefix("cell-").filter(|it| it.bytes().all(|it| it.is_ascii_digit()))?;
     digits.parse().ok().filter(|it| *it < count)
 }
 
-/// A part of the text, and what takes its place.
-pub type Splice = (Range<usize>, String);
+/// A part of the text, and its replacement.
+pub(crate) type Splice = (Range<usize>, String);
 
-/// Where things stand in the text, and how it is laid out.
-struct Layout<'a> {
+/// The text of a notebook, with what is needed to find and write cells in it.
+struct NotebookText<'a> {
     text: &'a str,
-    /// The array of cells.
+    /// The array of cells, with its brackets.
     cells: &'a str,
+    /// Whether cells have ids in this version of the format.
     has_ids: bool,
-    /// How lines end; empty for a notebook on one line.
-    newline: &'static str,
-    /// The blanks before a cell.
-    cell_indent: String,
-    /// One step of indentation.
-    step: String,
+    format: CellFormat,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> NotebookText<'a> {
     fn of(text: &'a str) -> Result<Self, NotebookError> {
-        let Root { object, cells, .. } = Root::of(text)?;
+        let NotebookRoot { object, cells, .. } = NotebookRoot::of(text)?;
         let minor = field(object, "nbformat_minor").and_then(|it| it.parse::<u32>().ok());
         let mut first_field = 0;
         each_field(object, &mut |_, value| {
             first_field = span(text, value).start;
             ControlFlow::Break(())
         });
-        let step = indent_before_line_of(text, first_field).unwrap_or_default();
-        let mut layout = Self {
-            text,
-            cells,
-            has_ids: minor.is_some_and(|it| it >= 5),
-            newline: "",
-            cell_indent: String::new(),
-            step,
-        };
-        let cell_indent = match layout.cell(0) {
-            Some(first) => indent_before(text, span(text, first).start),
-            None => (!layout.step.is_empty()).then(|| layout.step.repeat(2)),
-        };
-        if let Some(indent) = cell_indent {
-            layout.newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-            layout.cell_indent = indent;
-        }
-        Ok(layout)
+        let first_cell = item(cells, 0).map(|it| span(text, it).start);
+        let format = CellFormat::of(text, first_field, first_cell);
+        Ok(Self { text, cells, has_ids: minor.is_some_and(|it| it >= 5), format })
     }
 
-    /// The inside of the array of cells, without its brackets.
+    /// The range between the brackets of the array of cells.
     fn inside(&self) -> Range<usize> {
         let array = span(self.text, self.cells);
         array.start + 1..array.end - 1
     }
 
     fn cell(&self, index: usize) -> Option<&'a str> {
-        let mut found = None;
-        let mut at = 0;
-        each_item(self.cells, &mut |cell| {
-            if at == index {
-                found = Some(cell);
-                return ControlFlow::Break(());
-            }
-            at += 1;
-            ControlFlow::Continue(())
-        });
-        found
+        item(self.cells, index)
     }
 
-    fn place(&self, index: usize) -> Option<Range<usize>> {
+    fn range(&self, index: usize) -> Option<Range<usize>> {
         self.cell(index).map(|it| span(self.text, it))
     }
 
@@ -204,7 +141,7 @@ impl<'a> Layout<'a> {
         });
     }
 
-    /// The cell of an id, or of a position.
+    /// The position of the cell with this id, or with the name `cell-N`.
     fn find(&self, id: &str) -> Result<usize, NotebookEditError> {
         let mut named = Vec::new();
         let mut known = Vec::new();
@@ -238,7 +175,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// An id that no cell has, the same for the same change.
+    /// An id that no cell has. It is a hash, so that the same edit always gives the same id.
     fn fresh_id(&self, source: &str) -> String {
         let mut salt = 0_u32;
         loop {
@@ -271,9 +208,9 @@ impl<'a> Layout<'a> {
             kind.map_or_else(|| old_kind.clone().unwrap_or_default(), |it| it.name().to_owned());
         if let (Some(old), true) = (part("source"), old_kind.as_ref() == Some(&new_kind)) {
             let place = |part: &str| span(self.text, part);
-            let mut splices = vec![(place(old), self.source(source, !old.starts_with('"')))];
+            let mut splices = vec![(place(old), self.format.source(source, !old.starts_with('"')))];
             if new_kind == "code" {
-                // What a cell once printed is not what its new source prints.
+                // The outputs are those of the old source.
                 splices.extend(part("outputs").map(|it| (place(it), "[]".to_owned())));
                 splices.extend(part("execution_count").map(|it| (place(it), "null".to_owned())));
             }
@@ -295,95 +232,38 @@ impl<'a> Layout<'a> {
             return Err(NotebookError::NotANotebook(what));
         }
         let kept = rebuilt.into_iter().map(|(name, value)| (name, value.to_owned()));
-        let fields = kept.chain(own_fields(&new_kind, self.source(source, true))).collect();
-        Ok(vec![(span(self.text, cell), self.object(fields))])
+        let fields =
+            kept.chain(required_fields(&new_kind, self.format.source(source, true))).collect();
+        Ok(vec![(span(self.text, cell), self.format.cell(fields))])
     }
 
     fn insert(&self, index: usize, source: &str, kind: CellKind, id: Option<&str>) -> Splice {
-        let mut fields = own_fields(kind.name(), self.source(source, true));
+        let mut fields = required_fields(kind.name(), self.format.source(source, true));
         fields.push(("metadata".to_owned(), "{}".to_owned()));
         fields.extend(id.map(|id| ("id".to_owned(), json!(id).to_string())));
-        let cell = self.object(fields);
-        let (newline, indent) = (self.newline, &self.cell_indent);
-        match index.checked_sub(1).and_then(|before| self.place(before)) {
+        let cell = self.format.cell(fields);
+        let (newline, indent) = (self.format.newline, &self.format.cell_indent);
+        match index.checked_sub(1).and_then(|before| self.range(before)) {
             Some(before) => (before.end..before.end, format!(",{newline}{indent}{cell}")),
-            None => match self.place(0) {
+            None => match self.range(0) {
                 Some(first) => (first.start..first.start, format!("{cell},{newline}{indent}")),
-                // An array without cells is written on one line; it gets lines of its own.
-                None => (self.inside(), format!("{newline}{indent}{cell}{newline}{}", self.step)),
+                // The first cell of an empty array is written on its own lines.
+                None => {
+                    (self.inside(), format!("{newline}{indent}{cell}{newline}{}", self.format.step))
+                }
             },
         }
     }
 
-    /// The cell with the comma that belongs to it.
+    /// The range of a cell with the comma before or after it.
     fn removal(&self, index: usize) -> Range<usize> {
-        let cell = self.place(index).unwrap_or_default();
-        match (self.place(index + 1), index.checked_sub(1).and_then(|it| self.place(it))) {
+        let cell = self.range(index).unwrap_or_default();
+        match (self.range(index + 1), index.checked_sub(1).and_then(|it| self.range(it))) {
             (Some(next), _) => cell.start..next.start,
             (None, Some(before)) => before.end..cell.end,
             (None, None) => self.inside(),
         }
     }
-
-    /// An object laid out as the cells of this notebook are, fields by name as Jupyter writes them.
-    fn object(&self, mut fields: Vec<(String, String)>) -> String {
-        fields.sort();
-        let (newline, step) = (self.newline, &self.step);
-        let indent = format!("{}{step}", self.cell_indent);
-        let colon = if newline.is_empty() { ":" } else { ": " };
-        let between =
-            if newline.is_empty() { ",".to_owned() } else { format!(",{newline}{indent}") };
-        let fields: Vec<String> = fields
-            .into_iter()
-            .map(|(name, value)| format!("{}{colon}{value}", json!(name)))
-            .collect();
-        if newline.is_empty() {
-            return format!("{{{}}}", fields.join(&between));
-        }
-        format!("{{{newline}{indent}{}{newline}{}}}", fields.join(&between), self.cell_indent)
-    }
-
-    /// A source as Jupyter writes it: a list of lines, or one string where the file has one.
-    fn source(&self, source: &str, as_lines: bool) -> String {
-        if !as_lines {
-            return json!(source).to_string();
-        }
-        let lines: Vec<String> =
-            source.split_inclusive('\n').map(|it| json!(it).to_string()).collect();
-        if lines.is_empty() || self.newline.is_empty() {
-            return format!("[{}]", lines.join(","));
-        }
-        let indent = format!("{}{}", self.newline, self.cell_indent);
-        let step = &self.step;
-        format!(
-            "[{indent}{step}{step}{}{indent}{step}]",
-            lines.join(&format!(",{indent}{step}{step}"))
-        )
-    }
-}
-
-/// The fields that a cell of a kind has to have.
-fn own_fields(kind: &str, source: String) -> Vec<(String, String)> {
-    let mut fields = vec![("cell_type", json!(kind).to_string()), ("source", source)];
-    if kind == "code" {
-        fields.push(("outputs", "[]".to_owned()));
-        fields.push(("execution_count", "null".to_owned()));
-    }
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-/// The blanks between the last line break and a place, if there is nothing else between.
-fn indent_before(text: &str, place: usize) -> Option<String> {
-    let before = text.get(..place)?;
-    let line = before.get(before.rfind('\n')? + 1..)?;
-    line.bytes().all(|it| it == b' ' || it == b'\t').then(|| line.to_owned())
-}
-
-/// The blanks at the beginning of the line that a place stands in.
-fn indent_before_line_of(text: &str, place: usize) -> Option<String> {
-    let before = text.get(..place)?;
-    let line = before.get(before.rfind('\n')? + 1..)?;
-    Some(line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect())
 }
 
 #[cfg(test)]
@@ -431,7 +311,7 @@ mod tests {
 }
 "##;
 
-    /// A notebook after a change, as a text.
+    /// Like [`EditedNotebook`], with the whole new text.
     #[derive(Debug)]
     struct Edited {
         text: String,
@@ -516,7 +396,7 @@ mod tests {
         let kinds: Vec<_> =
             read_notebook(&spelled).unwrap().cells.iter().map(|it| it.kind).collect();
         assert_eq!(kinds, [CellKind::Markdown, CellKind::Code]);
-        // The names of fields as well.
+        // This holds for the names of fields, too.
         let spelled = NOTEBOOK.replace(r#""cell_type""#, r#""cell\u005ftype""#);
         let edited = edit_notebook(&spelled, &replace("c-code", "a", None)).unwrap().text;
         assert!(edited.contains(r#""outputs": []"#), "{edited}");

@@ -1,63 +1,66 @@
-//! Jupyter notebooks: [`read_notebook`] takes the text of an `.ipynb` file apart into cells, and
-//! [`render_cells`] shows them as text and images for a model, bounded and free of terminal escapes;
-//! [`edit_notebook`] changes one cell and no byte beside it.
+//! Jupyter notebooks. [`read_notebook`] parses the text of an `.ipynb` file into cells,
+//! [`render_cells`] renders cells as text and images for a model, within a size limit and without
+//! terminal escapes, and [`edit_notebook`] changes one cell and nothing else.
 //!
 //! It must never know about tools, policy or paths.
 
+mod cell_edit;
+mod cell_format;
 mod edit;
+mod json_scan;
 mod read;
 mod render;
-mod scan;
 
-pub use edit::{CellEdit, EditedNotebook, NotebookEditError, Splice, edit_notebook};
-pub use read::read_notebook;
-pub use render::{Piece, render_cells};
+pub(crate) use cell_edit::{CellEdit, NotebookEditError};
+pub(crate) use edit::edit_notebook;
+pub(crate) use read::read_notebook;
+pub(crate) use render::{NotebookPiece, render_cells};
 
-/// The largest notebook that is taken apart.
-pub const MAX_NOTEBOOK_BYTES: usize = 32 * 1024 * 1024;
-/// The most characters of one output's text that are shown.
-pub const MAX_OUTPUT_CHARS: usize = 10_000;
-/// The most bytes of text that all cells together are shown with.
-pub const MAX_RENDERED_BYTES: usize = 256 * 1024;
-/// The most base64 characters an image may have: 5 MiB, what model providers accept.
-pub const MAX_IMAGE_BASE64: usize = 5 * 1024 * 1024;
-/// The most images one rendering holds.
-pub const MAX_IMAGES: usize = 20;
+/// The size of the largest notebook that is parsed.
+pub(crate) const MAX_NOTEBOOK_BYTES: usize = 32 * 1024 * 1024;
+/// The most characters of one output that are rendered.
+pub(crate) const MAX_OUTPUT_CHARS: usize = 10_000;
+/// The most bytes of text that are rendered for all cells together.
+pub(crate) const MAX_RENDERED_BYTES: usize = 256 * 1024;
+/// The most base64 characters of an image: 5 MiB, which is what model providers accept.
+pub(crate) const MAX_IMAGE_BASE64: usize = 5 * 1024 * 1024;
+/// The most images that are rendered for all cells together.
+pub(crate) const MAX_IMAGES: usize = 20;
 
-/// A notebook as far as reading it goes.
+/// The parts of a notebook that are shown to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notebook {
+pub(crate) struct Notebook {
     /// The language of the code cells, such as `python`.
-    pub language: String,
-    /// The cells in order, as many as can be shown.
-    pub cells: Vec<Cell>,
-    /// How many cells there are.
-    pub total_cells: usize,
+    pub(crate) language: String,
+    /// The cells in order. Those after the size limit of a rendering are not parsed.
+    pub(crate) cells: Vec<Cell>,
+    /// How many cells the notebook has.
+    pub(crate) total_cells: usize,
 }
 
-/// One cell.
+/// One cell of a notebook, with its outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
-    /// The cell's own id, or `cell-N` by position from 0 where the file gives none.
-    pub id: String,
-    /// What the cell holds.
-    pub kind: CellKind,
+pub(crate) struct Cell {
+    /// The id of the cell, or `cell-N` with its position from 0 if the file gives none.
+    pub(crate) id: String,
+    /// Whether the cell is code or text.
+    pub(crate) kind: CellKind,
     /// The number Jupyter shows in `In [N]`, if the cell was run.
-    pub execution_count: Option<i64>,
-    /// The cell's text.
-    pub source: String,
-    /// What running the cell gave, for code cells.
-    pub outputs: Vec<Output>,
+    pub(crate) execution_count: Option<i64>,
+    /// The code or text of the cell.
+    pub(crate) source: String,
+    /// The outputs of the last run, for code cells.
+    pub(crate) outputs: Vec<CellOutput>,
     /// How many outputs are of a type that cannot be shown.
-    pub skipped_outputs: usize,
+    pub(crate) skipped_outputs: usize,
 }
 
-/// What a cell holds.
+/// The kinds of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CellKind {
+pub(crate) enum CellKind {
     /// Code in the notebook's language.
     Code,
-    /// Markdown text.
+    /// Text in Markdown.
     Markdown,
     /// Text that Jupyter passes through unchanged.
     Raw,
@@ -73,36 +76,36 @@ impl CellKind {
     }
 }
 
-/// One thing that running a cell gave.
+/// One output of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Output {
-    /// Printed text or the text form of a value.
+pub(crate) enum CellOutput {
+    /// Printed text, or a value as text.
     Text(String),
-    /// An exception.
+    /// An exception that the cell raised.
     Error {
-        /// The exception's class.
+        /// The class of the exception.
         name: String,
-        /// The exception's message.
+        /// The message of the exception.
         value: String,
         /// The stack trace, without terminal escapes.
         traceback: String,
     },
-    /// A picture.
+    /// An image that can be shown to a model.
     Image {
-        /// The media type.
+        /// The media type, such as `image/png`.
         mime: &'static str,
-        /// The picture in base64, without line breaks.
+        /// The image in base64, without line breaks.
         base64: String,
     },
 }
 
-/// Why a text is not a notebook that can be read.
+/// Why a text cannot be read as a notebook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotebookError {
+pub(crate) enum NotebookError {
     /// The text is not JSON.
     #[error("the notebook is not valid JSON: {0}; read the file as plain text to repair it")]
     Json(String),
-    /// The JSON is something else than a notebook.
+    /// The JSON is not a notebook.
     #[error("the file is not a notebook: {0}; read it as plain text")]
     NotANotebook(String),
     /// The notebook is of a format version before 4.
@@ -118,7 +121,7 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod test_cells {
-    //! Notebooks for the tests of both halves.
+    //! Notebooks for the tests of reading and of rendering.
 
     #![expect(clippy::unwrap_used, reason = "tests")]
 

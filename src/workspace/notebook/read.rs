@@ -1,4 +1,4 @@
-//! Takes the text of an `.ipynb` file apart into cells and what running them gave.
+//! Parses the text of an `.ipynb` file into cells and their outputs.
 
 use std::{borrow::Cow, iter::Peekable, ops::ControlFlow, str::Chars};
 
@@ -6,36 +6,36 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::{
-    Cell, CellKind, MAX_IMAGE_BASE64, MAX_IMAGES, MAX_OUTPUT_CHARS, MAX_RENDERED_BYTES, Notebook,
-    NotebookError, Output,
-    scan::{checked, decoded, each_item, field, string_beginning},
+    Cell, CellKind, CellOutput, MAX_IMAGE_BASE64, MAX_IMAGES, MAX_OUTPUT_CHARS, MAX_RENDERED_BYTES,
+    Notebook, NotebookError,
+    json_scan::{checked, decoded, each_item, field, string_beginning},
     shortened,
 };
 
-/// As much of one text is looked at; far less is shown.
+/// How many bytes of one text are decoded. Far fewer are shown.
 const MAX_TEXT: usize = 1024 * 1024;
-/// Room for the note that a text was cut.
+/// Characters reserved for the note that a text was cut.
 const NOTE_CHARS: usize = 100;
-/// No part of a cell takes fewer bytes where it is shown.
+/// The fewest bytes that a part of a cell takes when it is rendered.
 const SMALLEST_PART: usize = 16;
 
-/// Preferred first: a lossless picture shows a plot's small text best.
+/// In order of preference: small text in a plot is most legible in a lossless image.
 const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Parses the text of an `.ipynb` file, as far as it can be shown.
+/// Parses the text of an `.ipynb` file. Cells that could not be rendered any more are only counted.
 ///
 /// # Errors
 /// Says where the JSON is wrong, or which part of a notebook is missing.
-pub fn read_notebook(text: &str) -> Result<Notebook, NotebookError> {
-    let root = Root::of(text)?;
-    let mut reader = Reader { room: 2 * MAX_RENDERED_BYTES, images: 0 };
+pub(crate) fn read_notebook(text: &str) -> Result<Notebook, NotebookError> {
+    let root = NotebookRoot::of(text)?;
+    let mut reader = CellReader { room: 2 * MAX_RENDERED_BYTES, images: 0 };
     let mut cells = Vec::new();
     let mut total_cells = 0;
     let mut wrong = None;
     each_item(root.cells, &mut |cell| {
         match reader.cell(total_cells, cell) {
             Ok(cell) if reader.has_room() || total_cells == 0 => cells.push(cell),
-            // Nothing behind it could be shown.
+            // This cell is beyond the size limit of a rendering.
             Ok(_) => {}
             Err(error) => {
                 wrong = Some(error);
@@ -51,16 +51,16 @@ pub fn read_notebook(text: &str) -> Result<Notebook, NotebookError> {
     }
 }
 
-/// What a notebook is made of.
-pub(super) struct Root<'a> {
-    /// The whole object.
+/// The top level of a notebook.
+pub(super) struct NotebookRoot<'a> {
+    /// The whole notebook.
     pub(super) object: &'a str,
     /// The array of cells.
     pub(super) cells: &'a str,
     pub(super) language: String,
 }
 
-impl<'a> Root<'a> {
+impl<'a> NotebookRoot<'a> {
     pub(super) fn of(text: &'a str) -> Result<Self, NotebookError> {
         let object = checked(text.strip_prefix('\u{feff}').unwrap_or(text))?;
         let wrong = |what: &str| NotebookError::NotANotebook(what.to_owned());
@@ -86,31 +86,31 @@ impl<'a> Root<'a> {
     }
 }
 
-/// The id of a cell: its own, or one by its position.
+/// The id of a cell, or `cell-N` with its position if it has none.
 pub(super) fn id_of(index: usize, cell: &str) -> Cow<'_, str> {
     let own = field(cell, "id").and_then(decoded).filter(|it| !it.is_empty());
     own.unwrap_or_else(|| Cow::Owned(format!("cell-{index}")))
 }
 
-/// The kind of a cell, as the file spells it or not: `"c\u006fde"` is code as well.
+/// The kind of a cell, decoded: `"c\u006fde"` is code, too.
 pub(super) fn kind_of(cell: &str) -> Option<Cow<'_, str>> {
     field(cell, "cell_type").and_then(|it| string_beginning(it, MAX_TEXT))
 }
 
-/// Takes cells apart, as many as could be shown.
-struct Reader {
-    /// How many bytes of text are still of interest.
+/// Parses cells until the size limit of a rendering is reached.
+struct CellReader {
+    /// How many more bytes of text could be rendered.
     room: usize,
     images: usize,
 }
 
-impl Reader {
+impl CellReader {
     fn has_room(&self) -> bool {
         self.room > 0
     }
 
     fn spend(&mut self, text: &str) {
-        // Every part is shown between tags.
+        // Every part is rendered between tags.
         self.room = self.room.saturating_sub(text.len() + SMALLEST_PART);
     }
 
@@ -149,8 +149,8 @@ impl Reader {
         Ok(Cell { id, kind, execution_count, source, outputs, skipped_outputs })
     }
 
-    /// What one output shows; nothing if its type is unknown or it has no form that can be shown.
-    fn output(&mut self, output: &str) -> Vec<Output> {
+    /// The texts and images of one output. Empty if its type is unknown or it cannot be shown.
+    fn output(&mut self, output: &str) -> Vec<CellOutput> {
         let kind = field(output, "output_type").and_then(|it| string_beginning(it, MAX_TEXT));
         let text = |name: &str| {
             let found = field(output, name).and_then(|it| joined(it, MAX_TEXT));
@@ -163,7 +163,7 @@ impl Reader {
                 let lines = field(output, "traceback").unwrap_or_default();
                 let traceback = joined_lines(lines, MAX_TEXT).without_escapes();
                 self.spend(&traceback);
-                vec![Output::Error { name, value, traceback }]
+                vec![CellOutput::Error { name, value, traceback }]
             }
             Some("display_data" | "execute_result" | "update_display_data") => {
                 field(output, "data").map(|it| self.data(it)).unwrap_or_default()
@@ -172,12 +172,12 @@ impl Reader {
         }
     }
 
-    fn text(&mut self, text: String) -> Output {
+    fn text(&mut self, text: String) -> CellOutput {
         self.spend(&text);
-        Output::Text(text)
+        CellOutput::Text(text)
     }
 
-    fn data(&mut self, data: &str) -> Vec<Output> {
+    fn data(&mut self, data: &str) -> Vec<CellOutput> {
         if !data.starts_with('{') {
             return Vec::new();
         }
@@ -186,13 +186,13 @@ impl Reader {
             .find_map(|mime| Some((mime, joined(field(data, mime)?, 2 * MAX_IMAGE_BASE64)?)));
         let mut outputs = Vec::new();
         match image.map(|(mime, encoded)| (mime, checked_base64(&encoded))) {
-            // The rest is counted, not shown.
+            // Further images are counted, not shown.
             Some((mime, Ok(_))) if self.images >= MAX_IMAGES => {
-                outputs.push(Output::Image { mime, base64: String::new() });
+                outputs.push(CellOutput::Image { mime, base64: String::new() });
             }
             Some((mime, Ok(base64))) => {
                 self.images += 1;
-                outputs.push(Output::Image { mime, base64 });
+                outputs.push(CellOutput::Image { mime, base64 });
             }
             Some((mime, Err(problem))) => {
                 outputs.push(self.text(format!("[{mime} left out: {problem}]")));
@@ -206,7 +206,7 @@ impl Reader {
     }
 }
 
-/// The base64 text without its line breaks, or what is wrong with it.
+/// The base64 text without line breaks, or what is wrong with it.
 fn checked_base64(encoded: &Joined) -> Result<String, String> {
     if encoded.is_cut {
         return Err(format!("more than {MAX_IMAGE_BASE64} base64 characters"));
@@ -222,7 +222,7 @@ fn checked_base64(encoded: &Joined) -> Result<String, String> {
     }
 }
 
-/// Text of a notebook, or the beginning of a long one.
+/// A text of a notebook, or the beginning of a long text.
 #[derive(Default)]
 struct Joined {
     text: String,
@@ -241,18 +241,18 @@ impl Joined {
         Some(())
     }
 
-    /// The text as a terminal would leave it; of a long one as much as is shown, and a note.
+    /// The text as a terminal would show it. A long text is cut, with a note.
     fn without_escapes(&self) -> String {
         let plain = without_escapes(&self.text);
         if !self.is_cut {
             return plain;
         }
         let shown: String = plain.chars().take(MAX_OUTPUT_CHARS - NOTE_CHARS).collect();
-        format!("{shown}\n[the rest of more than {MAX_TEXT} bytes left out]")
+        format!("{shown}\n[cut: the text has more than {MAX_TEXT} bytes]")
     }
 }
 
-/// Notebook text is a string or an array of strings that belong together.
+/// A text of a notebook is written as a string, or as an array of strings to be joined.
 fn joined(value: &str, limit: usize) -> Option<Joined> {
     let mut joined = Joined::default();
     if !value.starts_with('[') {
@@ -266,7 +266,7 @@ fn joined(value: &str, limit: usize) -> Option<Joined> {
     is_text.then_some(joined)
 }
 
-/// The strings of an array, one to a line; what is no string is left out.
+/// The strings of an array, one per line. Other items are left out.
 fn joined_lines(array: &str, limit: usize) -> Joined {
     let mut joined = Joined::default();
     let mut is_first = true;
@@ -282,7 +282,7 @@ fn joined_lines(array: &str, limit: usize) -> Joined {
     joined
 }
 
-/// Removes terminal escapes and what a carriage return overwrote, so a progress bar shows once.
+/// Removes terminal escapes and what a carriage return overwrote, so that a progress bar is shown once.
 fn without_escapes(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
@@ -313,7 +313,7 @@ fn without_escapes(text: &str) -> String {
 fn skip_escape(characters: &mut Peekable<Chars<'_>>) {
     match characters.next() {
         Some('[') => skip_control_sequence(characters),
-        // Titles, links and other strings run to a bell or an escape with a backslash.
+        // Titles, links and other strings end with a bell or with an escape and a backslash.
         Some(']' | 'P' | 'X' | '^' | '_') => {
             while let Some(character) = characters.next() {
                 if character == '\x07'
@@ -380,11 +380,11 @@ mod tests {
                     execution_count: Some(7),
                     source: "plot()".to_owned(),
                     outputs: vec![
-                        Output::Text("one\ntwo\n".to_owned()),
-                        Output::Image { mime: "image/png", base64: PIXEL.to_owned() },
-                        Output::Text("<Figure>".to_owned()),
-                        Output::Text("42".to_owned()),
-                        Output::Error {
+                        CellOutput::Text("one\ntwo\n".to_owned()),
+                        CellOutput::Image { mime: "image/png", base64: PIXEL.to_owned() },
+                        CellOutput::Text("<Figure>".to_owned()),
+                        CellOutput::Text("42".to_owned()),
+                        CellOutput::Error {
                             name: "ValueError".to_owned(),
                             value: "bad".to_owned(),
                             traceback: "ValueError\nbad".to_owned(),
@@ -412,7 +412,7 @@ mod tests {
                     { "output_type": "display_data", "data": { "image/png": image } }
                 ])
             )]));
-            assert_eq!(read.cells[0].outputs, vec![Output::Text(note.to_owned())]);
+            assert_eq!(read.cells[0].outputs, vec![CellOutput::Text(note.to_owned())]);
         }
     }
 

@@ -1,39 +1,40 @@
-//! Shows cells as text with the images between, within a bound.
+//! Renders cells as text with the images in between, within a size limit.
 
 use std::fmt::Write as _;
 
 use super::{
-    Cell, CellKind, MAX_IMAGES, MAX_OUTPUT_CHARS, MAX_RENDERED_BYTES, Notebook, Output, shortened,
+    Cell, CellKind, CellOutput, MAX_IMAGES, MAX_OUTPUT_CHARS, MAX_RENDERED_BYTES, Notebook,
+    shortened,
 };
 
-/// Kept free for closing tags and the note on what was left out.
+/// Bytes reserved for closing tags and the note on what was left out.
 const TAIL_BYTES: usize = 512;
 
 /// A part of a rendered notebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub(crate) enum NotebookPiece {
     /// Text up to the next image.
     Text(String),
-    /// A picture at its place between the texts.
+    /// An image, between the text before and after it.
     Image {
-        /// The media type.
+        /// The media type, such as `image/png`.
         mime: &'static str,
-        /// The picture in base64.
+        /// The image in base64.
         base64: String,
     },
 }
 
-/// Renders the cells as text with the images between, within [`MAX_RENDERED_BYTES`].
+/// Renders the cells as text with the images in between, within [`MAX_RENDERED_BYTES`].
 ///
 /// Each cell is `<cell id="…" type="…">source</cell>`, followed by `<output>`, `<error>` or
-/// `<image>` for each output; a tag is numbered where the content holds its closing form.
+/// `<image>` for each output. A tag gets a number if the content contains its closing tag.
 #[must_use]
-pub fn render_cells(notebook: &Notebook) -> Vec<Piece> {
+pub(crate) fn render_cells(notebook: &Notebook) -> Vec<NotebookPiece> {
     let mut pieces = Vec::new();
     let mut budget = MAX_RENDERED_BYTES - TAIL_BYTES;
     let mut images = 0;
     if notebook.total_cells == 0 {
-        return vec![Piece::Text("[the notebook has no cells]\n".to_owned())];
+        return vec![NotebookPiece::Text("[the notebook has no cells]\n".to_owned())];
     }
     for (index, cell) in notebook.cells.iter().enumerate() {
         let rendered = render_cell(cell, &notebook.language, &mut images);
@@ -46,8 +47,8 @@ pub fn render_cells(notebook: &Notebook) -> Vec<Piece> {
             let total = notebook.total_cells;
             let left = total - index;
             let note = match rendered.first() {
-                // A first cell that is too long by itself is still shown as far as it goes.
-                Some(Piece::Text(text)) if index == 0 => {
+                // If already the first cell is too long, its beginning is shown.
+                Some(NotebookPiece::Text(text)) if index == 0 => {
                     let shown = prefix(text, budget);
                     format!(
                         "{shown}\n[cell `{id}` is cut here, {} of {total} cells follow: {reason}]\n",
@@ -56,7 +57,7 @@ pub fn render_cells(notebook: &Notebook) -> Vec<Piece> {
                 }
                 _ => format!("[{left} of {total} cells left out, from cell `{id}` on: {reason}]\n"),
             };
-            push(&mut pieces, Piece::Text(note));
+            push(&mut pieces, NotebookPiece::Text(note));
             break;
         }
         budget -= size;
@@ -67,7 +68,7 @@ pub fn render_cells(notebook: &Notebook) -> Vec<Piece> {
     pieces
 }
 
-fn render_cell(cell: &Cell, language: &str, images: &mut usize) -> Vec<Piece> {
+fn render_cell(cell: &Cell, language: &str, images: &mut usize) -> Vec<NotebookPiece> {
     let tag = unused_tag("cell", &cell.source);
     let mut head = format!("<{tag} id=\"{}\" type=\"{}\"", attribute(&cell.id), cell.kind.name());
     if cell.kind == CellKind::Code {
@@ -76,11 +77,11 @@ fn render_cell(cell: &Cell, language: &str, images: &mut usize) -> Vec<Piece> {
     if let Some(count) = cell.execution_count {
         let _ = write!(head, " execution_count=\"{count}\"");
     }
-    let mut pieces = vec![Piece::Text(format!("{head}>{}</{tag}>\n", cell.source))];
+    let mut pieces = vec![NotebookPiece::Text(format!("{head}>{}</{tag}>\n", cell.source))];
     for output in &cell.outputs {
         let text = match output {
-            Output::Text(text) => element("output", &bounded(text)),
-            Output::Error { name, value, traceback } => {
+            CellOutput::Text(text) => element("output", &bounded(text)),
+            CellOutput::Error { name, value, traceback } => {
                 let traceback = bounded(traceback);
                 let separator = if traceback.is_empty() { "" } else { "\n" };
                 element(
@@ -88,21 +89,21 @@ fn render_cell(cell: &Cell, language: &str, images: &mut usize) -> Vec<Piece> {
                     &format!("{}: {}{separator}{traceback}", shortened(name), bounded(value)),
                 )
             }
-            Output::Image { .. } if *images >= MAX_IMAGES => {
+            CellOutput::Image { .. } if *images >= MAX_IMAGES => {
                 format!("[image left out: only the first {MAX_IMAGES} images are shown]\n")
             }
-            Output::Image { mime, base64 } => {
+            CellOutput::Image { mime, base64 } => {
                 *images += 1;
-                push(&mut pieces, Piece::Text(format!("<image type=\"{mime}\"/>\n")));
-                push(&mut pieces, Piece::Image { mime, base64: base64.clone() });
+                push(&mut pieces, NotebookPiece::Text(format!("<image type=\"{mime}\"/>\n")));
+                push(&mut pieces, NotebookPiece::Image { mime, base64: base64.clone() });
                 continue;
             }
         };
-        push(&mut pieces, Piece::Text(text));
+        push(&mut pieces, NotebookPiece::Text(text));
     }
     if cell.skipped_outputs > 0 {
         let note = format!("[{} outputs of a type that cannot be shown]\n", cell.skipped_outputs);
-        push(&mut pieces, Piece::Text(note));
+        push(&mut pieces, NotebookPiece::Text(note));
     }
     pieces
 }
@@ -112,8 +113,8 @@ fn element(name: &str, content: &str) -> String {
     format!("<{tag}>{content}</{tag}>\n")
 }
 
-/// `cell`, or `cell-1` and so on where the content itself holds the closing tag: the content stays
-/// as it is in the file and still cannot pass for the end of its element.
+/// `cell`, or `cell-1` and so on if the content contains the closing tag. So the content stays as it
+/// is in the file but cannot end its element.
 fn unused_tag(name: &str, content: &str) -> String {
     let mut number = 0;
     for after in content.split(&format!("</{name}")).skip(1) {
@@ -129,17 +130,17 @@ fn unused_tag(name: &str, content: &str) -> String {
     if number == 0 { name.to_owned() } else { format!("{name}-{number}") }
 }
 
-fn push(pieces: &mut Vec<Piece>, piece: Piece) {
+fn push(pieces: &mut Vec<NotebookPiece>, piece: NotebookPiece) {
     match (pieces.last_mut(), piece) {
-        (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+        (Some(NotebookPiece::Text(before)), NotebookPiece::Text(text)) => before.push_str(&text),
         (_, piece) => pieces.push(piece),
     }
 }
 
-fn text_size(piece: &Piece) -> usize {
+fn text_size(piece: &NotebookPiece) -> usize {
     match piece {
-        Piece::Text(text) => text.len(),
-        Piece::Image { .. } => 0,
+        NotebookPiece::Text(text) => text.len(),
+        NotebookPiece::Image { .. } => 0,
     }
 }
 
@@ -160,7 +161,7 @@ fn prefix(text: &str, limit: usize) -> &str {
     text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
-/// Ids come from the file: one with a quote in it must not look like further attributes.
+/// Escapes an id for use as an attribute: a quote in it must not start another attribute.
 fn attribute(text: &str) -> String {
     shortened(text)
         .replace('&', "&amp;")
@@ -180,9 +181,9 @@ mod tests {
     use super::*;
     use crate::workspace::notebook::test_cells::{PIXEL, code, notebook};
 
-    fn text_of(pieces: &[Piece]) -> &str {
+    fn text_of(pieces: &[NotebookPiece]) -> &str {
         match pieces {
-            [Piece::Text(text)] => text,
+            [NotebookPiece::Text(text)] => text,
             other => panic!("expected one text, got {other:?}"),
         }
     }
@@ -203,9 +204,9 @@ mod tests {
             <output>one</output>\n<image type=\"image/png\"/>\n";
         let after = "<output><Figure></output>\n<error>E: bad</error>\n[1 outputs of a type that cannot be shown]\n";
         let expected = vec![
-            Piece::Text(before.to_owned()),
-            Piece::Image { mime: "image/png", base64: PIXEL.to_owned() },
-            Piece::Text(after.to_owned()),
+            NotebookPiece::Text(before.to_owned()),
+            NotebookPiece::Image { mime: "image/png", base64: PIXEL.to_owned() },
+            NotebookPiece::Text(after.to_owned()),
         ];
         assert_eq!(pieces, expected);
     }
@@ -260,7 +261,8 @@ mod tests {
         let output = json!({ "output_type": "display_data", "data": { "image/png": PIXEL } });
         let read = notebook(&json!([code("", &Value::from(vec![output; MAX_IMAGES + 2]))]));
         let pieces = render_cells(&read);
-        let images = pieces.iter().filter(|piece| matches!(piece, Piece::Image { .. })).count();
+        let images =
+            pieces.iter().filter(|piece| matches!(piece, NotebookPiece::Image { .. })).count();
         assert_eq!(images, MAX_IMAGES);
     }
 

@@ -1,26 +1,28 @@
-//! What lies on top of a page: what was typed into forms, stamps, comments.
+//! The text of a page's annotations: filled-in form fields, stamps and comments.
+//!
+//! They are not part of the page's content, but a person sees them on the page.
 
 use super::PdfError;
 use super::lexer::MAX_DEPTH;
 use super::matrix::{IDENTITY, matrix_of, moved_area, onto};
-use super::object::{Dictionary, Object, Stream};
+use super::object::{Dictionary, Object, PdfStream};
 use super::page_text::{PageText, Resources};
 use super::text_string::text_of_string;
 
-/// More annotations of one page than this are left out.
+/// Further annotations of a page are ignored.
 const MAX_ANNOTATIONS: usize = 10_000;
-/// Flags of annotations that nobody sees.
+/// The flags of annotations that are not displayed.
 const HIDDEN: i64 = 1 << 1;
 const NO_VIEW: i64 = 1 << 5;
 
 impl PageText<'_, '_> {
-    /// Adds the text of everything that lies on the page, in the order in which it was put there.
+    /// Adds the text of every annotation of the page, in the order in which they are listed.
     pub(super) fn annotations(&mut self, page: &Dictionary) -> Result<(), PdfError> {
         let Some(Object::Array(annotations)) = self.reader.get(page, b"Annots")? else {
             return Ok(());
         };
         for annotation in annotations.iter().take(MAX_ANNOTATIONS) {
-            if self.layout.is_cut() {
+            if self.drawing.layout.is_cut() {
                 break;
             }
             if let Some(Object::Dictionary(annotation)) = self.reader.resolve(annotation)? {
@@ -36,7 +38,7 @@ impl PageText<'_, '_> {
         if is_hidden || matches!(subtype, b"Link" | b"Popup") {
             return Ok(());
         }
-        // A comment's appearance is an icon or a mark; what it says is its content.
+        // The appearance of a comment is only an icon or a mark; its text is in `/Contents`.
         let is_drawn = matches!(subtype, b"Widget" | b"FreeText" | b"Stamp" | b"Watermark");
         if is_drawn && self.draw_appearance(annotation)? {
             return Ok(());
@@ -48,12 +50,12 @@ impl PageText<'_, '_> {
         let text = text.join("\n");
         if !text.trim().is_empty() {
             let line = if is_drawn { text } else { format!("[comment: {}]", text.trim()) };
-            self.layout.add_lines(&line);
+            self.drawing.layout.add_lines(&line);
         }
         Ok(())
     }
 
-    /// Draws what an annotation looks like; says whether it has such an appearance.
+    /// Draws the appearance of an annotation and returns whether it has one.
     fn draw_appearance(&mut self, annotation: &Dictionary) -> Result<bool, PdfError> {
         let Some(form) = self.appearance(annotation)? else { return Ok(false) };
         let area = match self.reader.get(annotation, b"Rect")? {
@@ -72,14 +74,14 @@ impl PageText<'_, '_> {
             (Some(own), Some(area)) => onto(moved_area(own, matrix), area),
             _ => IDENTITY,
         };
-        self.layout.end_line();
+        self.drawing.layout.end_line();
         self.draw(form, place, &Resources::default(), 0)?;
-        self.layout.end_line();
+        self.drawing.layout.end_line();
         Ok(true)
     }
 
-    /// The normal appearance; of several, the one that the annotation is in.
-    fn appearance(&mut self, annotation: &Dictionary) -> Result<Option<Stream>, PdfError> {
+    /// The normal appearance. If there is one for each state, the one for the current state.
+    fn appearance(&mut self, annotation: &Dictionary) -> Result<Option<PdfStream>, PdfError> {
         let Some(appearances) = self.reader.get_dictionary(annotation, b"AP")? else {
             return Ok(None);
         };
@@ -96,8 +98,8 @@ impl PageText<'_, '_> {
         })
     }
 
-    /// What was typed or chosen in a field that brings no appearance along. It may stand in the field
-    /// that the annotation is a part of.
+    /// The value of a form field that has no appearance. It may be stored in the field that this
+    /// annotation is a part of.
     fn field_value(&mut self, annotation: &Dictionary) -> Result<Vec<String>, PdfError> {
         let mut node = annotation.clone();
         for _ in 0..MAX_DEPTH {
@@ -112,7 +114,7 @@ impl PageText<'_, '_> {
                     }
                     return Ok(texts);
                 }
-                // The state of a button is told by its appearance alone.
+                // The value of a button is the name of its state, not text.
                 Some(_) => return Ok(Vec::new()),
                 None => {}
             }
@@ -138,7 +140,7 @@ mod tests {
 
     use crate::workspace::pdf::test_pdf::{FONT, file, stream, text_of};
 
-    /// The text of a page that says `page` and has these annotations; a form is object 6.
+    /// The text of a page whose content is `page` and that has these annotations; object 6 is a form.
     fn with_annotations(annotations: &str, form: &[u8]) -> String {
         let page = format!(
             "<< /Type /Page /Contents 5 0 R /MediaBox [0 0 200 200] /Annots [{annotations}] \

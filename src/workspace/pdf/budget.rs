@@ -1,15 +1,18 @@
-//! What one read may cost in work, fonts and memory, and whether the caller still wants it.
+//! How much work, how many fonts and how much memory one read may cost. Charging for work is also
+//! when a cancelled read is noticed.
 
 use super::PdfError;
 
-/// Steps of work (bytes copied or unpacked; parsing counts fourfold) for one read.
+/// The work of one read, counted in bytes that are copied or unpacked.
 const MAX_WORK: usize = 256 * 1024 * 1024;
+/// Parsing a byte costs as much as copying four.
 const PARSE_COST: usize = 4;
+/// How much work is done between two checks for cancellation.
 const CANCEL_CHECK_EVERY: usize = 1024 * 1024;
 const MAX_FONTS: usize = 1000;
-/// Setting up one font costs about as much as parsing this many bytes.
+/// Loading one font costs about as much as copying this many bytes.
 const FONT_COST: usize = 16 * 1024;
-/// Character mappings and width ranges of all fonts together.
+/// The number of character mappings and width ranges that all fonts may have together.
 const MAX_FONT_ENTRIES: usize = 300_000;
 
 pub(super) struct Budget<'a> {
@@ -21,7 +24,7 @@ pub(super) struct Budget<'a> {
 }
 
 impl<'a> Budget<'a> {
-    /// Looking once at every byte of the file is free.
+    /// A budget for one file. Reading each of its bytes once costs nothing.
     pub(super) fn new(file_size: usize, cancelled: &'a dyn Fn() -> bool) -> Self {
         Self {
             cancelled,
@@ -58,7 +61,7 @@ impl<'a> Budget<'a> {
         Ok(())
     }
 
-    /// Whether a font may keep this many more entries; what does not fit is left out.
+    /// Returns whether a font may keep this many more entries, and counts them if so.
     pub(super) fn take_font_entries(&mut self, count: usize) -> bool {
         let left = self.font_entries_left.checked_sub(count);
         self.font_entries_left = left.unwrap_or(self.font_entries_left);

@@ -1,23 +1,25 @@
-//! A map from codes to numbers, as fonts bring them along: to text (`/ToUnicode`) or to glyphs.
+//! A font's map from codes to text (`/ToUnicode`) or to glyph numbers.
 //!
-//! Kept as ranges, because one range may span every code there is.
+//! It is kept as ranges, as it is in the file: a single range may span every possible code, so
+//! expanding it would let a tiny file take gigabytes.
 
 use super::PdfError;
 use super::budget::Budget;
-use super::lexer::{Lexer, Token};
+use super::lexer::{PdfLexer, PdfToken};
 use super::object::Object;
 
-/// Longer codes do not exist, and no character needs more text than this.
+/// The length of the longest code that the format allows.
 pub(super) const MAX_CODE_BYTES: usize = 4;
+/// A code that maps to more text than this is ignored.
 const MAX_TARGET_BYTES: usize = 64;
-/// How many ranges that begin before a code are tried, where ranges overlap.
+/// Where ranges overlap, how many that begin before a code are tried.
 const MAX_OVERLAPS: usize = 8;
 
 #[derive(Default)]
 pub(super) struct CodeMap {
     /// Sorted by code length and first code.
     mappings: Vec<Mapping>,
-    /// The codes that exist: how many bytes they have, the lowest and the highest.
+    /// The ranges of valid codes: their length in bytes, the lowest and the highest code.
     spaces: Vec<(usize, u32, u32)>,
 }
 
@@ -25,12 +27,12 @@ struct Mapping {
     length: usize,
     low: u32,
     high: u32,
-    /// In UTF-16; a glyph's number is one unit.
+    /// Text in UTF-16, or a glyph number as a single unit.
     target: Box<[u16]>,
 }
 
 impl CodeMap {
-    /// The map in which each code of one or two bytes stands for itself.
+    /// The map that maps each code of one or two bytes to itself.
     pub(super) fn identity() -> Self {
         let whole = |length, high| Mapping { length, low: 0, high, target: Box::new([0]) };
         Self { mappings: vec![whole(1, 0xff), whole(2, 0xffff)], spaces: Vec::new() }
@@ -39,18 +41,18 @@ impl CodeMap {
     pub(super) fn parse(budget: &mut Budget<'_>, data: &[u8]) -> Result<Self, PdfError> {
         budget.charge_parsing(data.len())?;
         let mut map = Self::default();
-        let mut lexer = Lexer::new(data, 0);
+        let mut lexer = PdfLexer::new(data, 0);
         let mut operands: Vec<Object> = Vec::new();
         while let Some(token) = lexer.token(0) {
             let keyword = match token {
-                Token::Value(value) => {
+                PdfToken::Value(value) => {
                     operands.push(value);
                     continue;
                 }
-                Token::Keyword(keyword) => keyword,
+                PdfToken::Keyword(keyword) => keyword,
             };
             match keyword {
-                // Text and glyph numbers differ in their targets alone. Some writers use the
+                // Maps to text and to glyph numbers have the same form, and some writers use the
                 // operators for glyphs in maps to text.
                 b"endbfchar" | b"endcidchar" => {
                     for pair in operands.chunks_exact(2) {
@@ -119,7 +121,7 @@ impl CodeMap {
         self.mappings.push(Mapping { length, low, high, target });
     }
 
-    /// How many bytes the code has that `bytes` begins with, where the map says which codes exist.
+    /// The length of the code that `bytes` begins with, if it is in the map's ranges of valid codes.
     pub(super) fn code_length(&self, bytes: &[u8]) -> Option<usize> {
         let fits = |&(length, low, high): &(usize, u32, u32)| {
             bytes.get(..length).is_some_and(|code| (low..=high).contains(&big_endian(code)))
@@ -127,7 +129,7 @@ impl CodeMap {
         self.spaces.iter().copied().find(fits).map(|(length, ..)| length)
     }
 
-    /// What a code stands for, in UTF-16.
+    /// The text or glyph number that a code maps to.
     pub(super) fn target(&self, code: &[u8]) -> Option<Vec<u16>> {
         let (length, code) = (code.len(), big_endian(code));
         let after = self

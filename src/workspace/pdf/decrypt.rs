@@ -1,6 +1,7 @@
-//! Decrypts files that open without a password: those that only restrict use.
+//! Decrypts files that have an empty user password: those that only restrict printing or copying.
 //!
-//! The names are those of ISO 32000-2, 7.6: revisions 2 to 4 derive the key with MD5, 5 and 6 with SHA-2.
+//! Follows ISO 32000-2, section 7.6, and uses its names. Revisions 2 to 4 derive the key with MD5,
+//! revisions 5 and 6 with SHA-2.
 
 use aes::cipher::{BlockCipherDecrypt as _, BlockCipherEncrypt as _, KeyInit as _};
 use aes::{Aes128, Aes256};
@@ -9,9 +10,9 @@ use sha2::{Sha256, Sha384, Sha512};
 
 use super::object::{Dictionary, Object, ObjectId};
 
-type Block = [u8; 16];
+type CipherBlock = [u8; 16];
 
-/// Stands for an empty password in revisions 2 to 4.
+/// What an empty password is padded to in revisions 2 to 4.
 const PADDING: [u8; 32] = *b"\x28\xbf\x4e\x5e\x4e\x75\x8a\x41\x64\x00\x4e\x56\xff\xfa\x01\x08\
     \x2e\x2e\x00\xb6\xd0\x68\x3e\x80\x2f\x0c\xa9\xfe\x64\x53\x69\x7a";
 
@@ -26,14 +27,14 @@ enum Method {
 pub(super) struct Cipher {
     streams: Method,
     strings: Method,
-    /// None where the password is not empty, in a file whose streams are not encrypted.
+    /// `None` if the password is not empty but the streams of the file are not encrypted.
     key: Option<Vec<u8>>,
     encrypts_metadata: bool,
 }
 
 impl Cipher {
-    /// The cipher of a file whose `/Encrypt` this is, with all its values in place; none if it needs a
-    /// password or is unknown.
+    /// The cipher that `/Encrypt` describes, all of whose references must have been resolved. `None` if
+    /// the file needs a password or uses an unknown method.
     pub(super) fn with_empty_password(encrypt: &Dictionary, file_id: &[u8]) -> Option<Self> {
         if encrypt.name(b"Filter") != Some(b"Standard") {
             return None;
@@ -57,7 +58,7 @@ impl Cipher {
         Some(Self { streams, strings, key, encrypts_metadata })
     }
 
-    /// The content of a stream, which stays as it is where it is not encrypted.
+    /// Decrypts the content of a stream. Content that is not encrypted is returned as it is.
     pub(super) fn stream(&self, id: ObjectId, stream: &Dictionary, content: Vec<u8>) -> Vec<u8> {
         let kind = stream.name(b"Type");
         let is_plain = kind == Some(b"XRef")
@@ -66,7 +67,7 @@ impl Cipher {
         if is_plain { content } else { self.decrypted(self.streams, id, content) }
     }
 
-    /// Decrypts every string in an object; what cannot be decrypted is left out.
+    /// Decrypts every string in an object. A string that cannot be decrypted becomes empty.
     pub(super) fn strings_in(&self, id: ObjectId, object: &mut Object) {
         if self.strings == Method::None {
             return;
@@ -96,7 +97,7 @@ impl Cipher {
     }
 }
 
-/// The key of one object.
+/// Derives the key of one object from the key of the file.
 fn object_key(key: &[u8], (number, generation): ObjectId, salt: &[u8]) -> Vec<u8> {
     let mut hash = Md5::new();
     hash.update(key);
@@ -106,7 +107,7 @@ fn object_key(key: &[u8], (number, generation): ObjectId, salt: &[u8]) -> Vec<u8
     hash.finalize().into_iter().take(key.len() + 5).collect()
 }
 
-/// Whether a stream names its own way of encryption, of which only none at all is in use.
+/// Whether a stream names its own encryption. In practice that is always `Identity`, which means none.
 fn has_own_filter(stream: &Dictionary) -> bool {
     let first = match stream.get(b"Filter") {
         Some(Object::Array(filters)) => filters.first(),
@@ -115,7 +116,7 @@ fn has_own_filter(stream: &Dictionary) -> bool {
     first == Some(&Object::Name(b"Crypt".to_vec()))
 }
 
-/// What `/CF` says of streams or of strings; a file may leave them as they are.
+/// The method that `/CF` gives for streams or for strings.
 fn method(encrypt: &Dictionary, key: &[u8]) -> Option<Method> {
     let name = encrypt.name(key).unwrap_or(b"Identity");
     if name == b"Identity" {
@@ -130,7 +131,7 @@ fn method(encrypt: &Dictionary, key: &[u8]) -> Option<Method> {
     }
 }
 
-/// The key by algorithm 2, if algorithm 6 shows that it fits the empty password.
+/// The key by algorithm 2, if algorithm 6 confirms that the password is empty.
 fn md5_key(
     encrypt: &Dictionary,
     version: i64,
@@ -149,7 +150,7 @@ fn md5_key(
     let mut hash = Md5::new();
     hash.update(PADDING);
     hash.update(encrypt.string(b"O")?.get(..32)?);
-    // The flags are a signed number of 32 bits that some files write as an unsigned one.
+    // The flags are a signed 32-bit number, which some files write as unsigned.
     hash.update(encrypt.integer(b"P")?.to_le_bytes().get(..4)?);
     hash.update(file_id);
     if revision == 4 && !encrypts_metadata {
@@ -177,7 +178,7 @@ fn md5_key(
     fits.then_some(key)
 }
 
-/// The key by algorithm 2.A, if the empty password fits.
+/// The key by algorithm 2.A, if the password is empty.
 fn sha_key(encrypt: &Dictionary, revision: i64) -> Option<Vec<u8>> {
     let user = encrypt.string(b"U")?;
     let hash = if revision == 5 { |salt: &[u8]| Sha256::digest(salt).to_vec() } else { hardened };
@@ -188,13 +189,13 @@ fn sha_key(encrypt: &Dictionary, revision: i64) -> Option<Vec<u8>> {
     Some(cbc_decrypted(&key, [0; 16], encrypt.string(b"UE")?.get(..32)?))
 }
 
-/// Algorithm 2.B for the empty password.
+/// The hash by algorithm 2.B, for the empty password.
 fn hardened(salt: &[u8]) -> Vec<u8> {
     let mut key = Sha256::digest(salt).to_vec();
     let mut round = 0;
     loop {
         let mixed = cbc_encrypted(&key, &key.repeat(64));
-        // The sum of the digits to base 256 leaves the same remainder as the number itself.
+        // The remainder modulo 3 of a big-endian number is that of the sum of its bytes.
         let sum: u32 = mixed.iter().take(16).map(|&byte| u32::from(byte)).sum();
         key = match sum % 3 {
             0 => Sha256::digest(&mixed).to_vec(),
@@ -229,7 +230,8 @@ fn rc4(key: &[u8], data: &[u8]) -> Vec<u8> {
     data.iter().map(next).collect()
 }
 
-/// Data that begins with its initialisation vector and ends with as many bytes as they say.
+/// Decrypts data that begins with its initialisation vector, and removes the padding, whose bytes
+/// give its length.
 fn without_padding(key: &[u8], data: &[u8]) -> Vec<u8> {
     let Some((vector, data)) = data.split_first_chunk() else {
         return Vec::new();
@@ -242,8 +244,8 @@ fn without_padding(key: &[u8], data: &[u8]) -> Vec<u8> {
     plain
 }
 
-fn cbc_decrypted(key: &[u8], vector: Block, data: &[u8]) -> Vec<u8> {
-    let decrypt: Box<dyn Fn(&mut Block)> = if let Ok(cipher) = Aes256::new_from_slice(key) {
+fn cbc_decrypted(key: &[u8], vector: CipherBlock, data: &[u8]) -> Vec<u8> {
+    let decrypt: Box<dyn Fn(&mut CipherBlock)> = if let Ok(cipher) = Aes256::new_from_slice(key) {
         Box::new(move |block| cipher.decrypt_block(block.into()))
     } else if let Ok(cipher) = Aes128::new_from_slice(key) {
         Box::new(move |block| cipher.decrypt_block(block.into()))
@@ -261,14 +263,14 @@ fn cbc_decrypted(key: &[u8], vector: Block, data: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// With the first half of `key` as AES key and the second as initialisation vector.
+/// Encrypts with the first half of `key` as AES key and the second half as initialisation vector.
 fn cbc_encrypted(key: &[u8], data: &[u8]) -> Vec<u8> {
     let (Some((key, rest)), blocks) = (key.split_first_chunk::<16>(), data.as_chunks::<16>().0)
     else {
         return Vec::new();
     };
     let cipher = Aes128::new(key.into());
-    let mut before: Block = rest.first_chunk().copied().unwrap_or_default();
+    let mut before: CipherBlock = rest.first_chunk().copied().unwrap_or_default();
     let mut encrypted = Vec::with_capacity(data.len());
     for plain in blocks {
         before.iter_mut().zip(plain).for_each(|(mask, byte)| *mask ^= byte);
@@ -292,12 +294,12 @@ mod tests {
     use crate::workspace::pdf::PdfError;
     use crate::workspace::pdf::test_pdf::{FONT, file, pages, read_all, stream, text_of};
 
-    /// Two pages, encrypted in each way there is.
+    /// Two pages, encrypted with each supported method.
     fn encrypted(user_password: &str) -> Vec<Vec<u8>> {
         encrypted_file(&pages(2), user_password, |_| {})
     }
 
-    /// A file, encrypted in each way there is and then changed.
+    /// A file that is encrypted with each supported method and then changed.
     fn encrypted_file(
         plain: &[u8],
         user_password: &str,

@@ -1,20 +1,21 @@
-//! What each byte means in a simple font: the standard tables, then the font's own differences.
+//! The character of each byte in a simple font: from a standard table, changed by the font's own
+//! `/Differences`.
 
 use std::cmp::Ordering;
 
 use super::PdfError;
 use super::object::Object;
-use super::reader::Reader;
+use super::object_reader::ObjectReader;
 
 /// Simple fonts have one-byte codes.
 pub(super) const SIMPLE_CODES: usize = 256;
 const MAX_DIFFERENCES: usize = 1024;
 
-/// Names of glyphs with their code in hexadecimal, one to a line and sorted: the Adobe Glyph List
-/// and the names of TeX. As a `match` they would take six times the space.
+/// Glyph names with their code point in hexadecimal, one per line and sorted: the Adobe Glyph List
+/// and the names that TeX uses. Kept as text, because a `match` would take six times the space.
 const GLYPH_NAMES: &str = include_str!("glyph_names.txt");
 
-/// The code that a table begins with; `\0` in a table is a code without a character.
+/// The code of the first character of each table; `\0` in a table is a code without a character.
 const FIRST_IN_TABLE: usize = 32;
 
 const STANDARD: &str = "\
@@ -44,7 +45,7 @@ const MAC_ROMAN: &str = "\
     ¿¡¬√ƒ≈∆«»… ÀÃÕŒœ–—“”‘’÷◊ÿŸ⁄¤‹›ﬁﬂ\
     ‡·‚„‰ÂÊÁËÈÍÎÏÌÓÔ\u{f8ff}ÒÚÛÙıˆ˜¯˘˙˚¸˝˛ˇ";
 
-/// Small capitals, old-style figures and the like, most of them for private use.
+/// Small capitals, old-style figures and the like, most of them in the private use area.
 const MAC_EXPERT: &str = "\
     \x20\u{f721}\u{f6f8}\u{f7a2}\u{f724}\u{f6e4}\u{f726}\u{f7b4}⁽⁾‥․,-.⁄\u{f730}\u{f731}\
     \u{f732}\u{f733}\u{f734}\u{f735}\u{f736}\u{f737}\u{f738}\u{f739}:;\0\u{f6de}\0\u{f73f}\
@@ -62,43 +63,43 @@ const MAC_EXPERT: &str = "\
     ⁷⁹⁰\0\u{f6ec}\u{f6f1}\u{f6f3}\0\0\u{f6ed}\u{f6f2}\u{f6eb}\0\0\0\0\0\u{f6ee}\u{f6fb}\
     \u{f6f4}\u{f7af}\u{f6ea}ⁿ\u{f6ef}\u{f6e2}\u{f6e8}\u{f6f7}\u{f6fc}\0\0\0\0";
 
-/// The fonts that every reader has and that have codes of their own: a code, its character and its
-/// width on each line.
+/// The two standard fonts that have their own encoding. Each line is a code, its character and its
+/// width.
 const SYMBOL: &str = include_str!("symbol_font.txt");
 const DINGBATS: &str = include_str!("dingbats_font.txt");
 
-/// What each code of a simple font means.
+/// The meaning of each code of a simple font.
 pub(super) struct SimpleEncoding {
     characters: Vec<CodeMeaning>,
 }
 
-/// What a font says of one code.
+/// The meaning of one code of a font.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CodeMeaning {
     Text(char),
-    /// A ligature that is named by its parts.
+    /// A ligature whose name consists of the names of its parts.
     Texts(Box<str>),
-    /// A glyph whose character nobody knows.
+    /// A glyph whose character is unknown.
     Unknown,
-    /// Nothing is drawn.
+    /// No glyph is drawn.
     Nothing,
 }
 
-/// What the codes of a font mean that its `/Encoding` does not speak of.
+/// The meaning of the codes that a font's `/Encoding` does not define.
 #[derive(Clone, Copy)]
 pub(super) enum BuiltIn<'n> {
     Standard,
     Symbol,
     Dingbats,
-    /// Every code draws what the font brings along for it.
+    /// Every code draws an embedded glyph whose name is unknown.
     OfItsOwn,
-    /// The names that the font's program gives its glyphs, by code.
+    /// The glyph names in the embedded font program, by code.
     Names(&'n [(usize, Vec<u8>)]),
 }
 
 impl SimpleEncoding {
     pub(super) fn load(
-        reader: &mut Reader<'_>,
+        reader: &mut ObjectReader<'_>,
         encoding: Option<Object>,
         built_in: BuiltIn<'_>,
     ) -> Result<Self, PdfError> {
@@ -174,7 +175,7 @@ impl SimpleEncoding {
     }
 }
 
-/// The width in thousandths of each code of a font with codes of its own.
+/// The width of each code of a font with its own encoding, in thousandths of the font size.
 pub(super) fn own_widths(built_in: BuiltIn<'_>) -> Vec<(usize, f64)> {
     let list = match built_in {
         BuiltIn::Symbol => SYMBOL,
@@ -217,8 +218,8 @@ fn meaning_of(name: &[u8]) -> CodeMeaning {
     }
 }
 
-/// The text of a named glyph. A name such as `f_i.alt` is made of the names of its parts and of a
-/// variant that does not matter.
+/// The text of a named glyph. A name such as `f_i.alt` consists of the names of its parts and of a
+/// variant, which is ignored.
 fn text_of_glyph(name: &str) -> Option<String> {
     if let Some(character) = glyph(name) {
         return Some(character.to_string());
@@ -230,7 +231,7 @@ fn text_of_glyph(name: &str) -> Option<String> {
     parts.split('_').map(glyph).collect()
 }
 
-/// The character of a named glyph: by the list, or by the code in a name such as `uni20AC`.
+/// The character of a named glyph: from the list, or from the code point in a name such as `uni20AC`.
 fn glyph(name: &str) -> Option<char> {
     let code = match listed(GLYPH_NAMES, name) {
         Some(code) => code,
@@ -242,8 +243,8 @@ fn glyph(name: &str) -> Option<char> {
     char::from_u32(u32::from_str_radix(code, 16).ok()?)
 }
 
-/// What stands behind a name in a sorted list with one name on each line. Looks it up by halving the
-/// list, without an index to build or keep.
+/// The value of a name in a sorted list that has one name per line. Uses binary search on the text,
+/// so that no index has to be built or kept.
 pub(super) fn listed(list: &'static str, name: &str) -> Option<&'static str> {
     let mut rest = list;
     loop {

@@ -1,22 +1,27 @@
-//! The filters that unpack a stream, each bounded in what it may give.
+//! The filters that unpack streams. Each stops once its output exceeds a limit.
 //!
-//! A damaged stream gives what could be unpacked before the damage, as other readers do.
+//! Of a damaged stream, what comes before the damage is returned, as other PDF readers do.
 
 use std::io::Read;
 
 use flate2::read::{DeflateDecoder, ZlibDecoder};
+use weezl::decode::Decoder as LzwDecoder;
+use weezl::{BitOrder, LzwStatus};
 
 use super::lexer::hex_digit;
 use super::object::Dictionary;
 
-/// Why a filter gives nothing.
+/// How many bytes of LZW data are unpacked at a time.
+const LZW_BUFFER: usize = 16 * 1024;
+
+/// Why a filter returned no data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FilterError {
     TooLarge,
     Unreadable,
 }
 
-/// Applies the filter of that name to `data`, giving at most `limit` bytes.
+/// Applies the filter of that name to `data`. More than `limit` bytes of output are an error.
 pub(super) fn apply(
     filter: &[u8],
     data: &[u8],
@@ -26,25 +31,25 @@ pub(super) fn apply(
     let unpacked = match filter {
         b"FlateDecode" => unpredicted(inflate(data, limit), parameters)?,
         b"LZWDecode" => {
-            let early = usize::from(parameters.integer(b"EarlyChange") != Some(0));
-            unpredicted(lzw(data, early, limit), parameters)?
+            let grows_early = parameters.integer(b"EarlyChange") != Some(0);
+            unpredicted(lzw(data, grows_early, limit), parameters)?
         }
         b"ASCII85Decode" => ascii85(data, limit).ok_or(FilterError::Unreadable)?,
         b"ASCIIHexDecode" => ascii_hex(data),
         b"RunLengthDecode" => run_length(data, limit),
-        // Says how the stream is encrypted, which has been seen to.
+        // Names the encryption of the stream, which has been decrypted already.
         b"Crypt" => data.to_vec(),
-        // The others are for images.
+        // All other filters are for images.
         _ => return Err(FilterError::Unreadable),
     };
     if unpacked.len() > limit { Err(FilterError::TooLarge) } else { Ok(unpacked) }
 }
 
-/// Bytes one past the limit show that there are too many.
+/// Reads up to `limit` bytes and one more, which shows that there are too many.
 fn read_some(reader: impl Read, limit: usize) -> Vec<u8> {
     let mut output = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    // What was read before an error stays in `output`.
+    // What was read before an error is in `output`.
     let _ = reader.take(most).read_to_end(&mut output);
     output
 }
@@ -52,65 +57,29 @@ fn read_some(reader: impl Read, limit: usize) -> Vec<u8> {
 fn inflate(data: &[u8], limit: usize) -> Vec<u8> {
     let output = read_some(ZlibDecoder::new(data), limit);
     match data.get(2..) {
-        // The header may be wrong where the data is not.
+        // Some files have a wrong header before intact data.
         Some(raw) if output.is_empty() => read_some(DeflateDecoder::new(raw), limit),
         _ => output,
     }
 }
 
-const LZW_CLEAR: usize = 256;
-const LZW_END: usize = 257;
-const LZW_FIRST: usize = 258;
-const LZW_ENTRIES: usize = 4096;
-
-/// `early` is 1 where codes grow one code earlier than they must, which is the default.
-fn lzw(data: &[u8], early: usize, limit: usize) -> Vec<u8> {
+/// `grows_early` is true where codes become longer one code before they must, which is the default.
+fn lzw(data: &[u8], grows_early: bool, limit: usize) -> Vec<u8> {
+    let mut decoder = if grows_early {
+        LzwDecoder::with_tiff_size_switch(BitOrder::Msb, 8)
+    } else {
+        LzwDecoder::new(BitOrder::Msb, 8)
+    };
     let mut output = Vec::new();
-    // Each entry repeats a part of the output, given as its start and length.
-    let mut table: Vec<(usize, usize)> = Vec::new();
-    let mut previous: Option<(usize, usize)> = None;
-    let mut width = 9;
-    let mut bits = 0_usize;
-    let mut waiting = 0;
-    for &byte in data {
-        bits = bits << 8 | usize::from(byte);
-        waiting += 8;
-        if waiting < width {
-            continue;
-        }
-        waiting -= width;
-        let code = bits >> waiting;
-        bits &= (1 << waiting) - 1;
-        if code == LZW_END || output.len() > limit {
+    let mut buffer = vec![0; LZW_BUFFER];
+    let mut rest = data;
+    // A stream that unpacks to more than the limit is left one buffer after it.
+    while output.len() <= limit {
+        let progress = decoder.decode_bytes(rest, &mut buffer);
+        output.extend_from_slice(buffer.get(..progress.consumed_out).unwrap_or_default());
+        rest = rest.get(progress.consumed_in..).unwrap_or_default();
+        if !matches!(progress.status, Ok(LzwStatus::Ok)) {
             break;
-        }
-        if code == LZW_CLEAR {
-            table.clear();
-            previous = None;
-            width = 9;
-            continue;
-        }
-        if let Some((start, length)) = previous
-            && LZW_FIRST + table.len() < LZW_ENTRIES
-        {
-            // Its last byte is the first one that the present code writes.
-            table.push((start, length + 1));
-        }
-        let start = output.len();
-        if let Ok(byte) = u8::try_from(code) {
-            output.push(byte);
-        } else {
-            let Some(&(from, length)) = table.get(code - LZW_FIRST) else {
-                break;
-            };
-            for at in from..from + length {
-                // An entry may reach into the bytes that are just being written.
-                output.extend(output.get(at).copied());
-            }
-        }
-        previous = Some((start, output.len() - start));
-        if LZW_FIRST + table.len() + early >= 1 << width && width < 12 {
-            width += 1;
         }
     }
     output
@@ -154,7 +123,7 @@ fn ascii_hex(data: &[u8]) -> Vec<u8> {
     hex_bytes(&digits)
 }
 
-/// A last digit that stands alone counts as if a zero followed.
+/// The bytes of hexadecimal digits. A last digit without a partner is followed by a zero.
 pub(super) fn hex_bytes(digits: &[u8]) -> Vec<u8> {
     digits
         .chunks(2)
@@ -195,7 +164,7 @@ struct Rows {
     left: usize,
 }
 
-/// Undoes the predictor, whose rows were found to be of a sane width.
+/// Undoes the predictor. The caller has checked the width of its rows.
 fn unpredicted(data: Vec<u8>, parameters: &Dictionary) -> Result<Vec<u8>, FilterError> {
     let positive = |key: &[u8], default: usize| {
         let value = parameters.integer(key).and_then(|value| usize::try_from(value).ok());
@@ -276,18 +245,17 @@ mod tests {
 
     use pretty_assertions::assert_eq;
     use proptest::prelude::*;
-    use weezl::BitOrder;
     use weezl::encode::Encoder;
 
     use super::*;
-    use crate::workspace::pdf::lexer::Lexer;
+    use crate::workspace::pdf::lexer::PdfLexer;
     use crate::workspace::pdf::object::Object;
     use crate::workspace::pdf::test_pdf::deflate;
 
     const LIMIT: usize = 1000;
 
     fn parameters(text: &str) -> Dictionary {
-        match Lexer::new(text.as_bytes(), 0).object() {
+        match PdfLexer::new(text.as_bytes(), 0).object() {
             Some(Object::Dictionary(parameters)) => parameters,
             _ => Dictionary::default(),
         }
@@ -365,9 +333,9 @@ mod tests {
         // Enough different pairs to fill the table more than once.
         let data: Vec<u8> = (0..40_000_u32).map(|at| (at * at / 7).to_le_bytes()[0]).collect();
         let early = Encoder::with_tiff_size_switch(BitOrder::Msb, 8).encode(&data);
-        assert_eq!(early.map(|packed| lzw(&packed, 1, data.len())).ok(), Some(data.clone()));
+        assert_eq!(early.map(|packed| lzw(&packed, true, data.len())).ok(), Some(data.clone()));
         let late = Encoder::new(BitOrder::Msb, 8).encode(&data);
-        assert_eq!(late.map(|packed| lzw(&packed, 0, data.len())).ok(), Some(data));
+        assert_eq!(late.map(|packed| lzw(&packed, false, data.len())).ok(), Some(data));
     }
 
     proptest! {
@@ -389,7 +357,7 @@ mod tests {
             for predictor in [1, 2] {
                 prop_assert_eq!(own("FlateDecode", &packed, predictor), other("FlateDecode", &packed, predictor));
             }
-            // The other reader refuses rows that are cut or of an unknown filter.
+            // The other reader refuses truncated rows and unknown row filters.
             let width = usize::try_from(columns * colors).unwrap_or(1) + 1;
             let mut rows = data;
             rows.truncate(rows.len() / width * width);

@@ -1,12 +1,12 @@
-//! What turns the bytes a page shows into characters, and how far they move the pen.
+//! Fonts: which characters the bytes of a shown string are, and how far each moves the pen.
 
 use super::PdfError;
 use super::code_map::{CodeMap, MAX_CODE_BYTES, big_endian};
 use super::encoding::{BuiltIn, CodeMeaning, SIMPLE_CODES, SimpleEncoding, own_widths};
 use super::font_program::names_by_code;
 use super::object::{Dictionary, Object};
+use super::object_reader::ObjectReader;
 use super::predefined_codes::PredefinedCodes;
-use super::reader::Reader;
 use super::standard_fonts::StandardFont;
 
 /// Widths are given in thousandths of the font size.
@@ -15,20 +15,20 @@ const UNITS_PER_EM: f64 = 1000.0;
 pub(super) struct Font {
     codes: Codes,
     to_unicode: CodeMap,
-    /// Sorted ranges of codes with their width in units of the font size; empty if unknown.
+    /// Sorted ranges of codes with their width in units of the font size. Empty if widths are unknown.
     widths: Vec<(u32, u32, f64)>,
     default_width: f64,
-    /// Whether the pen moves down the page instead of along the line.
+    /// Whether the font is for vertical writing, where the pen moves down the page.
     pub(super) is_vertical: bool,
 }
 
-/// How shown bytes are split into codes, and what these mean where the font has no map to text.
+/// How a string is split into codes, and the meaning of codes that are not in the font's map to text.
 enum Codes {
-    /// One byte each.
+    /// Each byte is a code.
     Simple(SimpleEncoding),
-    /// Characters of an encoding.
+    /// Codes are characters of a named encoding.
     Predefined(PredefinedCodes),
-    /// Numbers of glyphs, as long as the map says; two bytes each where it does not.
+    /// Codes are glyph numbers of the length that the map gives, or of two bytes if it gives none.
     Glyphs(CodeMap),
 }
 
@@ -38,12 +38,12 @@ pub(super) struct ShownCode {
     pub(super) width: f64,
     /// Whether it is the single byte to which word spacing applies.
     pub(super) is_word_space: bool,
-    /// Whether something is drawn of which nobody knows the text.
+    /// Whether a glyph is drawn whose text is unknown.
     pub(super) is_undecoded: bool,
 }
 
 impl Font {
-    pub(super) fn load(reader: &mut Reader<'_>, font: &Dictionary) -> Result<Self, PdfError> {
+    pub(super) fn load(reader: &mut ObjectReader<'_>, font: &Dictionary) -> Result<Self, PdfError> {
         let encoding = reader.get(font, b"Encoding")?;
         let to_unicode = match reader.get(font, b"ToUnicode")? {
             Some(Object::Stream(stream)) => {
@@ -60,7 +60,7 @@ impl Font {
     }
 
     fn simple(
-        reader: &mut Reader<'_>,
+        reader: &mut ObjectReader<'_>,
         font: &Dictionary,
         subtype: Option<&[u8]>,
         encoding: Option<Object>,
@@ -84,7 +84,7 @@ impl Font {
             _ => BuiltIn::Standard,
         };
         let encoding = SimpleEncoding::load(reader, encoding, built_in)?;
-        // The glyphs of a Type 3 font have a scale of their own.
+        // A Type 3 font defines the scale of its glyphs.
         let scale = match reader.get(font, b"FontMatrix")? {
             Some(Object::Array(matrix)) if subtype == Some(b"Type3") => {
                 matrix.first().map_or(0.0, Object::as_number)
@@ -110,7 +110,7 @@ impl Font {
     }
 
     fn composite(
-        reader: &mut Reader<'_>,
+        reader: &mut ObjectReader<'_>,
         font: &Dictionary,
         encoding: Option<Object>,
         to_unicode: CodeMap,
@@ -136,7 +136,7 @@ impl Font {
 
     fn read_composite_widths(
         &mut self,
-        reader: &mut Reader<'_>,
+        reader: &mut ObjectReader<'_>,
         font: &Dictionary,
     ) -> Result<(), PdfError> {
         let Some(Object::Array(descendants)) = reader.get(font, b"DescendantFonts")? else {
@@ -177,7 +177,7 @@ impl Font {
         Ok(())
     }
 
-    /// Takes one code off the front of `bytes` and appends its text; nothing where no byte is left.
+    /// Takes one code from the front of `bytes` and appends its text. `None` at the end of the string.
     pub(super) fn take_code(&self, bytes: &mut &[u8], text: &mut String) -> Option<ShownCode> {
         if bytes.is_empty() {
             return None;
@@ -196,8 +196,8 @@ impl Font {
         Some(ShownCode { width: self.width(code), is_word_space: code == b" ", is_undecoded })
     }
 
-    /// How long the first code is, and its text by the font's map. Where the map knows no code of the
-    /// length that the font tells, the shortest that it knows counts.
+    /// The length of the first code, and its text by the font's map. If the map has no code of the
+    /// length that the font gives, the shortest code that it has is taken.
     fn mapped(&self, bytes: &[u8]) -> (usize, Option<Vec<u16>>) {
         let told = match &self.codes {
             Codes::Simple(_) => 1,
@@ -208,7 +208,7 @@ impl Font {
         let others = (1..=MAX_CODE_BYTES).filter(|&length| length != told);
         let found = match &self.codes {
             Codes::Simple(_) => target(1).or_else(|| {
-                // Some maps of simple fonts write their codes as two bytes.
+                // Some maps of simple fonts have codes of two bytes.
                 let code = [0, *bytes.first()?];
                 Some((1, self.to_unicode.target(&code)?))
             }),
@@ -218,7 +218,7 @@ impl Font {
         found.map_or((told, None), |(length, text)| (length, Some(text)))
     }
 
-    /// Appends the text of a code that the font's map does not have; says whether it is known.
+    /// Appends the text of a code that is not in the font's map. Returns whether the text is known.
     fn decode(&self, code: &[u8], text: &mut String) -> bool {
         match &self.codes {
             Codes::Simple(encoding) => match encoding.meaning(code.first().copied().unwrap_or(0)) {
@@ -233,7 +233,7 @@ impl Font {
         true
     }
 
-    /// Whether widths are more than a guess.
+    /// Whether the widths are those of the font and not a guess.
     pub(super) fn is_measured(&self) -> bool {
         !self.widths.is_empty()
     }
@@ -242,7 +242,7 @@ impl Font {
     fn width(&self, code: &[u8]) -> f64 {
         let number = match &self.codes {
             Codes::Simple(_) => big_endian(code),
-            // Widths are told by glyph, and which glyph a code has is not known here.
+            // The file gives widths by glyph, and the glyph of a code is unknown here.
             Codes::Predefined(_) => return if code.len() == 1 { 0.5 } else { self.default_width },
             Codes::Glyphs(map) => {
                 let glyph = map.target(code).and_then(|units| units.first().copied());
@@ -255,7 +255,7 @@ impl Font {
     }
 }
 
-/// The widths of a font that every reader has, by code.
+/// The widths of a standard font, by code.
 fn standard_widths(
     standard: StandardFont,
     built_in: BuiltIn<'_>,
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn knows_the_widths_and_codes_of_the_fonts_that_every_reader_has() {
-        // Each string is placed where the one before ends, so that no word is broken.
+        // Each string is placed at the end of the one before, so that both are one word.
         for (name, shown) in [
             ("Helvetica", "(wid) Tj 15 0 Td (th) Tj"),
             ("ABCDEF+Arial-BoldMT", "(wid) Tj 16.67 0 Td (th) Tj"),

@@ -1,13 +1,13 @@
-//! The codes that an embedded Type 1 font gives its glyphs, from the readable part of its program.
+//! The glyph names of an embedded Type 1 font by code, from the unencrypted part of its program.
 
 use super::encoding::SIMPLE_CODES;
 use super::lexer::find;
 
-/// The readable part is a few kilobytes.
+/// The unencrypted part usually has a few kilobytes.
 const MAX_LOOKED_AT: usize = 64 * 1024;
 
-/// The glyph of each code, as `dup 65 /A put` lines tell. Nothing where the program has the standard
-/// codes or cannot be read.
+/// The glyph name of each code, from lines such as `dup 65 /A put`. Empty if the program uses the
+/// standard encoding or cannot be read.
 pub(super) fn names_by_code(program: &[u8]) -> Vec<(usize, Vec<u8>)> {
     let end = find(program, b"eexec", 0).unwrap_or(program.len()).min(MAX_LOOKED_AT);
     let readable = program.get(..end).unwrap_or(program);
@@ -33,7 +33,7 @@ pub(super) fn names_by_code(program: &[u8]) -> Vec<(usize, Vec<u8>)> {
     names
 }
 
-/// A number, also to another base: `8#101`.
+/// Parses a number, which may name its base, as in `8#101`.
 fn number(word: &str) -> Option<usize> {
     match word.split_once('#') {
         Some((base, digits)) => {

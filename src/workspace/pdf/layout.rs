@@ -1,37 +1,41 @@
-//! Turns placed characters into lines of text: where a line ends, where a word does, what is off the page.
+//! Turns characters at positions into lines of text.
+//!
+//! A PDF does not store lines or words, so both are found by position: a shift off the line starts a
+//! new line, a gap along it a new word. Text outside the visible part of the page is left out.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::MAX_PAGE_TEXT;
 use super::right_to_left::{PlacedText, has_right_to_left, in_reading_order};
 
-/// Beyond so many characters a line is left in the order in which it was drawn.
+/// A line with more characters than this is kept in the order in which it was drawn.
 const MAX_REORDERED: usize = 8192;
-/// In units of the font size: a gap that separates words, and a shift off the line that starts a new one.
+/// The gap that separates words, in units of the font size.
 const WORD_GAP: f64 = 0.15;
+/// The shift off the line that starts a new line, in units of the font size.
 const LINE_SHIFT: f64 = 0.5;
-/// How far two directions of writing may differ (as a cosine) to belong to one line.
+/// The cosine of the largest angle between two texts on one line.
 const SAME_DIRECTION: f64 = 0.9;
 
-/// Where something is on the page.
+/// A position on the page: x, then y.
 pub(super) type Point = [f64; 2];
 
-/// Where one character is drawn.
+/// The position, direction and size of one drawn character.
 #[derive(Clone, Copy)]
 pub(super) struct Placement {
     pub(super) start: Point,
     pub(super) end: Point,
-    /// Of length one, the way the writing goes.
+    /// The direction of writing, as a vector of length one.
     pub(super) direction: Point,
-    /// The font size on the page.
+    /// The font size, as scaled on the page.
     pub(super) em: f64,
-    /// Whether the pen was set anew for this text, not only advanced.
+    /// Whether the pen was set to a new position before this text, not only advanced by the last one.
     pub(super) was_moved: bool,
-    /// Whether the font's widths make `end` more than a guess.
+    /// Whether `end` is based on the font's widths. Otherwise it is a guess.
     pub(super) is_measured: bool,
 }
 
-/// A rectangle on the page by its lowest and its highest corner.
+/// A rectangle on the page, by its lower left and upper right corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Area {
     pub(super) low: Point,
@@ -39,7 +43,7 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// The part that two rectangles share.
+    /// The intersection of two rectangles.
     pub(super) fn overlap(self, other: Self) -> Option<Self> {
         let low = [self.low[0].max(other.low[0]), self.low[1].max(other.low[1])];
         let high = [self.high[0].min(other.high[0]), self.high[1].min(other.high[1])];
@@ -53,28 +57,28 @@ impl Area {
 }
 
 #[derive(Default)]
-pub(super) struct Layout {
+pub(super) struct PageLayout {
     text: String,
-    /// What is visible; everything where the page does not say.
+    /// The visible part of the page. Everything is visible if the page does not define it.
     visible: Option<Area>,
     last: Option<Placement>,
     line_start: usize,
-    /// The characters of the line, for as long as it may have to be reordered.
+    /// The characters of the current line, in case it has to be reordered.
     line: Vec<PlacedText>,
     is_cut: bool,
 }
 
-impl Layout {
+impl PageLayout {
     pub(super) fn of_page(visible: Option<Area>) -> Self {
         Self { visible, ..Self::default() }
     }
 
-    /// Whether there is more text than is kept.
+    /// Whether text was dropped because the page has too much.
     pub(super) const fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Adds a character, or what a ligature stands for.
+    /// Adds a character, or the characters of a ligature.
     pub(super) fn place(&mut self, characters: &str, placement: Placement) {
         if self.is_cut || !self.is_visible(&placement) {
             return;
@@ -101,7 +105,7 @@ impl Layout {
         self.cut();
     }
 
-    /// Adds text that stands by itself, on lines of its own.
+    /// Adds text without a position, on separate lines.
     pub(super) fn add_lines(&mut self, text: &str) {
         if self.is_cut {
             return;
@@ -116,7 +120,7 @@ impl Layout {
         self.cut();
     }
 
-    /// Begins a new line with whatever comes next.
+    /// Ends the current line: the next text starts a new one.
     pub(super) fn end_line(&mut self) {
         self.reorder_line();
         if !self.text.is_empty() && !self.text.ends_with('\n') {
@@ -133,7 +137,7 @@ impl Layout {
         self.text
     }
 
-    /// By its middle, because writing often begins or ends at the very edge.
+    /// Whether the middle of the character is visible. Its start or end may be just off the edge.
     fn is_visible(&self, placement: &Placement) -> bool {
         let ([start_x, start_y], [end_x, end_y]) = (placement.start, placement.end);
         let middle = [start_x.midpoint(end_x), start_y.midpoint(end_y)];
@@ -172,7 +176,7 @@ impl Layout {
             self.is_cut = true;
             let end = (0..=MAX_PAGE_TEXT).rev().find(|&end| self.text.is_char_boundary(end));
             self.text.truncate(end.unwrap_or(0));
-            // What is recorded of the line may lie behind the cut.
+            // Characters recorded for the line may have been cut off.
             self.line.clear();
             self.line_start = self.text.len();
         }
@@ -183,8 +187,9 @@ fn dot([x, y]: Point, [other_x, other_y]: Point) -> f64 {
     x * other_x + y * other_y
 }
 
-/// Characters that only exist because fonts have glyphs for them: ligatures, and the forms that Hebrew
-/// and Arabic letters take beside others. Readers search for the letters.
+/// Whether this character stands for letters in a certain shape: a ligature, or the form that a
+/// Hebrew or Arabic letter has next to others. Such text is normalised, because people search for
+/// the letters.
 fn is_presentation_form(character: char) -> bool {
     matches!(character, '\u{fb00}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
@@ -203,7 +208,7 @@ mod tests {
 
     #[test]
     fn follows_spacing_and_stretching_of_characters() {
-        // In each, what comes last begins where what comes first ends: one word.
+        // In each, the last text starts where the first ends, so both are one word.
         for operators in [
             // "ab" is 11.12 wide in Helvetica at 10, and each character may be wider by 3.
             "BT /F1 10 Tf 3 Tc (ab) Tj ET BT 17.12 0 Td (c) Tj ET",
@@ -214,7 +219,7 @@ mod tests {
         }
         assert_eq!(drawn("BT /F1 10 Tf 20 Tw (a b) Tj ET BT 33.9 0 Td (c) Tj ET"), "a bc");
         assert_eq!(drawn("BT /F1 10 Tf 0 3 (ab) \" ET BT 17.12 0 Td (c) Tj ET"), "abc");
-        // What the old spacing would have made one word.
+        // With the spacing before, this would be one word.
         assert_eq!(drawn("BT /F1 10 Tf -3 Tc (ab) Tj ET BT 11.12 0 Td (c) Tj ET"), "ab c");
     }
 
@@ -272,14 +277,14 @@ mod tests {
             let content = stream("", format!("BT /F1 10 Tf {operators} ET").as_bytes());
             text_of(&document_with_font(font, &[content], &[stream("", map)]))
         };
-        // Seen from left to right, as most writers draw it.
+        // Drawn from left to right, as most writers do.
         assert_eq!(text("<0003 0002 0001> Tj"), "\u{5d0}\u{5d1}\u{5d2}");
-        // Character by character from the right.
+        // Drawn from the right, character by character.
         assert_eq!(
             text("100 0 Td <0001> Tj -5 0 Td <0002> Tj -5 0 Td <0003> Tj -12 0 Td <0004> Tj"),
             "\u{5d0}\u{5d1}\u{5d2} \u{5d3}"
         );
-        // Forms of letters are letters, and a Latin word keeps its order.
+        // Presentation forms become letters, and a Latin word keeps its order.
         assert_eq!(text("<0041 0042 0030 0032 0031> Tj"), "\u{627}\u{644}\u{627} AB");
         assert_eq!(text("<0002 0001> Tj 0 -20 Td <0041> Tj"), "\u{5d0}\u{5d1}\nA");
     }

@@ -1,9 +1,9 @@
-//! Tokens and objects of the PDF syntax, with bounds on nesting and size.
+//! Parses tokens and objects of the PDF syntax, with limits on nesting and size.
 
 use super::filters::hex_bytes;
 use super::object::{Dictionary, Object};
 
-/// Values in one object: each takes about a hundred bytes once parsed.
+/// The most values in one object. Each takes about a hundred bytes of memory.
 const MAX_VALUES: usize = 200_000;
 pub(super) const MAX_DEPTH: usize = 64;
 
@@ -28,25 +28,26 @@ fn is_regular(byte: u8) -> bool {
     !is_space(byte) && !b"()<>[]{}/%".contains(&byte)
 }
 
-pub(super) enum Token<'a> {
+pub(super) enum PdfToken<'a> {
     Value(Object),
     Keyword(&'a [u8]),
 }
 
-/// Reads PDF tokens; once it meets nesting or size beyond the bounds it reads nothing more.
-pub(super) struct Lexer<'a> {
+/// Reads PDF tokens. Once a limit on nesting or size is exceeded, it sets `overflowed` and reads no
+/// further.
+pub(super) struct PdfLexer<'a> {
     pub(super) data: &'a [u8],
     pub(super) at: usize,
     values_left: usize,
     pub(super) overflowed: bool,
 }
 
-impl<'a> Lexer<'a> {
+impl<'a> PdfLexer<'a> {
     pub(super) fn new(data: &'a [u8], at: usize) -> Self {
         Self { data, at, values_left: MAX_VALUES, overflowed: false }
     }
 
-    /// Starts counting values anew: each operator of a content is an object of its own.
+    /// Resets the count of values: in page content, the limit is per operator.
     pub(super) fn forget_values(&mut self) {
         self.values_left = MAX_VALUES;
     }
@@ -82,12 +83,12 @@ impl<'a> Lexer<'a> {
 
     pub(super) fn object(&mut self) -> Option<Object> {
         match self.token(0)? {
-            Token::Value(value) => Some(value),
-            Token::Keyword(_) => None,
+            PdfToken::Value(value) => Some(value),
+            PdfToken::Keyword(_) => None,
         }
     }
 
-    pub(super) fn token(&mut self, depth: usize) -> Option<Token<'a>> {
+    pub(super) fn token(&mut self, depth: usize) -> Option<PdfToken<'a>> {
         self.skip_space();
         if self.overflowed || depth > MAX_DEPTH || self.values_left == 0 {
             self.overflowed = true;
@@ -108,12 +109,12 @@ impl<'a> Lexer<'a> {
                 b"" => {
                     let stray = self.data.get(self.at..=self.at)?;
                     self.at += 1;
-                    return Some(Token::Keyword(stray));
+                    return Some(PdfToken::Keyword(stray));
                 }
-                keyword => return Some(Token::Keyword(keyword)),
+                keyword => return Some(PdfToken::Keyword(keyword)),
             },
         };
-        Some(Token::Value(value))
+        Some(PdfToken::Value(value))
     }
 
     fn name(&mut self) -> Vec<u8> {
@@ -213,11 +214,11 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The ` 0 R` that makes the integer before it a reference.
+    /// Reads the ` 0 R` that makes the integer before it a reference.
     fn generation(&mut self) -> Option<u16> {
         let window = self.data.get(self.at..)?;
         let window = window.get(..24).unwrap_or(window);
-        let mut ahead = Lexer::new(window, 0);
+        let mut ahead = PdfLexer::new(window, 0);
         let spaced = !ahead.take_while(is_space).is_empty();
         let digits = ahead.take_while(|byte| byte.is_ascii_digit());
         let generation = std::str::from_utf8(digits).ok()?.parse().ok()?;
@@ -238,9 +239,9 @@ impl<'a> Lexer<'a> {
                 return Some(items);
             }
             match self.token(depth + 1)? {
-                Token::Value(item) => items.push(item),
-                Token::Keyword(b"endobj" | b"endstream" | b"stream") => return Some(items),
-                Token::Keyword(_) => {}
+                PdfToken::Value(item) => items.push(item),
+                PdfToken::Keyword(b"endobj" | b"endstream" | b"stream") => return Some(items),
+                PdfToken::Keyword(_) => {}
             }
         }
     }
@@ -258,10 +259,10 @@ impl<'a> Lexer<'a> {
                 if self.data.get(self.at..).is_some_and(|rest| rest.starts_with(b">>")) {
                     continue;
                 }
-                if let Token::Value(value) = self.token(depth + 1)? {
+                if let PdfToken::Value(value) = self.token(depth + 1)? {
                     entries.push((key, value));
                 }
-            } else if let Token::Keyword(b"endobj" | b"endstream" | b"stream") =
+            } else if let PdfToken::Keyword(b"endobj" | b"endstream" | b"stream") =
                 self.token(depth + 1)?
             {
                 return Some(Dictionary::new(entries));

@@ -1,9 +1,9 @@
-//! Where drawing comes to lie on the page.
+//! Matrices that map coordinates of drawing operators to positions on the page.
 
 use super::layout::{Area, Point};
 use super::object::Object;
 
-/// Where the horizontal unit, the vertical unit and the origin come to lie.
+/// The images of the horizontal unit vector, the vertical unit vector and the origin.
 pub(super) type Matrix = [[f64; 2]; 3];
 pub(super) const IDENTITY: Matrix = shift(0.0, 0.0);
 
@@ -19,7 +19,7 @@ pub(super) fn multiply(first: Matrix, second: Matrix) -> Matrix {
     [across, up, [x + origin_x, y + origin_y]]
 }
 
-/// The identity where there are not the six numbers of a matrix.
+/// The matrix of six numbers; the identity if there are not six.
 pub(super) fn matrix_of(operands: &[Object]) -> Matrix {
     if operands.len() != 6 {
         return IDENTITY;
@@ -29,7 +29,7 @@ pub(super) fn matrix_of(operands: &[Object]) -> Matrix {
     [pair(), pair(), pair()]
 }
 
-/// The rectangle between the two corners that four numbers tell; nothing where it is empty.
+/// The rectangle of four numbers, which are two opposite corners. `None` if it is empty.
 pub(super) fn area_of(corners: &[Object]) -> Option<Area> {
     let [x, y, other_x, other_y] = corners else { return None };
     let [x, y, other_x, other_y] = [x, y, other_x, other_y].map(Object::as_number);
@@ -38,13 +38,13 @@ pub(super) fn area_of(corners: &[Object]) -> Option<Area> {
     (high[0] > low[0] && high[1] > low[1]).then_some(Area { low, high })
 }
 
-/// Where a point comes to lie.
+/// The point, mapped by a matrix.
 pub(super) fn moved([x, y]: Point, by: Matrix) -> Point {
     let [_, _, origin] = multiply(shift(x, y), by);
     origin
 }
 
-/// The smallest rectangle that holds another one once it has been moved.
+/// The smallest upright rectangle around another one that was mapped by a matrix.
 pub(super) fn moved_area(Area { low, high }: Area, by: Matrix) -> Area {
     let corners = [low, high, [low[0], high[1]], [high[0], low[1]]].map(|it| moved(it, by));
     let bound = |part: usize, choose: fn(f64, f64) -> f64| {
@@ -57,7 +57,7 @@ pub(super) fn moved_area(Area { low, high }: Area, by: Matrix) -> Area {
     }
 }
 
-/// Moves and stretches one rectangle onto another.
+/// The matrix that moves and scales one rectangle onto another.
 pub(super) fn onto(from: Area, to: Area) -> Matrix {
     let factor = |part: usize| {
         let length =

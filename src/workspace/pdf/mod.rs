@@ -1,14 +1,16 @@
-//! The text of a PDF, page by page, at a cost that no file can drive up.
+//! Reads the text of a PDF, page by page, with a limit on time and memory that holds for any file.
 //!
-//! `scan` finds where objects are, `reader` parses them with `lexer` when they are asked for,
-//! `decrypt` and `unpack` (by `filters`) give the data of their streams, `page_tree` lists the
-//! pages, and `page_text` runs a page's drawing operators and those of its `annotations`. There
-//! `font` turns bytes into characters, by `encoding`, `code_map` or `predefined_codes`, and `layout`
-//! makes lines of them. `budget` is charged for every step.
+//! `object_scan` finds where the objects of a file are, `object_reader` parses them with `lexer` on
+//! demand, `decrypt` and `unpack` (with `filters`) return the data of their streams, and `page_tree`
+//! lists the pages. `page_text` runs the drawing operators of a page and of its `annotations`;
+//! `text_drawing` carries out those that show text. There `font` turns bytes into characters (with
+//! `encoding`, `code_map` or `predefined_codes`) and `layout` puts them together into lines. Every
+//! step is charged to the `budget`.
 //!
-//! No general PDF library does this within a bound: they load a document eagerly, where two bytes
-//! of an array become a hundred bytes of memory, allocate a predictor's `/Columns` as written and
-//! expand a `ToUnicode` range code by code, so that a file of a few kilobytes takes gigabytes.
+//! This is not done by a PDF library because none has such a limit: they load the whole document,
+//! where two bytes of an array become a hundred bytes of memory, allocate a predictor's `/Columns` as
+//! written, and expand a `ToUnicode` range code by code, so that a file of a few kilobytes can take
+//! gigabytes.
 //!
 //! It must never know about tools, policy, sessions or JSON, and it never touches the disk.
 
@@ -24,60 +26,61 @@ mod layout;
 mod lexer;
 mod matrix;
 mod object;
+mod object_reader;
+mod object_scan;
 mod page_range;
 mod page_text;
 mod page_tree;
 mod predefined_codes;
-mod reader;
 mod right_to_left;
-mod scan;
 mod standard_fonts;
 #[cfg(test)]
 mod test_pdf;
+mod text_drawing;
 mod text_string;
 mod unpack;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lexer::find;
-pub use page_range::{PageRange, PageRangeError};
+use object_reader::ObjectReader;
+pub(crate) use page_range::PageRange;
 use page_text::PageText;
-use reader::Reader;
 
-/// The most pages one read may ask for.
-pub const MAX_PAGES_PER_READ: u32 = 20;
-/// The most pages a document may have to be read without naming pages.
-pub const MAX_PAGES_WITHOUT_RANGE: u32 = 10;
+/// The most pages that can be read at once.
+pub(crate) const MAX_PAGES_PER_READ: u32 = 20;
+/// Documents with more pages than this can only be read with a page range.
+pub(crate) const MAX_PAGES_WITHOUT_RANGE: u32 = 10;
 /// The most text, in bytes, that is kept of one page.
-pub const MAX_PAGE_TEXT: usize = 1024 * 1024;
+pub(crate) const MAX_PAGE_TEXT: usize = 1024 * 1024;
 
-/// How far into a file its header may begin, as common readers allow.
+/// The header may begin within this many bytes, as in other PDF readers.
 const HEADER_WINDOW: usize = 1024;
 
-/// What was read of a PDF.
+/// The text of some or all pages of a PDF.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PdfText {
+pub(crate) struct PdfText {
     /// How many pages the document has.
-    pub total_pages: u32,
+    pub(crate) total_pages: u32,
     /// The pages asked for, in order.
-    pub pages: Vec<PdfPage>,
+    pub(crate) pages: Vec<PdfPage>,
 }
 
 /// The text of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PdfPage {
+pub(crate) struct PdfPage {
     /// The page's number, counted from 1.
-    pub number: u32,
-    /// The text in the order in which the page draws it.
-    pub text: String,
-    /// What the text lacks, if anything: it was cut, or some of it could not be decoded.
-    pub note: Option<String>,
+    pub(crate) number: u32,
+    /// The text, in the order in which the page draws it.
+    pub(crate) text: String,
+    /// What is missing from the text, if anything: it was cut, or some of it could not be decoded.
+    pub(crate) note: Option<String>,
 }
 
 /// Why a PDF could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PdfError {
-    /// The bytes hold no PDF header.
+pub(crate) enum PdfError {
+    /// There is no PDF header.
     #[error("not a PDF: no `%PDF-` within the first 1024 bytes; read the file as what it is")]
     NotAPdf,
     /// The document needs a password.
@@ -85,7 +88,7 @@ pub enum PdfError {
         "the PDF is encrypted and needs a password; decrypt it first, for example with `qpdf --decrypt`"
     )]
     Encrypted,
-    /// The structure of the document is beyond repair.
+    /// The structure of the document cannot be read.
     #[error("the PDF is damaged: {0}; repair it first, for example with `qpdf in.pdf out.pdf`")]
     Damaged(&'static str),
     /// The document is too long to be read whole.
@@ -120,29 +123,30 @@ pub enum PdfError {
         /// How many pages the document has.
         total: u32,
     },
-    /// Reading on would take more memory or time than a document is worth.
+    /// Reading the document would exceed a limit on time or memory.
     #[error("the PDF was refused: {0}; convert it to text by other means if you trust it")]
     TooComplex(&'static str),
     /// The caller asked to stop.
     #[error("reading the PDF was cancelled")]
     Cancelled,
-    /// A library failed in a way it should not.
-    #[error("the PDF reader failed inside: {0}; the file is probably damaged")]
+    /// The reader panicked, which is a bug.
+    #[error("the PDF reader crashed: {0}; the file is probably damaged")]
     Crashed(String),
 }
 
 /// Reads the text of a PDF, or of the pages in `range`.
 ///
-/// A range that begins inside the document and ends after it is cut at the last page.
+/// A range that ends after the last page ends at the last page.
 ///
 /// # Errors
-/// Says what is wrong with the file or the range; a hostile file is refused, never obeyed.
-pub fn read_pdf(
+/// Says what is wrong with the file or the range. A file that would take too much time or memory is
+/// refused.
+pub(crate) fn read_pdf(
     bytes: &[u8],
     range: Option<PageRange>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<PdfText, PdfError> {
-    // Inflating and the ciphers are foreign code: their panic must not cross into the host.
+    // Decompression and the ciphers are third-party code, and a panic must not reach the host.
     catch_unwind(AssertUnwindSafe(|| read(bytes, range, cancelled))).unwrap_or_else(|panic| {
         let message = panic
             .downcast_ref::<&str>()
@@ -167,7 +171,7 @@ fn read(
             return Err(PdfError::TooManyPages { first, last, asked });
         }
     }
-    let mut reader = Reader::open(bytes, cancelled)?;
+    let mut reader = ObjectReader::open(bytes, cancelled)?;
     let pages = reader.pages()?;
     let total = u32::try_from(pages.len()).unwrap_or(u32::MAX);
     let (first, last) = match range {

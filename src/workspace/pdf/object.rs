@@ -1,4 +1,4 @@
-//! The values a PDF is made of.
+//! The values that a PDF consists of: numbers, strings, names, arrays, dictionaries and streams.
 
 /// An object's number and generation.
 pub(super) type ObjectId = (u32, u16);
@@ -13,7 +13,7 @@ pub(super) enum Object {
     String(Vec<u8>),
     Array(Vec<Object>),
     Dictionary(Dictionary),
-    Stream(Stream),
+    Stream(PdfStream),
     Reference(ObjectId),
 }
 
@@ -32,8 +32,7 @@ impl Object {
         }
     }
 
-    /// The value of a number, and 0 for anything else: what is drawn at a place that makes no
-    /// sense is still read.
+    /// The value of a number, and 0 for anything else: text at an invalid position is still read.
     pub(super) fn as_number(&self) -> f64 {
         match self {
             Self::Integer(value) => {
@@ -46,15 +45,15 @@ impl Object {
     }
 }
 
-/// Sorted by key. A map would take a kilobyte for the one entry that most dictionaries of a
-/// hostile file have.
+/// A dictionary as a list sorted by key. A hash map would take a kilobyte even for one entry, and a
+/// hostile file can have very many small dictionaries.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Dictionary {
     entries: Vec<(Vec<u8>, Object)>,
 }
 
 impl Dictionary {
-    /// The last of several entries with one key counts.
+    /// Of several entries with the same key, the last one is kept.
     pub(super) fn new(mut entries: Vec<(Vec<u8>, Object)>) -> Self {
         entries.reverse();
         entries.sort_by(|(first, _), (second, _)| first.cmp(second));
@@ -103,9 +102,9 @@ impl Dictionary {
     }
 }
 
-/// A stream as it is in the file, but decrypted.
+/// A stream as stored in the file, but decrypted. `unpack` applies its filters.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Stream {
+pub(super) struct PdfStream {
     pub(super) dictionary: Dictionary,
     pub(super) content: Vec<u8>,
 }

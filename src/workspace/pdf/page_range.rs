@@ -1,18 +1,18 @@
-//! Which pages a reader of a PDF asks for.
+//! The pages of a PDF that a caller asks for, such as `3` or `1-5`.
 
-/// Pages counted from 1, both ends included.
+/// A range of pages, counted from 1, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageRange {
+pub(crate) struct PageRange {
     /// The first page wanted.
-    pub first: u32,
+    pub(crate) first: u32,
     /// The last page wanted.
-    pub last: u32,
+    pub(crate) last: u32,
 }
 
-/// Why a text does not name a range of pages.
+/// Why a text is not a range of pages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PageRangeError {
-    /// There is nothing to parse.
+pub(crate) enum PageRangeError {
+    /// The text is empty.
     #[error("pages is empty; give a page such as `3` or a range such as `1-5`")]
     Empty,
     /// One end of the range is missing.
@@ -41,8 +41,8 @@ impl PageRange {
     /// Parses `3` or `1-5`; spaces around the numbers are allowed, an open end is not.
     ///
     /// # Errors
-    /// Names what is wrong with the text and shows a right form.
-    pub fn parse(text: &str) -> Result<Self, PageRangeError> {
+    /// Says what is wrong with the text and gives a correct example.
+    pub(crate) fn parse(text: &str) -> Result<Self, PageRangeError> {
         let text = text.trim();
         if text.is_empty() {
             return Err(PageRangeError::Empty);

@@ -1,88 +1,47 @@
-//! Runs the drawing operators of a page that matter for its text.
+//! Reads the text of one page: finds its content and its resources, and runs its drawing operators.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::font::Font;
-use super::layout::{Area, Layout, Placement};
-use super::lexer::{Lexer, MAX_DEPTH, Token, find, is_space};
-use super::matrix::{IDENTITY, Matrix, area_of, matrix_of, multiply, shift};
-use super::object::{Dictionary, Object, ObjectId, Stream};
-use super::reader::Reader;
+use super::layout::{Area, PageLayout};
+use super::lexer::{MAX_DEPTH, PdfLexer, PdfToken, find, is_space};
+use super::matrix::{IDENTITY, Matrix, area_of, matrix_of, multiply};
+use super::object::{Dictionary, Object, ObjectId, PdfStream};
+use super::object_reader::ObjectReader;
+use super::text_drawing::TextDrawing;
 use super::unpack::MAX_UNPACKED;
 use super::{MAX_PAGE_TEXT, PdfError, PdfPage};
 
 const MAX_FORM_DEPTH: usize = 4;
-const MAX_GRAPHICS_STATES: usize = 256;
 const MAX_OPERANDS: usize = 512;
-/// How much of a content is parsed before it is charged for.
+/// How many bytes of content are parsed before they are charged to the budget.
 const CHARGE_EVERY: usize = 256 * 1024;
 
-/// Read once for each content: copying these for every form drawn would cost more than the forms.
+/// The fonts and forms that a content refers to by name. Shared by a page and the forms it draws:
+/// copying these for every form would cost more than drawing it.
 #[derive(Default)]
 pub(super) struct Resources {
     fonts: Dictionary,
     forms: Dictionary,
 }
 
-#[derive(Clone)]
-struct GraphicsState {
-    page: Matrix,
-    font: Option<Rc<Font>>,
-    size: f64,
-    leading: f64,
-    /// Added to the width of every character, and of every space.
-    character_spacing: f64,
-    word_spacing: f64,
-    /// By which factor text is stretched along its line.
-    stretch: f64,
-}
-
 pub(super) struct PageText<'r, 'a> {
-    pub(super) reader: &'r mut Reader<'a>,
-    pub(super) layout: Layout,
+    pub(super) reader: &'r mut ObjectReader<'a>,
+    pub(super) drawing: TextDrawing,
     damaged: bool,
-    undecoded: usize,
-    state: GraphicsState,
-    saved: Vec<GraphicsState>,
-    line: Matrix,
-    pen: Matrix,
-    /// Whether the pen was set anew since the last text, not only advanced.
-    moved: bool,
-    /// The text of the code that is being shown; kept, so that no code allocates.
-    shown: String,
 }
 
 impl<'r, 'a> PageText<'r, 'a> {
     pub(super) fn of(
-        reader: &'r mut Reader<'a>,
+        reader: &'r mut ObjectReader<'a>,
         number: u32,
         id: ObjectId,
     ) -> Result<PdfPage, PdfError> {
-        let state = GraphicsState {
-            page: IDENTITY,
-            font: None,
-            size: 1.0,
-            leading: 0.0,
-            character_spacing: 0.0,
-            word_spacing: 0.0,
-            stretch: 1.0,
-        };
-        let mut page = Self {
-            reader,
-            layout: Layout::default(),
-            damaged: false,
-            undecoded: 0,
-            state,
-            saved: Vec::new(),
-            line: IDENTITY,
-            pen: IDENTITY,
-            moved: false,
-            shown: String::new(),
-        };
+        let mut page = Self { reader, drawing: TextDrawing::default(), damaged: false };
         match page.reader.load(id)? {
             Some(Object::Dictionary(dictionary)) => {
-                page.layout = Layout::of_page(page.visible_area(&dictionary)?);
+                page.drawing.layout = PageLayout::of_page(page.visible_area(&dictionary)?);
                 let resources = page.inherited_resources(&dictionary)?;
                 let content = page.content(&dictionary)?;
                 page.run(&content, &resources, 0)?;
@@ -95,12 +54,12 @@ impl<'r, 'a> PageText<'r, 'a> {
 
     fn finish(self, number: u32) -> PdfPage {
         let mut notes = Vec::new();
-        if self.layout.is_cut() {
+        if self.drawing.layout.is_cut() {
             notes.push(format!(
                 "only the first {MAX_PAGE_TEXT} bytes of this page's text are shown"
             ));
         }
-        match self.undecoded {
+        match self.drawing.undecoded {
             0 => {}
             1 => notes.push("1 character is in a font without a readable encoding".to_owned()),
             count => {
@@ -110,11 +69,11 @@ impl<'r, 'a> PageText<'r, 'a> {
         if self.damaged {
             notes.push("part of this page is damaged and was skipped".to_owned());
         }
-        let text = self.layout.into_text();
+        let text = self.drawing.layout.into_text();
         PdfPage { number, text, note: (!notes.is_empty()).then(|| notes.join("; ")) }
     }
 
-    /// An entry that a page has from the nearest node above it that has one.
+    /// An entry of a page, or of the nearest node above it in the page tree that has the entry.
     fn inherited(&mut self, page: &Dictionary, key: &[u8]) -> Result<Option<Object>, PdfError> {
         let mut node = page.clone();
         for _ in 0..MAX_DEPTH {
@@ -129,7 +88,7 @@ impl<'r, 'a> PageText<'r, 'a> {
         Ok(None)
     }
 
-    /// The part of the page that is shown; nothing where the page does not say or makes no sense.
+    /// The visible part of the page. `None` if the page does not define it or the definition is invalid.
     fn visible_area(&mut self, page: &Dictionary) -> Result<Option<Area>, PdfError> {
         let media = self.rectangle(page, b"MediaBox")?;
         let crop = self.rectangle(page, b"CropBox")?;
@@ -144,7 +103,7 @@ impl<'r, 'a> PageText<'r, 'a> {
         self.area(&corners)
     }
 
-    /// The rectangle between two corners.
+    /// The rectangle of four numbers, each of which may be a reference.
     pub(super) fn area(&mut self, corners: &[Object]) -> Result<Option<Area>, PdfError> {
         let mut values = Vec::new();
         for corner in corners.iter().take(4) {
@@ -192,7 +151,7 @@ impl<'r, 'a> PageText<'r, 'a> {
 
     fn run(&mut self, content: &[u8], resources: &Resources, depth: usize) -> Result<(), PdfError> {
         let mut chosen: HashMap<Vec<u8>, Rc<Font>> = HashMap::new();
-        let mut lexer = Lexer::new(content, 0);
+        let mut lexer = PdfLexer::new(content, 0);
         let mut operands: Vec<Object> = Vec::new();
         let mut charged = 0;
         while let Some(token) = lexer.token(0) {
@@ -201,19 +160,19 @@ impl<'r, 'a> PageText<'r, 'a> {
                 charged = lexer.at;
             }
             let operator = match token {
-                Token::Value(value) => {
+                PdfToken::Value(value) => {
                     if operands.len() < MAX_OPERANDS {
                         operands.push(value);
                     }
                     continue;
                 }
-                Token::Keyword(operator) => operator,
+                PdfToken::Keyword(operator) => operator,
             };
             lexer.forget_values();
             match operator {
                 b"Tf" => {
-                    self.state.size = operands.get(1).map_or(1.0, Object::as_number);
-                    self.state.font = match operands.first() {
+                    let size = operands.get(1).map_or(1.0, Object::as_number);
+                    let font = match operands.first() {
                         Some(Object::Name(name)) => {
                             if !chosen.contains_key(name)
                                 && let Some(font) = self.font(&resources.fonts, name)?
@@ -224,15 +183,16 @@ impl<'r, 'a> PageText<'r, 'a> {
                         }
                         _ => None,
                     };
+                    self.drawing.set_font(font, size);
                 }
                 b"Do" if depth < MAX_FORM_DEPTH => {
                     self.form(resources, operands.first(), depth)?;
                 }
                 b"BI" => skip_inline_image(&mut lexer),
-                _ => self.operate(operator, &operands),
+                _ => self.drawing.operate(operator, &operands),
             }
             operands.clear();
-            if self.layout.is_cut() {
+            if self.drawing.layout.is_cut() {
                 break;
             }
         }
@@ -274,10 +234,10 @@ impl<'r, 'a> PageText<'r, 'a> {
         self.draw(stream, IDENTITY, resources, depth)
     }
 
-    /// Draws a form, placed on the page by a matrix.
+    /// Draws a form, positioned by a matrix.
     pub(super) fn draw(
         &mut self,
-        form: Stream,
+        form: PdfStream,
         place: Matrix,
         resources: &Resources,
         depth: usize,
@@ -291,132 +251,14 @@ impl<'r, 'a> PageText<'r, 'a> {
             _ => IDENTITY,
         };
         let data = self.reader.unpack(form)?;
-        let state = self.state.clone();
-        let saved = std::mem::take(&mut self.saved);
-        self.state.page = multiply(multiply(matrix, place), self.state.page);
+        let outside = self.drawing.enter_form(multiply(matrix, place));
         self.run(&data, own.as_ref().unwrap_or(resources), depth + 1)?;
-        self.state = state;
-        self.saved = saved;
+        self.drawing.leave_form(outside);
         Ok(())
-    }
-
-    fn operate(&mut self, operator: &[u8], operands: &[Object]) {
-        let operand = |index: usize| operands.get(index).map_or(0.0, Object::as_number);
-        match operator {
-            b"q" if self.saved.len() < MAX_GRAPHICS_STATES => self.saved.push(self.state.clone()),
-            b"Q" => self.state = self.saved.pop().unwrap_or_else(|| self.state.clone()),
-            b"cm" => self.state.page = multiply(matrix_of(operands), self.state.page),
-            b"BT" => self.start_line(IDENTITY),
-            b"Tm" => self.start_line(matrix_of(operands)),
-            b"TL" => self.state.leading = operand(0),
-            b"Tc" => self.state.character_spacing = operand(0),
-            b"Tw" => self.state.word_spacing = operand(0),
-            b"Tz" => self.state.stretch = operand(0) / 100.0,
-            b"Td" => self.move_line(operand(0), operand(1)),
-            b"TD" => {
-                self.state.leading = -operand(1);
-                self.move_line(operand(0), operand(1));
-            }
-            b"T*" => self.move_line(0.0, -self.state.leading),
-            b"Tj" => self.show_all(operands),
-            b"TJ" => {
-                if let Some(Object::Array(items)) = operands.first() {
-                    self.show_all(items);
-                }
-            }
-            b"'" => {
-                self.move_line(0.0, -self.state.leading);
-                self.show_all(operands);
-            }
-            b"\"" => {
-                self.state.word_spacing = operand(0);
-                self.state.character_spacing = operand(1);
-                self.move_line(0.0, -self.state.leading);
-                self.show_all(operands.get(2..).unwrap_or_default());
-            }
-            _ => {}
-        }
-    }
-
-    fn start_line(&mut self, matrix: Matrix) {
-        self.moved = true;
-        self.line = matrix;
-        self.pen = matrix;
-    }
-
-    fn move_line(&mut self, x: f64, y: f64) {
-        self.start_line(multiply(shift(x, y), self.line));
-    }
-
-    /// Moves the pen along the line, which goes down the page in vertical writing.
-    fn move_pen(&mut self, distance: f64, is_vertical: bool) {
-        let step = if is_vertical { shift(0.0, -distance) } else { shift(distance, 0.0) };
-        self.pen = multiply(step, self.pen);
-    }
-
-    fn show_all(&mut self, items: &[Object]) {
-        for item in items {
-            match item {
-                Object::String(bytes) => self.show(bytes),
-                Object::Integer(_) | Object::Real(_) => {
-                    let distance = -item.as_number() / 1000.0 * self.state.size;
-                    let is_vertical = self.state.font.as_ref().is_some_and(|it| it.is_vertical);
-                    let stretch = if is_vertical { -1.0 } else { self.state.stretch };
-                    self.move_pen(distance * stretch, is_vertical);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn show(&mut self, bytes: &[u8]) {
-        let Some(font) = self.state.font.clone() else {
-            self.undecoded = self.undecoded.saturating_add(bytes.len());
-            return;
-        };
-        let [[across_x, across_y], [up_x, up_y], _] = multiply(self.pen, self.state.page);
-        let (line_x, line_y) = if font.is_vertical { (-up_x, -up_y) } else { (across_x, across_y) };
-        let length = line_x.hypot(line_y);
-        // Text that is squeezed to nothing has no direction.
-        let direction = if length > 0.0 { [line_x / length, line_y / length] } else { [1.0, 0.0] };
-        let stretch = if font.is_vertical { 1.0 } else { self.state.stretch };
-        // A font size or a stretch below zero turns the writing around.
-        let turn = (self.state.size * stretch).signum();
-        let mut placement = Placement {
-            start: self.pen_on_page(),
-            end: [0.0, 0.0],
-            direction: direction.map(|part| part * turn),
-            em: (self.state.size * length * stretch).abs(),
-            was_moved: std::mem::take(&mut self.moved),
-            is_measured: font.is_measured(),
-        };
-        let mut rest = bytes;
-        let mut shown = std::mem::take(&mut self.shown);
-        while !self.layout.is_cut() {
-            shown.clear();
-            let Some(code) = font.take_code(&mut rest, &mut shown) else { break };
-            let width = if font.is_vertical { 1.0 } else { code.width };
-            let mut advance = width * self.state.size + self.state.character_spacing;
-            if code.is_word_space {
-                advance += self.state.word_spacing;
-            }
-            self.move_pen(advance * stretch, font.is_vertical);
-            placement.end = self.pen_on_page();
-            self.undecoded = self.undecoded.saturating_add(usize::from(code.is_undecoded));
-            self.layout.place(&shown, placement);
-            placement.start = placement.end;
-            placement.was_moved = false;
-        }
-        self.shown = shown;
-    }
-
-    fn pen_on_page(&self) -> [f64; 2] {
-        let [_, _, origin] = multiply(self.pen, self.state.page);
-        origin
     }
 }
 
-fn skip_inline_image(lexer: &mut Lexer<'_>) {
+fn skip_inline_image(lexer: &mut PdfLexer<'_>) {
     let mut at = lexer.at;
     while let Some(found) = find(lexer.data, b"EI", at) {
         at = found + 2;

@@ -1,22 +1,22 @@
-//! The pages of a document in order, found by walking its page tree.
+//! Lists the pages of a document in order, by walking its page tree.
 
 use std::collections::HashSet;
 
 use super::PdfError;
 use super::object::{Dictionary, Object, ObjectId};
-use super::reader::Reader;
+use super::object_reader::ObjectReader;
 
 const MAX_PAGES_IN_DOCUMENT: usize = 50_000;
-/// Nodes that hold no page count as well.
+/// A limit for trees with many nodes but few pages.
 const MAX_VISITED_NODES: usize = 2 * MAX_PAGES_IN_DOCUMENT;
 
-enum Step {
+enum PageTreeStep {
     Enter(ObjectId),
     Leave(ObjectId),
 }
 
-impl Reader<'_> {
-    /// The pages in order, by walking the tree: its `/Count` is only a claim.
+impl ObjectReader<'_> {
+    /// The pages in order. They are counted by walking the tree, because its `/Count` may be wrong.
     pub(super) fn pages(&mut self) -> Result<Vec<ObjectId>, PdfError> {
         let mut root = None;
         for trailer in std::mem::take(&mut self.trailers).iter().rev() {
@@ -32,11 +32,11 @@ impl Reader<'_> {
         let mut above = HashSet::new();
         let mut leaves = HashSet::new();
         let mut visited = 0;
-        let mut waiting = vec![Step::Enter(root)];
+        let mut waiting = vec![PageTreeStep::Enter(root)];
         while let Some(step) = waiting.pop() {
             let id = match step {
-                Step::Enter(id) => id,
-                Step::Leave(id) => {
+                PageTreeStep::Enter(id) => id,
+                PageTreeStep::Leave(id) => {
                     above.remove(&id);
                     continue;
                 }
@@ -58,13 +58,15 @@ impl Reader<'_> {
                 pages.push(id);
                 continue;
             }
-            // A node may be listed twice, as a page may, but not below itself.
+            // A node may be listed twice, just as a page may, but not below itself.
             if !above.insert(id) {
-                return Err(PdfError::Damaged("its page tree goes in circles"));
+                return Err(PdfError::Damaged("its page tree contains a cycle"));
             }
-            waiting.push(Step::Leave(id));
+            waiting.push(PageTreeStep::Leave(id));
             if let Some(Object::Array(kids)) = self.get(&node, b"Kids")? {
-                waiting.extend(kids.iter().rev().filter_map(Object::as_reference).map(Step::Enter));
+                waiting.extend(
+                    kids.iter().rev().filter_map(Object::as_reference).map(PageTreeStep::Enter),
+                );
             }
         }
         if pages.is_empty() || pages == [root] {
@@ -85,7 +87,7 @@ mod tests {
 
     #[test]
     fn refuses_page_trees_that_are_cyclic_empty_or_endless() {
-        let circle = Err(PdfError::Damaged("its page tree goes in circles"));
+        let circle = Err(PdfError::Damaged("its page tree contains a cycle"));
         assert_eq!(read_all(&tree("<< /Type /Pages /Kids [2 0 R] >>", &[])), circle);
         let two = tree("<< /Type /Pages /Kids [3 0 R] >>", &["<< /Type /Pages /Kids [2 0 R] >>"]);
         assert_eq!(read_all(&two), circle);
@@ -108,7 +110,7 @@ mod tests {
             &["<< /Type /Pages /Kids [4 0 R] >>", "<< /Type /Page >>"],
         );
         assert_eq!(read_all(&twice).unwrap().total_pages, 2);
-        // Forty nodes, each with the next one twice, and no page at their end.
+        // Forty nodes, each of which lists the next one twice, and no page at the end.
         let nodes: Vec<String> =
             (4..44).map(|next| format!("<< /Kids [{next} 0 R {next} 0 R] >>")).collect();
         let mut nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();

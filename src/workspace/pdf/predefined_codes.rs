@@ -1,24 +1,24 @@
-//! The codes of fonts for Chinese, Japanese and Korean that name an encoding in place of bringing a map.
+//! Fonts for Chinese, Japanese and Korean that name a predefined encoding instead of embedding a map.
 
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GB18030, SHIFT_JIS};
 
 use super::code_map::big_endian;
 use super::lexer::find;
 
-/// An encoding that a font may name, where its codes are characters.
+/// A predefined encoding whose codes are characters.
 #[derive(Clone, Copy)]
 pub(super) enum PredefinedCodes {
     Utf8,
     Utf16,
     Utf32,
-    /// Codes of one byte or several, told apart by the first.
+    /// Codes of one or more bytes; the first byte determines the length.
     Multibyte(&'static Encoding),
-    /// Codes of two bytes that lack the highest bits they have in this encoding.
+    /// Codes of two bytes that are those of this encoding without their highest bits.
     SevenBit(&'static Encoding),
 }
 
 impl PredefinedCodes {
-    /// The encoding of that name; none where codes are numbers of glyphs.
+    /// The encoding of that name. `None` if its codes are glyph numbers.
     pub(super) fn named(name: &[u8]) -> Option<Self> {
         let has = |part: &[u8]| find(name, part, 0).is_some();
         let collection = name.strip_suffix(b"-H").or_else(|| name.strip_suffix(b"-V"));
@@ -38,7 +38,7 @@ impl PredefinedCodes {
         })
     }
 
-    /// How many bytes the code has that `bytes` begins with.
+    /// The length of the code that `bytes` begins with.
     pub(super) fn code_length(self, bytes: &[u8]) -> usize {
         let [first, second] = [0, 1].map(|index| bytes.get(index).copied().unwrap_or_default());
         match self {
@@ -65,7 +65,7 @@ impl PredefinedCodes {
         }
     }
 
-    /// Appends the character of a code; says whether there is one.
+    /// Appends the character of a code. Returns whether there is one.
     pub(super) fn decode(self, code: &[u8], text: &mut String) -> bool {
         let before = text.len();
         match self {

@@ -1,33 +1,34 @@
-//! How wide the characters of the fonts are that every PDF reader has, so that files leave it out.
+//! The character widths of the standard fonts, which files may leave out because every PDF reader has
+//! these fonts.
 
 use super::encoding::listed;
 
-/// A character, and its width in thousandths in Helvetica, Helvetica-Bold, Times-Roman, Times-Bold,
-/// Times-Italic and Times-BoldItalic.
+/// Each line is a character and its width, in thousandths of the font size, in Helvetica,
+/// Helvetica-Bold, Times-Roman, Times-Bold, Times-Italic and Times-BoldItalic.
 const WIDTHS: &str = include_str!("standard_widths.txt");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StandardFont {
-    /// Every character is as wide as any other.
+    /// All characters have the same width.
     Courier,
-    /// The place of its widths among those of a character.
+    /// The index of this font among the widths of each character.
     Proportional(usize),
     Symbol,
     Dingbats,
 }
 
 impl StandardFont {
-    /// The font of that name, or the one whose widths it shares.
+    /// The font of that name, or the standard font that has the same widths.
     pub(super) fn named(name: &[u8]) -> Option<Self> {
         let name = std::str::from_utf8(name).ok()?;
-        // A font of which only the characters in use are embedded has six letters before its name.
+        // A font that is only partly embedded has six letters and a plus sign before its name.
         let name = name.split_once('+').map_or(name, |(_, name)| name);
         let has = |part: &str| name.contains(part);
         let bold = usize::from(has("Bold"));
         if name.starts_with("Courier") {
             Some(Self::Courier)
         } else if name.starts_with("Helvetica") || name.starts_with("Arial") {
-            // Narrow and black cuts have widths of their own.
+            // Narrow and black variants have other widths.
             (!has("Narrow") && !has("Black") && !has("Unicode")).then_some(Self::Proportional(bold))
         } else if name.starts_with("Times") {
             let italic = usize::from(has("Italic") || has("Oblique"));

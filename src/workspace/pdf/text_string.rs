@@ -1,10 +1,11 @@
-//! Text that stands in a PDF outside what pages draw: notes, and what was typed into forms.
+//! Decodes text that is not drawn by a page: comments and the values of form fields.
 
-/// The characters from 0x18 on, and those from 0x80 on, of the encoding such text has by default.
+/// The characters of the default encoding (`PDFDocEncoding`) from 0x18 on.
 const FROM_18: &str = "˘ˇˆ˙˝˛˚˜";
+/// The characters of the default encoding from 0x80 on.
 const FROM_80: &str = "•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\u{fffd}€";
 
-/// The text, by its byte order mark or in the default encoding, with `\n` for every line break.
+/// The text, decoded by its byte order mark or in the default encoding, with `\n` as line break.
 pub(super) fn text_of_string(bytes: &[u8]) -> String {
     let text = match bytes {
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),

@@ -1,18 +1,19 @@
-//! Unpacks streams, after checking what they ask for.
+//! Unpacks streams by applying their filters, after checking that the parameters stay within limits.
 
 use super::PdfError;
 use super::filters::{self, FilterError};
-use super::object::{Dictionary, Object, Stream};
-use super::reader::Reader;
+use super::object::{Dictionary, Object, PdfStream};
+use super::object_reader::ObjectReader;
 
-/// The most bytes one stream may unpack to, per filter, and all streams of one page together.
+/// The most bytes that one filter of a stream may return, and that the streams of one page may have
+/// together.
 pub(super) const MAX_UNPACKED: usize = 12 * 1024 * 1024;
 const MAX_FILTERS: usize = 4;
 const MAX_PREDICTOR_BITS: i64 = 8 * 1024 * 1024;
 
-impl Reader<'_> {
-    /// The data of a stream; nothing if it is damaged.
-    pub(super) fn unpack(&mut self, stream: Stream) -> Result<Vec<u8>, PdfError> {
+impl ObjectReader<'_> {
+    /// The data of a stream. Empty if it is damaged.
+    pub(super) fn unpack(&mut self, stream: PdfStream) -> Result<Vec<u8>, PdfError> {
         let filters = self.list(&stream.dictionary, b"Filter")?;
         let parameters = self.list(&stream.dictionary, b"DecodeParms")?;
         let too_large = PdfError::TooComplex("a stream unpacks to more than 12 MiB");
@@ -34,7 +35,7 @@ impl Reader<'_> {
                 return Ok(Vec::new());
             };
             let unpacked = filters::apply(&filter, &data, &parameters, MAX_UNPACKED);
-            // A refused bomb has cost as much as the largest stream that is allowed.
+            // Unpacking was stopped at the limit, so that much work has been done.
             self.budget.charge(unpacked.as_ref().map_or(MAX_UNPACKED, Vec::len))?;
             data = match unpacked {
                 Ok(unpacked) => unpacked,
@@ -45,7 +46,7 @@ impl Reader<'_> {
         Ok(data)
     }
 
-    /// What may be written as one value or as an array of them.
+    /// An entry that may be written as a single value or as an array.
     fn list(&mut self, dictionary: &Dictionary, key: &[u8]) -> Result<Vec<Object>, PdfError> {
         let items = match self.get(dictionary, key)? {
             Some(Object::Array(items)) => items,
@@ -58,7 +59,7 @@ impl Reader<'_> {
     }
 }
 
-/// A predictor keeps two rows, however wide the parameters claim they are.
+/// Refuses rows that are too wide: a predictor holds two rows in memory, whatever their width.
 fn check_row_width(parameters: &Dictionary) -> Result<(), PdfError> {
     let bits = [(b"Columns".as_slice(), 1), (b"Colors", 1), (b"BitsPerComponent", 8)]
         .into_iter()
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn refuses_an_lzw_stream_that_unpacks_to_too_much() {
-        // After a clear code, each code is the entry just being added: run lengths grow by one.
+        // After a clear code, each code is the entry that is just being added: runs grow by one.
         let mut bits = Vec::new();
         for _ in 0..12 {
             let mut width = 9;

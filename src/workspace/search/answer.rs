@@ -1,49 +1,51 @@
-//! What a search found, and what it passed over.
+//! The answer to a search: what it found, and what it skipped.
 
 use std::path::PathBuf;
 
 use super::notices::Notices;
 
-/// About what a row takes beside its text, here as in an answer: the path, the number, the form of data.
+/// An estimate of what a row takes besides its text, in memory and in an answer: the path, the line
+/// number, the syntax around them.
 const ROW_BYTES: usize = 48;
 
-/// What a row of an answer is.
+/// The kinds of rows in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowKind {
+pub(crate) enum RowKind {
     /// A line with a match, or the matched part of it.
     Match,
     /// A line near a match.
     Context,
-    /// Lines are left out here.
+    /// A separator where lines are left out.
     Gap,
 }
 
 /// The text of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RowText {
-    /// All of it, without the line's end.
+pub(crate) enum RowText {
+    /// The whole text, without the line ending.
     Whole(Box<str>),
-    /// The line is too long to be shown.
+    /// The line is too long to be shown; only its length is given.
     Long {
-        /// How many characters it has.
+        /// The length of the line in characters.
         chars: usize,
     },
 }
 
 /// One row of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// What it is.
-    pub kind: RowKind,
-    /// Its line, counted from 1.
-    pub line: Option<u64>,
-    /// Its text.
-    pub text: RowText,
+pub(crate) struct Row {
+    /// Whether this is a match, context or a gap.
+    pub(crate) kind: RowKind,
+    /// The line number, counted from 1.
+    pub(crate) line: Option<u64>,
+    /// The text of the line.
+    pub(crate) text: RowText,
 }
 
 impl Row {
-    /// What the row takes of the bytes that an answer may have. Whoever searches and whoever gathers
-    /// have to count alike: a file that was left early must be the last one shown.
+    /// How many of the bytes of an answer this row takes. Searching and gathering must count in the same
+    /// way: if the search of a file stops because the answer is full, that file must be the last one
+    /// shown.
     pub(super) fn bytes(&self) -> usize {
         let text = match &self.text {
             RowText::Whole(text) => text.len(),
@@ -53,70 +55,71 @@ impl Row {
     }
 }
 
-/// The rows of one file.
+/// The rows of one file, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileRows {
-    /// The file, absolute.
-    pub path: PathBuf,
-    /// Its rows; a gap may stand before the first, where rows of another file precede it.
-    pub rows: Vec<Row>,
+pub(crate) struct FileRows {
+    /// The absolute path of the file.
+    pub(crate) path: PathBuf,
+    /// The rows. If rows of another file precede them, the first may be a gap.
+    pub(crate) rows: Vec<Row>,
 }
 
-/// What was found, in the shape that was asked for.
+/// What was found, in the shape that the request asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// Files with a match, the one changed last first.
+pub(crate) enum Found {
+    /// Files with a match, most recently modified first.
     Files(Vec<PathBuf>),
-    /// How often each file matches, by path.
+    /// The number of matches in each file, sorted by path.
     Counts(Vec<(PathBuf, u64)>),
-    /// Lines, by path.
+    /// Lines, sorted by path.
     Lines(Vec<FileRows>),
 }
 
-/// All there is, shown or not.
+/// Totals of all matches, including those that are not shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+pub(crate) struct Totals {
     /// Files with a match.
-    pub files: u64,
-    /// Matching lines; matches, where one may span several lines. Only counted where that is asked for.
-    pub matches: u64,
+    pub(crate) files: u64,
+    /// The number of matching lines, or of matches if they may span lines. Only counted if the shape of
+    /// the answer needs it.
+    pub(crate) matches: u64,
 }
 
-/// Files that were not searched to their end.
+/// Files that were not searched completely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub(crate) struct Skipped {
     /// Files that are not text.
-    pub binary: u64,
+    pub(crate) binary: u64,
     /// Files that turned out to be binary after some of their rows.
-    pub partly: u64,
-    /// Some of those, and from about which byte on they are binary, by path.
-    pub partly_examples: Vec<(PathBuf, u64)>,
-    /// What could not be read, and which rules did not hold, by path.
-    pub notices: Notices,
+    pub(crate) partly: u64,
+    /// Some of those, sorted by path, with the offset at which binary data was found.
+    pub(crate) partly_examples: Vec<(PathBuf, u64)>,
+    /// What could not be read, and which ignore rules could not be applied.
+    pub(crate) notices: Notices,
 }
 
-/// What an empty answer passed over although it would have matched.
+/// For an empty answer: files that would have matched but were not searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WouldMatch {
-    /// Some ignored or hidden files, by path.
-    pub left_out: Vec<PathBuf>,
-    /// Some binary files, by path.
-    pub binary: Vec<PathBuf>,
-    /// Whether there were too many to look at all of them, and none that was looked at matches.
-    pub gave_up: bool,
+pub(crate) struct WouldMatch {
+    /// Some ignored or hidden files, sorted by path.
+    pub(crate) left_out: Vec<PathBuf>,
+    /// Some binary files, sorted by path.
+    pub(crate) binary: Vec<PathBuf>,
+    /// Whether there were too many files to look at all of them, and none of those looked at matches.
+    pub(crate) gave_up: bool,
 }
 
 /// The answer to a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SearchAnswer {
-    /// What is shown.
-    pub found: Found,
-    /// Whether more follows what is shown.
-    pub more: bool,
-    /// All there is, where everything was searched.
-    pub totals: Option<Totals>,
-    /// What was not searched.
-    pub skipped: Skipped,
-    /// For an empty answer: what would have matched.
-    pub would_match: WouldMatch,
+pub(crate) struct SearchAnswer {
+    /// The part that is shown.
+    pub(crate) found: Found,
+    /// Whether there is more than is shown.
+    pub(crate) more: bool,
+    /// The totals, if everything was searched.
+    pub(crate) totals: Option<Totals>,
+    /// The files that were not searched.
+    pub(crate) skipped: Skipped,
+    /// For an empty answer: files that would have matched.
+    pub(crate) would_match: WouldMatch,
 }

@@ -1,48 +1,48 @@
-//! Makes one answer of what the threads of a search found.
+//! Combines what the threads of a search found into one answer.
 
 use std::{cmp::Reverse, ops::ControlFlow, path::PathBuf, time::SystemTime};
 
 use super::{
     SearchRequest, Shape,
     answer::{FileRows, Found, Row, RowKind, RowText, SearchAnswer, Skipped, Totals, WouldMatch},
-    best::Best,
+    file_visitor::{FileMatches, GroupMatches},
+    match_sinks::RowLimit,
     notices::{MAX_EXAMPLES, Notices},
-    order::ByPath,
-    sinks::RowLimit,
-    visit::{Group, Hit},
+    path_order::ByPath,
+    smallest_items::SmallestItems,
 };
-use crate::workspace::walk::{Gather, UnheldRules};
+use crate::workspace::walk::{Gather, UnappliedRules};
 
-/// How many binary files are remembered, to be searched where nothing else matches.
+/// How many binary files are remembered, to be searched if nothing else matches.
 const MAX_BINARY: usize = 100;
-/// About what a path costs beside its characters.
+/// An estimate of the memory that a path takes besides its characters.
 const PATH_BYTES: usize = 64;
 
-/// What has been found so far.
+/// The answer so far.
 pub(super) struct Gathered {
-    shown: Shown,
+    shown: GatheredMatches,
     limit: RowLimit,
     totals: Totals,
-    binary: Best<ByPath>,
+    binary: SmallestItems<ByPath>,
     binary_count: u64,
-    partly: Best<(ByPath, u64)>,
+    partly: SmallestItems<(ByPath, u64)>,
     partly_count: u64,
-    unreadable: Best<(ByPath, String)>,
+    unreadable: SmallestItems<(ByPath, String)>,
     unreadable_count: u64,
-    unheld: Best<(ByPath, String)>,
-    unheld_count: u64,
+    unapplied: SmallestItems<(ByPath, String)>,
+    unapplied_count: u64,
 }
 
-enum Shown {
-    Files(Best<(Reverse<SystemTime>, ByPath)>),
-    Counts(Best<(ByPath, u64)>),
-    Lines(Lines),
+enum GatheredMatches {
+    Files(SmallestItems<(Reverse<SystemTime>, ByPath)>),
+    Counts(SmallestItems<(ByPath, u64)>),
+    Lines(GatheredLines),
 }
 
-struct Lines {
+struct GatheredLines {
     files: Vec<FileRows>,
     with_gaps: bool,
-    /// Rows seen, those passed over included.
+    /// How many rows were seen, including those before the offset.
     seen: usize,
     bytes: usize,
     more: bool,
@@ -53,9 +53,9 @@ impl Gathered {
         let limit = request.row_limit();
         let kept = limit.offset.saturating_add(limit.rows);
         let shown = match request.shape {
-            Shape::Files => Shown::Files(Best::new(kept)),
-            Shape::Counts => Shown::Counts(Best::new(kept)),
-            Shape::Lines { before, after, .. } => Shown::Lines(Lines {
+            Shape::Files => GatheredMatches::Files(SmallestItems::new(kept)),
+            Shape::Counts => GatheredMatches::Counts(SmallestItems::new(kept)),
+            Shape::Lines { before, after, .. } => GatheredMatches::Lines(GatheredLines {
                 files: Vec::new(),
                 with_gaps: before > 0 || after > 0,
                 seen: 0,
@@ -67,29 +67,29 @@ impl Gathered {
             shown,
             limit,
             totals: Totals::default(),
-            binary: Best::new(MAX_BINARY),
+            binary: SmallestItems::new(MAX_BINARY),
             binary_count: 0,
-            partly: Best::new(MAX_EXAMPLES),
+            partly: SmallestItems::new(MAX_EXAMPLES),
             partly_count: 0,
-            unreadable: Best::new(MAX_EXAMPLES),
+            unreadable: SmallestItems::new(MAX_EXAMPLES),
             unreadable_count: 0,
-            unheld: Best::new(MAX_EXAMPLES),
-            unheld_count: 0,
+            unapplied: SmallestItems::new(MAX_EXAMPLES),
+            unapplied_count: 0,
         }
     }
 
-    /// The answer, and binary files that it may have to say something about.
+    /// The answer, and some binary files, which are searched if the answer is empty.
     pub(super) fn finish(self) -> (SearchAnswer, Vec<PathBuf>) {
         let RowLimit { offset, rows, .. } = self.limit;
         let mut totals = Some(self.totals);
         let all = usize::try_from(self.totals.files).unwrap_or(usize::MAX);
         let mut more = all > offset.saturating_add(rows);
         let found = match self.shown {
-            Shown::Files(files) => {
+            GatheredMatches::Files(files) => {
                 let files = files.sorted().into_iter().skip(offset);
                 Found::Files(files.map(|(_, path)| path.0).collect())
             }
-            Shown::Counts(counts) => Found::Counts(
+            GatheredMatches::Counts(counts) => Found::Counts(
                 counts
                     .sorted()
                     .into_iter()
@@ -97,10 +97,10 @@ impl Gathered {
                     .map(|(path, count)| (path.0, count))
                     .collect(),
             ),
-            Shown::Lines(lines) => {
+            GatheredMatches::Lines(lines) => {
                 more = lines.more;
                 if more {
-                    // The search stopped with what it shows: nobody knows what would have followed.
+                    // The search stopped early, so the totals are unknown.
                     totals = None;
                 }
                 Found::Lines(lines.files)
@@ -127,12 +127,12 @@ impl Gathered {
                         .into_iter()
                         .map(|(path, cause)| (path.0, cause))
                         .collect(),
-                    unheld: self.unheld_count,
-                    unheld_examples: self
-                        .unheld
+                    unapplied: self.unapplied_count,
+                    unapplied_examples: self
+                        .unapplied
                         .sorted()
                         .into_iter()
-                        .map(|(path, cause)| UnheldRules { file: path.0, cause })
+                        .map(|(path, cause)| UnappliedRules { file: path.0, cause })
                         .collect(),
                 },
             },
@@ -143,13 +143,13 @@ impl Gathered {
 }
 
 impl Gather for Gathered {
-    type Result = Group;
+    type Result = GroupMatches;
 
-    fn weight(group: &Group) -> usize {
+    fn weight(group: &GroupMatches) -> usize {
         group.held + group.hits.len() * PATH_BYTES
     }
 
-    fn take(&mut self, group: Group) -> ControlFlow<()> {
+    fn take(&mut self, group: GroupMatches) -> ControlFlow<()> {
         self.binary_count += group.binary.len() as u64;
         self.unreadable_count += group.unreadable.len() as u64;
         for path in group.binary {
@@ -162,37 +162,42 @@ impl Gather for Gathered {
         for (path, cause) in group.unreadable {
             self.unreadable.add((ByPath(path), cause));
         }
-        self.unheld_count += group.unheld.len() as u64;
-        for UnheldRules { file, cause } in group.unheld {
-            self.unheld.add((ByPath(file), cause));
+        self.unapplied_count += group.unapplied.len() as u64;
+        for UnappliedRules { file, cause } in group.unapplied {
+            self.unapplied.add((ByPath(file), cause));
         }
         for (path, hit) in group.hits {
             self.totals.files += 1;
             match (&mut self.shown, hit) {
-                (Shown::Files(files), Hit::Present(modified)) => {
+                (GatheredMatches::Files(files), FileMatches::Present(modified)) => {
                     files.add((Reverse(modified), ByPath(path)));
                 }
-                (Shown::Counts(counts), Hit::Count(count)) => {
+                (GatheredMatches::Counts(counts), FileMatches::Count(count)) => {
                     self.totals.matches += count;
                     counts.add((ByPath(path), count));
                 }
-                (Shown::Lines(lines), Hit::Rows(rows)) => {
+                (GatheredMatches::Lines(lines), FileMatches::Rows(rows)) => {
                     self.totals.matches += matches_among(&rows);
                     lines.add(path, rows, self.limit);
                     if lines.more {
                         return ControlFlow::Break(());
                     }
                 }
-                // A search has one shape, and so have all its hits.
-                (Shown::Files(_) | Shown::Counts(_) | Shown::Lines(_), _) => {}
+                // All matches of a search have the same shape.
+                (
+                    GatheredMatches::Files(_)
+                    | GatheredMatches::Counts(_)
+                    | GatheredMatches::Lines(_),
+                    _,
+                ) => {}
             }
         }
         ControlFlow::Continue(())
     }
 }
 
-impl Lines {
-    /// Adds the rows of a file, as far as they are to be shown.
+impl GatheredLines {
+    /// Adds those rows of a file that are to be shown.
     fn add(&mut self, path: PathBuf, mut rows: Vec<Row>, limit: RowLimit) {
         if self.with_gaps && self.seen > 0 {
             let gap = Row { kind: RowKind::Gap, line: None, text: RowText::Whole("".into()) };

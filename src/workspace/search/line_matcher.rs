@@ -1,19 +1,20 @@
-//! The regex engine behind a filter: only lines with the text that every match needs are given to it.
+//! A regex matcher with a prefilter: only lines that contain a text required by every match are given
+//! to the regex engine, because looking for that text is much faster.
 
 use std::sync::Arc;
 
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures, NoError};
 use grep_regex::RegexMatcher;
 
-use super::{long_text::LongText, needed::Needed};
+use super::{long_text::LongText, required_text::RequiredText};
 
-/// Matches what its regex matches, without capture groups.
+/// Finds the same matches as its regex, without capture groups.
 #[derive(Clone, Debug)]
 pub(super) struct LineMatcher {
     pub(super) regex: RegexMatcher,
-    /// For matches within one line.
-    pub(super) needed: Option<Needed>,
-    /// For what is too long to be given to the regex at once.
+    /// The prefilter, for patterns that match within one line.
+    pub(super) required_text: Option<RequiredText>,
+    /// Searches texts that are too long for one call of the regex engine.
     pub(super) long_text: Arc<LongText>,
 }
 
@@ -22,8 +23,8 @@ impl Matcher for LineMatcher {
     type Error = NoError;
 
     fn find_candidate_line(&self, haystack: &[u8]) -> Result<Option<LineMatchKind>, NoError> {
-        match &self.needed {
-            Some(needed) => Ok(needed.find(haystack).map(LineMatchKind::Candidate)),
+        match &self.required_text {
+            Some(required_text) => Ok(required_text.find(haystack).map(LineMatchKind::Candidate)),
             None => self.regex.find_candidate_line(haystack),
         }
     }

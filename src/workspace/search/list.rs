@@ -1,4 +1,4 @@
-//! Lists a directory, with the errors of a search.
+//! Lists a directory. Like a walk, but reports errors in the same way as a search.
 
 use super::SearchError;
 use crate::{
@@ -6,12 +6,12 @@ use crate::{
     workspace::walk::{Listing, ListingRequest, list_folder},
 };
 
-/// Lists a directory.
-pub fn list(
+/// Lists a directory, refusing anything that is not a directory.
+pub(crate) fn list(
     request: &ListingRequest<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Listing, SearchError> {
-    // Looked at before it is opened: opening a device can already do something.
+    // Checked before it is opened, because merely opening a device can have an effect.
     let kind = request.start.absolute().symlink_metadata();
     let failed = |cause| SearchError::at(request.start, request.visibility, cause);
     let kind = kind.map_err(failed)?;

@@ -1,98 +1,100 @@
-//! Matches in a text too long to be searched in one go, by an engine that can be left at any byte.
+//! Searches texts that are too long for one call of the regex engine, in a way that can be cancelled.
 //!
-//! The regex engine looks at a text until it knows, and nobody can stop it: in a line of some megabytes,
-//! or with a large pattern in a short one, that takes seconds. So it is given no more than it can do in a
-//! moment. A longer text is searched here: where no match is longer than so many bytes, in pieces that
-//! overlap; otherwise step by step, by an automaton that is made as it goes, or, where that cannot tell,
-//! by following all ways through the pattern at once.
+//! A call of the regex engine cannot be interrupted, and takes seconds for a line of some megabytes or
+//! for a large pattern. So it is only given texts that it can search in a moment. Longer texts are
+//! searched here: in overlapping pieces if the length of a match is limited, otherwise with an
+//! `interruptible_dfa`, or where that cannot decide, with an `nfa_simulation`.
 
 use std::sync::OnceLock;
 
 use grep_matcher::Match;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::stepping::Stepper;
+use super::interruptible_dfa::InterruptibleDfa;
 
-/// How many steps the engine may take in one go: bytes, each times the states of the pattern.
+/// How many steps the engine may take in one call: the length of the text times the number of states
+/// of the pattern.
 const STEPS_AT_ONCE: usize = 16 * 1024 * 1024;
-/// The least and the most bytes that this may be.
+/// The text of one call has at least this many bytes.
 const LEAST_BYTES: usize = 64;
+/// The text of one call has at most this many bytes.
 const MOST_BYTES: usize = 1024 * 1024;
-/// The longest match that a search in pieces is for.
+/// Texts are searched in pieces only if no match is longer than this.
 const MAX_OVERLAP: usize = 64 * 1024;
-/// How far beyond its end a match may look: one character.
+/// How many bytes after its end a match may depend on: one character.
 const LOOK_AHEAD: usize = 4;
 
-/// How long texts are searched for one pattern.
+/// Searches long texts for one pattern.
 #[derive(Debug)]
 pub(super) struct LongText {
     hir: Hir,
-    /// About how many states the pattern has.
+    /// An estimate of the number of states of the pattern.
     states: usize,
-    /// The longest match there can be, if there is one.
+    /// The length of the longest possible match, if it is limited.
     max_len: Option<usize>,
-    /// Made when first needed.
-    stepper: OnceLock<Option<Stepper>>,
+    /// Built on first use.
+    dfa: OnceLock<Option<InterruptibleDfa>>,
 }
 
-/// Whoever waited does not wait any more.
+/// The search was cancelled before it found an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Left;
+pub(super) struct Interrupted;
 
 impl LongText {
     pub(super) fn new(hir: Hir) -> Self {
         let states = states_of(&hir).max(1);
         let max_len = hir.properties().maximum_len().filter(|it| *it <= MAX_OVERLAP);
-        Self { hir, states, max_len, stepper: OnceLock::new() }
+        Self { hir, states, max_len, dfa: OnceLock::new() }
     }
 
-    /// How many bytes the engine may be given at once.
+    /// How many bytes the engine may be given in one call.
     pub(super) fn bytes_at_once(&self) -> usize {
         (STEPS_AT_ONCE / self.states).clamp(LEAST_BYTES, MOST_BYTES)
     }
 
-    /// Whether anchors look at carriage returns: a line alone does not tell what follows it.
+    /// Whether anchors of the pattern depend on carriage returns. Then a line cannot be searched without
+    /// what follows it.
     pub(super) fn sees_carriage_returns(&self) -> bool {
         self.hir.properties().look_set().contains_anchor_crlf()
     }
 
-    /// The first match from a place on. `find` asks the engine; `left` says whether to stop, and is asked
-    /// after each moment of work.
+    /// The first match at or after `at`. `find` calls the engine; `is_cancelled` is called after each
+    /// short piece of work.
     pub(super) fn find(
         &self,
         text: &[u8],
         at: usize,
         find: &dyn Fn(&[u8], usize) -> Option<Match>,
-        left: &dyn Fn() -> bool,
-    ) -> Result<Option<Match>, Left> {
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Option<Match>, Interrupted> {
         let bytes = self.bytes_at_once();
         if text.len().saturating_sub(at) <= bytes {
-            return if left() { Err(Left) } else { Ok(find(text, at)) };
+            return if is_cancelled() { Err(Interrupted) } else { Ok(find(text, at)) };
         }
         if let Some(max_len) = self.max_len.filter(|it| *it <= bytes.max(1_024)) {
-            return in_pieces(text, at, (bytes, max_len), find, left);
+            return in_pieces(text, at, (bytes, max_len), find, is_cancelled);
         }
-        // What the engine compiled compiles here too.
-        let Some(stepper) = self.stepper.get_or_init(|| Stepper::new(&self.hir)) else {
+        // The pattern has been compiled by the engine, so compiling does not fail here either.
+        let Some(dfa) = self.dfa.get_or_init(|| InterruptibleDfa::new(&self.hir)) else {
             return Ok(find(text, at));
         };
-        stepper.find(text, at, left)
+        dfa.find(text, at, is_cancelled)
     }
 }
 
-/// Searches pieces that overlap by the longest match: where each piece ends is not seen by any match that
-/// counts.
+/// Searches pieces that overlap by the length of the longest match. Only matches that begin before
+/// the overlap are used, because the others may be affected by the end of the piece.
 fn in_pieces(
     text: &[u8],
     at: usize,
     (bytes, max_len): (usize, usize),
     find: &dyn Fn(&[u8], usize) -> Option<Match>,
-    left: &dyn Fn() -> bool,
-) -> Result<Option<Match>, Left> {
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<Option<Match>, Interrupted> {
     let mut from = at;
     loop {
-        if left() {
-            return Err(Left);
+        if is_cancelled() {
+            return Err(Interrupted);
         }
         let next = from + bytes;
         let end = next.saturating_add(max_len + LOOK_AHEAD).min(text.len());
@@ -107,12 +109,12 @@ fn in_pieces(
     }
 }
 
-/// About how many states a pattern has when it is compiled.
+/// An estimate of the number of states of a compiled pattern.
 fn states_of(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty => 0,
         HirKind::Literal(literal) => literal.0.len(),
-        // A range of characters is up to four bytes, many of which ranges share.
+        // A range of characters has up to four bytes, some of which are shared by ranges.
         HirKind::Class(Class::Unicode(class)) => 2 * class.ranges().len().max(1),
         HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => 1,
         HirKind::Repetition(repeated) => {
@@ -133,7 +135,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{super::stepping::BLOCK_BYTES, *};
+    use super::{super::interruptible_dfa::BLOCK_BYTES, *};
 
     fn parsed(pattern: &str) -> Hir {
         regex_syntax::ParserBuilder::new()
@@ -153,11 +155,11 @@ mod tests {
     fn little_is_done_between_two_questions_whatever_the_pattern() {
         let text = "ab".repeat(2_000_000);
         for (pattern, least) in [
-            // Known after a few steps: one question for each block.
+            // All states are known after a few steps: one check per block.
             ("a.*[^a-z]", 4_000_000 / BLOCK_BYTES),
-            // A match is never long: one for each piece.
+            // The length of a match is limited: one check per piece.
             ("[ab]{200}x", 4_000_000 / MOST_BYTES),
-            // Each byte makes a new state of very many.
+            // Each byte leads to a new, large state.
             ("(?:a.{0,3000}){3}x$", 300),
         ] {
             let text = if least == 300 { text.get(..4_000).unwrap() } else { text.as_str() };
@@ -179,12 +181,12 @@ mod tests {
         for pattern in ["a.*[^a-z]", "ab{2}c", r"\ba.*é"] {
             let long = LongText::new(parsed(pattern));
             let asked = Cell::new(0);
-            let left = || {
+            let is_cancelled = || {
                 asked.set(asked.get() + 1);
                 asked.get() > 2
             };
-            let found = long.find(text.as_bytes(), 0, &|_, _| None, &left);
-            assert_eq!((found, asked.get()), (Err(Left), 3), "{pattern}");
+            let found = long.find(text.as_bytes(), 0, &|_, _| None, &is_cancelled);
+            assert_eq!((found, asked.get()), (Err(Interrupted), 3), "{pattern}");
         }
     }
 
@@ -203,9 +205,9 @@ mod tests {
             let at = at.min(text.len());
             let long = LongText::new(parsed(pattern));
             let wanted = expected(pattern, text, at);
-            let stepper = Stepper::new(&long.hir).unwrap();
-            prop_assert_eq!(stepper.find(text, at, &|| false), Ok(wanted), "{}", pattern);
-            let all = stepper.find_by_all_ways(text, at, &|| false);
+            let dfa = InterruptibleDfa::new(&long.hir).unwrap();
+            prop_assert_eq!(dfa.find(text, at, &|| false), Ok(wanted), "{}", pattern);
+            let all = dfa.find_by_simulation(text, at, &|| false);
             prop_assert_eq!(all, Ok(wanted), "{}", pattern);
             if let Some(max_len) = long.max_len {
                 let find = |text: &[u8], at: usize| expected(pattern, text, at);

@@ -1,25 +1,26 @@
-//! Searches the content of files with ripgrep's engine, in this process.
+//! Searches the content of files with the crates that ripgrep is made of, in this process.
 //!
-//! A [`SearchRequest`] says where, what and how much; [`search`] walks, scans and gathers. Files with
-//! matches come newest first, counts and lines by path, and the same request on the same files gives
-//! the same answer, however many threads were at it.
+//! A [`SearchRequest`] says where to search, for what, and how much to show; [`search`] walks the
+//! directories, scans files and gathers the matches. Files with matches are listed newest first,
+//! counts and lines by path. The same request on the same files always gives the same answer,
+//! however many threads were used.
 
-mod all_ways;
 mod answer;
-mod best;
+mod file_scanner;
+mod file_visitor;
+mod find_files;
 mod gather;
+mod interruptible_dfa;
 mod line_matcher;
 mod list;
 mod long_text;
-mod names;
-mod needed;
+mod match_sinks;
+mod nfa_simulation;
 mod notices;
-mod order;
+mod path_order;
 mod query;
-mod scan;
-mod sinks;
-mod stepping;
-mod visit;
+mod required_text;
+mod smallest_items;
 mod watched_matcher;
 mod would_match;
 
@@ -28,111 +29,112 @@ mod tests;
 
 use std::{fs::FileType, io, path::Path};
 
-pub use answer::{
-    FileRows, Found, Row, RowKind, RowText, SearchAnswer, Skipped, Totals, WouldMatch,
+pub(crate) use answer::{
+    FileRows, Found, Row, RowKind, RowText, SearchAnswer, Skipped, WouldMatch,
 };
-pub use list::list;
-pub use names::{FoundFile, FoundNames, NamesRequest, find_names};
-pub use notices::Notices;
-pub use query::{Case, Query, QueryError, Span};
+pub(crate) use find_files::{FindFilesRequest, FoundFile, FoundFiles, find_files};
+pub(crate) use list::list;
+pub(crate) use notices::Notices;
+pub(crate) use query::{CaseSensitivity, MatchSpan, Query, QueryError};
 
 use self::{
+    file_visitor::{FileVisitor, GroupMatches},
     gather::Gathered,
-    sinks::RowLimit,
-    visit::{FileVisitor, Group},
+    match_sinks::RowLimit,
 };
 use super::{
     WorkspacePath,
     walk::{
-        Cancelled, Gather as _, IgnoreRules, Order, SearchThreads, Selection, Taken, Visibility,
-        Walk, open_named,
+        Cancelled, DirectoryWalk, Gather as _, ResultOrder, SearchThreads, Selection, Visibility,
+        WalkedFiles, open_named,
     },
 };
 use crate::path_text::path_to_text;
 
-/// The most rows any answer is made of.
+/// The most rows of any answer.
 const MAX_ROWS: usize = 100_000;
 
-/// The most rows that each thread of a search keeps although the answer may pass over them.
+/// The most rows before the offset that each thread of a search keeps. With a larger offset the
+/// search runs on one thread, which can count these rows without keeping them.
 const MAX_KEPT_OFFSET: usize = 5_000;
 
-/// What an answer shows.
+/// The shape of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// Which files have a match.
     Files,
     /// How many lines of each file match.
     Counts,
-    /// The lines.
+    /// The matching lines, with context.
     Lines {
-        /// Lines shown before a match.
+        /// How many lines are shown before a match.
         before: usize,
-        /// Lines shown after it.
+        /// How many lines are shown after a match.
         after: usize,
-        /// Only the matched part of a line.
+        /// Whether only the matched parts of lines are shown.
         only_matching: bool,
     },
 }
 
-/// Where files are looked for.
+/// Which files are searched, and with which threads.
 #[derive(Clone, Copy, Debug)]
-pub struct Scope<'a> {
-    /// The directory, or for a search the file, to start with.
-    pub start: &'a WorkspacePath,
-    /// What is asked for.
-    pub selection: &'a Selection,
+pub(crate) struct Scope<'a> {
+    /// The directory to start in. A search can also start with a file.
+    pub(crate) start: &'a WorkspacePath,
+    /// Which files below it are selected.
+    pub(crate) selection: &'a Selection,
     /// The user's global excludes, and the directory they are relative to.
-    pub global_excludes: Option<(&'a Path, &'a Path)>,
-    /// What may be seen at all.
-    pub visibility: &'a Visibility,
-    /// The threads to use.
-    pub threads: &'a SearchThreads,
+    pub(crate) global_excludes: Option<(&'a Path, &'a Path)>,
+    /// Which files may be seen at all.
+    pub(crate) visibility: &'a Visibility,
+    /// The threads that do the work.
+    pub(crate) threads: &'a SearchThreads,
 }
 
-/// A search.
+/// What to search for, where, and how much of it to show.
 #[derive(Clone, Copy, Debug)]
-pub struct SearchRequest<'a> {
-    /// Where.
-    pub scope: Scope<'a>,
-    /// What for.
-    pub query: &'a Query,
-    /// What the answer shows.
-    pub shape: Shape,
-    /// How many rows it passes over.
-    pub offset: usize,
-    /// How many rows it shows at most; all when there is no limit, as far as they fit.
-    pub limit: Option<usize>,
-    /// How many bytes of lines it shows at most.
-    pub max_bytes: usize,
+pub(crate) struct SearchRequest<'a> {
+    /// Where to search.
+    pub(crate) scope: Scope<'a>,
+    /// What to search for.
+    pub(crate) query: &'a Query,
+    /// The shape of the answer.
+    pub(crate) shape: Shape,
+    /// How many rows to skip.
+    pub(crate) offset: usize,
+    /// The most rows to show; without a limit, as many as fit.
+    pub(crate) limit: Option<usize>,
+    /// The most bytes of lines to show.
+    pub(crate) max_bytes: usize,
 }
 
 /// Why a search failed.
 #[derive(Debug, thiserror::Error)]
-pub enum SearchError {
+pub(crate) enum SearchError {
     /// The search was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// Nothing is where it should start.
-    #[error("nothing is at `{path}`{}", super::reader::did_you_mean(.suggestions))]
+    /// The start does not exist.
+    #[error("`{path}` does not exist{}", super::reader::similar_names_note(.suggestions))]
     NotFound {
-        /// Where.
+        /// The path of the start.
         path: String,
-        /// What is there with a close name.
+        /// Similar names that exist.
         suggestions: Vec<String>,
     },
-    /// It cannot start with something like this.
+    /// The start is a device, a socket or the like.
     #[error("`{0}` is neither a file nor a directory")]
     NotSearchable(String),
-    /// It has to start with a directory.
+    /// The start is a file, but has to be a directory.
     #[error("`{0}` is a file, not a directory")]
     NotAFolder(String),
-    /// The system refused.
+    /// The start cannot be read.
     #[error("`{0}` cannot be read: {1}")]
     Io(String, io::Error),
 }
 
 impl SearchError {
-    /// Why a search could not start at a place.
+    /// The error for a start that could not be opened.
     fn at(place: &WorkspacePath, visibility: &Visibility, cause: io::Error) -> Self {
         let path = place.absolute();
         let shown = path_to_text(path).into_owned();
@@ -142,7 +144,7 @@ impl SearchError {
                 Self::NotFound { suggestions, path: shown }
             }
             io::ErrorKind::NotADirectory => {
-                // It may be any part of the path that is a file.
+                // Any part of the path may be the file.
                 let file = path.ancestors().find(|it| it.symlink_metadata().is_ok());
                 Self::NotAFolder(path_to_text(file.unwrap_or(path)).into_owned())
             }
@@ -152,11 +154,10 @@ impl SearchError {
 }
 
 impl<'a> Scope<'a> {
-    fn walk(&self, taken: Taken, order: Order) -> Walk<'a> {
-        Walk {
+    fn walk(&self, taken: WalkedFiles, order: ResultOrder) -> DirectoryWalk<'a> {
+        DirectoryWalk {
             start: self.start,
             selection: self.selection,
-            ignore_rules: IgnoreRules::Hold,
             global_excludes: self.global_excludes,
             visibility: self.visibility,
             taken,
@@ -165,7 +166,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What is at the start, without opening it: opening a device can already do something.
+    /// The type of the start. It is not opened for that, because merely opening a device can have an
+    /// effect.
     fn kind(&self) -> Result<FileType, SearchError> {
         let path = self.start.absolute();
         path.symlink_metadata().map(|it| it.file_type()).map_err(|cause| self.failed(cause))
@@ -186,8 +188,8 @@ impl SearchRequest<'_> {
     }
 }
 
-/// Runs a search.
-pub fn search(
+/// Runs a search on the threads of its scope, and explains an empty answer.
+pub(crate) fn search(
     request: &SearchRequest<'_>,
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<SearchAnswer, SearchError> {
@@ -196,14 +198,14 @@ pub fn search(
     let mut gathered = Gathered::new(request);
     let left_out_any = if kind.is_dir() {
         let order = match request.shape {
-            Shape::Files | Shape::Counts => Order::Any,
-            Shape::Lines { .. } => Order::Path,
+            Shape::Files | Shape::Counts => ResultOrder::Any,
+            Shape::Lines { .. } => ResultOrder::Path,
         };
-        // Rows that are passed over need no text where it is known which they are: on one thread.
-        let in_order = request.offset > MAX_KEPT_OFFSET && order == Order::Path;
+        // On one thread it is known which rows are skipped, so their text need not be kept.
+        let in_order = request.offset > MAX_KEPT_OFFSET && order == ResultOrder::Path;
         let alone = SearchThreads::new(0);
         let make_visitor = || FileVisitor::new(request, in_order);
-        let mut walk = scope.walk(Taken::Selected, order);
+        let mut walk = scope.walk(WalkedFiles::Selected, order);
         if in_order {
             walk.threads = &alone;
         }
@@ -212,7 +214,7 @@ pub fn search(
             .left_out_any
     } else if kind.is_file() {
         let mut visitor = FileVisitor::new(request, true);
-        let mut group = Group::default();
+        let mut group = GroupMatches::default();
         if scope.selection.takes_file(scope.start) {
             let file = open_named(scope.start).map_err(|cause| scope.failed(cause))?;
             visitor.named_file(file, scope.start.absolute(), &mut group, cancelled);

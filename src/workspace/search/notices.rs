@@ -1,27 +1,28 @@
-//! What an answer has to say of directories and rules that are not as they should be.
+//! Problems on the way that an answer reports: unreadable files, and ignore rules that could not be
+//! applied.
 
 use std::path::PathBuf;
 
-use crate::workspace::walk::{Noticed, UnheldRules};
+use crate::workspace::walk::{Noticed, UnappliedRules};
 
-/// How many of each kind an answer names.
+/// How many examples of each kind an answer names.
 pub(super) const MAX_EXAMPLES: usize = 5;
 
-/// What was noticed on the way.
+/// The problems of one walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Notices {
+pub(crate) struct Notices {
     /// How many files and directories could not be read.
-    pub unreadable: u64,
-    /// Some of those, with the cause.
-    pub examples: Vec<(PathBuf, String)>,
-    /// How many files of rules do not hold, or not all of them.
-    pub unheld: u64,
-    /// Some of those.
-    pub unheld_examples: Vec<UnheldRules>,
+    pub(crate) unreadable: u64,
+    /// Some of those files and directories, with the cause.
+    pub(crate) examples: Vec<(PathBuf, String)>,
+    /// How many ignore files could not be applied completely.
+    pub(crate) unapplied: u64,
+    /// Some of those ignore files, with the cause.
+    pub(crate) unapplied_examples: Vec<UnappliedRules>,
 }
 
 impl Notices {
-    /// Adds what comes next by path.
+    /// Adds problems. They must be added in path order.
     pub(super) fn add(&mut self, noticed: Noticed) {
         if let Some((path, cause)) = noticed.unreadable {
             self.unreadable += 1;
@@ -29,15 +30,15 @@ impl Notices {
                 self.examples.push((path, cause.to_string()));
             }
         }
-        self.unheld += noticed.unheld.len() as u64;
-        let room = MAX_EXAMPLES.saturating_sub(self.unheld_examples.len());
-        self.unheld_examples.extend(noticed.unheld.into_iter().take(room));
+        self.unapplied += noticed.unapplied.len() as u64;
+        let room = MAX_EXAMPLES.saturating_sub(self.unapplied_examples.len());
+        self.unapplied_examples.extend(noticed.unapplied.into_iter().take(room));
     }
 }
 
-/// About how many bytes a notice takes.
+/// An estimate of the memory that a notice takes.
 pub(super) fn weight(noticed: &Noticed) -> usize {
     let unreadable = noticed.unreadable.iter().map(|(path, _)| 128 + path.as_os_str().len());
-    let unheld = noticed.unheld.iter().map(|it| 128 + it.file.as_os_str().len());
-    128 + unreadable.chain(unheld).sum::<usize>()
+    let unapplied = noticed.unapplied.iter().map(|it| 128 + it.file.as_os_str().len());
+    128 + unreadable.chain(unapplied).sum::<usize>()
 }

@@ -1,85 +1,91 @@
-//! What is searched for: a regular expression as ripgrep reads it, within limits.
+//! The pattern of a search: a regular expression in ripgrep's syntax, with limits on its size.
 
 use std::sync::Arc;
 
 use grep_regex::{ErrorKind, RegexMatcherBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::{line_matcher::LineMatcher, long_text::LongText, needed::Needed};
+use super::{line_matcher::LineMatcher, long_text::LongText, required_text::RequiredText};
 
-/// The longest pattern that is taken. To read one takes some hundred times as much memory.
+/// The length of the longest pattern. Parsing takes some hundred times as much memory.
 const MAX_PATTERN_BYTES: usize = 32 * 1024;
-/// How many times a pattern may have a class of Unicode, like `\w`: each is some kilobytes of ranges.
+/// How many Unicode classes like `\w` a pattern may have. Each takes some kilobytes.
 const MAX_UNICODE_CLASSES: usize = 1_000;
-/// The largest compiled pattern. The engine's own limit would let a short pattern take 100 MiB.
+/// The size of the largest compiled pattern. By its default limit the engine would let a short pattern
+/// take 100 MiB.
 pub(super) const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
-/// How much each thread may cache of a pattern's automaton.
+/// The size of the DFA cache of each thread.
 const MAX_AUTOMATON_BYTES: usize = 2 * 1024 * 1024;
 
-/// The longest pattern that is shown with a caret below the mistake.
+/// The length of the longest pattern that an error shows, with a caret below the mistake.
 const MAX_SHOWN_BYTES: usize = 1_000;
 
-/// Whether upper and lower case are the same.
+/// Whether upper and lower case are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
-    /// They differ.
+pub(crate) enum CaseSensitivity {
+    /// `a` does not match `A`.
     Sensitive,
-    /// They are the same.
+    /// `a` matches `A`.
     Insensitive,
 }
 
 /// What one match may span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
-    /// A part of one line.
+pub(crate) enum MatchSpan {
+    /// A match is within one line.
     Line,
-    /// Several lines; a dot matches line ends too.
+    /// A match may span lines, and a dot matches line breaks, too.
     Lines,
 }
 
 /// Why a pattern was refused.
 #[derive(Debug, thiserror::Error)]
-pub enum QueryError {
-    /// It does not parse, or is too large.
+pub(crate) enum QueryError {
+    /// The pattern is invalid or too large.
     #[error("{0}")]
     Malformed(String),
-    /// It can only match across lines, and is to match within one.
-    #[error("every match would have a line end in it, and a match is within a line")]
+    /// The pattern can only match across lines, but matches are limited to one line.
+    #[error("every match would contain a line break, but a match is limited to one line")]
     NeedsLines,
-    /// Some of what it matches is across lines, and it is to match within one.
-    #[error("part of the pattern has a line end in it, and a match is within a line")]
+    /// A part of the pattern can only match across lines, but matches are limited to one line.
+    #[error("part of the pattern contains a line break, but a match is limited to one line")]
     PartNeedsLines,
 }
 
-/// A compiled pattern.
+/// A compiled pattern, ready to be used by several threads.
 #[derive(Clone, Debug)]
-pub struct Query {
+pub(crate) struct Query {
     pub(super) matcher: LineMatcher,
-    pub(super) span: Span,
+    pub(super) span: MatchSpan,
 }
 
 impl Query {
-    /// Compiles a pattern.
-    pub fn new(pattern: &str, case: Case, span: Span) -> Result<Self, QueryError> {
+    /// Compiles a pattern, after checking its size.
+    pub(crate) fn new(
+        pattern: &str,
+        case: CaseSensitivity,
+        span: MatchSpan,
+    ) -> Result<Self, QueryError> {
         check_size(pattern)?;
         let mut builder = RegexMatcherBuilder::new();
         builder
             .multi_line(true)
-            .case_insensitive(case == Case::Insensitive)
+            .case_insensitive(case == CaseSensitivity::Insensitive)
             .size_limit(MAX_COMPILED_BYTES)
             .dfa_size_limit(MAX_AUTOMATON_BYTES);
         match span {
-            Span::Line => builder.line_terminator(Some(b'\n')),
-            Span::Lines => builder.dot_matches_new_line(true),
+            MatchSpan::Line => builder.line_terminator(Some(b'\n')),
+            MatchSpan::Lines => builder.dot_matches_new_line(true),
         };
         match builder.build(pattern) {
             Ok(regex) => {
                 let Some(hir) = parsed(pattern, case, span) else {
-                    return Err(QueryError::Malformed("the pattern cannot be read".to_owned()));
+                    return Err(QueryError::Malformed("the pattern cannot be parsed".to_owned()));
                 };
-                let needed = if span == Span::Line { Needed::of(&hir) } else { None };
+                let required_text =
+                    if span == MatchSpan::Line { RequiredText::of(&hir) } else { None };
                 let long_text = Arc::new(LongText::new(hir));
-                Ok(Self { matcher: LineMatcher { regex, needed, long_text }, span })
+                Ok(Self { matcher: LineMatcher { regex, required_text, long_text }, span })
             }
             Err(error) => Err(match error.kind() {
                 ErrorKind::NotAllowed(_) | ErrorKind::Banned(_) => {
@@ -101,7 +107,7 @@ impl Query {
     }
 }
 
-/// What a pattern may cost is known before it is read.
+/// Limits what parsing the pattern may cost, before it is parsed.
 fn check_size(pattern: &str) -> Result<(), QueryError> {
     if pattern.len() > MAX_PATTERN_BYTES {
         return Err(QueryError::Malformed(format!(
@@ -121,18 +127,18 @@ fn check_size(pattern: &str) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// The pattern as the matcher reads it.
-fn parsed(pattern: &str, case: Case, span: Span) -> Option<Hir> {
+/// The pattern, parsed in the same way as by the matcher.
+fn parsed(pattern: &str, case: CaseSensitivity, span: MatchSpan) -> Option<Hir> {
     let mut parser = regex_syntax::ParserBuilder::new()
         .utf8(false)
         .multi_line(true)
-        .case_insensitive(case == Case::Insensitive)
-        .dot_matches_new_line(span == Span::Lines)
+        .case_insensitive(case == CaseSensitivity::Insensitive)
+        .dot_matches_new_line(span == MatchSpan::Lines)
         .build();
     parser.parse(pattern).ok()
 }
 
-/// Whether every match has a line end in it.
+/// Whether every match contains a line break.
 fn always_ends_a_line(pattern: &Hir) -> bool {
     match pattern.kind() {
         HirKind::Literal(literal) => literal.0.contains(&b'\n'),
@@ -144,8 +150,8 @@ fn always_ends_a_line(pattern: &Hir) -> bool {
     }
 }
 
-/// What is wrong with a pattern, with a caret below the place. The matcher's own error shows the
-/// pattern with additions that nobody wrote.
+/// Explains what is wrong with a pattern, with a caret below the mistake. The error of the matcher is
+/// not used, because it shows the pattern with additions that the caller did not write.
 fn explanation(pattern: &str) -> Option<String> {
     let error = regex_syntax::parse(pattern).err()?;
     if pattern.len() <= MAX_SHOWN_BYTES {
@@ -166,7 +172,7 @@ mod tests {
     use super::*;
 
     fn refused(pattern: &str) -> String {
-        Query::new(pattern, Case::Sensitive, Span::Line)
+        Query::new(pattern, CaseSensitivity::Sensitive, MatchSpan::Line)
             .err()
             .map(|it| it.to_string())
             .unwrap_or_default()
@@ -195,22 +201,23 @@ mod tests {
 
     #[test]
     fn anchors_at_carriage_returns_see_the_whole_text() {
-        let query = |pattern| Query::new(pattern, Case::Sensitive, Span::Line);
-        let has_filter = |pattern| query(pattern).is_ok_and(|it| it.matcher.needed.is_some());
+        let query = |pattern| Query::new(pattern, CaseSensitivity::Sensitive, MatchSpan::Line);
+        let has_filter =
+            |pattern| query(pattern).is_ok_and(|it| it.matcher.required_text.is_some());
         assert!(has_filter("fooo[^x]*\\r$"));
         assert!(!has_filter("(?R)fooo[^x]*\\r$"));
     }
 
     #[test]
     fn a_pattern_over_lines_is_told_from_a_wrong_one() {
-        let within = Query::new("a\\nb", Case::Sensitive, Span::Line);
+        let within = Query::new("a\\nb", CaseSensitivity::Sensitive, MatchSpan::Line);
         assert!(matches!(within, Err(QueryError::NeedsLines)));
         for (pattern, all) in [("a\\n|(b\\nc)+", true), ("a|b\\n", false), ("a(b\\n)?", false)] {
-            let refused = Query::new(pattern, Case::Sensitive, Span::Line);
+            let refused = Query::new(pattern, CaseSensitivity::Sensitive, MatchSpan::Line);
             let needs_lines = matches!(refused, Err(QueryError::NeedsLines));
             let in_part = matches!(refused, Err(QueryError::PartNeedsLines));
             assert_eq!((needs_lines, in_part), (all, !all), "{pattern}");
         }
-        assert!(Query::new("a\\nb", Case::Sensitive, Span::Lines).is_ok());
+        assert!(Query::new("a\\nb", CaseSensitivity::Sensitive, MatchSpan::Lines).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Searches of single files: how much is kept, when the search asks to be stopped.
+//! Searches of single files: how many rows are kept, and when cancellation is checked.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
@@ -11,16 +11,16 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::{
-    visit::{FileVisitor, Group, Hit},
+    file_visitor::{FileMatches, FileVisitor, GroupMatches},
     *,
 };
 use crate::workspace::{RelativePaths, Roots, walk::HiddenFiles};
 
-/// A file to search, and what for.
-struct Case<'a> {
+/// A search of one file.
+struct SingleFileSearch<'a> {
     text: &'a [u8],
     pattern: &'a str,
-    span: Span,
+    span: MatchSpan,
     shape: Shape,
     offset: usize,
     limit: Option<usize>,
@@ -29,9 +29,9 @@ struct Case<'a> {
 const ONLY_MATCHING: Shape = Shape::Lines { before: 0, after: 0, only_matching: true };
 const WHOLE_LINES: Shape = Shape::Lines { before: 0, after: 0, only_matching: false };
 
-impl Case<'_> {
-    /// What one visitor finds.
-    fn visit(&self, cancelled: &dyn Fn() -> bool) -> Group {
+impl SingleFileSearch<'_> {
+    /// What a visitor finds in the file.
+    fn visit(&self, cancelled: &dyn Fn() -> bool) -> GroupMatches {
         let dir = TempDir::new().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, self.text).unwrap();
@@ -45,13 +45,13 @@ impl Case<'_> {
                 visibility: &Visibility::everything(),
                 threads: &SearchThreads::new(0),
             },
-            query: &Query::new(self.pattern, super::Case::Sensitive, self.span).unwrap(),
+            query: &Query::new(self.pattern, super::CaseSensitivity::Sensitive, self.span).unwrap(),
             shape: self.shape,
             offset: self.offset,
             limit: self.limit,
             max_bytes: 1024 * 1024,
         };
-        let mut group = Group::default();
+        let mut group = GroupMatches::default();
         let file = File::open(&path).unwrap();
         FileVisitor::new(&request, true).named_file(file, &path, &mut group, cancelled);
         group
@@ -60,8 +60,8 @@ impl Case<'_> {
     fn rows(&self) -> Vec<Row> {
         let group = self.visit(&|| false);
         let rows = group.hits.into_iter().map(|(_, hit)| match hit {
-            Hit::Rows(rows) => rows,
-            Hit::Present(_) | Hit::Count(_) => Vec::new(),
+            FileMatches::Rows(rows) => rows,
+            FileMatches::Present(_) | FileMatches::Count(_) => Vec::new(),
         });
         rows.flatten().collect()
     }
@@ -70,15 +70,15 @@ impl Case<'_> {
 #[test]
 fn a_pattern_that_takes_its_time_in_one_line_asks_whether_to_go_on() {
     let text = "A".repeat(200_000);
-    for (span, shape) in [(Span::Line, ONLY_MATCHING), (Span::Lines, Shape::Counts)] {
+    for (span, shape) in [(MatchSpan::Line, ONLY_MATCHING), (MatchSpan::Lines, Shape::Counts)] {
         let asked = Cell::new(0);
         let stop_soon = || {
             asked.set(asked.get() + 1);
             asked.get() > 20
         };
-        let case = Case {
+        let case = SingleFileSearch {
             text: text.as_bytes(),
-            // Each match is one letter, and a look at all that follow.
+            // Each match is one letter, but reads all that follow.
             pattern: ".*[^A-Z]|[A-Z]",
             span,
             shape,
@@ -88,7 +88,7 @@ fn a_pattern_that_takes_its_time_in_one_line_asks_whether_to_go_on() {
         let group = case.visit(&stop_soon);
         assert!(asked.get() > 20, "{span:?}: asked {} times", asked.get());
         assert!(group.unreadable.is_empty() && group.hits.len() <= 1, "{group:?}");
-        if let Some((_, Hit::Rows(rows))) = group.hits.first() {
+        if let Some((_, FileMatches::Rows(rows))) = group.hits.first() {
             assert!(rows.len() < 1_000, "{}", rows.len());
         }
     }
@@ -97,25 +97,25 @@ fn a_pattern_that_takes_its_time_in_one_line_asks_whether_to_go_on() {
 #[test]
 fn no_more_rows_are_made_than_an_answer_shows() {
     for (pattern, shape) in [("[\\s\\S]+", WHOLE_LINES), ("a\\n", ONLY_MATCHING)] {
-        let case = Case {
+        let case = SingleFileSearch {
             text: &b"a\n".repeat(50_000),
             pattern,
-            span: Span::Lines,
+            span: MatchSpan::Lines,
             shape,
             offset: 10,
             limit: Some(3),
         };
-        // One more, which tells that more would follow.
+        // One more, which shows that there are more.
         assert_eq!(case.rows().len(), 10 + 3 + 1, "{pattern}");
     }
 }
 
 #[test]
 fn rows_that_are_passed_over_keep_no_text() {
-    let case = Case {
+    let case = SingleFileSearch {
         text: &b"some words\n".repeat(20),
         pattern: "words",
-        span: Span::Line,
+        span: MatchSpan::Line,
         shape: WHOLE_LINES,
         offset: 15,
         limit: None,
@@ -132,11 +132,17 @@ fn why_a_file_is_too_large_is_told_by_how_it_is_searched() {
     let large = b"short\n".repeat(17 * 1024 * 1024 / 6);
     let one_line = vec![b'a'; 17 * 1024 * 1024];
     for (text, span, why) in [
-        (&large, Span::Lines, "the most that are searched for matches over lines"),
-        (&one_line, Span::Line, "a line is longer than"),
+        (&large, MatchSpan::Lines, "the limit for matches that span lines"),
+        (&one_line, MatchSpan::Line, "a line is longer than"),
     ] {
-        let case =
-            Case { text, pattern: "absent\\s", span, shape: Shape::Counts, offset: 0, limit: None };
+        let case = SingleFileSearch {
+            text,
+            pattern: "absent\\s",
+            span,
+            shape: Shape::Counts,
+            offset: 0,
+            limit: None,
+        };
         let unreadable = case.visit(&|| false).unreadable;
         assert!(unreadable.first().unwrap().1.contains(why), "{unreadable:?}");
     }
@@ -146,18 +152,18 @@ fn why_a_file_is_too_large_is_told_by_how_it_is_searched() {
 fn one_long_line_is_left_after_a_moment_whatever_the_pattern() {
     let text = format!("{}é", "ab".repeat(3_000_000));
     for (span, pattern) in [
-        (Span::Line, "a.*[^a-zé]"),
-        (Span::Lines, "a[^x]*[^a-zé]"),
-        (Span::Line, "(ab){3}x"),
-        (Span::Line, r"\bb.*x"),
-        (Span::Lines, "(?:a.{0,3000}){3}x$"),
+        (MatchSpan::Line, "a.*[^a-zé]"),
+        (MatchSpan::Lines, "a[^x]*[^a-zé]"),
+        (MatchSpan::Line, "(ab){3}x"),
+        (MatchSpan::Line, r"\bb.*x"),
+        (MatchSpan::Lines, "(?:a.{0,3000}){3}x$"),
     ] {
         let (asked, enough) = (Cell::new(0), 4);
         let stop_soon = || {
             asked.set(asked.get() + 1);
             asked.get() >= enough
         };
-        let case = Case {
+        let case = SingleFileSearch {
             text: text.as_bytes(),
             pattern,
             span,
@@ -166,7 +172,7 @@ fn one_long_line_is_left_after_a_moment_whatever_the_pattern() {
             limit: None,
         };
         let group = case.visit(&stop_soon);
-        // The fourth answer ended it: nobody went on to ask, or to the end of the line.
+        // The fourth check cancelled it: there was no further check, and no match.
         assert_eq!((asked.get(), group.hits.len()), (enough, 0), "{pattern}");
     }
 }
@@ -191,7 +197,8 @@ fn an_explanation_gives_up_after_a_fixed_number_of_files() {
                 visibility: &Visibility::everything(),
                 threads: &SearchThreads::new(1),
             },
-            query: &Query::new("needle", super::Case::Sensitive, Span::Line).unwrap(),
+            query: &Query::new("needle", super::CaseSensitivity::Sensitive, MatchSpan::Line)
+                .unwrap(),
             shape: Shape::Files,
             offset: 0,
             limit: None,
@@ -202,12 +209,12 @@ fn an_explanation_gives_up_after_a_fixed_number_of_files() {
     assert_eq!(explain(0..19_000), WouldMatch::default());
     fs::write(dir.path().join("ignored/zzz"), "needle").unwrap();
     assert_eq!(explain(0..0).left_out, [dir.path().canonicalize().unwrap().join("ignored/zzz")]);
-    // Behind 20,000 others it is not looked at, and the answer says that it may be there.
+    // After 20,000 other files it is not searched, and the answer says so.
     let behind = explain(19_000..20_001);
     assert_eq!((behind.left_out.len(), behind.gave_up), (0, true));
 }
 
-/// The parts of each line that matches cover, found by looking at every match for every line.
+/// The parts of each line that matches cover, found by checking every match for every line.
 fn parts_by_line(text: &str, pattern: &str) -> Vec<(u64, String)> {
     let regex = regex::RegexBuilder::new(pattern).multi_line(true).build().unwrap();
     let matches: Vec<_> = regex.find_iter(text).collect();
@@ -234,10 +241,10 @@ proptest! {
             "a\\n", "a\\nb", "b*\\n+", "a[\\s\\S]*?b", "\\n\\n", "b|\\na", "(a|\\n)+", "ab?\\n?",
         ]),
     ) {
-        let case = Case {
+        let case = SingleFileSearch {
             text: text.as_bytes(),
             pattern,
-            span: Span::Lines,
+            span: MatchSpan::Lines,
             shape: ONLY_MATCHING,
             offset: 0,
             limit: None,

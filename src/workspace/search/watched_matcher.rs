@@ -1,7 +1,7 @@
-//! A matcher that stops when nobody waits for its matches any more.
+//! A matcher that stops when the search is cancelled.
 //!
-//! A single file can keep the engine busy for minutes: a pattern that looks at the rest of a long line
-//! for each of its matches. The searcher itself only asks between pieces of a file.
+//! The searcher only checks for cancellation between pieces of a file. That is not enough: a pattern
+//! that reads the rest of a long line for each of its matches takes minutes for a single file.
 
 use std::cell::Cell;
 
@@ -9,19 +9,19 @@ use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCap
 
 use super::line_matcher::LineMatcher;
 
-/// What a look costs, in bytes, however short the text is.
+/// The fixed cost of a call of the engine, counted in bytes.
 const BYTES_PER_LOOK: usize = 1024;
-/// How many times the bytes of one look may be looked at between two questions.
+/// How many calls with the largest text may be made between two checks for cancellation.
 const LOOKS_AT_ONCE: usize = 4;
 
-/// Matches what its matcher matches; once told to stop, nothing. An error instead would have to be
-/// handled wherever the searcher may fail, which is a lot of code for what is dropped anyway.
+/// Finds the same matches as its matcher, and none at all once the search is cancelled. That is not an
+/// error, which would need much code in the searcher although the result is dropped anyway.
 pub(super) struct WatchedMatcher<'a> {
     matcher: &'a LineMatcher,
     cancelled: &'a dyn Fn() -> bool,
-    /// How many bytes the engine may be given at once.
+    /// How many bytes the engine may be given in one call.
     at_once: usize,
-    /// Bytes that may have been looked at since the last question.
+    /// How many bytes the engine may have read since the last check.
     looked_at: Cell<usize>,
     stopped: Cell<bool>,
 }
@@ -32,7 +32,7 @@ impl<'a> WatchedMatcher<'a> {
         Self { matcher, cancelled, at_once, looked_at: Cell::new(0), stopped: Cell::new(false) }
     }
 
-    /// Asks whether to go on.
+    /// Checks for cancellation.
     pub(super) fn is_cancelled(&self) -> bool {
         if !self.stopped.get() && (self.cancelled)() {
             self.stopped.set(true);
@@ -40,13 +40,13 @@ impl<'a> WatchedMatcher<'a> {
         self.stopped.get()
     }
 
-    /// Whether it was told to stop: what was found until then is not all there is.
+    /// Whether the search was cancelled, so that its matches are incomplete.
     pub(super) fn has_stopped(&self) -> bool {
         self.stopped.get()
     }
 
-    /// Counts a look at so many bytes at most, and says whether to take it. Nobody knows how many it will
-    /// be: a short match may be what is left of a look at everything.
+    /// Counts a call with this many bytes and returns whether to make it. All bytes are counted, because
+    /// the engine may read all of them even to find a short match.
     fn looks_at(&self, bytes: usize) -> bool {
         let looked_at = self.looked_at.get().saturating_add(bytes + BYTES_PER_LOOK);
         if looked_at < self.at_once.saturating_mul(LOOKS_AT_ONCE) {
@@ -58,24 +58,25 @@ impl<'a> WatchedMatcher<'a> {
 
     #[cold]
     fn is_cancelled_after_many(&self) -> bool {
-        // Stays at the limit once stopped, so that every further look ends here.
+        // Once cancelled, this stays at the limit, so that every further call ends here.
         let stopped = self.is_cancelled();
         self.looked_at.set(if stopped { usize::MAX } else { 0 });
         stopped
     }
 
-    /// The first match in a text too long to be given to the engine.
+    /// The first match in a text that is too long for one call of the engine.
     #[cold]
     fn find_in_long(&self, haystack: &[u8], at: usize) -> Option<Match> {
         let find = |text: &[u8], at: usize| self.matcher.find_at(text, at).unwrap_or(None);
         let long_text = &self.matcher.long_text;
         let found = long_text.find(haystack, at, &find, &|| self.is_cancelled_after_many());
-        // Who left finds nothing more.
+        // A cancelled search has no match.
         found.unwrap_or(None)
     }
 
-    /// The first match in lines that are together too long: as many of them as the engine may be given,
-    /// then the next, and one that is too long by itself alone. No match has a line end in it.
+    /// The first match in lines that are together too long for one call: as many lines as fit are
+    /// searched at a time, and a line that is too long is searched separately. This is correct because
+    /// no match contains a line break.
     #[cold]
     fn find_in_lines(&self, haystack: &[u8], at: usize) -> Option<Match> {
         let mut from = at;
@@ -128,8 +129,8 @@ impl Matcher for WatchedMatcher<'_> {
 
     fn find_candidate_line(&self, haystack: &[u8]) -> Result<Option<LineMatchKind>, NoError> {
         if self.is_long(haystack, 0) {
-            if let Some(needed) = &self.matcher.needed {
-                return Ok(needed.find(haystack).map(LineMatchKind::Candidate));
+            if let Some(required_text) = &self.matcher.required_text {
+                return Ok(required_text.find(haystack).map(LineMatchKind::Candidate));
             }
             let found = self.find_in(haystack, 0);
             return Ok(found.map(|it| LineMatchKind::Confirmed(it.end())));

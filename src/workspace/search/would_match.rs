@@ -1,7 +1,7 @@
-//! Why an answer is empty: what would have matched, had it been searched.
+//! Explains an empty answer: which files would have matched if they had been searched.
 //!
-//! Runs only when nothing else matched, within a fixed amount of work, so that it too gives the same
-//! answer every time.
+//! It only runs if nothing else matched. Its work is limited by counting, not by time, so that it
+//! always gives the same answer.
 
 use std::{
     collections::HashSet,
@@ -12,28 +12,31 @@ use std::{
 use super::{
     Query, SearchError, SearchRequest,
     answer::WouldMatch,
-    scan::{BinaryFiles, Details, Scanned, Scanner},
-    sinks::Presence,
+    file_scanner::{BinaryFiles, Details, Scanned, Scanner},
+    match_sinks::Presence,
     watched_matcher::WatchedMatcher,
 };
-use crate::workspace::walk::{FileNames, Folder, Gather, Noticed, Order, Taken, Visitor};
+use crate::workspace::walk::{
+    FileNames, Folder, Gather, Noticed, ResultOrder, WalkVisitor, WalkedFiles,
+};
 
-/// How many files an empty answer names of each kind.
+/// How many files of each kind are named.
 const MAX_NAMED: usize = 3;
-/// How many files are searched for the sake of an explanation.
+/// How many files are searched.
 const MAX_FILES: usize = 20_000;
-/// How many bytes of them; a file that is larger alone is not looked at.
+/// How many bytes are searched. A larger file is not searched at all.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// Searches what a search left out: ignored and hidden files, if there were any, and binary files.
+/// Searches the files that a search did not: ignored and hidden files, if there were any, and binary
+/// files.
 pub(super) fn would_match(
     request: &SearchRequest<'_>,
     left_out_any: bool,
     binary: &[PathBuf],
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<WouldMatch, SearchError> {
-    let explore = |taken: Taken, files: Files<'_>| {
-        let mut matching = Matching::default();
+    let explore = |taken: WalkedFiles, files: ExploredFiles<'_>| {
+        let mut matching = MatchingPaths::default();
         let make_visitor = || Explorer {
             scanner: Scanner::new(request.query, Details::default()),
             query: request.query,
@@ -41,21 +44,24 @@ pub(super) fn would_match(
         };
         request
             .scope
-            .walk(taken, Order::Path)
+            .walk(taken, ResultOrder::Path)
             .run(&make_visitor, &mut matching, cancelled)
             .map_err(|cause| request.scope.failed(cause))??;
         Ok::<_, SearchError>(matching)
     };
-    let left_out =
-        if left_out_any { explore(Taken::LeftOut, Files::Text)? } else { Matching::default() };
+    let left_out = if left_out_any {
+        explore(WalkedFiles::LeftOut, ExploredFiles::Text)?
+    } else {
+        MatchingPaths::default()
+    };
     let binary: HashSet<&Path> = binary.iter().map(PathBuf::as_path).collect();
     let binary = if binary.is_empty() {
-        Matching::default()
+        MatchingPaths::default()
     } else {
-        explore(Taken::Selected, Files::Binary(&binary))?
+        explore(WalkedFiles::Selected, ExploredFiles::Binary(&binary))?
     };
-    // Where some were found, nobody needs to know that there may be others.
-    let gave_up = |it: &Matching| it.passed_over && it.paths.is_empty();
+    // If some were found, it does not matter that there may be others.
+    let gave_up = |it: &MatchingPaths| it.passed_over && it.paths.is_empty();
     Ok(WouldMatch {
         gave_up: gave_up(&left_out) || gave_up(&binary),
         left_out: left_out.paths,
@@ -63,9 +69,9 @@ pub(super) fn would_match(
     })
 }
 
-/// Which files are looked at.
+/// Which files are searched.
 #[derive(Clone, Copy)]
-enum Files<'a> {
+enum ExploredFiles<'a> {
     Text,
     Binary(&'a HashSet<&'a Path>),
 }
@@ -73,20 +79,20 @@ enum Files<'a> {
 struct Explorer<'a> {
     scanner: Scanner,
     query: &'a Query,
-    files: Files<'a>,
+    files: ExploredFiles<'a>,
 }
 
-/// The files of one group: how many were looked at, and which match.
+/// The files of one group: how many were searched, and which match.
 #[derive(Default)]
 struct Explored {
     looked_at: usize,
     bytes: u64,
-    /// Whether some were not looked at.
+    /// Whether some were not searched.
     passed_over: bool,
     matching: Vec<PathBuf>,
 }
 
-impl Visitor for Explorer<'_> {
+impl WalkVisitor for Explorer<'_> {
     type Result = Explored;
 
     fn visit(
@@ -103,9 +109,11 @@ impl Visitor for Explorer<'_> {
             }
             let path = folder.path().join(name);
             let binary = match self.files {
-                Files::Text => BinaryFiles::Skipped,
-                Files::Binary(wanted) if wanted.contains(path.as_path()) => BinaryFiles::Searched,
-                Files::Binary(_) => continue,
+                ExploredFiles::Text => BinaryFiles::Skipped,
+                ExploredFiles::Binary(wanted) if wanted.contains(path.as_path()) => {
+                    BinaryFiles::Searched
+                }
+                ExploredFiles::Binary(_) => continue,
             };
             explored.looked_at += 1;
             let mut sink = Presence::default();
@@ -131,14 +139,14 @@ impl Visitor for Explorer<'_> {
 }
 
 #[derive(Default)]
-struct Matching {
+struct MatchingPaths {
     looked_at: usize,
     bytes: u64,
     passed_over: bool,
     paths: Vec<PathBuf>,
 }
 
-impl Gather for Matching {
+impl Gather for MatchingPaths {
     type Result = Explored;
 
     fn weight(explored: &Explored) -> usize {
@@ -155,7 +163,7 @@ impl Gather for Matching {
             return ControlFlow::Break(());
         }
         if self.looked_at >= MAX_FILES || self.bytes >= MAX_BYTES {
-            // Whether others follow is not known, and to say that none do would be a guess.
+            // It is unknown whether others would match.
             self.passed_over = true;
             return ControlFlow::Break(());
         }

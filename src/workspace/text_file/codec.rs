@@ -1,20 +1,20 @@
-//! Walks through encoded text character by character, and writes text in legacy encodings.
+//! Steps through encoded text character by character, and encodes text in legacy encodings.
 
 use encoding_rs::{DecoderResult, EncoderResult, Encoding, UTF_16LE};
 
-/// How many bytes lie between two places whose offset in the file is written down.
+/// How many bytes are between two recorded offsets.
 pub(super) const BLOCK: usize = 4 * 1024;
-/// Below this, a byte is a whole character in every encoding that holds ASCII: it ends whatever
-/// came before it, even a broken character (the lowest trail byte is gb18030's `0`).
+/// In every encoding that contains ASCII, a byte below this is a whole character and ends even an
+/// incomplete one before it. The lowest trail byte is `0`, in gb18030.
 const NEVER_A_TRAIL_BYTE: u8 = 0x30;
 
-/// How far one step goes, in the text and in the file.
-pub(super) struct Step {
+/// The length of one step, in the text and in the file.
+pub(super) struct DecodedStep {
     pub(super) text: usize,
     pub(super) bytes: usize,
 }
 
-/// The length of a block that can be decoded by itself.
+/// The length of a block that can be decoded separately.
 pub(super) fn block_length(rest: &[u8], encoding: &'static Encoding) -> usize {
     let tail = rest.get(BLOCK..).unwrap_or_default();
     if encoding.is_ascii_compatible() {
@@ -28,11 +28,11 @@ pub(super) fn block_length(rest: &[u8], encoding: &'static Encoding) -> usize {
 }
 
 /// The next character, or the next run of ASCII of at most `most` bytes.
-pub(super) fn step(rest: &[u8], encoding: &'static Encoding, most: usize) -> Option<Step> {
+pub(super) fn step(rest: &[u8], encoding: &'static Encoding, most: usize) -> Option<DecodedStep> {
     if encoding.is_ascii_compatible() {
         let run = Encoding::ascii_valid_up_to(rest.get(..most).unwrap_or(rest));
         if run > 0 {
-            return Some(Step { text: run, bytes: run });
+            return Some(DecodedStep { text: run, bytes: run });
         }
     }
     let mut decoder = encoding.new_decoder_without_bom_handling();
@@ -44,16 +44,16 @@ pub(super) fn step(rest: &[u8], encoding: &'static Encoding, most: usize) -> Opt
         match result {
             DecoderResult::Malformed(bad, _) => {
                 let text = char::REPLACEMENT_CHARACTER.len_utf8();
-                return Some(Step { text, bytes: usize::from(bad) });
+                return Some(DecodedStep { text, bytes: usize::from(bad) });
             }
-            _ if written > 0 => return Some(Step { text: written, bytes: at + 1 }),
+            _ if written > 0 => return Some(DecodedStep { text: written, bytes: at + 1 }),
             DecoderResult::InputEmpty | DecoderResult::OutputFull => {}
         }
     }
     None
 }
 
-/// Text in an encoding that is not Unicode, or the first character it has no code for.
+/// Encodes text in an encoding that is not Unicode. The error is the first character that it lacks.
 pub(super) fn encode_legacy(text: &str, encoding: &'static Encoding) -> Result<Vec<u8>, char> {
     let mut encoder = encoding.new_encoder();
     let mut rest = text;

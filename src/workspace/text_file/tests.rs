@@ -1,4 +1,4 @@
-//! Tests of splicing, over encodings.
+//! Tests of edits in files of many encodings.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "tests")]
 
@@ -7,6 +7,7 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
 use super::*;
+use crate::workspace::LineEndings;
 
 fn marked_utf16(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
     std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(to_bytes).collect()
@@ -23,7 +24,7 @@ fn utf8_is_changed_in_place_and_keeps_its_mark_and_missing_final_newline() {
     assert_eq!(file.text(), "one\r\ntwo\nthree");
     assert_eq!(file.encoding().label(), "UTF-8 with BOM");
     let endings = LineEndings { newline: 1, return_newline: 1, lone_return: 0 };
-    assert_eq!(file.line_endings(), endings);
+    assert_eq!(LineEndings::count(file.text()), endings);
     assert_eq!(edit(&file, "two", "zwölf"), "\u{feff}one\r\nzwölf\nthree".as_bytes());
 }
 
@@ -83,7 +84,7 @@ fn a_character_the_encoding_cannot_hold_is_named() {
     let refused = file.splice(&[(0..1, "a→b")]).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the file is windows-1252, which cannot hold `→` (U+2192); use other characters or convert the file to UTF-8 first"
+        "the file is windows-1252, which has no `→` (U+2192); use other characters or convert the file to UTF-8 first"
     );
     // Shift_JIS would silently turn the yen sign into a backslash.
     let file = TextFile::decode(Cow::Borrowed(b"\x83\x65"), SHIFT_JIS, Mark::Absent);
@@ -111,7 +112,7 @@ fn an_edit_that_would_join_broken_bytes_into_a_character_is_refused() {
 
 #[test]
 fn what_an_edit_repeats_keeps_its_bytes() {
-    // The second of two codes for one character, which an encoder would not choose.
+    // The second of two codes of a character, which an encoder would not choose.
     let file =
         TextFile::decode(Cow::Borrowed(b"x \xed\x40 = 1; \x83\x65\n"), SHIFT_JIS, Mark::Absent);
     assert_eq!(file.text(), "x 纊 = 1; テ\n");
@@ -135,7 +136,7 @@ fn ranges_that_overlap_or_split_a_character_are_refused() {
     assert_eq!(file.splice(&[(2..4, "x")]), Err(TextFileError::NoSuchRange { start: 2, end: 4 }));
     assert!(file.splice(&[(0..9, "x")]).is_err());
     assert_eq!(file.splice(&[(5..5, "2"), (0..1, "1"), (5..5, "3")]).unwrap(), "1ébc23".as_bytes());
-    // Two characters that Big5 writes as one.
+    // Two characters that have one code in Big5.
     let file = TextFile::decode(Cow::Borrowed(b"\x88\x62"), BIG5, Mark::Absent);
     assert_eq!(file.text(), "Ê\u{304}");
     assert!(file.splice(&[(2..4, "x")]).is_err());
@@ -173,7 +174,7 @@ const ENCODINGS: [&Encoding; 12] = [
     KOI8_R,
 ];
 
-/// Text of characters that an encoding holds, whatever was generated.
+/// The text without the characters that an encoding lacks.
 fn holdable(text: &str, encoding: &'static Encoding) -> String {
     let probe = TextFile::decode(Cow::default(), encoding, Mark::Absent);
     text.chars().filter(|it| probe.encode(it.encode_utf8(&mut [0; 4])).is_ok()).collect()
@@ -213,7 +214,7 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.iter().map(|it| text.floor_char_boundary(it.index(text.len() + 1))).collect();
         cuts.sort_unstable();
         let edits = [(cuts[2]..cuts[3], new[1].as_str()), (cuts[0]..cuts[1], new[0].as_str())];
-        // Two edits at one place stay in the order given, which is not the order meant here.
+        // Two edits at the same position stay in the given order, which is not tested here.
         prop_assume!(cuts[0] < cuts[2]);
         let spliced = file.splice(&edits).unwrap();
 

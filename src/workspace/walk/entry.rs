@@ -1,29 +1,29 @@
-//! Reads the entries of a directory, each with its kind and without a look at the file itself.
+//! Reads the entries of a directory with their kinds, without a system call for each entry.
 
 use std::{ffi::OsStr, io, ops::ControlFlow};
 
-/// What an entry is.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
+pub(crate) enum EntryKind {
     /// A regular file.
     File,
-    /// A directory.
+    /// A directory, which a walk may enter.
     Folder,
-    /// A symbolic link, whatever it leads to.
+    /// A symbolic link, whatever it points to.
     Link,
-    /// A FIFO, a socket or a device: never opened.
+    /// A FIFO, a socket or a device. These are never opened.
     Other,
 }
 
-/// How many bytes of entries are asked for at once.
+/// The size of the buffer for one system call.
 #[cfg(target_os = "linux")]
 const BUFFER_BYTES: usize = 32 * 1024;
 
-/// The room a thread reads entries into, used again for each directory.
+/// The buffer into which a thread reads entries, reused for each directory.
 #[derive(Debug, Default)]
 pub(super) struct EntryBuffer(#[cfg(target_os = "linux")] Vec<u8>);
 
-/// Hands over every entry but `.` and `..`, in the order of the system, until told to stop.
+/// Calls `each` for every entry except `.` and `..`, in the order of the system, until it says to stop.
 #[cfg(target_os = "linux")]
 pub(super) fn read_entries(
     folder: std::os::fd::BorrowedFd<'_>,
@@ -41,7 +41,7 @@ pub(super) fn read_entries(
     Ok(())
 }
 
-/// The same where the system has no call that fills a buffer of ours.
+/// The same on systems that have no call to fill a buffer of the caller.
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(super) fn read_entries(
     folder: std::os::fd::BorrowedFd<'_>,
@@ -57,7 +57,7 @@ pub(super) fn read_entries(
     Ok(())
 }
 
-/// Gives one entry away, unless it is the directory itself or the one above.
+/// Calls `each` for one entry, unless it is `.` or `..`.
 #[cfg(unix)]
 fn hand_over(
     folder: std::os::fd::BorrowedFd<'_>,
@@ -114,7 +114,7 @@ fn kind_of(file_type: rustix::fs::FileType) -> Option<EntryKind> {
     }
 }
 
-/// Some file systems do not say the kind in the listing.
+/// The kind of an entry, for file systems that do not give it in the listing.
 #[cfg(unix)]
 fn kind_by_stat(folder: std::os::fd::BorrowedFd<'_>, name: &std::ffi::CStr) -> EntryKind {
     rustix::fs::statat(folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)

@@ -1,5 +1,5 @@
-//! A directory of a walk. What is in it is opened through it, never by path, so nobody can swap a
-//! directory for a link and lead the walk out of the workspace, and no path is too long.
+//! A directory of a walk. Entries are opened relative to its descriptor, never by path. So replacing a
+//! directory by a link cannot lead the walk out of the workspace, and no path is too long to be opened.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -27,26 +27,28 @@ use std::{
 use self::kinds::{BTRFS, EXT, OVERLAY, TMPFS, XFS};
 use super::entry::{EntryBuffer, EntryKind, read_entries};
 #[cfg(target_os = "linux")]
-use crate::regular_file::{OF_THE_KERNEL, file_system, is_of_the_kernel, refuse_kernel_files};
+use crate::regular_file::{
+    KERNEL_FILES_REFUSED, file_system, is_kernel_file_system, refuse_kernel_files,
+};
 use crate::{
     regular_file,
     workspace::{WorkspacePath, is_temporary_name},
 };
 
-/// How many directories one walk keeps open. Deeper ones are opened again when they are needed.
+/// How many directories one walk keeps open. Further ones are reopened when they are needed.
 #[cfg(unix)]
 const MAX_OPEN: usize = 64;
-/// Of deeper ones, each so-manieth stays open all the same, and keeps its path: opening one again must
-/// not take as many steps as it is deep.
+/// Every 32nd level stays open even so, and keeps its path, so that reopening a directory never takes
+/// more than this many steps.
 const KEPT_EVERY: usize = 32;
 /// The deepest nesting that is walked.
 const MAX_DEPTH: usize = 4_096;
-/// The longest path of a directory that is walked: sixteen times what systems take as one.
+/// The longest path of a directory that is walked, sixteen times what systems accept as a path.
 const MAX_PATH_BYTES: usize = 64 * 1024;
-/// The longest path that every directory keeps.
+/// Directories with a longer path do not store it, except for every 32nd level.
 const MAX_KEPT_PATH_BYTES: usize = 1_024;
 
-/// File systems where the kernel reads from its cache, as it numbers them.
+/// The numbers of file systems whose files are read through the kernel's page cache.
 #[cfg(target_os = "linux")]
 mod kinds {
     pub(super) const EXT: u64 = 0xef53;
@@ -56,39 +58,40 @@ mod kinds {
     pub(super) const OVERLAY: u64 = 0x794c_7630;
 }
 
-/// What it means when a file gives less than was asked for.
+/// What it means if a read returns fewer bytes than were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShortReads {
-    /// The file ends there. So it is where the kernel itself reads from its cache.
+pub(crate) enum ShortReads {
+    /// The file ends there. This is certain for file systems that use the kernel's page cache.
     EndFiles,
-    /// There may be more: only reading nothing means the end.
+    /// There may be more. Only a read of no bytes means that the file ends.
     MeanNothing,
 }
 
-/// One directory, and how it was reached.
+/// One directory of a walk, with the directories that lead to it.
 #[derive(Debug)]
-pub struct Folder {
+pub(crate) struct Folder {
     parent: Option<Arc<Folder>>,
     name: OsString,
-    /// Nothing for most where it is long: all paths of a deep tree take more than the rest of it.
+    /// Not stored in most directories if it is long: the paths in a deep tree would take more memory than
+    /// everything else.
     path: Option<Arc<Path>>,
     path_bytes: usize,
-    /// How many bytes of it lead to the start of the walk.
+    /// How many bytes of the path are those of the walk's start.
     start_bytes: usize,
     depth: usize,
-    /// Nothing where files are the kernel's.
+    /// `None` on file systems such as `/proc`, whose files must not be opened.
     #[cfg(target_os = "linux")]
     short_reads: OnceLock<Option<ShortReads>>,
     #[cfg(unix)]
     handle: Option<OwnedFd>,
-    /// Opened again by whoever works in it.
+    /// The descriptor while a thread works in a directory that had been closed.
     #[cfg(unix)]
     opened_again: Mutex<Option<Arc<OwnedFd>>>,
     open_handles: Arc<AtomicUsize>,
 }
 
 impl Folder {
-    /// Opens the directory that a walk starts with.
+    /// Opens the directory in which a walk starts.
     pub(super) fn start(place: &WorkspacePath) -> io::Result<Self> {
         #[cfg(unix)]
         let handle = place.open_folder()?;
@@ -115,8 +118,8 @@ impl Folder {
         })
     }
 
-    /// Where the directory is: absolute, and without links when the walk began.
-    pub fn path(&self) -> Arc<Path> {
+    /// The absolute path of the directory, without links at the time the walk began.
+    pub(crate) fn path(&self) -> Arc<Path> {
         if let Some(path) = &self.path {
             return Arc::clone(path);
         }
@@ -132,7 +135,7 @@ impl Folder {
         path.into()
     }
 
-    /// What of a path in this directory is below the start of the walk.
+    /// The part of a path in this directory that is below the start of the walk.
     pub(super) fn below_start<'p>(&self, path: &'p Path) -> &'p Path {
         #[cfg(unix)]
         {
@@ -150,28 +153,28 @@ impl Folder {
         }
     }
 
-    /// How many directories below the start it is.
-    pub fn depth(&self) -> usize {
+    /// How many levels below the start of the walk the directory is.
+    pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// What a short read of a file in this directory means. An error where no file is to be opened: the
-    /// kernel's own may be anywhere, not only at `/proc`.
-    pub fn short_reads(&self) -> io::Result<ShortReads> {
+    /// What a short read of a file in this directory means. An error if the directory is on a file system
+    /// such as `/proc`, whose files must not be opened; it may be mounted anywhere.
+    pub(crate) fn short_reads(&self) -> io::Result<ShortReads> {
         #[cfg(target_os = "linux")]
         return self
             .short_reads
             .get_or_init(|| match self.with_handle(file_system) {
                 Ok(EXT | XFS | BTRFS | TMPFS | OVERLAY) => Some(ShortReads::EndFiles),
-                Ok(it) if is_of_the_kernel(it) => None,
+                Ok(it) if is_kernel_file_system(it) => None,
                 Ok(_) | Err(_) => Some(ShortReads::MeanNothing),
             })
-            .ok_or_else(|| io::Error::other(OF_THE_KERNEL));
+            .ok_or_else(|| io::Error::other(KERNEL_FILES_REFUSED));
         #[cfg(not(target_os = "linux"))]
         Ok(ShortReads::MeanNothing)
     }
 
-    /// Opens a directory in this one; a link is not followed.
+    /// Opens a directory in this one, without following links.
     pub(super) fn enter(self: &Arc<Self>, name: &OsStr) -> io::Result<Self> {
         if self.depth >= MAX_DEPTH {
             return Err(io::Error::other(format!("nested deeper than {MAX_DEPTH} directories")));
@@ -210,7 +213,7 @@ impl Folder {
         })
     }
 
-    /// Closes the descriptor when too many are open; whoever needs it opens the directory again.
+    /// Closes the descriptor if too many are open. The directory is reopened when it is needed.
     pub(super) fn rest(mut self) -> Arc<Self> {
         #[cfg(unix)]
         if self.open_handles.load(Ordering::Relaxed) > MAX_OPEN
@@ -224,7 +227,7 @@ impl Folder {
         Arc::new(self)
     }
 
-    /// Hands over the entries. What a write has not finished, or never will, is none.
+    /// Calls `each` for the entries. Temporary files of unfinished writes are left out.
     pub(super) fn entries(
         &self,
         buffer: &mut EntryBuffer,
@@ -242,15 +245,15 @@ impl Folder {
         read_entries(&self.path(), buffer, each)
     }
 
-    /// Opens a file that a listing of this directory showed. No link is followed.
-    pub fn open_file(&self, name: &OsStr) -> io::Result<File> {
+    /// Opens a file of this directory, without following links.
+    pub(crate) fn open_file(&self, name: &OsStr) -> io::Result<File> {
         #[cfg(unix)]
         return self.with_handle(|it| regular_file::open_listed(it, name));
         #[cfg(not(unix))]
         regular_file::open_named(&self.path().join(name))
     }
 
-    /// Opens a file of settings by its path from this directory; links are followed.
+    /// Opens a settings file by its path relative to this directory. Links are followed.
     pub(super) fn open_settings(&self, path: &Path) -> io::Result<File> {
         #[cfg(unix)]
         return self.with_handle(|it| regular_file::open_at(it, path));
@@ -258,8 +261,8 @@ impl Folder {
         regular_file::open(&self.path().join(path))
     }
 
-    /// When a file in this directory was last changed.
-    pub fn modified(&self, name: &OsStr) -> io::Result<SystemTime> {
+    /// The modification time of a file in this directory.
+    pub(crate) fn modified(&self, name: &OsStr) -> io::Result<SystemTime> {
         #[cfg(target_os = "linux")]
         return self.with_handle(|it| {
             let stat = rustix::fs::statat(it, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
@@ -277,7 +280,7 @@ impl Folder {
         }
     }
 
-    /// The descriptor of a directory that was closed, for as long as somebody works in it.
+    /// Reopens a directory that was closed, for as long as a thread works in it.
     #[cfg(unix)]
     fn opened_again(&self) -> io::Result<Arc<OwnedFd>> {
         let mut opened = self.opened_again.lock().unwrap_or_else(PoisonError::into_inner);
@@ -289,13 +292,13 @@ impl Folder {
         Ok(handle)
     }
 
-    /// Says that whoever worked in this directory has gone on to another.
+    /// Called when a thread has finished its work in this directory. Closes it if it was reopened.
     pub(super) fn let_go(&self) {
         #[cfg(unix)]
         self.opened_again.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Opens the directory again, step by step from the nearest one that is still open.
+    /// Opens the directory again, step by step from the nearest ancestor that is still open.
     #[cfg(unix)]
     fn reopened(&self) -> io::Result<OwnedFd> {
         let mut names = vec![self.name.as_os_str()];
@@ -322,7 +325,7 @@ impl Drop for Folder {
         if self.handle.is_some() {
             self.open_handles.fetch_sub(1, Ordering::Relaxed);
         }
-        // No recursion: there are as many levels as whoever made the tree liked.
+        // A loop instead of recursion, because a tree may have any number of levels.
         let mut above = self.parent.take();
         while let Some(mut last) = above.and_then(Arc::into_inner) {
             above = last.parent.take();
@@ -337,19 +340,19 @@ fn open_folder(from: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(from, name, flags, Mode::empty())?)
 }
 
-/// Opens a file that the caller named, unless it is the kernel's. The system is asked before: to open one
-/// can already do something.
-pub fn open_named(place: &WorkspacePath) -> io::Result<File> {
+/// Opens a file that the caller named, unless it is on a file system such as `/proc`. This is checked
+/// before, because merely opening such a file can have an effect.
+pub(crate) fn open_named(place: &WorkspacePath) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
         let folder = place.absolute().parent().unwrap_or(place.absolute());
         let kind = rustix::fs::statfs(folder)?.f_type;
-        if is_of_the_kernel(u64::try_from(kind).unwrap_or(0)) {
-            return Err(io::Error::other(OF_THE_KERNEL));
+        if is_kernel_file_system(u64::try_from(kind).unwrap_or(0)) {
+            return Err(io::Error::other(KERNEL_FILES_REFUSED));
         }
     }
     let file = place.open()?;
-    // A file can be mounted alone.
+    // A single file can be a mount point, too.
     #[cfg(target_os = "linux")]
     refuse_kernel_files(file.as_fd())?;
     Ok(file)

@@ -1,4 +1,4 @@
-//! What is in a directory, as a person would list it: by name, a few levels deep.
+//! Lists a directory as a tree, sorted by name, to a limited depth.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -11,77 +11,77 @@ use std::{
 use super::{
     entry::{EntryBuffer, EntryKind},
     folder::Folder,
-    names::NameList,
-    rules::{RuleFiles, Rules, UnheldRules},
-    selection::{Candidate, HiddenFiles, Selection, Verdict},
-    visibility::{Subject, Visibility},
+    name_list::NameList,
+    rules::{RuleFiles, Rules, UnappliedRules},
+    selection::{Candidate, HiddenFiles, Selection, SelectionVerdict},
+    visibility::{Visibility, VisibilitySubject},
     walker::{Cancelled, ENTRIES_BETWEEN_CHECKS, MAX_NAMES_BYTES},
 };
 use crate::workspace::WorkspacePath;
 
-/// How many directories and files an answer names that are not as they should be.
+/// How many examples of each kind of problem a listing names.
 const MAX_EXAMPLES: usize = 5;
 
-/// A listing to make.
+/// Which directory to list, and how much of it.
 #[derive(Debug)]
-pub struct ListingRequest<'a> {
-    /// The directory.
-    pub start: &'a WorkspacePath,
-    /// Whether names with a dot are listed.
-    pub hidden: HiddenFiles,
-    /// How many levels of directories are entered.
-    pub max_depth: usize,
-    /// How many entries are kept; the rest is counted.
-    pub max_entries: usize,
+pub(crate) struct ListingRequest<'a> {
+    /// The directory to list.
+    pub(crate) start: &'a WorkspacePath,
+    /// Whether names that begin with a dot are listed.
+    pub(crate) hidden: HiddenFiles,
+    /// How many levels of subdirectories are listed.
+    pub(crate) max_depth: usize,
+    /// How many entries are listed. Further ones are only counted.
+    pub(crate) max_entries: usize,
     /// The user's global excludes, and the directory they are relative to.
-    pub global_excludes: Option<(&'a Path, &'a Path)>,
-    /// What may be seen at all.
-    pub visibility: &'a Visibility,
+    pub(crate) global_excludes: Option<(&'a Path, &'a Path)>,
+    /// Which files may be seen at all.
+    pub(crate) visibility: &'a Visibility,
 }
 
 /// One entry of a listing.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Listed {
-    /// Its name.
-    pub name: OsString,
-    /// What it is.
-    pub kind: EntryKind,
-    /// How many directories below the start its own directory is.
-    pub depth: usize,
+pub(crate) struct Listed {
+    /// The name of the entry in its directory.
+    pub(crate) name: OsString,
+    /// The kind of the entry.
+    pub(crate) kind: EntryKind,
+    /// How many levels below the start its directory is.
+    pub(crate) depth: usize,
 }
 
-/// A listing, in the order a tree is drawn.
+/// A listing, in the order in which a tree is printed.
 #[derive(Debug, Default)]
-pub struct Listing {
-    /// The entries.
-    pub entries: Vec<Listed>,
-    /// How many there are in all.
-    pub total: usize,
-    /// How many are left out because they are ignored or hidden.
-    pub left_out: usize,
-    /// Directories that could not be read, and why: the first few.
-    pub unreadable: Vec<(PathBuf, String)>,
-    /// Rules that do not hold: the first few.
-    pub unheld: Vec<UnheldRules>,
+pub(crate) struct Listing {
+    /// The entries, up to the limit.
+    pub(crate) entries: Vec<Listed>,
+    /// The number of all entries, including those beyond the limit.
+    pub(crate) total: usize,
+    /// The number of entries that are left out because they are ignored or hidden.
+    pub(crate) left_out: usize,
+    /// The first few directories that could not be read, and why.
+    pub(crate) unreadable: Vec<(PathBuf, String)>,
+    /// The first few ignore files that could not be applied.
+    pub(crate) unapplied: Vec<UnappliedRules>,
 }
 
-/// Lists a directory.
-pub fn list_folder(
+/// Lists a directory and the levels below it.
+pub(crate) fn list_folder(
     request: &ListingRequest<'_>,
     cancelled: &dyn Fn() -> bool,
 ) -> io::Result<Result<Listing, Cancelled>> {
     let start = Folder::start(request.start)?;
-    let mut unheld = Vec::new();
-    let rules = Rules::above(&start.path(), request.global_excludes, &mut unheld);
+    let mut unapplied = Vec::new();
+    let rules = Rules::above(&start.path(), request.global_excludes, &mut unapplied);
     let mut lister = Lister {
         request,
         selection: Selection::new(request.hidden),
         buffer: EntryBuffer::default(),
-        listing: Listing { unheld, ..Listing::default() },
+        listing: Listing { unapplied, ..Listing::default() },
         held: 0,
         cancelled,
     };
-    // A stack and no recursion: nesting is as deep as whoever made the tree liked.
+    // A stack instead of recursion, because directories may be nested to any depth.
     let mut stack = vec![lister.level(start, rules.as_ref())?];
     while let Some(level) = stack.last_mut() {
         if cancelled() {
@@ -113,8 +113,8 @@ pub fn list_folder(
     Ok(Ok(lister.listing))
 }
 
-/// Looks at the first entries of a directory, in the order of the system.
-pub fn look_at_names(
+/// Calls `each` for the first entries of a directory, in the order of the system.
+pub(crate) fn look_at_names(
     place: &WorkspacePath,
     most: usize,
     each: &mut dyn FnMut(&OsStr, EntryKind),
@@ -135,12 +135,12 @@ struct Lister<'a> {
     selection: Selection,
     buffer: EntryBuffer,
     listing: Listing,
-    /// How many bytes of names are held.
+    /// The memory that the names take, in bytes.
     held: usize,
     cancelled: &'a dyn Fn() -> bool,
 }
 
-/// A directory, and how far its entries are listed.
+/// A directory, and how many of its entries have been listed.
 struct Level {
     folder: Arc<Folder>,
     rules: Option<Arc<Rules>>,
@@ -157,7 +157,7 @@ impl Listing {
 }
 
 impl Lister<'_> {
-    /// The entries of one directory that are to be seen, by name.
+    /// The entries of one directory that are listed, sorted by name.
     fn level(&mut self, folder: Folder, above: Option<&Arc<Rules>>) -> io::Result<Level> {
         let mut names = NameList::default();
         let mut rule_files = RuleFiles::default();
@@ -176,16 +176,15 @@ impl Lister<'_> {
         let path = folder.path();
         if too_many {
             let seen = names.len();
-            let cause =
-                format!("it has too many entries, of which the first {seen} were looked at");
+            let cause = format!("it has too many entries; only the first {seen} were read");
             self.listing.cannot_read(path.to_path_buf(), &io::Error::other(cause));
         }
         let naming = self.selection.naming(&folder);
-        let mut unheld = Vec::new();
-        let rules = Rules::within(above, &folder, rule_files, naming, &mut unheld);
-        unheld.retain(|it| self.request.visibility.shows(&it.file, Subject::File));
-        let room = MAX_EXAMPLES.saturating_sub(self.listing.unheld.len());
-        self.listing.unheld.extend(unheld.into_iter().take(room));
+        let mut unapplied = Vec::new();
+        let rules = Rules::within(above, &folder, rule_files, naming, &mut unapplied);
+        unapplied.retain(|it| self.request.visibility.shows(&it.file, VisibilitySubject::File));
+        let room = MAX_EXAMPLES.saturating_sub(self.listing.unapplied.len());
+        self.listing.unapplied.extend(unapplied.into_iter().take(room));
         names.sort_by_name();
         let Self { request, selection, listing, .. } = self;
         let mut path = path.to_path_buf();
@@ -195,15 +194,21 @@ impl Lister<'_> {
             let candidate =
                 Candidate { path: &path, below: &path, name, kind, depth: folder.depth() };
             let verdict = match selection.verdict(candidate, rules.as_deref()) {
-                // A listing with hidden names shows `.git`, though nobody looks into it.
-                Verdict::Unwanted if request.hidden == HiddenFiles::Seen => Verdict::Taken,
+                // A listing with hidden names shows `.git`, but not what is in it.
+                SelectionVerdict::Unwanted if request.hidden == HiddenFiles::Seen => {
+                    SelectionVerdict::Taken
+                }
                 verdict => verdict,
             };
-            let subject = if kind == EntryKind::Folder { Subject::Folder } else { Subject::File };
+            let subject = if kind == EntryKind::Folder {
+                VisibilitySubject::Folder
+            } else {
+                VisibilitySubject::File
+            };
             let may_be_seen = request.visibility.shows(&path, subject);
             path.pop();
-            listing.left_out += usize::from(may_be_seen && verdict != Verdict::Taken);
-            may_be_seen && verdict == Verdict::Taken
+            listing.left_out += usize::from(may_be_seen && verdict != SelectionVerdict::Taken);
+            may_be_seen && verdict == SelectionVerdict::Taken
         });
         self.held += names.bytes();
         Ok(Level { folder: folder.rest(), rules, names, next: 0 })

@@ -1,14 +1,14 @@
-//! Walks the directories of a workspace: in parallel, by the ignore rules, without following links.
+//! Walks the directories of a workspace on several threads. Ignore rules are applied, and links are not
+//! followed.
 //!
-//! A walk hands the files of a directory to a [`Visitor`], in small groups, and what the visitor makes
-//! of them to a [`Gather`]. It knows nothing of what is searched for.
+//! A walk passes the files of a directory in small groups to a [`WalkVisitor`], and the visitor's
+//! results to a [`Gather`]. It does not know what is searched for.
 
 mod entry;
 mod folder;
 mod listing;
-mod names;
+mod name_list;
 mod pattern;
-mod position;
 mod queue;
 mod rule_glob;
 mod rule_lines;
@@ -16,21 +16,24 @@ mod rule_set;
 mod rules;
 mod selection;
 mod threads;
+mod tree_position;
 mod visibility;
+mod walk_work;
 mod walker;
-mod work;
 
 #[cfg(all(test, unix))]
 mod tests;
 
-pub use entry::EntryKind;
-pub use folder::{Folder, ShortReads, open_named};
-pub use listing::{Listed, Listing, ListingRequest, list_folder, look_at_names};
-pub use names::FileNames;
-pub use pattern::{Depth, PathPattern, PatternError, split_absolute};
-pub use queue::{Gather, Order};
-pub use rules::UnheldRules;
-pub use selection::{HiddenFiles, IgnoreRules, Selection, SelectionError};
-pub use threads::{SearchThreads, SearchTurn};
-pub use visibility::{Subject, Visibility};
-pub use walker::{Cancelled, Noticed, Taken, Visitor, Walk, WalkEnd};
+pub(crate) use entry::EntryKind;
+pub(crate) use folder::{Folder, ShortReads, open_named};
+pub(crate) use listing::{Listing, ListingRequest, list_folder, look_at_names};
+pub(crate) use name_list::FileNames;
+pub(crate) use pattern::{Depth, PathPattern, split_absolute};
+pub(crate) use queue::{Gather, ResultOrder};
+pub(crate) use rules::UnappliedRules;
+pub(crate) use selection::{HiddenFiles, Selection, SelectionError};
+pub use threads::SearchThreads;
+pub(crate) use threads::SearchTurn;
+pub use visibility::Visibility;
+pub(crate) use visibility::VisibilitySubject;
+pub(crate) use walker::{Cancelled, DirectoryWalk, Noticed, WalkVisitor, WalkedFiles};

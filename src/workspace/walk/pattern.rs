@@ -1,4 +1,4 @@
-//! Glob patterns over paths: what `Glob`, `glob` and a file pattern select.
+//! Glob patterns that select files by path, for the tools that find files.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -7,67 +7,68 @@ use std::{
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// The longest pattern that is taken.
+/// The length of the longest pattern.
 pub(super) const MAX_GLOB_BYTES: usize = 4_096;
-/// How deep braces may nest: the parser recurses, and overflowing the stack would end the host.
+/// How deep braces may be nested. The parser is recursive, and a stack overflow would end the host.
 const MAX_NESTING: usize = 16;
-/// How many patterns the braces of one may stand for before they are left to the regex engine.
+/// Braces are expanded into at most this many patterns. Larger ones are left to the regex engine.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// Why a pattern was refused.
 #[derive(Debug, thiserror::Error)]
-pub enum PatternError {
+pub(crate) enum PatternError {
     /// The pattern is too long.
     #[error("the pattern has {0} bytes; at most {MAX_GLOB_BYTES} are taken")]
     TooLong(usize),
-    /// The pattern nests too deep.
-    #[error("braces of the pattern nest deeper than {MAX_NESTING} levels")]
+    /// The braces of the pattern are nested too deeply.
+    #[error("the braces of the pattern are nested deeper than {MAX_NESTING} levels")]
     TooDeep,
     /// The pattern is empty.
     #[error("the pattern is empty; `**/*` finds every file")]
     Empty,
-    /// The pattern climbs.
+    /// The pattern contains `..`.
     #[error("`{0}` leads out of the directory; give the directory to search in instead of `..`")]
     Climbs(String),
-    /// The pattern does not parse.
+    /// The pattern is not a valid glob.
     #[error("`{0}` is not a glob: {1}")]
     Malformed(String, String),
 }
 
-/// Where a pattern without a slash fits.
+/// Where a pattern without a slash matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub(crate) enum Depth {
     /// In every directory below the start.
     Any,
-    /// At the top only.
+    /// Only in the start directory.
     Top,
 }
 
-/// What decides.
+/// How a path is matched.
 #[derive(Debug)]
 enum Fit {
-    /// The end of a name, as in `*.{c,h}`: what most patterns ask, and quicker to see than to match.
+    /// By the end of the file name, as for `*.{c,h}`. Most patterns are like that, and this is faster
+    /// than a glob.
     NameEnds(Vec<String>),
-    /// A name, wherever the file is.
+    /// By the file name, in any directory.
     Name(GlobSet),
-    /// The path below the start.
+    /// By the path below the start.
     Path(GlobSet),
 }
 
-/// A compiled pattern, for paths relative to where the walk starts.
+/// A compiled pattern for paths relative to the start of a walk.
 #[derive(Debug)]
-pub struct PathPattern {
+pub(crate) struct PathPattern {
     fit: Fit,
-    /// The directories that every fitting path begins with, and the whole path where the pattern has
-    /// no wildcard at all.
+    /// The directories with which every matching path begins; the whole path if the pattern has no
+    /// wildcard.
     literal: Vec<OsString>,
-    /// Whether the name of every fitting file is spelled out, wherever the file is.
+    /// Whether the pattern spells out the names of the files it matches, in whatever directory.
     names_files: bool,
 }
 
 impl PathPattern {
-    /// Compiles a pattern.
-    pub fn new(pattern: &str, depth: Depth) -> Result<Self, PatternError> {
+    /// Compiles a pattern, after checking its length and nesting.
+    pub(crate) fn new(pattern: &str, depth: Depth) -> Result<Self, PatternError> {
         let trimmed = pattern.trim_start_matches("./");
         if trimmed.is_empty() {
             return Err(PatternError::Empty);
@@ -79,7 +80,7 @@ impl PathPattern {
         let anchored = trimmed.trim_start_matches('/');
         let floats = depth == Depth::Any && !trimmed.contains('/');
         let last = if floats { Some(anchored) } else { anchored.strip_prefix("**/") };
-        // Within a name, two stars are one.
+        // Within a name, `**` means the same as `*`.
         let name = last.filter(|it| !it.contains('/')).map(single_stars);
         let malformed = |err: globset::Error| {
             PatternError::Malformed(pattern.to_owned(), err.kind().to_string())
@@ -108,12 +109,12 @@ impl PathPattern {
         Ok(Self { fit, literal, names_files })
     }
 
-    /// Whether a name alone decides.
+    /// Whether files are matched by name alone.
     pub(super) fn is_by_name(&self) -> bool {
         !matches!(self.fit, Fit::Path(_))
     }
 
-    /// Whether a file fits by its name, where that decides.
+    /// Whether a file matches by its name. True if the pattern is not by name.
     pub(super) fn fits_name(&self, name: &OsStr) -> bool {
         match &self.fit {
             Fit::NameEnds(ends) => {
@@ -125,7 +126,7 @@ impl PathPattern {
         }
     }
 
-    /// Whether a file fits by its path below the start, where that decides.
+    /// Whether a file matches by its path below the start. True if the pattern is not by path.
     pub(super) fn fits_path(&self, below: &Path) -> bool {
         match &self.fit {
             Fit::Path(globs) => globs.is_match(below),
@@ -133,29 +134,30 @@ impl PathPattern {
         }
     }
 
-    /// Whether a directory that deep may hold fitting paths.
+    /// Whether a directory at this depth may contain matching files.
     pub(super) fn leads_into(&self, name: &OsStr, depth: usize) -> bool {
         self.literal.get(depth).is_none_or(|literal| literal == name)
     }
 
-    /// Whether the pattern spells out this part of the path: who names a place wants to see it.
+    /// Whether the pattern spells out this part of the path. Such entries are shown even if they are
+    /// ignored.
     pub(super) fn names(&self, name: &OsStr, depth: usize) -> bool {
         self.literal.get(depth).is_some_and(|literal| literal == name)
     }
 
-    /// Whether it spells out the names of the files that fit.
+    /// Whether the pattern spells out the names of the files it matches.
     pub(super) fn names_files(&self) -> bool {
         self.names_files
     }
 
-    /// How many directories below the start it spells out, one in the other.
+    /// How many nested directories below the start the pattern spells out.
     pub(super) fn spelled_out(&self) -> usize {
         self.literal.len()
     }
 }
 
-/// Takes an absolute pattern apart: the directory it spells out, and the pattern below that.
-pub fn split_absolute(pattern: &str) -> Option<(String, String)> {
+/// Splits an absolute pattern into the directory that it spells out and the pattern below that.
+pub(crate) fn split_absolute(pattern: &str) -> Option<(String, String)> {
     let below = pattern.strip_prefix('/')?;
     let parts: Vec<&str> = below.split('/').collect();
     let literal = literal_beginning(below).len().min(parts.len().saturating_sub(1));
@@ -163,7 +165,7 @@ pub fn split_absolute(pattern: &str) -> Option<(String, String)> {
     Some((format!("/{}", folder.join("/")), rest.join("/")))
 }
 
-/// Checks what the parser of globs would not survive.
+/// Refuses globs that are too long or too deeply nested for the parser.
 pub(super) fn check_glob(glob: &str) -> Result<(), PatternError> {
     if glob.len() > MAX_GLOB_BYTES {
         return Err(PatternError::TooLong(glob.len()));
@@ -171,7 +173,8 @@ pub(super) fn check_glob(glob: &str) -> Result<(), PatternError> {
     if nests_too_deep(glob) { Err(PatternError::TooDeep) } else { Ok(()) }
 }
 
-/// Counts every brace, also one that a class or a backslash makes plain: it must never be too few.
+/// Whether braces are nested too deeply. Braces that are escaped or in a class are counted as well, so
+/// that the result is never too small.
 pub(super) fn nests_too_deep(glob: &str) -> bool {
     let mut depth = 0_usize;
     for byte in glob.bytes() {
@@ -187,17 +190,17 @@ pub(super) fn nests_too_deep(glob: &str) -> bool {
     false
 }
 
-/// The parts before the first that has something to match in it.
+/// The components before the first one that has a wildcard.
 pub(super) fn literal_beginning(glob: &str) -> Vec<OsString> {
     glob.split('/').take_while(|part| is_literal(part)).map(OsString::from).collect()
 }
 
-/// Whether a part of a path has nothing to match in it.
+/// Whether a component of a glob has no wildcard.
 fn is_literal(part: &str) -> bool {
     !part.is_empty() && !part.contains(['*', '?', '[', '{', '\\'])
 }
 
-/// Makes one of several stars that follow each other.
+/// Replaces consecutive stars by one.
 fn single_stars(name: &str) -> String {
     let mut single = String::with_capacity(name.len());
     let mut after_star = false;
@@ -213,7 +216,7 @@ fn single_stars(name: &str) -> String {
     single
 }
 
-/// Writes one level of braces out: the parts are then matched by extension or name, without a regex.
+/// Expands one level of braces. The resulting globs can be matched by extension or name without a regex.
 fn alternatives(glob: &str) -> Vec<String> {
     let whole = || vec![glob.to_owned()];
     let Some((before, rest)) = glob.split_once('{') else { return whole() };
@@ -229,7 +232,7 @@ fn alternatives(glob: &str) -> Vec<String> {
     parts.into_iter().map(|part| format!("{before}{part}{after}")).collect()
 }
 
-/// What follows a `*`, where nothing in it is a wildcard.
+/// The part after a leading `*`, if it has no wildcard.
 fn plain_end(glob: &str) -> Option<String> {
     let end = glob.strip_prefix('*')?;
     (!end.contains(['*', '?', '[', ']', '{', '}', '\\'])).then(|| end.to_owned())

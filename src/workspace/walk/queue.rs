@@ -1,9 +1,8 @@
-//! The work that a walk still has to do, and the results on their way to whoever gathers them.
+//! The queue of a walk: work that is still to be done, and results that are still to be gathered.
 //!
-//! Work is taken by place in the tree, the first place first. That keeps few directories open, and it
-//! lets results be handed over in path order while several threads search: a result waits until
-//! nothing before it is left to do. A search that has enough can stop there, and the answer is the
-//! same every time.
+//! Work is taken in the order of the tree. That keeps few directories open, and allows gathering
+//! results in path order although several threads work: a result waits until all work before it is
+//! done. So a search that has enough results can stop, and always gives the same answer.
 
 use std::{
     collections::BTreeMap,
@@ -14,84 +13,86 @@ use std::{
     },
 };
 
-use super::position::Position;
+use super::tree_position::TreePosition;
 
-/// How much finished work may wait for something before it; whoever would add more waits instead.
+/// How many bytes of results may wait for work before them. A thread that would add more has to wait.
 const MAX_WAITING_WEIGHT: usize = 8 * 1024 * 1024;
 
-/// In which order results are handed over.
+/// The order in which results are gathered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// As they come.
+pub(crate) enum ResultOrder {
+    /// As soon as they are there.
     Any,
-    /// By path: names compared byte by byte, directory by directory.
+    /// By path, compared component by component, and these byte by byte.
     Path,
 }
 
-/// Takes results, one at a time, and says when there are enough.
-pub trait Gather: Send {
-    /// What comes from one piece of work.
+/// Receives results one at a time, and decides when there are enough.
+pub(crate) trait Gather: Send {
+    /// The result of one piece of work.
     type Result: Send;
 
-    /// About how many bytes a result holds.
+    /// An estimate of the memory that a result takes.
     fn weight(result: &Self::Result) -> usize;
 
-    /// Takes a result; breaking ends the walk.
+    /// Receives a result. `Break` ends the walk.
     fn take(&mut self, result: Self::Result) -> ControlFlow<()>;
 }
 
-/// Work that may be many pieces: as much is made of it as is taken, so that what waits takes little memory.
+/// Work that consists of many pieces, which are split off one by one, so that queued work takes little
+/// memory.
 pub(super) trait Splits: Sized {
-    /// The first piece, and what is left, if anything is.
+    /// The first piece, and the rest if there is any.
     fn split(self) -> (Self, Option<Self>);
 
-    /// How many pieces it is.
+    /// The number of pieces.
     fn pieces(&self) -> usize;
 }
 
-struct Pending<T> {
-    position: Arc<Position>,
+struct PendingWork<T> {
+    position: Arc<TreePosition>,
     work: T,
 }
 
-struct State<T, R> {
-    /// What comes first is the last. Work is mostly added where it is taken off, so that this takes less
-    /// than a heap would: to compare two places may take as many steps as a tree is deep.
-    pending: Vec<Pending<T>>,
-    /// How many pieces those are.
+struct QueueState<T, R> {
+    /// Sorted in reverse, so that the last item is next. Most work is added at that end, so this needs
+    /// fewer comparisons than a heap, and comparing two positions may take as many steps as a tree is
+    /// deep.
+    pending: Vec<PendingWork<T>>,
+    /// The number of pieces of all pending work.
     pieces: usize,
-    running: Vec<Arc<Position>>,
-    waiting: BTreeMap<Arc<Position>, R>,
+    running: Vec<Arc<TreePosition>>,
+    waiting: BTreeMap<Arc<TreePosition>, R>,
     waiting_weight: usize,
-    /// Threads asleep: nobody has to be woken where nobody sleeps.
+    /// How many threads are asleep. If there are none, none has to be woken.
     idle: usize,
     stopped: bool,
 }
 
-/// The queue of one walk.
+/// The queue of one walk, shared by its threads.
 pub(super) struct Queue<'g, T, G: Gather> {
-    order: Order,
-    state: Mutex<(State<T, G::Result>, &'g mut G)>,
+    order: ResultOrder,
+    state: Mutex<(QueueState<T, G::Result>, &'g mut G)>,
     changed: Condvar,
-    /// The same as in the state, to be seen without a lock.
+    /// A copy of the flag in the state that can be read without a lock.
     stopped: AtomicBool,
 }
 
-type Guard<'s, 'g, T, G> = MutexGuard<'s, (State<T, <G as Gather>::Result>, &'g mut G)>;
+type Guard<'s, 'g, T, G> = MutexGuard<'s, (QueueState<T, <G as Gather>::Result>, &'g mut G)>;
 
-/// A piece of work that a thread is at. Dropped without an end, as by a panic, it stops the walk:
-/// the others would wait for it for ever.
-pub(super) struct Running<'q, 'g, T: Splits, G: Gather> {
+/// A piece of work that a thread is doing. If it is dropped before it ends, as by a panic, the walk
+/// stops: otherwise the other threads would wait for it for ever.
+pub(super) struct RunningWork<'q, 'g, T: Splits, G: Gather> {
     queue: &'q Queue<'g, T, G>,
-    position: Arc<Position>,
+    position: Arc<TreePosition>,
     ended: bool,
 }
 
 impl<'g, T: Splits, G: Gather> Queue<'g, T, G> {
-    pub(super) fn new(order: Order, first: T, gather: &'g mut G) -> Self {
+    pub(super) fn new(order: ResultOrder, first: T, gather: &'g mut G) -> Self {
         let pieces = first.pieces();
-        let first = Pending { position: Arc::default(), work: first };
-        let state = State {
+        let first = PendingWork { position: Arc::default(), work: first };
+        let state = QueueState {
             pending: vec![first],
             pieces,
             running: Vec::new(),
@@ -108,8 +109,8 @@ impl<'g, T: Splits, G: Gather> Queue<'g, T, G> {
         }
     }
 
-    /// The next piece of work, or nothing when all is done or the walk has stopped.
-    pub(super) fn next(&self) -> Option<(T, Running<'_, 'g, T, G>)> {
+    /// The next piece of work. `None` if all is done or the walk was stopped.
+    pub(super) fn next(&self) -> Option<(T, RunningWork<'_, 'g, T, G>)> {
         let mut guard = self.lock();
         loop {
             let (state, _) = &mut *guard;
@@ -118,7 +119,7 @@ impl<'g, T: Splits, G: Gather> Queue<'g, T, G> {
             }
             if let Some((position, work)) = state.take_first() {
                 state.running.push(Arc::clone(&position));
-                return Some((work, Running { queue: self, position, ended: false }));
+                return Some((work, RunningWork { queue: self, position, ended: false }));
             }
             if state.running.is_empty() {
                 return None;
@@ -134,12 +135,12 @@ impl<'g, T: Splits, G: Gather> Queue<'g, T, G> {
         guard
     }
 
-    /// How many pieces of work nobody is at.
+    /// The number of pieces of work that no thread has taken yet.
     pub(super) fn pending(&self) -> usize {
         self.lock().0.pieces
     }
 
-    /// Ends the walk as soon as every thread has noticed.
+    /// Stops the walk. Each thread ends when it notices.
     pub(super) fn stop(&self) {
         self.stopped.store(true, atomic::Ordering::Relaxed);
         self.lock().0.stopped = true;
@@ -155,8 +156,8 @@ impl<'g, T: Splits, G: Gather> Queue<'g, T, G> {
     }
 }
 
-impl<T: Splits, G: Gather> Running<'_, '_, T, G> {
-    /// Ends this piece of work with what it found and the work it leads to.
+impl<T: Splits, G: Gather> RunningWork<'_, '_, T, G> {
+    /// Ends this piece of work with its result and the work that follows from it.
     pub(super) fn end(mut self, result: Option<G::Result>, further: Option<T>) {
         self.ended = true;
         let mut guard = self.queue.lock();
@@ -167,14 +168,14 @@ impl<T: Splits, G: Gather> Running<'_, '_, T, G> {
         }
         if let Some(result) = result {
             match self.queue.order {
-                Order::Any => state.stopped |= gather.take(result).is_break(),
-                Order::Path => {
+                ResultOrder::Any => state.stopped |= gather.take(result).is_break(),
+                ResultOrder::Path => {
                     state.waiting_weight += G::weight(&result);
                     state.waiting.insert(Arc::clone(&self.position), result);
                 }
             }
         }
-        if self.queue.order == Order::Path {
+        if self.queue.order == ResultOrder::Path {
             state.hand_over(*gather);
         }
         if state.stopped {
@@ -183,7 +184,7 @@ impl<T: Splits, G: Gather> Running<'_, '_, T, G> {
         if state.idle > 0 {
             self.queue.changed.notify_all();
         }
-        // Somebody is at what comes first; more results would only wait for it.
+        // Another thread is doing the first piece of work; further results would only wait for it.
         while guard.0.waiting_weight > MAX_WAITING_WEIGHT
             && !guard.0.stopped
             && guard.0.first_is_running()
@@ -193,7 +194,7 @@ impl<T: Splits, G: Gather> Running<'_, '_, T, G> {
     }
 }
 
-impl<T: Splits, G: Gather> Drop for Running<'_, '_, T, G> {
+impl<T: Splits, G: Gather> Drop for RunningWork<'_, '_, T, G> {
     fn drop(&mut self) {
         if !self.ended {
             self.queue.stop();
@@ -201,8 +202,8 @@ impl<T: Splits, G: Gather> Drop for Running<'_, '_, T, G> {
     }
 }
 
-impl<T: Splits, R> State<T, R> {
-    fn add(&mut self, position: Arc<Position>, work: T) {
+impl<T: Splits, R> QueueState<T, R> {
+    fn add(&mut self, position: Arc<TreePosition>, work: T) {
         self.pieces += work.pieces();
         let is_first = self.pending.last().is_none_or(|it| position < it.position);
         let index = if is_first {
@@ -210,12 +211,12 @@ impl<T: Splits, R> State<T, R> {
         } else {
             self.pending.partition_point(|it| it.position > position)
         };
-        self.pending.insert(index, Pending { position, work });
+        self.pending.insert(index, PendingWork { position, work });
     }
 
-    /// Takes the first piece of work off.
-    fn take_first(&mut self) -> Option<(Arc<Position>, T)> {
-        let Pending { position, work } = self.pending.pop()?;
+    /// Removes the first piece of work.
+    fn take_first(&mut self) -> Option<(Arc<TreePosition>, T)> {
+        let PendingWork { position, work } = self.pending.pop()?;
         self.pieces = self.pieces.saturating_sub(work.pieces());
         let (piece, rest) = work.split();
         if let Some(rest) = rest {
@@ -224,7 +225,7 @@ impl<T: Splits, R> State<T, R> {
         Some((position, piece))
     }
 
-    /// Hands over every result that nothing can come before any more.
+    /// Passes on every result before which no other can come any more.
     fn hand_over<G: Gather<Result = R>>(&mut self, gather: &mut G) {
         while !self.stopped
             && let Some(entry) = self.waiting.first_entry()

@@ -1,38 +1,39 @@
-//! One glob of an ignore file, compiled so that a match costs a few steps for each byte of a name.
+//! One glob of an ignore file, compiled so that matching takes a few steps per byte of a name.
 //!
-//! The glob is read by `globset`, as ripgrep reads it. What it makes of the glob is a regular expression;
-//! a small one becomes an automaton whose states are the bits of one number, one for each place in the glob,
-//! and a large one is left to the regex engine. A set of all globs of a file would be one expression to
-//! the engine, which takes seconds for a thousand lines like `[!x]*`.
+//! The glob is parsed by `globset`, as in ripgrep, which turns it into a regular expression. A small one
+//! becomes an automaton whose set of states is a bit set in one integer, with one bit for each position
+//! in the glob; a large one is left to the regex engine. A `GlobSet` of all globs of a file is not used,
+//! because it is one large regular expression, and building that takes seconds for a thousand lines
+//! like `[!x]*`.
 
 use globset::GlobBuilder;
 use regex_automata::meta::Regex;
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir, HirKind};
 
-/// What a small glob costs to match, in looks at a plain one; a path is longer than a name.
+/// The cost of matching a small glob against a name, in comparisons with a plain name.
 const SMALL_COST: usize = 8;
-/// How much longer.
+/// How much more it costs to match a path, which is longer than a name.
 const PATH_FACTOR: usize = 4;
-/// What a large one costs.
+/// The cost of matching a large glob.
 const LARGE_COST: usize = 512;
-/// How many places one has that is small.
-const MAX_PLACES: usize = 128;
-/// How much the engine may make of a large one.
+/// The most positions of a small glob.
+const MAX_POSITIONS: usize = 128;
+/// The size limit of a large glob that the regex engine compiles.
 const LARGE_BYTES: usize = 512 * 1024;
 
 /// A compiled glob.
 #[derive(Debug)]
 pub(super) enum RuleGlob {
-    Small(Box<Places>),
+    Small(Box<GlobAutomaton>),
     Large(Box<Regex>),
 }
 
-/// The places of a glob where a byte is taken, as bits.
+/// An automaton whose states are the positions in the glob that consume a byte. Each is one bit.
 #[derive(Debug)]
-pub(super) struct Places {
-    /// Which places take a byte.
+pub(super) struct GlobAutomaton {
+    /// For each byte, the positions that consume it.
     takes: [u128; 256],
-    /// Where a match may go on after each place.
+    /// For each position, those that may follow it.
     follow: Vec<u128>,
     first: u128,
     last: u128,
@@ -40,15 +41,15 @@ pub(super) struct Places {
 }
 
 impl RuleGlob {
-    /// `None` where the glob is none, or too large for the engine.
+    /// `None` if this is not a valid glob, or is too large for the engine.
     pub(super) fn new(glob: &str) -> Option<Self> {
         let glob =
             GlobBuilder::new(glob).literal_separator(true).backslash_escape(true).build().ok()?;
         let mut parser =
             regex_syntax::ParserBuilder::new().utf8(false).dot_matches_new_line(true).build();
         let hir = within_parts(&parser.parse(glob.regex()).ok()?);
-        if let Some(places) = Places::of(&hir) {
-            return Some(Self::Small(Box::new(places)));
+        if let Some(automaton) = GlobAutomaton::of(&hir) {
+            return Some(Self::Small(Box::new(automaton)));
         }
         let config = Regex::config()
             .utf8_empty(false)
@@ -59,7 +60,7 @@ impl RuleGlob {
         Some(Self::Large(Box::new(engine)))
     }
 
-    /// What a match costs, at names or at paths.
+    /// The cost of matching a name or a path, in comparisons with a plain name.
     pub(super) fn cost(&self, of_paths: bool) -> usize {
         match self {
             Self::Small(_) if of_paths => SMALL_COST * PATH_FACTOR,
@@ -68,17 +69,17 @@ impl RuleGlob {
         }
     }
 
-    /// Whether it fits all of a text.
+    /// Whether the glob matches a whole text.
     pub(super) fn fits(&self, text: &[u8]) -> bool {
         match self {
-            Self::Small(places) => places.fit(text),
+            Self::Small(automaton) => automaton.fit(text),
             Self::Large(engine) => engine.is_match(text),
         }
     }
 }
 
-/// A class fits no slash, as to git: to ripgrep `a[!x]b` is also the path `a/b`. Only what stands for any
-/// byte at all is about more than one part of a path.
+/// Removes the slash from classes, as git does; in ripgrep `a[!x]b` also matches the path `a/b`. Only a
+/// wildcard for any byte may match across components.
 fn within_parts(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Class(Class::Bytes(class)) => {
@@ -101,38 +102,38 @@ fn within_parts(hir: &Hir) -> Hir {
     }
 }
 
-/// A part of a glob: where it may begin, where it may end, and whether it may be nothing.
+/// A part of a glob: the positions where it may begin and end, and whether it may match nothing.
 #[derive(Clone, Copy)]
-struct Part {
+struct GlobPart {
     first: u128,
     last: u128,
     takes_nothing: bool,
 }
 
-impl Part {
+impl GlobPart {
     const NOTHING: Self = Self { first: 0, last: 0, takes_nothing: true };
 }
 
-impl Places {
-    /// `None` where there are more places than bits.
+impl GlobAutomaton {
+    /// `None` if there are more positions than bits.
     fn of(hir: &Hir) -> Option<Self> {
-        let mut places =
+        let mut automaton =
             Self { takes: [0; 256], follow: Vec::new(), first: 0, last: 0, takes_nothing: false };
-        let whole = places.part(hir)?;
-        places.first = whole.first;
-        places.last = whole.last;
-        places.takes_nothing = whole.takes_nothing;
-        Some(places)
+        let whole = automaton.part(hir)?;
+        automaton.first = whole.first;
+        automaton.last = whole.last;
+        automaton.takes_nothing = whole.takes_nothing;
+        Some(automaton)
     }
 
-    fn part(&mut self, hir: &Hir) -> Option<Part> {
+    fn part(&mut self, hir: &Hir) -> Option<GlobPart> {
         match hir.kind() {
-            // A glob is about all of a text: its anchors are at both ends and nowhere else.
-            HirKind::Empty | HirKind::Look(_) => Some(Part::NOTHING),
+            // A glob matches a whole text, so its only anchors are at both ends.
+            HirKind::Empty | HirKind::Look(_) => Some(GlobPart::NOTHING),
             HirKind::Literal(literal) => {
-                let mut whole = Part::NOTHING;
+                let mut whole = GlobPart::NOTHING;
                 for byte in &literal.0 {
-                    let place = self.place(&[(*byte, *byte)])?;
+                    let place = self.position(&[(*byte, *byte)])?;
                     whole = self.joined(whole, place);
                 }
                 Some(whole)
@@ -140,7 +141,7 @@ impl Places {
             HirKind::Class(Class::Bytes(class)) => {
                 let ranges: Vec<(u8, u8)> =
                     class.ranges().iter().map(|it| (it.start(), it.end())).collect();
-                self.place(&ranges)
+                self.position(&ranges)
             }
             HirKind::Class(Class::Unicode(_)) => None,
             HirKind::Repetition(repeated) => {
@@ -155,7 +156,7 @@ impl Places {
             }
             HirKind::Capture(group) => self.part(&group.sub),
             HirKind::Concat(parts) => {
-                let mut whole = Part::NOTHING;
+                let mut whole = GlobPart::NOTHING;
                 for part in parts {
                     let part = self.part(part)?;
                     whole = self.joined(whole, part);
@@ -163,7 +164,7 @@ impl Places {
                 Some(whole)
             }
             HirKind::Alternation(branches) => {
-                let mut whole = Part { first: 0, last: 0, takes_nothing: false };
+                let mut whole = GlobPart { first: 0, last: 0, takes_nothing: false };
                 for branch in branches {
                     let branch = self.part(branch)?;
                     whole.first |= branch.first;
@@ -175,10 +176,10 @@ impl Places {
         }
     }
 
-    /// A place that takes one byte of some ranges.
-    fn place(&mut self, ranges: &[(u8, u8)]) -> Option<Part> {
+    /// Adds a position that consumes one byte of these ranges.
+    fn position(&mut self, ranges: &[(u8, u8)]) -> Option<GlobPart> {
         let index = self.follow.len();
-        if index >= MAX_PLACES {
+        if index >= MAX_POSITIONS {
             return None;
         }
         let bit = 1 << index;
@@ -188,12 +189,12 @@ impl Places {
                 *takes |= bit;
             }
         }
-        Some(Part { first: bit, last: bit, takes_nothing: false })
+        Some(GlobPart { first: bit, last: bit, takes_nothing: false })
     }
 
-    fn joined(&mut self, one: Part, other: Part) -> Part {
+    fn joined(&mut self, one: GlobPart, other: GlobPart) -> GlobPart {
         self.leads(one.last, other.first);
-        Part {
+        GlobPart {
             first: if one.takes_nothing { one.first | other.first } else { one.first },
             last: if other.takes_nothing { one.last | other.last } else { other.last },
             takes_nothing: one.takes_nothing && other.takes_nothing,
@@ -214,24 +215,24 @@ impl Places {
 
     fn fit(&self, text: &[u8]) -> bool {
         let Some((first, rest)) = text.split_first() else { return self.takes_nothing };
-        // Most texts end otherwise, and that is seen at once.
+        // Most texts do not end in the right way, which is quickly checked.
         if text.last().is_some_and(|it| self.takes(*it) & self.last == 0) {
             return false;
         }
-        let mut places = self.first & self.takes(*first);
+        let mut active = self.first & self.takes(*first);
         for byte in rest {
             let mut next = 0;
-            while places != 0 {
-                let index = places.trailing_zeros() as usize;
+            while active != 0 {
+                let index = active.trailing_zeros() as usize;
                 next |= self.follow.get(index).copied().unwrap_or(0);
-                places &= places - 1;
+                active &= active - 1;
             }
-            places = next & self.takes(*byte);
-            if places == 0 {
+            active = next & self.takes(*byte);
+            if active == 0 {
                 return false;
             }
         }
-        places & self.last != 0
+        active & self.last != 0
     }
 }
 

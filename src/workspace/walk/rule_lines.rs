@@ -1,29 +1,29 @@
-//! The lines of a file of ignore rules, in a form that an entry is quickly looked up in.
+//! The lines of an ignore file, arranged so that the rules for an entry are found quickly.
 
 use std::collections::HashSet;
 
 use super::rule_glob::RuleGlob;
 
-/// The lines of a file, each once: of lines that are the same the last one decides.
+/// The rules of a file. Of identical lines only the last is kept, because it decides.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct RuleLines {
     text: Box<str>,
-    pub(super) rules: Vec<Rule>,
-    /// Rules that are a name or a path and no more, in the order of their text.
+    pub(super) rules: Vec<IgnoreRule>,
+    /// Rules that are a plain name, sorted by that name.
     names: Vec<(u32, Literal)>,
     paths: Vec<(u32, Literal)>,
     longest_path: usize,
-    /// All others, in the order of the file.
-    tests: Vec<(u32, Test)>,
+    /// All other rules, in the order of the file.
+    tests: Vec<(u32, RuleTest)>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rule {
+pub(super) struct IgnoreRule {
     pub(super) brings_back: bool,
     only_folders: bool,
 }
 
-/// A part of the text.
+/// A part of the text, by its start and end.
 #[derive(Clone, Copy, Debug)]
 struct Literal {
     start: u32,
@@ -31,31 +31,31 @@ struct Literal {
 }
 
 #[derive(Debug)]
-enum Test {
+enum RuleTest {
     NameBegins(Literal),
     NameEnds(Literal),
     Name(RuleGlob),
     Path(RuleGlob),
 }
 
-/// An entry as rules see it.
+/// An entry that rules are matched against.
 #[derive(Clone, Copy)]
-pub(super) struct Judged<'p> {
+pub(super) struct EntryToMatch<'p> {
     pub(super) below: &'p [u8],
     pub(super) name: &'p [u8],
     pub(super) is_folder: bool,
 }
 
-/// A line that is a rule.
-pub(super) struct Line<'t> {
+/// A line of an ignore file, parsed.
+pub(super) struct RuleLine<'t> {
     pub(super) original: &'t str,
-    /// What has to fit, without what stands before and behind it.
+    /// The glob, without `!` and slashes around it.
     glob: &'t str,
     is_path: bool,
-    rule: Rule,
+    rule: IgnoreRule,
 }
 
-impl<'t> Line<'t> {
+impl<'t> RuleLine<'t> {
     pub(super) fn of(line: &'t str) -> Option<Self> {
         if line.starts_with('#') {
             return None;
@@ -64,7 +64,7 @@ impl<'t> Line<'t> {
         if original.is_empty() {
             return None;
         }
-        let mut rule = Rule { brings_back: false, only_folders: false };
+        let mut rule = IgnoreRule { brings_back: false, only_folders: false };
         let (mut glob, mut is_path) = (original, false);
         if glob.starts_with("\\!") || glob.starts_with("\\#") {
             glob = glob.get(1..).unwrap_or_default();
@@ -80,19 +80,19 @@ impl<'t> Line<'t> {
         }
         if let Some(rest) = glob.strip_suffix('/') {
             rule.only_folders = true;
-            // The slash may have been escaped.
+            // The trailing slash may have been escaped.
             glob = rest.strip_suffix('\\').unwrap_or(rest);
         }
         is_path |= glob.contains('/');
         if glob.is_empty() && !is_path {
-            // A lone `!`: to ripgrep it is about everything.
+            // A lone `!` matches everything, as in ripgrep.
             glob = "**";
         }
         Some(Self { original, glob, is_path, rule })
     }
 }
 
-impl Lines {
+impl RuleLines {
     pub(super) fn new(text: &str) -> Self {
         Self {
             text: text.into(),
@@ -104,15 +104,15 @@ impl Lines {
         }
     }
 
-    /// Adds a rule that comes before all others, and says what it costs.
-    pub(super) fn add(&mut self, text: &str, line: &Line<'_>) -> usize {
+    /// Adds a rule before all others, and returns the cost of matching it.
+    pub(super) fn add(&mut self, text: &str, line: &RuleLine<'_>) -> usize {
         let index = u32::try_from(self.rules.len()).unwrap_or(u32::MAX);
         let literal = |part: &str| {
             let start = part.as_ptr().addr() - text.as_ptr().addr();
             let place = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
             Literal { start: place(start), end: place(start + part.len()) }
         };
-        let Line { glob, is_path, rule, .. } = *line;
+        let RuleLine { glob, is_path, rule, .. } = *line;
         if is_plain(glob) {
             if is_path {
                 self.longest_path = self.longest_path.max(glob.len());
@@ -124,28 +124,28 @@ impl Lines {
             return 0;
         }
         let fits = if is_path {
-            // What is in a directory, and not the directory itself.
+            // This matches what is in a directory, but not the directory itself.
             let inside = if glob.ends_with("/**") { format!("{glob}/*") } else { glob.to_owned() };
-            RuleGlob::new(&inside).map(Test::Path)
+            RuleGlob::new(&inside).map(RuleTest::Path)
         } else if let Some(end) = glob.strip_prefix('*').filter(|it| is_plain(it)) {
-            Some(Test::NameEnds(literal(end)))
+            Some(RuleTest::NameEnds(literal(end)))
         } else if let Some(begin) = glob.strip_suffix('*').filter(|it| is_plain(it)) {
-            Some(Test::NameBegins(literal(begin)))
+            Some(RuleTest::NameBegins(literal(begin)))
         } else {
-            RuleGlob::new(glob).map(Test::Name)
+            RuleGlob::new(glob).map(RuleTest::Name)
         };
         let Some(fits) = fits else { return 0 };
         let cost = match &fits {
-            Test::NameBegins(_) | Test::NameEnds(_) => 1,
-            Test::Name(glob) => glob.cost(false),
-            Test::Path(glob) => glob.cost(true),
+            RuleTest::NameBegins(_) | RuleTest::NameEnds(_) => 1,
+            RuleTest::Name(glob) => glob.cost(false),
+            RuleTest::Path(glob) => glob.cost(true),
         };
         self.tests.push((index, fits));
         self.rules.push(rule);
         cost
     }
 
-    /// Brings rules, which were added from the last to the first, into the order they are looked at.
+    /// Puts the rules, which were added in reverse, in the order of the file, and sorts plain names.
     pub(super) fn arrange(&mut self) {
         let count = u32::try_from(self.rules.len()).unwrap_or(u32::MAX);
         let turned = |rule: u32| count.saturating_sub(rule + 1);
@@ -165,22 +165,22 @@ impl Lines {
         }
     }
 
-    /// The last rule before one that is about an entry, and its place.
+    /// The last rule before index `before` that matches an entry, and its index.
     pub(super) fn last_fitting(
         &self,
-        judged: Judged<'_>,
+        entry: EntryToMatch<'_>,
         before: u32,
         spared: &HashSet<u32>,
-    ) -> Option<(u32, Rule)> {
+    ) -> Option<(u32, IgnoreRule)> {
         let may_be = |index: u32| {
             let rule = self.rules.get(index as usize)?;
-            let holds = (judged.is_folder || !rule.only_folders)
+            let holds = (entry.is_folder || !rule.only_folders)
                 && (spared.is_empty() || !spared.contains(&index));
             holds.then_some((index, *rule))
         };
-        let mut best = self.literal(&self.names, judged.name, before, &may_be);
-        if judged.below.len() <= self.longest_path {
-            let path = self.literal(&self.paths, judged.below, before, &may_be);
+        let mut best = self.literal(&self.names, entry.name, before, &may_be);
+        if entry.below.len() <= self.longest_path {
+            let path = self.literal(&self.paths, entry.below, before, &may_be);
             best = best.into_iter().chain(path).max_by_key(|(index, _)| *index);
         }
         let above = best.map(|(index, _)| index);
@@ -189,7 +189,7 @@ impl Lines {
                 break;
             }
             if let Some(found) = may_be(*index)
-                && self.fits(test, judged)
+                && self.fits(test, entry)
             {
                 return Some(found);
             }
@@ -202,21 +202,21 @@ impl Lines {
         among: &[(u32, Literal)],
         wanted: &[u8],
         before: u32,
-        may_be: &dyn Fn(u32) -> Option<(u32, Rule)>,
-    ) -> Option<(u32, Rule)> {
+        may_be: &dyn Fn(u32) -> Option<(u32, IgnoreRule)>,
+    ) -> Option<(u32, IgnoreRule)> {
         let text = self.text.as_bytes();
         let from = among.partition_point(|(_, it)| it.of(text) < wanted);
         let same = among.get(from..)?.iter().take_while(|(_, it)| it.of(text) == wanted);
         same.filter(|(rule, _)| *rule < before).filter_map(|(rule, _)| may_be(*rule)).last()
     }
 
-    fn fits(&self, test: &Test, judged: Judged<'_>) -> bool {
+    fn fits(&self, test: &RuleTest, entry: EntryToMatch<'_>) -> bool {
         let lines = self.text.as_bytes();
         match test {
-            Test::NameBegins(literal) => judged.name.starts_with(literal.of(lines)),
-            Test::NameEnds(literal) => judged.name.ends_with(literal.of(lines)),
-            Test::Name(glob) => glob.fits(judged.name),
-            Test::Path(glob) => glob.fits(judged.below),
+            RuleTest::NameBegins(literal) => entry.name.starts_with(literal.of(lines)),
+            RuleTest::NameEnds(literal) => entry.name.ends_with(literal.of(lines)),
+            RuleTest::Name(glob) => glob.fits(entry.name),
+            RuleTest::Path(glob) => glob.fits(entry.below),
         }
     }
 }
@@ -227,7 +227,7 @@ impl Literal {
     }
 }
 
-/// Whether a glob stands for nothing but itself.
+/// Whether a glob matches nothing but its own text.
 fn is_plain(glob: &str) -> bool {
     !glob.contains(['*', '?', '[', '{', '}', '\\'])
 }

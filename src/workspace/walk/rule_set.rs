@@ -1,59 +1,62 @@
 //! The ignore rules of one file.
 //!
-//! A file of rules comes with the tree, so whoever made the tree made it. What it may cost is bounded
-//! before it is paid: its size, the number of its rules and, in looks, what an entry costs that is judged
-//! by them. Plain lines, which most are, cost next to nothing, however many there are. A file beyond the
-//! bounds does not hold, and an answer says so: to show what was to be ignored hides nothing.
+//! An ignore file is part of the tree that is walked, so it is not trusted. What it may cost is limited:
+//! its size, the number of its rules and the number of comparisons for each entry. Most rules are plain
+//! names, which cost next to nothing. A file that exceeds a limit is not applied, and the answer says so.
+//! Then files are shown that should be ignored, but none is hidden that should be shown.
 
 use std::{borrow::Cow, collections::HashSet, fs::File, io::Read as _, path::Path, sync::Arc};
 
 use super::{
     pattern::{MAX_GLOB_BYTES, nests_too_deep},
-    rule_lines::{Judged, Line, Lines, Rule},
-    rules::Ruling,
+    rule_lines::{EntryToMatch, IgnoreRule, RuleLine, RuleLines},
+    rules::IgnoreDecision,
 };
 
 #[cfg(test)]
 mod tests;
 
-/// The largest file of rules that is read.
+/// The size of the largest ignore file that is read.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
-/// What the rules that hold in a directory, those above it included, may take together.
+/// The most bytes of all rules that apply in a directory, including those from directories above it.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// How many of them there may be.
+/// The most rules that apply in a directory.
 const MAX_RULES: usize = 100_000;
-/// What they may cost together for each entry, in looks at a plain rule: 4,096 globs.
+/// The most comparisons with plain names that the rules of a directory may cost for each entry. This is
+/// enough for 4,096 globs.
 const MAX_COST: usize = 32_768;
-/// What a directory with rules costs beside them: entries in it are judged once more.
+/// The additional cost of each level with rules.
 const LEVEL_COST: usize = 32;
 
-/// A name that no rule is about. A line that ignores it ignores everything beside it.
+/// A name that no rule names. A rule that ignores it ignores everything in that directory.
 const ANY_NAME: &str = "\u{1}any\u{1}name\u{1}";
 
-/// What rules take and cost.
+/// The memory that rules take, and the work of applying them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Burden {
+pub(super) struct RuleCost {
     bytes: usize,
     rules: usize,
-    cost: usize,
+    comparisons: usize,
 }
 
-impl Burden {
-    /// That of a directory that may have rules.
-    pub(super) const LEVEL: Self = Self { bytes: 0, rules: 0, cost: LEVEL_COST };
+impl RuleCost {
+    /// The cost of a directory level, besides that of its rules.
+    pub(super) const LEVEL: Self = Self { bytes: 0, rules: 0, comparisons: LEVEL_COST };
 
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             bytes: self.bytes + other.bytes,
             rules: self.rules + other.rules,
-            cost: self.cost + other.cost,
+            comparisons: self.comparisons + other.comparisons,
         }
     }
 
-    /// Which bound is passed, if one is.
+    /// Which limit is exceeded, if any.
     pub(super) fn excess(self) -> Option<String> {
         let beyond = |what: &str, most: usize| {
-            Some(format!("with the rules above it there are more than {most} {what}"))
+            Some(format!(
+                "together with the rules of directories above there are more than {most} {what}"
+            ))
         };
         if self.bytes > MAX_BYTES {
             return beyond("bytes of rules", MAX_BYTES);
@@ -61,8 +64,8 @@ impl Burden {
         if self.rules > MAX_RULES {
             return beyond("rules", MAX_RULES);
         }
-        if self.cost > MAX_COST {
-            return beyond("looks at rules for each entry", MAX_COST);
+        if self.comparisons > MAX_COST {
+            return beyond("comparisons with rules for each entry", MAX_COST);
         }
         None
     }
@@ -71,24 +74,25 @@ impl Burden {
 /// The rules of one file.
 #[derive(Clone, Debug)]
 pub(super) struct RuleSet {
-    root: Root,
+    root: RulesRoot,
     brings_back_names: bool,
-    burden: Burden,
-    lines: Arc<Lines>,
-    /// Lines that do not hold any more; empty for most.
+    cost: RuleCost,
+    lines: Arc<RuleLines>,
+    /// The indexes of rules that do not apply; mostly empty.
     spared: Arc<HashSet<u32>>,
 }
 
-/// What rules are relative to.
+/// The directory that rules are relative to.
 #[derive(Clone, Debug)]
-enum Root {
-    /// A directory that every entry they are asked about is in: so many bytes of its path.
+enum RulesRoot {
+    /// A directory above every entry that is matched, by the length of its path.
     Above(usize),
-    /// A directory that an entry may be in or not. Elsewhere they are about names and whole paths.
+    /// A directory that may not contain the entry. Then rules are matched against its name and its
+    /// whole path.
     Anywhere(Arc<Path>),
 }
 
-/// What was read of a file: its rules, and what of it does not hold.
+/// The rules of a file, and the reasons why some could not be applied.
 #[derive(Debug, Default)]
 pub(super) struct ReadRules {
     pub(super) rules: Option<RuleSet>,
@@ -96,8 +100,8 @@ pub(super) struct ReadRules {
 }
 
 impl RuleSet {
-    /// Reads rules that hold below a directory, where others hold already.
-    pub(super) fn read(file: File, folder: &Path, above: Burden) -> ReadRules {
+    /// Reads the rules for a directory in which others, of the cost `above`, already apply.
+    pub(super) fn read(file: File, folder: &Path, above: RuleCost) -> ReadRules {
         let mut bytes = Vec::new();
         if let Err(cause) = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes) {
             return ReadRules { rules: None, limit: Some(cause.to_string()) };
@@ -110,34 +114,34 @@ impl RuleSet {
         Self::parse(text.strip_prefix('\u{feff}').unwrap_or(&text), folder, above)
     }
 
-    /// Lines that are no pattern are passed over, as git does.
-    fn parse(text: &str, folder: &Path, above: Burden) -> ReadRules {
+    /// Parses rules. Invalid lines are ignored, as in git.
+    fn parse(text: &str, folder: &Path, above: RuleCost) -> ReadRules {
         let mut limit = None;
-        let mut lines = Lines::new(text);
-        let mut burden = Burden { bytes: text.len(), rules: 0, cost: 0 };
+        let mut lines = RuleLines::new(text);
+        let mut cost = RuleCost { bytes: text.len(), rules: 0, comparisons: 0 };
         let mut seen = HashSet::new();
         let mut brings_back_names = false;
         let mut number = text.lines().count() + 1;
-        // From the end: of the same lines the last is kept.
+        // From the end, because of identical lines the last is kept.
         for line in text.lines().rev() {
             number -= 1;
             if let Some(back) = line.strip_prefix('!') {
                 brings_back_names |= !back.trim_start_matches('/').starts_with('.');
             }
-            let Some(parsed) = Line::of(line) else { continue };
+            let Some(parsed) = RuleLine::of(line) else { continue };
             if !seen.insert(parsed.original) {
                 continue;
             }
-            // The parser of globs recurses: a hostile line must not reach it.
+            // The glob parser is recursive, so a hostile line must not reach it.
             if line.len() > MAX_GLOB_BYTES || nests_too_deep(line) {
                 limit = Some(format!(
-                    "line {number} has more than {MAX_GLOB_BYTES} bytes or braces that nest too deep"
+                    "line {number} has more than {MAX_GLOB_BYTES} bytes or braces that are nested too deeply"
                 ));
                 continue;
             }
-            burden.rules += 1;
-            burden.cost += lines.add(text, &parsed);
-            if let Some(excess) = burden.and(above).excess() {
+            cost.rules += 1;
+            cost.comparisons += lines.add(text, &parsed);
+            if let Some(excess) = cost.and(above).excess() {
                 return ReadRules { rules: None, limit: Some(excess) };
             }
         }
@@ -146,72 +150,71 @@ impl RuleSet {
         }
         lines.arrange();
         let rules = Self {
-            root: Root::Above(folder.as_os_str().len()),
+            root: RulesRoot::Above(folder.as_os_str().len()),
             brings_back_names,
-            burden,
+            cost,
             lines: Arc::new(lines),
             spared: Arc::default(),
         };
         ReadRules { rules: Some(rules), limit }
     }
 
-    /// The globs of a caller, which are read as lines of rules.
+    /// The globs of a caller, parsed as lines of an ignore file.
     pub(super) fn of_globs(globs: &[String], folder: &Path) -> ReadRules {
-        let mut read = Self::parse(&globs.join("\n"), folder, Burden::default());
+        let mut read = Self::parse(&globs.join("\n"), folder, RuleCost::default());
         read.rules = read.rules.map(|it| it.holding_anywhere(folder));
         read
     }
 
-    /// The same rules for paths that may be elsewhere.
+    /// The same rules, for paths that may be outside `folder`.
     pub(super) fn holding_anywhere(mut self, folder: &Path) -> Self {
-        self.root = Root::Anywhere(folder.into());
+        self.root = RulesRoot::Anywhere(folder.into());
         self
     }
 
-    /// Whether one of them would ignore something.
+    /// Whether there is a rule that ignores something.
     pub(super) fn ignores_any(&self) -> bool {
         self.lines.rules.iter().any(|it| !it.brings_back)
     }
 
-    pub(super) fn burden(&self) -> Burden {
-        self.burden
+    pub(super) fn cost(&self) -> RuleCost {
+        self.cost
     }
 
-    /// What they say of an entry by its absolute path.
-    pub(super) fn ruling(&self, path: &Path, is_folder: bool) -> Ruling {
+    /// The decision of the rules about an entry, by its absolute path.
+    pub(super) fn ruling(&self, path: &Path, is_folder: bool) -> IgnoreDecision {
         let path = with_slashes(path);
-        let judged = self.judged(&path, is_folder);
-        match self.lines.last_fitting(judged, u32::MAX, &self.spared) {
-            Some((_, Rule { brings_back: true, .. })) => Ruling::Kept,
-            Some(_) => Ruling::Ignored,
-            None => Ruling::Unmentioned,
+        let entry = self.entry(&path, is_folder);
+        match self.lines.last_fitting(entry, u32::MAX, &self.spared) {
+            Some((_, IgnoreRule { brings_back: true, .. })) => IgnoreDecision::Kept,
+            Some(_) => IgnoreDecision::Ignored,
+            None => IgnoreDecision::Unmentioned,
         }
     }
 
-    fn judged<'p>(&self, path: &'p [u8], is_folder: bool) -> Judged<'p> {
+    fn entry<'p>(&self, path: &'p [u8], is_folder: bool) -> EntryToMatch<'p> {
         let below = match &self.root {
-            Root::Above(length) => path.get(*length..).unwrap_or_default(),
-            Root::Anywhere(folder) => {
+            RulesRoot::Above(length) => path.get(*length..).unwrap_or_default(),
+            RulesRoot::Anywhere(folder) => {
                 let below = path.strip_prefix(&*with_slashes(folder));
                 below.filter(|it| it.starts_with(b"/")).unwrap_or(path)
             }
         };
         let below = below.strip_prefix(b"/").unwrap_or(below);
         let name = memchr::memrchr(b'/', below).and_then(|it| below.get(it + 1..));
-        Judged { below, name: name.unwrap_or(below), is_folder }
+        EntryToMatch { below, name: name.unwrap_or(below), is_folder }
     }
 
-    /// The rules without those lines that ignore whatever is in a directory; `None` when there are no
-    /// such lines.
+    /// The rules without those that ignore everything in `folder`. `None` if there are no such rules.
     pub(super) fn sparing(&self, folder: &Path) -> Option<Self> {
         let anything = folder.join(ANY_NAME);
         let anything = with_slashes(&anything);
-        let judged = self.judged(&anything, false);
+        let entry = self.entry(&anything, false);
         let mut spared = HashSet::clone(&self.spared);
         let mut before = u32::MAX;
-        // Up to a line that brings everything back: what stands before that one does not hold anyway.
-        while let Some((index, Rule { brings_back: false, .. })) =
-            self.lines.last_fitting(judged, before, &self.spared)
+        // Up to a rule that un-ignores everything, because rules before it have no effect.
+        while let Some((index, IgnoreRule { brings_back: false, .. })) =
+            self.lines.last_fitting(entry, before, &self.spared)
         {
             spared.insert(index);
             before = index;
@@ -220,14 +223,14 @@ impl RuleSet {
         changed.then(|| Self { spared: Arc::new(spared), ..self.clone() })
     }
 
-    /// Whether a line brings something back, other than files like `.gitignore` that keep an otherwise
-    /// empty directory.
+    /// Whether a rule un-ignores something other than files like `.gitignore`, which are only there to keep
+    /// an otherwise empty directory.
     pub(super) fn brings_back_names(&self) -> bool {
         self.brings_back_names
     }
 }
 
-/// The bytes of a path, with the separator that rules are written with.
+/// The bytes of a path with `/` as separator, as in rules.
 #[cfg(unix)]
 fn with_slashes(path: &Path) -> Cow<'_, [u8]> {
     path.as_os_str().as_encoded_bytes().into()

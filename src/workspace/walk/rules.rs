@@ -1,12 +1,12 @@
-//! The ignore rules that hold in a directory, as git and ripgrep read them.
+//! The ignore rules that apply in a directory, as in git and ripgrep.
 //!
-//! Each directory with rules of its own adds a level to those above it. `.rgignore` beats `.ignore`,
-//! which beats `.gitignore`, `.git/info/exclude` and the user's global excludes; within one kind the
-//! nearest file wins, and in a file the last line that fits. A repository inside another one does
-//! not take the outer one's `.gitignore`.
+//! Each directory with ignore files adds a level to those above it. `.rgignore` takes precedence over
+//! `.ignore`, and that over `.gitignore`, `.git/info/exclude` and the user's global excludes. Of files
+//! of the same kind the nearest takes precedence, and in a file the last line that matches. The
+//! `.gitignore` of an outer repository does not apply in an inner one.
 //!
-//! Who names a directory wants to see what is in it: there, lines that ignore whatever it holds, like
-//! `dist/*` above or the `*` of a `.venv`, do not hold. All others do.
+//! If the caller names a directory, rules that would ignore everything in it, like `dist/*` above it or
+//! the `*` in a `.venv`, do not apply, because the caller wants to see what is in it. All others do.
 
 use std::{
     fs::File,
@@ -19,23 +19,23 @@ use std::{
 use super::{
     entry::EntryKind,
     folder::Folder,
-    rule_set::{Burden, RuleSet},
+    rule_set::{RuleCost, RuleSet},
 };
 use crate::regular_file;
 
-/// How much of a file is read that names the directory of a repository.
+/// How many bytes are read of a `.git` file, which names the directory of the repository.
 const MAX_POINTER_BYTES: u64 = 8_192;
 
-/// What the rules say of an entry.
+/// The decision of ignore rules about an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ruling {
+pub(super) enum IgnoreDecision {
     Ignored,
-    /// Kept by a negated rule, which also brings hidden files back.
+    /// A negated rule matches, which also un-hides hidden files.
     Kept,
     Unmentioned,
 }
 
-/// The rules of one directory, above those of the directories it is in.
+/// The rules of one directory, linked to those of the directories above it.
 #[derive(Debug)]
 pub(super) struct Rules {
     above: Option<Arc<Rules>>,
@@ -44,20 +44,20 @@ pub(super) struct Rules {
     git: Option<RuleSet>,
     exclude: Option<RuleSet>,
     is_repository: bool,
-    /// What these rules and those above take and cost.
-    burden: Burden,
+    /// The cost of these rules and of those above.
+    cost: RuleCost,
 }
 
-/// A file of rules that does not hold, or not all of it, and why.
+/// An ignore file that could not be applied, or not completely.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnheldRules {
-    /// The file.
-    pub file: PathBuf,
-    /// Why.
-    pub cause: String,
+pub(crate) struct UnappliedRules {
+    /// The path of the ignore file.
+    pub(crate) file: PathBuf,
+    /// Why it could not be applied.
+    pub(crate) cause: String,
 }
 
-/// Which files of rules a listing showed.
+/// Which ignore files a directory has, according to its listing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RuleFiles {
     ripgrep: bool,
@@ -66,28 +66,28 @@ pub(super) struct RuleFiles {
     repository: Repository,
 }
 
-/// What makes a directory the top of a repository.
+/// Whether a directory is the top of a repository, and of which kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Repository {
     #[default]
     None,
-    /// `.git`, and what it is.
+    /// It has a `.git` of this kind.
     Git(EntryKind),
-    /// `.jj`, whose excludes are git's.
+    /// It has a `.jj`, which uses git's excludes.
     Jujutsu,
 }
 
-/// How a walk came to a directory.
+/// Whether the caller named a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Naming {
-    /// It starts there, or what was asked for spells it out.
+    /// The walk starts there, or the pattern spells it out.
     Named,
-    /// It is below such a one.
+    /// It is somewhere below such a directory.
     Reached,
 }
 
 impl RuleFiles {
-    /// Takes note of an entry that has to do with rules.
+    /// Notes an entry if it is an ignore file or belongs to a repository.
     pub(super) fn note(&mut self, name: &[u8], kind: EntryKind) {
         match name {
             b".gitignore" => self.git |= kind == EntryKind::File,
@@ -106,20 +106,20 @@ impl RuleFiles {
     }
 }
 
-/// Reads the files of rules of one directory, each on top of what holds already.
-struct Reader<'a> {
+/// Reads the ignore files of one directory, adding up their cost.
+struct RuleFileReader<'a> {
     folder: &'a Path,
-    /// Opens a file by its path from the directory.
+    /// Opens a file by its path relative to the directory.
     open: &'a dyn Fn(&Path) -> io::Result<File>,
-    burden: Burden,
-    unheld: &'a mut Vec<UnheldRules>,
+    cost: RuleCost,
+    unapplied: &'a mut Vec<UnappliedRules>,
 }
 
-impl Reader<'_> {
-    /// The rules of a file, if there are any.
+impl RuleFileReader<'_> {
+    /// The rules of a file, if it can be read and has any.
     fn read(&mut self, opened: io::Result<File>, name: &Path) -> Option<RuleSet> {
         let read = match opened {
-            Ok(file) => RuleSet::read(file, self.folder, self.burden),
+            Ok(file) => RuleSet::read(file, self.folder, self.cost),
             Err(cause) if is_absent(&cause) => return None,
             Err(cause) => {
                 self.note(name, cause.to_string());
@@ -130,15 +130,15 @@ impl Reader<'_> {
             self.note(name, limit);
         }
         let rules = read.rules?;
-        self.burden = self.burden.and(rules.burden());
+        self.cost = self.cost.and(rules.cost());
         Some(rules)
     }
 
     fn note(&mut self, name: &Path, cause: String) {
-        self.unheld.push(UnheldRules { file: self.folder.join(name), cause });
+        self.unapplied.push(UnappliedRules { file: self.folder.join(name), cause });
     }
 
-    /// `info/exclude` of the repository at the directory, also where `.git` is a file: a linked worktree.
+    /// The `info/exclude` of the repository in this directory. In a linked worktree `.git` is a file.
     fn excludes(&mut self, kind: EntryKind) -> Option<RuleSet> {
         let directory = match kind {
             EntryKind::Folder => PathBuf::from(".git"),
@@ -164,7 +164,8 @@ impl Reader<'_> {
     }
 }
 
-/// A file that is not there, or a link where none is followed, is no file of rules.
+/// Whether an error means that there is no ignore file: it does not exist, or is a link that is not
+/// followed.
 fn is_absent(cause: &io::Error) -> bool {
     #[cfg(unix)]
     if cause.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
@@ -174,13 +175,13 @@ fn is_absent(cause: &io::Error) -> bool {
 }
 
 impl Rules {
-    /// The rules that hold in a directory, given those above it and what its listing showed.
+    /// The rules that apply in a directory, given those above it and its listing.
     pub(super) fn within(
         above: Option<&Arc<Self>>,
         folder: &Folder,
         files: RuleFiles,
         naming: Naming,
-        unheld: &mut Vec<UnheldRules>,
+        unapplied: &mut Vec<UnappliedRules>,
     ) -> Option<Arc<Self>> {
         let above = match naming {
             Naming::Named => Self::sparing(above, &folder.path()),
@@ -190,16 +191,16 @@ impl Rules {
             return above;
         }
         let path = folder.path();
-        let mut reader = Reader {
+        let mut reader = RuleFileReader {
             folder: &path,
             open: &|it| folder.open_settings(it),
-            burden: above.as_ref().map_or_else(Burden::default, |it| it.burden),
-            unheld,
+            cost: above.as_ref().map_or_else(RuleCost::default, |it| it.cost),
+            unapplied,
         };
         let mut read = |present: bool, name: &str| {
             let opened = present.then(|| folder.open_file(name.as_ref()))?;
             let rules = reader.read(opened, name.as_ref())?;
-            // Lines that bring something back make the rest of the file a list of what is wanted.
+            // With rules that un-ignore something, the file is a list of what is wanted.
             if naming == Naming::Reached || rules.brings_back_names() {
                 return Some(rules);
             }
@@ -213,17 +214,17 @@ impl Rules {
             Repository::None | Repository::Jujutsu => None,
         };
         let is_repository = files.repository != Repository::None;
-        let burden = reader.burden.and(Burden::LEVEL);
-        if let Some(excess) = burden.excess() {
+        let cost = reader.cost.and(RuleCost::LEVEL);
+        if let Some(excess) = cost.excess() {
             reader.note(Path::new(""), excess);
             return above;
         }
-        Some(Arc::new(Self { above, ripgrep, plain, git, exclude, is_repository, burden }))
+        Some(Arc::new(Self { above, ripgrep, plain, git, exclude, is_repository, cost }))
     }
 
-    /// The same rules without those that ignore whatever is in a directory.
+    /// The rules without those that ignore everything in `folder`.
     fn sparing(rules: Option<&Arc<Self>>, folder: &Path) -> Option<Arc<Self>> {
-        // No recursion: there are as many levels as whoever made the tree liked.
+        // A loop instead of recursion, because a tree may have any number of levels.
         let levels: Vec<&Arc<Self>> =
             iter::successors(rules, |level| level.above.as_ref()).collect();
         let mut kept: Option<Arc<Self>> = None;
@@ -244,35 +245,36 @@ impl Rules {
                 git: git.or_else(|| level.git.clone()),
                 exclude: exclude.or_else(|| level.exclude.clone()),
                 is_repository: level.is_repository,
-                burden: level.burden,
+                cost: level.cost,
             }));
         }
         kept
     }
 
-    /// The rules of the directories a walk starts below, and of the user: a file, and the directory that
-    /// it is relative to.
+    /// The rules of the directories above the start of a walk, and those of the user, which are given as a
+    /// file and the directory that it is relative to.
     pub(super) fn above(
         start: &Path,
         global: Option<(&Path, &Path)>,
-        unheld: &mut Vec<UnheldRules>,
+        unapplied: &mut Vec<UnappliedRules>,
     ) -> Option<Arc<Self>> {
         let mut rules = None;
-        let mut level = |folder: &Path, read: &mut dyn FnMut(&mut Reader<'_>) -> Option<Self>| {
-            let above: Option<Arc<Self>> = rules.take();
-            let mut reader = Reader {
-                folder,
-                open: &|it| regular_file::open(&folder.join(it)),
-                burden: above.as_ref().map_or_else(Burden::default, |it| it.burden),
-                unheld,
+        let mut level =
+            |folder: &Path, read: &mut dyn FnMut(&mut RuleFileReader<'_>) -> Option<Self>| {
+                let above: Option<Arc<Self>> = rules.take();
+                let mut reader = RuleFileReader {
+                    folder,
+                    open: &|it| regular_file::open(&folder.join(it)),
+                    cost: above.as_ref().map_or_else(RuleCost::default, |it| it.cost),
+                    unapplied,
+                };
+                rules = match read(&mut reader) {
+                    Some(level) => Some(Arc::new(Self { above, cost: reader.cost, ..level })),
+                    None => above,
+                };
             };
-            rules = match read(&mut reader) {
-                Some(level) => Some(Arc::new(Self { above, burden: reader.burden, ..level })),
-                None => above,
-            };
-        };
         if let Some((file, folder)) = global {
-            // The weakest of all: no other level has its excludes further out.
+            // These have the lowest precedence, so they are the outermost level.
             level(folder, &mut |reader| {
                 let excludes = reader.read(regular_file::open(file), file)?;
                 Some(Self { exclude: Some(excludes.holding_anywhere(folder)), ..Self::none() })
@@ -283,7 +285,7 @@ impl Rules {
             level(folder, &mut |reader| {
                 let mut read = |name: &str| {
                     let opened = regular_file::open_named(&folder.join(name));
-                    // No more than a listing would: something else by that name is no file of rules.
+                    // As in a listing, anything but a file with that name is not an ignore file.
                     if opened.as_ref().is_err_and(|it| regular_file::other_kind(it).is_some()) {
                         return None;
                     }
@@ -315,19 +317,23 @@ impl Rules {
             git: None,
             exclude: None,
             is_repository: false,
-            burden: Burden::default(),
+            cost: RuleCost::default(),
         }
     }
 
-    /// What the rules say of an entry by its absolute path.
-    pub(super) fn ruling(&self, path: &Path, kind: EntryKind) -> Ruling {
+    /// The decision about an entry, by its absolute path.
+    pub(super) fn ruling(&self, path: &Path, kind: EntryKind) -> IgnoreDecision {
         let is_folder = kind == EntryKind::Folder;
         let ask = |set: &Option<RuleSet>| match set {
             Some(set) => set.ruling(path, is_folder),
-            None => Ruling::Unmentioned,
+            None => IgnoreDecision::Unmentioned,
         };
-        let (mut ripgrep, mut plain, mut git, mut exclude) =
-            (Ruling::Unmentioned, Ruling::Unmentioned, Ruling::Unmentioned, Ruling::Unmentioned);
+        let (mut ripgrep, mut plain, mut git, mut exclude) = (
+            IgnoreDecision::Unmentioned,
+            IgnoreDecision::Unmentioned,
+            IgnoreDecision::Unmentioned,
+            IgnoreDecision::Unmentioned,
+        );
         let mut left_repository = false;
         let mut level = Some(self);
         while let Some(rules) = level {
@@ -337,7 +343,7 @@ impl Rules {
                 git = git.or_else(|| ask(&rules.git));
                 exclude = exclude.or_else(|| ask(&rules.exclude));
             } else if rules.above.is_none() && !rules.is_repository && rules.git.is_none() {
-                // The user's own excludes hold in every repository.
+                // The user's excludes apply in every repository.
                 exclude = exclude.or_else(|| ask(&rules.exclude));
             }
             left_repository |= rules.is_repository;
@@ -347,7 +353,7 @@ impl Rules {
     }
 }
 
-impl Ruling {
+impl IgnoreDecision {
     fn or_else(self, other: impl FnOnce() -> Self) -> Self {
         if self == Self::Unmentioned { other() } else { self }
     }

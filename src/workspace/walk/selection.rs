@@ -1,4 +1,4 @@
-//! Which entries of a directory a walk takes.
+//! Selects the entries of a directory that a walk visits or enters.
 
 use std::{
     ffi::OsStr,
@@ -15,108 +15,101 @@ use super::{
     folder::Folder,
     pattern::{MAX_GLOB_BYTES, PathPattern, PatternError, check_glob, literal_beginning},
     rule_set::RuleSet,
-    rules::{Naming, Rules, Ruling},
+    rules::{IgnoreDecision, Naming, Rules},
 };
 use crate::workspace::WorkspacePath;
 
-/// How much of an unknown type's name is looked at.
+/// How many characters of an unknown type are compared with known ones.
 const MAX_TYPE_CHARS: usize = 40;
 
-/// Whether names that begin with a dot are seen.
+/// Whether names that begin with a dot are selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HiddenFiles {
-    /// Like any other; `.git` alone is left out.
+pub(crate) enum HiddenFiles {
+    /// They are treated like other names, except for `.git`.
     Seen,
-    /// Left out unless a pattern names them.
+    /// They are left out unless a pattern names them.
     LeftOut,
 }
 
-/// Whether ignore rules hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IgnoreRules {
-    /// What they ignore is left out.
-    Hold,
-    /// Nobody looks at them.
-    Disregarded,
-}
-
-/// What a walk takes, beside the ignore rules.
+/// What a walk selects, besides the ignore rules.
 #[derive(Debug)]
-pub struct Selection {
+pub(crate) struct Selection {
     hidden: HiddenFiles,
-    /// ripgrep's `--glob`: a file it names is taken even if it is ignored.
+    /// Globs as for ripgrep's `--glob`: a matching file is selected even if it is ignored.
     overrides: Option<Globs>,
-    /// Directories that those globs spell out.
+    /// The directories that those globs spell out.
     places: Vec<PathBuf>,
-    /// Whether one of them is about what is in `.git`, or about it.
+    /// Whether one of those globs names `.git` or something in it.
     names_git: bool,
     types: Option<Types>,
     pattern: Option<PathPattern>,
 }
 
-/// Globs of a caller. They say of a file what rules say, the other way round.
+/// Globs of a caller. They are parsed like ignore rules, but with the opposite meaning.
 #[derive(Debug)]
 struct Globs {
     rules: RuleSet,
-    /// Whether one of them names what is wanted: what none of them is about is then unwanted.
+    /// Whether one of them is positive. Then files that no glob matches are not selected.
     names_wanted: bool,
 }
 
 impl Globs {
-    fn verdict(&self, path: &Path, is_folder: bool) -> Option<Verdict> {
+    fn verdict(&self, path: &Path, is_folder: bool) -> Option<SelectionVerdict> {
         match self.rules.ruling(path, is_folder) {
-            Ruling::Ignored => Some(Verdict::Taken),
-            Ruling::Kept => Some(Verdict::Unwanted),
-            Ruling::Unmentioned if self.names_wanted && !is_folder => Some(Verdict::Unwanted),
-            Ruling::Unmentioned => None,
+            IgnoreDecision::Ignored => Some(SelectionVerdict::Taken),
+            IgnoreDecision::Kept => Some(SelectionVerdict::Unwanted),
+            IgnoreDecision::Unmentioned if self.names_wanted && !is_folder => {
+                Some(SelectionVerdict::Unwanted)
+            }
+            IgnoreDecision::Unmentioned => None,
         }
     }
 }
 
 /// Why a selection was refused.
 #[derive(Debug, thiserror::Error)]
-pub enum SelectionError {
-    /// A glob is no glob.
+pub(crate) enum SelectionError {
+    /// A glob is invalid.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// The type is unknown.
-    #[error("no file type is named `{name}`; close ones: {close}")]
+    /// There is no file type with this name.
+    #[error("there is no file type `{name}`; similar ones: {close}")]
     UnknownType {
-        /// The type as it came.
+        /// The name that was asked for.
         name: String,
-        /// Names like it.
+        /// Similar names, as a list for the message.
         close: String,
     },
-    /// The types cannot be used.
+    /// The file type cannot be compiled.
     #[error("the file type `{0}` cannot be used: {1}")]
     BadType(String, String),
 }
 
-/// What a selection says of an entry.
+/// The decision of a selection about an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum SelectionVerdict {
     Taken,
-    /// Ignored, or hidden: an answer may say that it was left out.
+    /// Ignored or hidden. An answer may say that it was left out.
     LeftOut,
-    /// Nothing that was asked for.
+    /// Not what was asked for.
     Unwanted,
 }
 
-/// An entry to be judged.
+/// An entry to decide about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) path: &'a Path,
-    /// The path below the start; only looked at where there is a pattern.
+    /// The path below the start. Only used if there is a pattern.
     pub(super) below: &'a Path,
     pub(super) name: &'a OsStr,
     pub(super) kind: EntryKind,
-    /// How many directories below the start its own directory is.
+    /// How many levels below the start its directory is.
     pub(super) depth: usize,
 }
 
 impl Selection {
-    /// Everything.
-    pub fn new(hidden: HiddenFiles) -> Self {
+    /// Selects everything.
+    pub(crate) fn new(hidden: HiddenFiles) -> Self {
         Self {
             hidden,
             overrides: None,
@@ -127,8 +120,9 @@ impl Selection {
         }
     }
 
-    /// Only files that fit ripgrep's globs, which are relative to a directory; `!` leaves out.
-    pub fn with_globs(
+    /// Selects only files that match these globs, which are relative to a directory and have ripgrep's
+    /// meaning: `!` excludes.
+    pub(crate) fn with_globs(
         mut self,
         globs: &[String],
         relative_to: &Path,
@@ -140,7 +134,7 @@ impl Selection {
         let mut lines: Vec<String> = Vec::new();
         for glob in globs {
             check_glob(glob)?;
-            // Who names a directory wants what is in it, ignored or not.
+            // The caller wants to see what is in a directory that a glob spells out.
             let mut place = String::new();
             if !glob.starts_with('!') && glob.trim_start_matches('/').contains('/') {
                 let parts = literal_beginning(glob.trim_start_matches('/'));
@@ -164,13 +158,13 @@ impl Selection {
         Ok(self)
     }
 
-    /// Only files of one of ripgrep's types.
-    pub fn with_type(mut self, name: &str) -> Result<Self, SelectionError> {
+    /// Selects only files of one of ripgrep's types.
+    pub(crate) fn with_type(mut self, name: &str) -> Result<Self, SelectionError> {
         let mut builder = TypesBuilder::new();
         builder.add_defaults();
         let definitions = builder.definitions();
         if name != "all" && !definitions.iter().any(|it| it.name() == name) {
-            // Distance takes time by length, and no name is long.
+            // Computing the distance takes longer for long names, and no known name is long.
             let asked: String = name.chars().take(MAX_TYPE_CHARS).collect();
             let mut names: Vec<&str> =
                 definitions.iter().map(ignore::types::FileTypeDef::name).collect();
@@ -186,17 +180,17 @@ impl Selection {
         Ok(self)
     }
 
-    /// Only files whose path below the start fits. Unlike ripgrep's globs, it brings nothing back
-    /// that is ignored, except what it spells out.
+    /// Selects only files whose path below the start matches. Unlike with ripgrep's globs, ignored files
+    /// are not selected unless the pattern spells them out.
     #[must_use]
-    pub fn with_pattern(mut self, pattern: PathPattern) -> Self {
+    pub(crate) fn with_pattern(mut self, pattern: PathPattern) -> Self {
         self.pattern = Some(pattern);
         self
     }
 
-    /// Whether a file that the caller named is searched: by its name, or by where it is below its root.
-    /// To ripgrep's globs and types, as to ripgrep itself, it is whatever they say.
-    pub fn takes_file(&self, file: &WorkspacePath) -> bool {
+    /// Whether a file that the caller named matches the pattern, by its name or by its path below the
+    /// root. Globs and types do not apply to such a file, as in ripgrep.
+    pub(crate) fn takes_file(&self, file: &WorkspacePath) -> bool {
         let Some(pattern) = &self.pattern else { return true };
         let path = file.absolute();
         let name = path.file_name().unwrap_or_default();
@@ -204,7 +198,7 @@ impl Selection {
         pattern.fits_name(name) && (pattern.fits_path(Path::new(name)) || pattern.fits_path(below))
     }
 
-    /// Whether a directory is what was asked for by name.
+    /// Whether the caller named a directory.
     pub(super) fn naming(&self, folder: &Folder) -> Naming {
         let spelled_out = self.pattern.as_ref().map_or(0, PathPattern::spelled_out);
         if folder.depth() <= spelled_out || self.is_place(folder) {
@@ -218,37 +212,37 @@ impl Selection {
         !self.places.is_empty() && self.places.contains(&folder.path().to_path_buf())
     }
 
-    /// Whether files are judged by where they are below the start.
+    /// Whether the decision depends on the path below the start.
     pub(super) fn needs_path_below(&self) -> bool {
         self.pattern.as_ref().is_some_and(|it| !it.is_by_name())
     }
 
-    /// Whether a file is unwanted whatever else may be known of it. A verdict is only about the others.
+    /// Whether a file can be rejected by its name alone. `verdict` does not check this again.
     pub(super) fn rejects_name(&self, name: &OsStr) -> bool {
         self.pattern.as_ref().is_some_and(|it| !it.fits_name(name))
     }
 
-    /// Whether files are judged by where they are.
+    /// Whether the decision depends on the absolute path.
     pub(super) fn needs_path(&self) -> bool {
         self.overrides.is_some() || self.types.is_some()
     }
 
-    pub(super) fn verdict(&self, entry: Candidate<'_>, rules: Option<&Rules>) -> Verdict {
+    pub(super) fn verdict(&self, entry: Candidate<'_>, rules: Option<&Rules>) -> SelectionVerdict {
         let is_folder = entry.kind == EntryKind::Folder;
         let mut named = false;
         if let Some(pattern) = &self.pattern {
             if is_folder {
                 if !pattern.leads_into(entry.name, entry.depth) {
-                    return Verdict::Unwanted;
+                    return SelectionVerdict::Unwanted;
                 }
             } else if !pattern.fits_path(entry.below) {
-                return Verdict::Unwanted;
+                return SelectionVerdict::Unwanted;
             }
             named = pattern.names(entry.name, entry.depth) || (!is_folder && pattern.names_files());
         }
-        // Before the globs: `*` is no wish to see it.
+        // Checked before the globs, because `*` is not meant to include it.
         if entry.name == ".git" && !named && !self.names_git {
-            return Verdict::Unwanted;
+            return SelectionVerdict::Unwanted;
         }
         if let Some(verdict) =
             self.overrides.as_ref().and_then(|it| it.verdict(entry.path, is_folder))
@@ -259,14 +253,14 @@ impl Selection {
             && let Some(types) = &self.types
             && types.matched(entry.path, is_folder).is_ignore()
         {
-            return Verdict::Unwanted;
+            return SelectionVerdict::Unwanted;
         }
         let is_hidden = entry.name.as_encoded_bytes().first() == Some(&b'.');
         let left_out = (is_hidden && self.hidden == HiddenFiles::LeftOut)
-            || rules.is_some_and(|it| it.ruling(entry.path, entry.kind) == Ruling::Ignored);
+            || rules.is_some_and(|it| it.ruling(entry.path, entry.kind) == IgnoreDecision::Ignored);
         if left_out && !named {
-            return Verdict::LeftOut;
+            return SelectionVerdict::LeftOut;
         }
-        Verdict::Taken
+        SelectionVerdict::Taken
     }
 }

@@ -1,4 +1,4 @@
-//! Walks of real trees: order, ends, doors that stay shut.
+//! Walks of real trees: the order of results, when a walk ends, and what it must not open.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
@@ -19,17 +19,17 @@ use std::{
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
-use super::*;
+use super::{walker::WalkEnd, *};
 use crate::workspace::{RelativePaths, Roots, WorkspacePath};
 
-/// Gathers paths below the root.
+/// Gathers the paths of visited files, relative to the root.
 #[derive(Default)]
-struct Paths {
+struct PathCollector {
     seen: Vec<String>,
     most: Option<usize>,
 }
 
-impl Gather for Paths {
+impl Gather for PathCollector {
     type Result = Vec<String>;
 
     fn weight(paths: &Vec<String>) -> usize {
@@ -45,10 +45,10 @@ impl Gather for Paths {
     }
 }
 
-/// Names the files, after a look at each.
+/// Returns the names of files, after calling a function for each.
 struct Names<'a>(&'a (dyn Fn(&Path) + Sync));
 
-impl Visitor for Names<'_> {
+impl WalkVisitor for Names<'_> {
     type Result = Vec<String>;
 
     fn visit(
@@ -72,8 +72,9 @@ impl Visitor for Names<'_> {
     fn notice(&mut self, noticed: Noticed) -> Option<Vec<String>> {
         let unreadable = noticed.unreadable.iter();
         let unreadable = unreadable.map(|(path, _)| format!("{} is unreadable", path.display()));
-        let unheld = noticed.unheld.iter().map(|it| format!("{}: {}", it.file.display(), it.cause));
-        Some(unreadable.chain(unheld).collect())
+        let unapplied =
+            noticed.unapplied.iter().map(|it| format!("{}: {}", it.file.display(), it.cause));
+        Some(unreadable.chain(unapplied).collect())
     }
 }
 
@@ -106,14 +107,14 @@ impl Tree {
     }
 
     fn walk(&self, look: &(dyn Fn(&Path) + Sync)) -> Vec<String> {
-        let mut paths = Paths::default();
+        let mut paths = PathCollector::default();
         self.walk_into(&mut paths, look, &|| false).unwrap();
         paths.seen
     }
 
     fn walk_into(
         &self,
-        paths: &mut Paths,
+        paths: &mut PathCollector,
         look: &(dyn Fn(&Path) + Sync),
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<WalkEnd, Cancelled> {
@@ -121,15 +122,14 @@ impl Tree {
         self.from(&start).run(&|| Names(look), paths, cancelled).unwrap()
     }
 
-    fn from<'a>(&'a self, start: &'a WorkspacePath) -> Walk<'a> {
-        Walk {
+    fn from<'a>(&'a self, start: &'a WorkspacePath) -> DirectoryWalk<'a> {
+        DirectoryWalk {
             start,
             selection: &self.selection,
-            ignore_rules: IgnoreRules::Hold,
             global_excludes: None,
             visibility: &self.visibility,
-            taken: Taken::Selected,
-            order: Order::Path,
+            taken: WalkedFiles::Selected,
+            order: ResultOrder::Path,
             threads: &self.threads,
         }
     }
@@ -157,7 +157,7 @@ fn a_walk_that_has_enough_ends_with_the_first_by_path() {
     let tree = tree_of_many();
     let all = tree.walk(&|_| {});
     for _ in 0..20 {
-        let mut paths = Paths { most: Some(100), ..Paths::default() };
+        let mut paths = PathCollector { most: Some(100), ..PathCollector::default() };
         tree.walk_into(&mut paths, &|_| {}, &|| false).unwrap();
         assert!(paths.seen.len() < 200, "{}", paths.seen.len());
         assert_eq!(paths.seen, all.get(..paths.seen.len()).unwrap());
@@ -177,9 +177,10 @@ fn a_cancelled_walk_looks_at_no_further_file() {
             cancelled.store(true, Ordering::SeqCst);
         }
     };
-    let ended = tree.walk_into(&mut Paths::default(), &look, &|| cancelled.load(Ordering::SeqCst));
+    let ended =
+        tree.walk_into(&mut PathCollector::default(), &look, &|| cancelled.load(Ordering::SeqCst));
     assert_eq!(ended, Err(Cancelled));
-    // Each of four threads may have been between the question and the look.
+    // Each of the four threads may have been between the check and the file.
     assert!(after.load(Ordering::SeqCst) <= 4, "{after:?}");
 }
 
@@ -188,9 +189,9 @@ fn a_panic_in_one_thread_ends_the_walk_for_all() {
     let tree = tree_of_many();
     let looked_at = AtomicUsize::new(0);
     let look = |_: &Path| match looked_at.fetch_add(1, Ordering::SeqCst) {
-        // Not `panic!`, which takes its time to print before it unwinds.
+        // Not `panic!`, which prints a message before it unwinds, and that takes time.
         500 => resume_unwind(Box::new("a panic on purpose")),
-        // The others take longer from now on than the news of it.
+        // From now on the others take longer than it takes to notice.
         501.. => thread::sleep(Duration::from_millis(1)),
         _ => {}
     };
@@ -221,7 +222,7 @@ fn a_directory_swapped_for_a_link_is_not_followed() {
     let outside = Tree::new(&["evil.txt"]);
     let tree = Tree::new(&["a/first.txt", "b/second.txt"]);
     let (root, target) = (tree.dir.path().to_owned(), outside.dir.path().to_owned());
-    // The first file of the walk is in `a`: while it is looked at, `b` becomes a link.
+    // The first file of the walk is in `a`. While it is visited, `b` becomes a link.
     let mut tree = tree;
     tree.threads = SearchThreads::new(0);
     let seen = tree.walk(&|path| {
@@ -249,17 +250,17 @@ fn deep_nesting_keeps_few_directories_open() {
         most.fetch_max(open_folders(), Ordering::SeqCst);
     });
     assert_eq!(seen.len(), 399);
-    // 64, each 32nd of the deeper ones, and what four threads are about to open.
+    // 64, every 32nd of the deeper ones, and what four threads are about to open.
     assert!(most.load(Ordering::SeqCst) <= 64 + 400 / 32 + 8, "{most:?}");
 }
 
-/// Makes a FIFO; to open one the usual way holds a thread for ever.
+/// Makes a FIFO. Opening one in the usual way blocks a thread for ever.
 fn make_fifo(path: &Path) {
     let kind = rustix::fs::FileType::Fifo;
     rustix::fs::mknodat(rustix::fs::CWD, path, kind, 0o600.into(), 0).unwrap();
 }
 
-/// What is planted, and how.
+/// The description of a special file, and how to make it.
 type Plant<'a> = (&'a str, &'a dyn Fn(&Path));
 
 #[test]
@@ -294,13 +295,16 @@ fn rules_that_are_no_regular_files_hold_up_nobody() {
         plant(tree.dir.path());
         let seen = tree.walk(&|_| {});
         assert!(seen.contains(&"a.txt".to_owned()), "{name}: {seen:?}");
-        // The same from below: rules above the start are read by path.
+        // The same for a walk that starts below, where rules above the start are read by path.
         let roots = Roots::new(tree.dir.path(), &[]).unwrap();
         let start = roots.resolve("sub", RelativePaths::FromFirstRoot).unwrap();
-        let mut paths = Paths::default();
+        let mut paths = PathCollector::default();
         let global = tree.dir.path().join("global");
         make_fifo(&global);
-        let walk = Walk { global_excludes: Some((&global, tree.dir.path())), ..tree.from(&start) };
+        let walk = DirectoryWalk {
+            global_excludes: Some((&global, tree.dir.path())),
+            ..tree.from(&start)
+        };
         walk.run(&|| Names(&|_| {}), &mut paths, &|| false).unwrap().unwrap();
         assert!(paths.seen.contains(&"b.txt".to_owned()), "{name}: {:?}", paths.seen);
         let said = paths.seen.iter().any(|it| it.contains("global: it is a FIFO, not a file"));
@@ -337,7 +341,7 @@ fn rules_in_every_directory_of_a_deep_tree_cost_what_is_bounded() {
         fs::create_dir(&folder).unwrap();
     }
     let seen = tree.walk(&|_| {});
-    let said = seen.iter().filter(|it| it.contains("more than 32768 looks")).count();
+    let said = seen.iter().filter(|it| it.contains("more than 32768 comparisons")).count();
     assert!((1..400).contains(&said), "{said}");
     assert_eq!(seen.iter().filter(|it| it.ends_with(".ignore")).count(), 1_200);
 }

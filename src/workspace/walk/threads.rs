@@ -1,4 +1,4 @@
-//! How many threads all searches of a registry may use together.
+//! Limits how many threads all searches of a registry use together.
 
 use std::{
     sync::{
@@ -10,13 +10,13 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The most threads one search uses; more gain nothing on a warm cache.
+/// The most threads that one search uses. With a warm cache more make it no faster.
 const MAX_PER_SEARCH: usize = 8;
-/// How many searches run at once, at least: one that waits for a slow disk must not hold up the rest.
+/// At least this many searches run at once, so that one on a slow disk does not block the others.
 const MIN_AT_ONCE: usize = 4;
 
-/// The threads that searches may start beside the one they run on. Eight searches at once must leave
-/// the host's own threads their share.
+/// The threads that searches may start besides the one they run on. They are limited so that many
+/// searches at once leave enough processor time for the host.
 #[derive(Clone, Debug)]
 pub struct SearchThreads {
     spare: Arc<AtomicUsize>,
@@ -24,24 +24,24 @@ pub struct SearchThreads {
     turns: Arc<Semaphore>,
 }
 
-/// A search's turn; the next one comes when it is dropped.
+/// The turn of a search. When it is dropped, the next search may start.
 #[derive(Debug)]
-pub struct SearchTurn {
+pub(crate) struct SearchTurn {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-/// A thread that a search may run. Given back when dropped.
+/// The right to run one more thread, returned when it is dropped.
 #[derive(Debug)]
-pub(super) struct Helper(Arc<AtomicUsize>);
+pub(super) struct HelperThread(Arc<AtomicUsize>);
 
 impl SearchThreads {
-    /// As many as the machine has processors, less the one that a search runs on anyway.
-    pub fn of_this_machine() -> Self {
+    /// As many helper threads as the machine has processors, minus the thread that a search runs on.
+    pub(crate) fn of_this_machine() -> Self {
         Self::new(available_parallelism().map_or(1, std::num::NonZero::get).saturating_sub(1))
     }
 
-    /// A number of threads beside the ones that searches run on.
-    pub fn new(helpers: usize) -> Self {
+    /// This many helper threads, besides the threads that searches run on.
+    pub(crate) fn new(helpers: usize) -> Self {
         Self {
             spare: Arc::new(AtomicUsize::new(helpers)),
             most: helpers.min(MAX_PER_SEARCH - 1),
@@ -49,27 +49,27 @@ impl SearchThreads {
         }
     }
 
-    /// Waits until not too many searches run.
-    pub async fn turn(&self) -> SearchTurn {
-        // Nobody closes the semaphore; if somebody did, searching would go on without turns.
+    /// Waits until there are few enough other searches.
+    pub(crate) async fn turn(&self) -> SearchTurn {
+        // The semaphore is never closed. If it were, searches would simply not be limited.
         SearchTurn { _permit: Arc::clone(&self.turns).acquire_owned().await.ok() }
     }
 
-    /// The most helpers that one search may have.
+    /// The most helper threads that one search may have.
     pub(super) fn most_per_search(&self) -> usize {
         self.most
     }
 
-    /// A helper, unless other searches have them all.
-    pub(super) fn helper(&self) -> Option<Helper> {
+    /// A helper thread, if other searches do not use all of them.
+    pub(super) fn helper(&self) -> Option<HelperThread> {
         self.spare
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |spare| spare.checked_sub(1))
             .ok()
-            .map(|_| Helper(Arc::clone(&self.spare)))
+            .map(|_| HelperThread(Arc::clone(&self.spare)))
     }
 }
 
-impl Drop for Helper {
+impl Drop for HelperThread {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,40 +1,43 @@
-//! Which files may be known at all: the door through which policy reaches a walk.
+//! Which files may be seen at all. A caller hands this in, so that a walk obeys policy without knowing
+//! of it.
 
 use std::{fmt, path::Path, sync::Arc};
 
-type Judge = dyn Fn(&Path, Subject) -> bool + Send + Sync;
+type VisibilityCheck = dyn Fn(&Path, VisibilitySubject) -> bool + Send + Sync;
 
-/// What a judgement is about.
+/// What a visibility check is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub(crate) enum VisibilitySubject {
     /// A file that would be opened or listed.
     File,
     /// A directory that would be entered or listed.
     Folder,
 }
 
-/// Says of a place whether it may be seen. What may not is neither opened nor listed nor counted.
+/// Decides whether a path may be seen. One that may not is neither opened nor listed nor counted.
 #[derive(Clone, Default)]
-pub struct Visibility(Option<Arc<Judge>>);
+pub struct Visibility(Option<Arc<VisibilityCheck>>);
 
 impl Visibility {
-    /// Everything may be seen.
-    pub fn everything() -> Self {
+    /// A visibility without restrictions.
+    pub(crate) fn everything() -> Self {
         Self(None)
     }
 
-    /// What the judge agrees to, by absolute path.
-    pub fn judged_by(judge: impl Fn(&Path, Subject) -> bool + Send + Sync + 'static) -> Self {
+    /// Only those absolute paths may be seen for which `judge` returns true.
+    pub(crate) fn judged_by(
+        judge: impl Fn(&Path, VisibilitySubject) -> bool + Send + Sync + 'static,
+    ) -> Self {
         Self(Some(Arc::new(judge)))
     }
 
-    /// True where nothing has to be asked.
-    pub fn is_everything(&self) -> bool {
+    /// Whether there are no restrictions, so that no path has to be checked.
+    pub(crate) fn is_everything(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether the place may be seen.
-    pub fn shows(&self, path: &Path, subject: Subject) -> bool {
+    /// Whether this path may be seen.
+    pub(crate) fn shows(&self, path: &Path, subject: VisibilitySubject) -> bool {
         self.0.as_ref().is_none_or(|judge| judge(path, subject))
     }
 }

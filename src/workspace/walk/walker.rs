@@ -1,4 +1,4 @@
-//! The walk itself: threads that list directories, judge entries and visit files.
+//! The walk itself: threads that list directories, select entries and visit files.
 
 use std::{
     io,
@@ -14,60 +14,59 @@ use std::{
 use super::{
     entry::{EntryBuffer, EntryKind},
     folder::Folder,
-    names::{FileNames, NameList},
-    queue::{Gather, Order, Queue},
-    rules::{RuleFiles, Rules, UnheldRules},
-    selection::{Candidate, IgnoreRules, Selection, Verdict},
+    name_list::{FileNames, NameList},
+    queue::{Gather, Queue, ResultOrder},
+    rules::{RuleFiles, Rules, UnappliedRules},
+    selection::{Candidate, Selection, SelectionVerdict},
     threads::SearchThreads,
-    visibility::{Subject, Visibility},
-    work::{Contents, Work},
+    visibility::{Visibility, VisibilitySubject},
+    walk_work::{DirectoryContents, WalkWork},
 };
 use crate::workspace::WorkspacePath;
 
-/// How much work has to be waiting before another thread is worth its start.
+/// How many pieces of work have to be waiting to make starting another thread worthwhile.
 const WORK_WORTH_A_THREAD: usize = 4;
-/// How many entries of a directory are looked at between two looks at the caller's wish to stop.
+/// How many entries of a directory are read between two checks for cancellation.
 pub(super) const ENTRIES_BETWEEN_CHECKS: usize = 1_024;
-/// How many bytes of names a walk holds at once: of a million files in one directory, or of so many in
-/// several that are one in the other.
+/// How many bytes of names a walk holds at once. This is enough for a million files in one directory,
+/// or in several nested ones.
 pub(super) const MAX_NAMES_BYTES: usize = 40 * 1024 * 1024;
 
-/// Which files a walk hands over.
+/// Which files a walk visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// Those that are asked for.
+pub(crate) enum WalkedFiles {
+    /// Those that are selected.
     Selected,
-    /// Those that would be, if they were not ignored or hidden.
+    /// Those that would be selected if they were not ignored or hidden.
     LeftOut,
 }
 
-/// A walk that can be run.
+/// What to walk, and how.
 #[derive(Debug)]
-pub struct Walk<'a> {
-    /// The directory to start with.
-    pub start: &'a WorkspacePath,
-    /// What is asked for.
-    pub selection: &'a Selection,
-    /// Whether ignore rules hold.
-    pub ignore_rules: IgnoreRules,
+pub(crate) struct DirectoryWalk<'a> {
+    /// The directory to start in.
+    pub(crate) start: &'a WorkspacePath,
+    /// Which files are selected.
+    pub(crate) selection: &'a Selection,
     /// The user's global excludes, and the directory they are relative to.
-    pub global_excludes: Option<(&'a Path, &'a Path)>,
-    /// What may be seen at all.
-    pub visibility: &'a Visibility,
-    /// Which files are handed over.
-    pub taken: Taken,
-    /// In which order results are gathered.
-    pub order: Order,
-    /// The threads to use.
-    pub threads: &'a SearchThreads,
+    pub(crate) global_excludes: Option<(&'a Path, &'a Path)>,
+    /// Which files may be seen at all.
+    pub(crate) visibility: &'a Visibility,
+    /// Which files are visited.
+    pub(crate) taken: WalkedFiles,
+    /// The order in which results are gathered.
+    pub(crate) order: ResultOrder,
+    /// The threads that do the work.
+    pub(crate) threads: &'a SearchThreads,
 }
 
-/// Looks at files. Each thread has its own.
-pub trait Visitor {
-    /// What is gathered.
+/// Processes files. Each thread has its own visitor.
+pub(crate) trait WalkVisitor {
+    /// The result for a group of files.
     type Result: Send;
 
-    /// Looks at some files of a directory. What it gives back after `done` says true is dropped.
+    /// Processes some files of a directory. If `done` returns true, the visitor should stop: its result
+    /// will be dropped.
     fn visit(
         &mut self,
         folder: &Folder,
@@ -75,61 +74,58 @@ pub trait Visitor {
         done: &dyn Fn() -> bool,
     ) -> Option<Self::Result>;
 
-    /// Takes note of what an answer has to say about a directory.
+    /// Turns problems with a directory into a result.
     fn notice(&mut self, noticed: Noticed) -> Option<Self::Result>;
 }
 
-/// What an answer has to say about a directory.
+/// Problems with a directory that an answer should report.
 #[derive(Debug, Default)]
-pub struct Noticed {
-    /// It, or some of it, could not be read, and why.
-    pub unreadable: Option<(PathBuf, io::Error)>,
-    /// Rules that do not hold in it.
-    pub unheld: Vec<UnheldRules>,
+pub(crate) struct Noticed {
+    /// The path of what could not be read, and why.
+    pub(crate) unreadable: Option<(PathBuf, io::Error)>,
+    /// Its ignore files that could not be applied.
+    pub(crate) unapplied: Vec<UnappliedRules>,
 }
 
-/// How a walk ended.
+/// What is known after a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WalkEnd {
+pub(crate) struct WalkEnd {
     /// Whether something was ignored or hidden.
-    pub left_out_any: bool,
+    pub(crate) left_out_any: bool,
 }
 
-/// The walk was cancelled.
+/// The caller cancelled the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the search was cancelled")]
-pub struct Cancelled;
+pub(crate) struct Cancelled;
 
-impl Walk<'_> {
+impl DirectoryWalk<'_> {
     /// Runs the walk on this thread, and on others while there is enough to do.
-    pub fn run<V, G>(
+    pub(crate) fn run<V, G>(
         &self,
         visitor: &(dyn Fn() -> V + Sync),
         gather: &mut G,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> io::Result<Result<WalkEnd, Cancelled>>
     where
-        V: Visitor,
+        V: WalkVisitor,
         G: Gather<Result = V::Result>,
     {
         let start = Folder::start(self.start)?;
-        let mut unheld = Vec::new();
-        let rules = match self.ignore_rules {
-            IgnoreRules::Hold => Rules::above(&start.path(), self.global_excludes, &mut unheld),
-            IgnoreRules::Disregarded => None,
-        };
-        let run = Run {
+        let mut unapplied = Vec::new();
+        let rules = Rules::above(&start.path(), self.global_excludes, &mut unapplied);
+        let run = WalkRun {
             walk: self,
             rules,
-            unheld_above: Mutex::new(unheld),
+            unapplied_above: Mutex::new(unapplied),
             held: Arc::default(),
-            queue: Queue::new(self.order, Work::Start(Box::new(start)), gather),
+            queue: Queue::new(self.order, WalkWork::Start(Box::new(start)), gather),
             left_out_any: AtomicBool::new(false),
             cancelled,
         };
         thread::scope(|scope| {
             let mut helpers = 0;
-            let mut thread = Thread::new(&run, visitor());
+            let mut thread = WalkThread::new(&run, visitor());
             while thread.step() {
                 if helpers < self.threads.most_per_search()
                     && run.queue.pending() >= WORK_WORTH_A_THREAD
@@ -141,10 +137,10 @@ impl Walk<'_> {
                         .name("toolwright-search".to_owned())
                         .spawn_scoped(scope, move || {
                             let _helper = helper;
-                            let mut thread = Thread::new(run, visitor());
+                            let mut thread = WalkThread::new(run, visitor());
                             while thread.step() {}
                         });
-                    // A system without threads to spare is no reason to fail.
+                    // If no more threads can be started, the walk runs on those it has.
                     drop(started);
                 }
             }
@@ -156,72 +152,72 @@ impl Walk<'_> {
     }
 }
 
-struct Run<'a, G: Gather> {
-    walk: &'a Walk<'a>,
+struct WalkRun<'a, G: Gather> {
+    walk: &'a DirectoryWalk<'a>,
     rules: Option<Arc<Rules>>,
-    /// Rules above the start that do not hold.
-    unheld_above: Mutex<Vec<UnheldRules>>,
-    /// How many bytes of names are held.
+    /// Ignore files above the start that could not be applied.
+    unapplied_above: Mutex<Vec<UnappliedRules>>,
+    /// The memory that names take, in bytes.
     held: Arc<AtomicUsize>,
-    queue: Queue<'a, Work, G>,
+    queue: Queue<'a, WalkWork, G>,
     left_out_any: AtomicBool,
     cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
-struct Thread<'r, 'a, G: Gather, V> {
-    run: &'r Run<'a, G>,
+struct WalkThread<'r, 'a, G: Gather, V> {
+    run: &'r WalkRun<'a, G>,
     visitor: V,
     buffer: EntryBuffer,
     path: PathBuf,
-    /// The directory that this thread worked in last.
+    /// The directory in which this thread worked last.
     last: Option<Arc<Folder>>,
 }
 
-/// How a directory came to be listed.
+/// The context in which a directory is listed.
 struct Arrival<'a> {
     rules: Option<&'a Arc<Rules>>,
     left_out: bool,
     noticed: Noticed,
 }
 
-impl<'r, 'a, G, V> Thread<'r, 'a, G, V>
+impl<'r, 'a, G, V> WalkThread<'r, 'a, G, V>
 where
     G: Gather,
-    V: Visitor<Result = G::Result>,
+    V: WalkVisitor<Result = G::Result>,
 {
-    fn new(run: &'r Run<'a, G>, visitor: V) -> Self {
+    fn new(run: &'r WalkRun<'a, G>, visitor: V) -> Self {
         Self { run, visitor, buffer: EntryBuffer::default(), path: PathBuf::new(), last: None }
     }
 
-    /// Does one piece of work; false when there is none.
+    /// Does one piece of work. Returns false if there is none.
     fn step(&mut self) -> bool {
         if (self.run.cancelled)() {
             self.run.queue.stop();
         }
         let Some((work, running)) = self.run.queue.next() else { return false };
         let (result, further) = match work {
-            Work::Start(folder) => {
-                let unheld = &self.run.unheld_above;
-                let mut unheld = unheld.lock().unwrap_or_else(PoisonError::into_inner);
-                let unheld = std::mem::take(&mut *unheld);
-                let noticed = Noticed { unheld, ..Noticed::default() };
+            WalkWork::Start(folder) => {
+                let unapplied = &self.run.unapplied_above;
+                let mut unapplied = unapplied.lock().unwrap_or_else(PoisonError::into_inner);
+                let unapplied = std::mem::take(&mut *unapplied);
+                let noticed = Noticed { unapplied, ..Noticed::default() };
                 let rules = self.run.rules.as_ref();
                 self.list(*folder, Arrival { rules, left_out: false, noticed })
             }
-            Work::Entries { listed, from, to, .. } => self.go_to(&listed, from, to),
+            WalkWork::Entries { listed, from, to, .. } => self.go_to(&listed, from, to),
         };
         running.end(result, further);
         true
     }
 
-    /// Visits files of a directory, or enters one in it.
+    /// Visits files of a directory, or enters a subdirectory.
     fn go_to(
         &mut self,
-        listed: &Contents,
+        listed: &DirectoryContents,
         from: usize,
         to: usize,
-    ) -> (Option<G::Result>, Option<Work>) {
-        let Contents { folder, rules, names, .. } = listed;
+    ) -> (Option<G::Result>, Option<WalkWork>) {
+        let DirectoryContents { folder, rules, names, .. } = listed;
         self.work_in(folder);
         let Some((name, entry)) = names.get(from) else { return (None, None) };
         if entry.kind == EntryKind::File {
@@ -235,7 +231,7 @@ where
                 let (rules, left_out) = (rules.as_ref(), entry.left_out);
                 self.list(entered, Arrival { rules, left_out, noticed })
             }
-            // Removed since its parent was listed: nothing is missing from the answer.
+            // It was removed since its parent was listed, so nothing is missing from the answer.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => (None, None),
             Err(cause) => {
                 noticed.unreadable = Some((folder.path().join(name), cause));
@@ -244,7 +240,7 @@ where
         }
     }
 
-    /// Lets go of the directory that this thread worked in before.
+    /// Lets go of the directory in which this thread worked before.
     fn work_in(&mut self, folder: &Arc<Folder>) {
         if !self.last.as_ref().is_some_and(|it| Arc::ptr_eq(it, folder))
             && let Some(last) = self.last.replace(Arc::clone(folder))
@@ -253,15 +249,19 @@ where
         }
     }
 
-    /// Lists a directory and makes work of what is in it.
-    fn list(&mut self, folder: Folder, arrival: Arrival<'_>) -> (Option<G::Result>, Option<Work>) {
+    /// Lists a directory and turns its entries into work.
+    fn list(
+        &mut self,
+        folder: Folder,
+        arrival: Arrival<'_>,
+    ) -> (Option<G::Result>, Option<WalkWork>) {
         let Arrival { rules: above, left_out, mut noticed } = arrival;
         let mut names = NameList::default();
         let mut rule_files = RuleFiles::default();
         let mut seen = 0_usize;
         let mut too_many = false;
-        let Run { cancelled, held, .. } = self.run;
-        let Walk { selection, ignore_rules, visibility, order, .. } = *self.run.walk;
+        let WalkRun { cancelled, held, .. } = self.run;
+        let DirectoryWalk { selection, visibility, order, .. } = *self.run.walk;
         let mut listed = folder.entries(&mut self.buffer, &mut |name, kind| {
             let bytes = name.as_encoded_bytes();
             if bytes.first() == Some(&b'.') {
@@ -286,7 +286,7 @@ where
         });
         if too_many {
             listed = Err(io::Error::other(format!(
-                "it has too many entries, of which the first {} were looked at",
+                "it has too many entries; only the first {} were read",
                 names.len()
             )));
         }
@@ -295,40 +295,40 @@ where
         {
             noticed.unreadable = Some((folder.path().to_path_buf(), cause));
         }
-        let rules = match ignore_rules {
-            IgnoreRules::Hold => {
-                let naming = selection.naming(&folder);
-                Rules::within(above, &folder, rule_files, naming, &mut noticed.unheld)
-            }
-            IgnoreRules::Disregarded => None,
-        };
-        noticed.unheld.retain(|it| visibility.shows(&it.file, Subject::File));
-        let says_nothing = noticed.unreadable.is_none() && noticed.unheld.is_empty();
+        let naming = selection.naming(&folder);
+        let rules = Rules::within(above, &folder, rule_files, naming, &mut noticed.unapplied);
+        noticed.unapplied.retain(|it| visibility.shows(&it.file, VisibilitySubject::File));
+        let says_nothing = noticed.unreadable.is_none() && noticed.unapplied.is_empty();
         let result = if says_nothing { None } else { self.visitor.notice(noticed) };
         self.judge(&folder, &mut names, rules.as_deref());
         match order {
-            Order::Path => names.sort_by_name(),
-            // Files first: the sooner they are done, the sooner the directory can be closed.
-            Order::Any => names.sort_files_first(),
+            ResultOrder::Path => names.sort_by_name(),
+            // Files first, so that the directory can be closed soon.
+            ResultOrder::Any => names.sort_files_first(),
         }
         (result, self.further(folder, names, rules))
     }
 
-    /// The work that a directory leads to.
-    fn further(&self, folder: Folder, names: NameList, rules: Option<Arc<Rules>>) -> Option<Work> {
+    /// The work for the entries of a directory.
+    fn further(
+        &self,
+        folder: Folder,
+        names: NameList,
+        rules: Option<Arc<Rules>>,
+    ) -> Option<WalkWork> {
         if names.is_empty() {
             return None;
         }
-        Some(Work::of(Contents::new(folder.rest(), rules, names, &self.run.held)))
+        Some(WalkWork::of(DirectoryContents::new(folder.rest(), rules, names, &self.run.held)))
     }
 
-    /// Keeps the entries that are asked for.
+    /// Keeps the entries that are selected.
     fn judge(&mut self, folder: &Folder, names: &mut NameList, rules: Option<&Rules>) {
         if names.is_empty() {
             return;
         }
-        let Walk { selection, visibility, taken, .. } = *self.run.walk;
-        // Most files of a search are judged by name alone; a path for each would cost more than that.
+        let DirectoryWalk { selection, visibility, taken, .. } = *self.run.walk;
+        // Most searches select files by name alone; building a path for each would cost more than that.
         let needs_path = rules.is_some()
             || selection.needs_path()
             || selection.needs_path_below()
@@ -341,7 +341,7 @@ where
             if needs_path {
                 path.push(name);
             }
-            // Below an ignored directory everything is left out; its own rules do not matter.
+            // Everything below an ignored directory is ignored, whatever its rules are.
             let rules = if entry.left_out { None } else { rules };
             let candidate = Candidate {
                 path,
@@ -352,13 +352,15 @@ where
             };
             let verdict = selection.verdict(candidate, rules);
             let is_file = entry.kind == EntryKind::File;
-            entry.left_out |= verdict == Verdict::LeftOut;
+            entry.left_out |= verdict == SelectionVerdict::LeftOut;
             let wanted = match taken {
-                Taken::Selected => verdict == Verdict::Taken,
-                Taken::LeftOut => verdict != Verdict::Unwanted && (entry.left_out || !is_file),
+                WalkedFiles::Selected => verdict == SelectionVerdict::Taken,
+                WalkedFiles::LeftOut => {
+                    verdict != SelectionVerdict::Unwanted && (entry.left_out || !is_file)
+                }
             };
-            left_out_any |= verdict == Verdict::LeftOut;
-            let subject = if is_file { Subject::File } else { Subject::Folder };
+            left_out_any |= verdict == SelectionVerdict::LeftOut;
+            let subject = if is_file { VisibilitySubject::File } else { VisibilitySubject::Folder };
             let wanted = wanted && visibility.shows(path, subject);
             if needs_path {
                 path.pop();

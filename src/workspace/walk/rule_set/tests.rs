@@ -1,4 +1,4 @@
-//! Rules against ripgrep's own reading of them, and what they may cost.
+//! Compares rules with ripgrep's implementation, and checks the limits on their cost.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::ops::Range;
@@ -10,29 +10,29 @@ use proptest::prelude::*;
 use super::*;
 
 fn parse(text: &str) -> ReadRules {
-    RuleSet::parse(text, Path::new("/tree"), Burden::default())
+    RuleSet::parse(text, Path::new("/tree"), RuleCost::default())
 }
 
-/// One line for each number.
+/// A text with one line for each number.
 fn lines(numbers: Range<u32>, line: impl Fn(u32) -> String) -> String {
     numbers.map(line).collect::<Vec<_>>().concat()
 }
 
-fn ruling(rules: &RuleSet, path: &str, is_folder: bool) -> Ruling {
+fn ruling(rules: &RuleSet, path: &str, is_folder: bool) -> IgnoreDecision {
     rules.ruling(&Path::new("/tree").join(path), is_folder)
 }
 
-/// What ripgrep's own reading of the same text says.
-fn expected(text: &str, path: &str, is_folder: bool) -> Ruling {
+/// The decision of ripgrep's implementation for the same text.
+fn expected(text: &str, path: &str, is_folder: bool) -> IgnoreDecision {
     let mut builder = GitignoreBuilder::new("/tree");
     for line in text.lines() {
         let _ = builder.add_line(None, line);
     }
     let path = Path::new("/tree").join(path);
     match builder.build().unwrap().matched(path, is_folder) {
-        ignore::Match::Ignore(_) => Ruling::Ignored,
-        ignore::Match::Whitelist(_) => Ruling::Kept,
-        ignore::Match::None => Ruling::Unmentioned,
+        ignore::Match::Ignore(_) => IgnoreDecision::Ignored,
+        ignore::Match::Whitelist(_) => IgnoreDecision::Kept,
+        ignore::Match::None => IgnoreDecision::Unmentioned,
     }
 }
 
@@ -40,28 +40,28 @@ fn expected(text: &str, path: &str, is_folder: bool) -> Ruling {
 fn a_thousand_lines_with_classes_cost_as_many_looks_at_a_name() {
     let text = lines(0..1_000, |it| format!("[!x]*{it}[!y]z\n"));
     let rules = parse(&text).rules.unwrap();
-    assert_eq!(rules.burden.rules, 1_000);
-    assert!(rules.burden.cost <= 1_000 * 8, "{:?}", rules.burden);
-    assert_eq!(ruling(&rules, "a/b7cz", false), Ruling::Ignored);
-    assert_eq!(ruling(&rules, "a/x7cz", false), Ruling::Unmentioned);
+    assert_eq!(rules.cost.rules, 1_000);
+    assert!(rules.cost.comparisons <= 1_000 * 8, "{:?}", rules.cost);
+    assert_eq!(ruling(&rules, "a/b7cz", false), IgnoreDecision::Ignored);
+    assert_eq!(ruling(&rules, "a/x7cz", false), IgnoreDecision::Unmentioned);
 }
 
 #[test]
 fn plain_lines_cost_nothing_and_the_same_line_counts_once() {
     let text = lines(0..50_000, |it| format!("d{it}/f\nname{it}\n"));
     let rules = parse(&text).rules.unwrap();
-    assert_eq!((rules.burden.rules, rules.burden.cost), (100_000, 0));
-    assert_eq!(ruling(&rules, "d7/f", false), Ruling::Ignored);
-    assert_eq!(ruling(&rules, "x/d7/f", false), Ruling::Unmentioned);
-    assert_eq!(ruling(&rules, "x/name49999", false), Ruling::Ignored);
+    assert_eq!((rules.cost.rules, rules.cost.comparisons), (100_000, 0));
+    assert_eq!(ruling(&rules, "d7/f", false), IgnoreDecision::Ignored);
+    assert_eq!(ruling(&rules, "x/d7/f", false), IgnoreDecision::Unmentioned);
+    assert_eq!(ruling(&rules, "x/name49999", false), IgnoreDecision::Ignored);
     let rules = parse(&"[!x]*\n".repeat(100_000)).rules.unwrap();
-    assert_eq!(rules.burden.rules, 1);
+    assert_eq!(rules.cost.rules, 1);
 }
 
 #[test]
 fn rules_beyond_a_bound_do_not_hold_and_say_which() {
     for (text, limit) in [
-        (lines(0..5_000, |it| format!("[!x]*{it}?\n")), "looks at rules"),
+        (lines(0..5_000, |it| format!("[!x]*{it}?\n")), "comparisons with rules"),
         (lines(0..100_001, |it| format!("{it}\n")), "100000 rules"),
         ("a".repeat(4_097), "line 1 has more than 4096 bytes"),
         (format!("b\n{}a{}", "{".repeat(50), "}".repeat(50)), "line 2 has"),
@@ -71,7 +71,7 @@ fn rules_beyond_a_bound_do_not_hold_and_say_which() {
         let said = read.limit.unwrap_or_default();
         assert!(said.contains(limit), "{limit}: {said}");
     }
-    let above = Burden { bytes: MAX_BYTES, ..Burden::default() };
+    let above = RuleCost { bytes: MAX_BYTES, ..RuleCost::default() };
     let read = RuleSet::parse("a", Path::new("/tree"), above);
     assert!(read.rules.is_none() && read.limit.is_some());
 }
@@ -80,11 +80,11 @@ fn rules_beyond_a_bound_do_not_hold_and_say_which() {
 fn lines_that_ignore_whatever_is_in_a_directory_are_spared_in_one_pass() {
     let text = lines(0..2_000, |it| format!("[!{it}x]*\n"));
     let rules = parse(&format!("{text}*.log\n")).rules.unwrap();
-    assert_eq!(ruling(&rules, "file", false), Ruling::Ignored);
+    assert_eq!(ruling(&rules, "file", false), IgnoreDecision::Ignored);
     let spared = rules.sparing(Path::new("/tree")).unwrap();
     assert_eq!(spared.spared.len(), 2_000);
-    assert_eq!(ruling(&spared, "file", false), Ruling::Unmentioned);
-    assert_eq!(ruling(&spared, "a.log", false), Ruling::Ignored);
+    assert_eq!(ruling(&spared, "file", false), IgnoreDecision::Unmentioned);
+    assert_eq!(ruling(&spared, "a.log", false), IgnoreDecision::Ignored);
     assert!(spared.sparing(Path::new("/tree")).is_none());
 }
 
@@ -101,7 +101,7 @@ proptest! {
     ) {
         let text = lines.join("\n");
         let rules = parse(&text).rules;
-        let said = rules.map_or(Ruling::Unmentioned, |it| ruling(&it, &path, is_folder));
+        let said = rules.map_or(IgnoreDecision::Unmentioned, |it| ruling(&it, &path, is_folder));
         prop_assert_eq!(said, expected(&text, &path, is_folder), "{:?} {}", text, path);
     }
 
@@ -112,7 +112,7 @@ proptest! {
     ) {
         let text = lines.join("\n");
         let rules = parse(&text).rules;
-        let said = rules.map_or(Ruling::Unmentioned, |it| ruling(&it, &path, false));
+        let said = rules.map_or(IgnoreDecision::Unmentioned, |it| ruling(&it, &path, false));
         prop_assert_eq!(said, expected(&text, &path, false), "{:?} {}", text, path);
     }
 }

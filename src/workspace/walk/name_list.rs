@@ -1,32 +1,32 @@
-//! The names in one directory, next to each other: a directory may hold a million.
+//! The names of the entries of one directory in a single allocation, because there may be a million.
 
 use std::{cmp::Ordering, ffi::OsStr};
 
 use super::entry::EntryKind;
 
-/// Names and what they are, without a piece of memory for each.
+/// Names and kinds of entries.
 #[derive(Debug, Default)]
 pub(super) struct NameList {
     #[cfg(unix)]
     text: Vec<u8>,
     #[cfg(not(unix))]
     text: Vec<std::ffi::OsString>,
-    entries: Vec<Named>,
+    entries: Vec<NameEntry>,
 }
 
-/// One entry.
+/// One entry of the list.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named {
+pub(super) struct NameEntry {
     start: u32,
     #[cfg(unix)]
     length: u16,
     pub(super) kind: EntryKind,
-    /// Whether it is below something that is ignored or hidden, or is so itself.
+    /// Whether the entry or a directory above it is ignored or hidden.
     pub(super) left_out: bool,
 }
 
 impl NameList {
-    /// Adds a name; false where there is no room for another.
+    /// Adds a name. Returns false if the list is full.
     pub(super) fn push(&mut self, name: &OsStr, kind: EntryKind, left_out: bool) -> bool {
         let Ok(start) = u32::try_from(self.text.len()) else { return false };
         #[cfg(unix)]
@@ -34,19 +34,19 @@ impl NameList {
             let bytes = name.as_encoded_bytes();
             let Ok(length) = u16::try_from(bytes.len()) else { return false };
             self.text.extend_from_slice(bytes);
-            self.entries.push(Named { start, length, kind, left_out });
+            self.entries.push(NameEntry { start, length, kind, left_out });
         }
         #[cfg(not(unix))]
         {
             self.text.push(name.to_owned());
-            self.entries.push(Named { start, kind, left_out });
+            self.entries.push(NameEntry { start, kind, left_out });
         }
         true
     }
 
-    /// What they take in memory, about.
+    /// An estimate of the memory that the names take.
     pub(super) fn bytes(&self) -> usize {
-        self.text.len() + self.entries.len() * size_of::<Named>()
+        self.text.len() + self.entries.len() * size_of::<NameEntry>()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -57,54 +57,54 @@ impl NameList {
         self.entries.is_empty()
     }
 
-    pub(super) fn get(&self, index: usize) -> Option<(&OsStr, Named)> {
+    pub(super) fn get(&self, index: usize) -> Option<(&OsStr, NameEntry)> {
         let entry = *self.entries.get(index)?;
         Some((Self::name(&self.text, entry), entry))
     }
 
     #[cfg(unix)]
-    fn name(text: &[u8], entry: Named) -> &OsStr {
+    fn name(text: &[u8], entry: NameEntry) -> &OsStr {
         use std::os::unix::ffi::OsStrExt as _;
         let start = entry.start as usize;
         OsStr::from_bytes(text.get(start..start + usize::from(entry.length)).unwrap_or_default())
     }
 
     #[cfg(not(unix))]
-    fn name(text: &[std::ffi::OsString], entry: Named) -> &OsStr {
+    fn name(text: &[std::ffi::OsString], entry: NameEntry) -> &OsStr {
         text.get(entry.start as usize).map_or(OsStr::new(""), std::ffi::OsString::as_os_str)
     }
 
-    /// Keeps some of the entries; what is kept may be changed.
-    pub(super) fn retain(&mut self, mut keep: impl FnMut(&OsStr, &mut Named) -> bool) {
+    /// Keeps the entries for which `keep` returns true. It may also change them.
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&OsStr, &mut NameEntry) -> bool) {
         let text = &self.text;
         self.entries.retain_mut(|entry| keep(Self::name(text, *entry), entry));
     }
 
-    /// Orders the entries by name, byte by byte.
+    /// Sorts the entries by name, byte by byte.
     pub(super) fn sort_by_name(&mut self) {
         let text = &self.text;
-        let by_name = |one: &Named, other: &Named| -> Ordering {
-            let bytes = |it: &Named| Self::name(text, *it).as_encoded_bytes();
+        let by_name = |one: &NameEntry, other: &NameEntry| -> Ordering {
+            let bytes = |it: &NameEntry| Self::name(text, *it).as_encoded_bytes();
             bytes(one).cmp(bytes(other))
         };
         self.entries.sort_unstable_by(by_name);
     }
 
-    /// Puts files before everything else.
+    /// Sorts files before all other entries.
     pub(super) fn sort_files_first(&mut self) {
         self.entries.sort_by_key(|it| it.kind != EntryKind::File);
     }
 
-    /// How many entries from one on are files and follow each other, up to a number of them.
+    /// The number of consecutive files from `index` on, at most `most`.
     pub(super) fn files_from(&self, index: usize, most: usize) -> usize {
         let rest = self.entries.get(index..).unwrap_or_default();
         rest.iter().take(most).take_while(|it| it.kind == EntryKind::File).count()
     }
 }
 
-/// The names of some files that follow each other in a directory.
+/// The names of some consecutive files of a directory.
 #[derive(Clone, Debug)]
-pub struct FileNames<'n> {
+pub(crate) struct FileNames<'n> {
     names: &'n NameList,
     from: usize,
     to: usize,

@@ -1,4 +1,4 @@
-//! What is kept of a file's matches: that there is one, how many there are, or the lines.
+//! What is kept of the matches of a file: whether there is one, how many there are, or the lines.
 
 use std::io;
 
@@ -10,12 +10,13 @@ use super::{
     watched_matcher::WatchedMatcher,
 };
 
-/// The longest line that is shown.
+/// The longest line that is shown, in characters.
 const MAX_LINE_CHARS: usize = 500;
-/// How far beyond a match over several lines a pattern may look.
+/// How many bytes after a match that spans lines are given to the pattern again, in case it depends on
+/// them.
 const LOOK_AHEAD_BYTES: usize = 128;
 
-/// Notes the first match.
+/// Notes whether there is a match, and stops at the first.
 #[derive(Debug, Default)]
 pub(super) struct Presence(pub(super) bool);
 
@@ -28,7 +29,7 @@ impl Sink for Presence {
     }
 }
 
-/// Counts matching lines; matches, where one may span several lines.
+/// Counts matching lines, or matches if they may span lines.
 pub(super) struct Counter<'m> {
     pub(super) matcher: &'m WatchedMatcher<'m>,
     pub(super) count: u64,
@@ -51,42 +52,42 @@ impl Sink for Counter<'_> {
     }
 }
 
-/// How many rows are kept before a file, or a group of files, has more than any answer can show.
+/// How many rows an answer can show. More are never kept of a file or of a group of files.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowLimit {
-    /// Rows that an answer passes over.
+    /// The number of rows that the answer skips.
     pub(super) offset: usize,
-    /// Rows that it shows.
+    /// The number of rows that it shows.
     pub(super) rows: usize,
-    /// Bytes that it shows.
+    /// The number of bytes that it shows.
     pub(super) bytes: usize,
 }
 
-/// The rows of one file.
+/// Collects the rows of one file.
 pub(super) struct LineSink<'m> {
     pub(super) matcher: &'m WatchedMatcher<'m>,
     pub(super) only_matching: bool,
     pub(super) limit: RowLimit,
     pub(super) rows: Vec<Row>,
-    /// Rows that are known to come before those of this file.
+    /// How many rows are known to come before those of this file.
     pub(super) rows_before: usize,
-    /// Whether those are all that come before: what the answer passes over is then known, and its text
-    /// is not kept.
+    /// Whether those are all rows that come before. Then it is known which rows the answer skips, and
+    /// their text is not kept.
     pub(super) in_order: bool,
-    /// What the rows beyond the offset take of the answer, those before this file included.
+    /// How many bytes of the answer the rows after the offset take, including those before this file.
     pub(super) bytes: usize,
-    /// What all rows of this file take in memory.
+    /// The memory that all rows of this file take.
     pub(super) held: usize,
 }
 
 impl LineSink<'_> {
-    /// True when no answer can show what would follow.
+    /// Whether the answer is full, so that no further row can be shown.
     pub(super) fn is_full(&self) -> bool {
         let rows = self.rows_before + self.rows.len();
         rows > self.limit.offset.saturating_add(self.limit.rows) || self.bytes > self.limit.bytes
     }
 
-    /// Adds a row; false when no answer can show another.
+    /// Adds a row. Returns false if no further row can be shown.
     fn push(&mut self, kind: RowKind, line: Option<u64>, text: &[u8]) -> bool {
         let passed_over = self.rows_before + self.rows.len() < self.limit.offset;
         let text = if passed_over && self.in_order { b"" } else { text };
@@ -99,7 +100,7 @@ impl LineSink<'_> {
         !self.is_full()
     }
 
-    /// The matched parts alone.
+    /// Adds only the matched parts of lines.
     fn push_matches(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<()> {
         let (matcher, text) = (self.matcher, found.bytes());
         if !searcher.multi_line_with_matcher(matcher) {
@@ -118,7 +119,7 @@ impl LineSink<'_> {
                 {
                     return false;
                 }
-                // The next match may begin in the line that this one ends in.
+                // The next match may begin in the line in which this one ends.
                 if part.end() <= lines.next || !lines.advance() {
                     return true;
                 }
@@ -158,11 +159,11 @@ impl Sink for LineSink<'_> {
     }
 }
 
-/// Goes through a text line by line, for matches that come in order.
+/// Goes through a text line by line, following matches that come in order.
 struct LineCursor<'t> {
     text: &'t [u8],
     start: usize,
-    /// Where the line after this one begins.
+    /// The start of the next line.
     next: usize,
     number: Option<u64>,
 }
@@ -172,7 +173,7 @@ impl<'t> LineCursor<'t> {
         Self { text, start: 0, next: end_of_line(text, 0), number }
     }
 
-    /// Goes on to the next line; false when there is none.
+    /// Moves to the next line. Returns false if there is none.
     fn advance(&mut self) -> bool {
         if self.next >= self.text.len() {
             return false;
@@ -187,7 +188,7 @@ impl<'t> LineCursor<'t> {
         while self.next <= at && self.advance() {}
     }
 
-    /// What a match has of this line, without the line's end.
+    /// The part of this line that a match covers, without the line ending.
     fn part_of(&self, part: Match) -> Option<&'t [u8]> {
         let line = without_terminator(self.text.get(self.start..self.next).unwrap_or_default());
         let end = self.start + line.len();
@@ -197,13 +198,14 @@ impl<'t> LineCursor<'t> {
     }
 }
 
-/// Where the line that begins at a place ends, its terminator included.
+/// The end of the line that begins at `start`, including its terminator.
 fn end_of_line(text: &[u8], start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     memchr::memchr(b'\n', rest).map_or(text.len(), |it| start + it + 1)
 }
 
-/// Hands over every match in what the searcher found, relative to its first byte, until told to stop.
+/// Calls `each` for every match in what the searcher found, with positions relative to its first byte,
+/// until it returns false.
 fn each_match(
     searcher: &Searcher,
     matcher: &WatchedMatcher<'_>,
@@ -212,7 +214,7 @@ fn each_match(
 ) -> io::Result<()> {
     let range = found.bytes_range_in_buffer();
     let buffer = found.buffer();
-    // The pattern has to see what it saw before: with a line alone, its end must stay out of sight.
+    // The pattern must see the same text as in the search. There a single line has no terminator.
     let end = if searcher.multi_line_with_matcher(matcher) {
         buffer.len().min(range.end + LOOK_AHEAD_BYTES)
     } else {

@@ -1,33 +1,34 @@
-//! What the threads of a walk do, piece by piece.
+//! The pieces of work that the threads of a walk do.
 
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
-use super::{folder::Folder, names::NameList, queue::Splits, rules::Rules};
+use super::{folder::Folder, name_list::NameList, queue::Splits, rules::Rules};
 
-/// How many files are one piece of work: enough to make the queue cheap, few enough to share them out.
+/// How many files are one piece of work: enough to keep the cost of the queue low, few enough to share
+/// them among threads.
 const FILES_AT_ONCE: usize = 32;
 
-/// Some work.
-pub(super) enum Work {
-    /// Lists the directory a walk starts with.
+/// Work that is queued.
+pub(super) enum WalkWork {
+    /// List the directory in which a walk starts.
     Start(Box<Folder>),
-    /// Enters a directory and lists it, or visits files, and goes on behind them.
-    Entries { listed: Arc<Contents>, from: usize, to: usize, pieces: usize },
+    /// Process these entries of a directory: visit files, and enter and list directories.
+    Entries { listed: Arc<DirectoryContents>, from: usize, to: usize, pieces: usize },
 }
 
-/// What a directory has that is asked for, in order.
-pub(super) struct Contents {
+/// The selected entries of a directory, in order.
+pub(super) struct DirectoryContents {
     pub(super) folder: Arc<Folder>,
     pub(super) rules: Option<Arc<Rules>>,
     pub(super) names: NameList,
     held: Arc<AtomicUsize>,
 }
 
-impl Contents {
-    /// `held` counts the bytes of names for as long as they are there.
+impl DirectoryContents {
+    /// Counts the memory of the names in `held` until they are dropped.
     pub(super) fn new(
         folder: Arc<Folder>,
         rules: Option<Arc<Rules>>,
@@ -38,21 +39,21 @@ impl Contents {
         Self { folder, rules, names, held: Arc::clone(held) }
     }
 
-    /// Where the piece that begins with an entry ends.
+    /// The end of the piece of work that begins with entry `from`.
     fn end_of_piece(&self, from: usize) -> usize {
         from + self.names.files_from(from, FILES_AT_ONCE).max(1)
     }
 }
 
-impl Drop for Contents {
+impl Drop for DirectoryContents {
     fn drop(&mut self) {
         self.held.fetch_sub(self.names.bytes(), Ordering::Relaxed);
     }
 }
 
-impl Work {
-    /// All work in a directory.
-    pub(super) fn of(contents: Contents) -> Self {
+impl WalkWork {
+    /// The work for all entries of a directory.
+    pub(super) fn of(contents: DirectoryContents) -> Self {
         let to = contents.names.len();
         let (mut from, mut pieces) = (0, 0);
         while from < to {
@@ -63,7 +64,7 @@ impl Work {
     }
 }
 
-impl Splits for Work {
+impl Splits for WalkWork {
     fn split(self) -> (Self, Option<Self>) {
         let Self::Entries { listed, from, to, pieces } = self else { return (self, None) };
         let end = listed.end_of_piece(from);

@@ -1,4 +1,4 @@
-//! The steps of one write on Unix: temporary file, metadata, disk, check, rename.
+//! The steps of one write on Unix: temporary file, metadata, sync, check, rename.
 
 use std::{
     ffi::OsStr,
@@ -14,19 +14,19 @@ use rustix::{
 };
 
 use super::{
-    Expected, Foreign, InPlace, NotKept, Stamp, WriteError, Written,
+    ConcurrentChanges, Expected, InPlace, NotKept, Stamp, WriteError, Written,
+    content_change::{ContentChange, content_change},
     directory::Directory,
     exchange::Exchanged,
     in_place::{self, Overwritten},
     metadata,
-    since::{Since, since},
     stamp::Identity,
-    temporary::Temporary,
+    temporary::TemporaryFile,
 };
 use crate::{path_text::path_to_text, workspace::path::WorkspacePath};
 
-/// One write that is under way.
-pub(super) struct Target<'a> {
+/// The file of one write.
+pub(super) struct WriteTarget<'a> {
     pub(super) directory: &'a Directory,
     pub(super) name: &'a OsStr,
     path: &'a Path,
@@ -39,7 +39,7 @@ pub(super) fn write(
     expected: Expected<'_>,
 ) -> Result<Written, WriteError> {
     let (mut directory, name) = Directory::of(place)?;
-    let target = Target { directory: &directory, name, path: place.absolute(), expected };
+    let target = WriteTarget { directory: &directory, name, path: place.absolute(), expected };
     let written = target.write(bytes);
     if written.is_err() {
         directory.remove_made();
@@ -50,7 +50,7 @@ pub(super) fn write(
 pub(super) fn remove(place: &WorkspacePath, stamp: &Stamp) -> Result<(), WriteError> {
     let (mut directory, name) = Directory::of(place)?;
     let expected = Expected::Unchanged(stamp);
-    let target = Target { directory: &directory, name, path: place.absolute(), expected };
+    let target = WriteTarget { directory: &directory, name, path: place.absolute(), expected };
     let removed = target.remove(stamp);
     if removed.is_err() {
         directory.remove_made();
@@ -62,25 +62,25 @@ fn is_linked(stat: Option<&Stat>) -> bool {
     stat.is_some_and(|it| it.st_nlink > 1)
 }
 
-impl Target<'_> {
+impl WriteTarget<'_> {
     fn remove(&self, stamp: &Stamp) -> Result<(), WriteError> {
         self.look()?;
         let failed = |err| self.failed(err);
-        let is_same = |file: &File| matches!(since(file, stamp), Ok(Since::Same));
+        let is_same = |file: &File| matches!(content_change(file, stamp), Ok(ContentChange::Same));
         let old = self.open_old()?;
         if !is_same(&old) {
             return Err(self.changed());
         }
-        // Out of everybody's way first: what is removed is what was looked at last.
+        // It is renamed first, so that exactly the file that was checked is removed.
         let mut temporary =
-            Temporary::create(self.directory, Mode::from_raw_mode(0o600)).map_err(failed)?;
+            TemporaryFile::create(self.directory, Mode::from_raw_mode(0o600)).map_err(failed)?;
         let _held_by_us_or_them = old.try_lock();
         let directory = &self.directory.fd;
         renameat(directory, self.name, directory, temporary.name())
             .map_err(|err| self.failed(err.into()))?;
         let displaced = self.directory.open(temporary.name(), OFlags::RDONLY, Mode::empty());
         if !displaced.is_ok_and(|it| is_same(&it)) {
-            // A file that has appeared since is newer, and stays.
+            // A file that was created since then is newer and stays.
             if rename_to_nothing(directory, temporary.name(), self.name).is_ok() {
                 temporary.moved();
             }
@@ -96,15 +96,16 @@ impl Target<'_> {
         if is_linked(old.as_ref()) {
             return self.write_in_place(bytes, InPlace::HardLinked);
         }
-        // Nobody may read in the new file what the old one hid; a new one gets what the umask says.
+        // A replacement starts private, so that it is never more readable than the old file. The mode of
+        // a new file is determined by the umask.
         let mode = Mode::from_raw_mode(if old.is_some() { 0o600 } else { 0o666 });
         let mut temporary =
-            Temporary::create(self.directory, mode).map_err(|err| self.failed(err))?;
+            TemporaryFile::create(self.directory, mode).map_err(|err| self.failed(err))?;
         temporary.file.write_all(bytes).map_err(|err| self.failed(err))?;
         let mut not_kept = self.carry_over(old.as_ref(), &temporary)?;
         temporary.file.sync_all().map_err(|err| self.failed(err))?;
 
-        // The disk took its time, so everything is looked at again.
+        // Writing took time, so everything is checked again.
         let now = self.look()?;
         if is_linked(now.as_ref()) {
             return self.write_in_place(bytes, InPlace::HardLinked);
@@ -112,7 +113,7 @@ impl Target<'_> {
         if now.as_ref().map(Identity::of_stat) != old.as_ref().map(Identity::of_stat) {
             not_kept = self.carry_over(now.as_ref(), &temporary)?;
         }
-        let mut foreign = Foreign::default();
+        let mut foreign = ConcurrentChanges::default();
         let durable = if let Expected::Unchanged(stamp) = self.expected {
             match self.exchange(&mut temporary, stamp, bytes)? {
                 Exchanged::Done { others, durable } => {
@@ -139,7 +140,7 @@ impl Target<'_> {
         Ok(Written { created: now.is_none(), in_place: None, not_kept, durable, foreign, stamp })
     }
 
-    /// Looks at what is there; refuses what may not be replaced.
+    /// The metadata of the current file, if there is one. Refuses what may not be replaced.
     fn look(&self) -> Result<Option<Stat>, WriteError> {
         let Some(stat) = self.directory.stat(self.name).map_err(|err| self.failed(err))? else {
             return match self.expected {
@@ -153,7 +154,7 @@ impl Target<'_> {
         if matches!(self.expected, Expected::Absent) {
             return Err(WriteError::Exists(self.shown()));
         }
-        // A rename asks only for rights on the directory, but a read-only file is meant to stay.
+        // A rename only needs permission on the directory, but a read-only file is not meant to be changed.
         match accessat(&self.directory.fd, self.name, Access::WRITE_OK, AtFlags::EACCESS) {
             Err(err @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(self.failed(err.into())),
             Ok(()) | Err(_) => Ok(Some(stat)),
@@ -163,7 +164,7 @@ impl Target<'_> {
     fn carry_over(
         &self,
         old: Option<&Stat>,
-        temporary: &Temporary<'_>,
+        temporary: &TemporaryFile<'_>,
     ) -> Result<Vec<NotKept>, WriteError> {
         let Some(old) = old else { return Ok(Vec::new()) };
         let source = self.directory.open(self.name, OFlags::RDONLY, Mode::empty()).ok();
@@ -171,7 +172,7 @@ impl Target<'_> {
             .map_err(|err| self.failed(err.into()))
     }
 
-    fn rename(&self, temporary: &mut Temporary<'_>, replaces: bool) -> Result<(), Errno> {
+    fn rename(&self, temporary: &mut TemporaryFile<'_>, replaces: bool) -> Result<(), Errno> {
         let directory = &self.directory.fd;
         if replaces || !matches!(self.expected, Expected::Absent) {
             renameat(directory, temporary.name(), directory, self.name)?;
@@ -183,7 +184,7 @@ impl Target<'_> {
                 temporary.moved();
                 Ok(())
             }
-            // The temporary name stays to be removed: the file has a second one now.
+            // The file has two names now, so the temporary one still has to be removed.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                 linkat(directory, temporary.name(), directory, self.name, AtFlags::empty())
             }
@@ -217,12 +218,12 @@ impl Target<'_> {
             in_place: Some(why),
             not_kept: Vec::new(),
             durable: true,
-            foreign: Foreign { appended, ..Foreign::default() },
+            foreign: ConcurrentChanges { appended, ..ConcurrentChanges::default() },
             stamp,
         })
     }
 
-    /// The error for a file that is not what it was.
+    /// The error for a file that has changed.
     pub(super) fn changed(&self) -> WriteError {
         WriteError::Changed(self.shown())
     }
@@ -236,7 +237,7 @@ impl Target<'_> {
     }
 }
 
-/// Gives a file another name unless that is taken; not every file system can.
+/// Renames a file unless the new name exists. Not every file system supports this.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(super) fn rename_to_nothing(
     directory: &OwnedFd,

@@ -1,4 +1,5 @@
-//! A text with some differences levelled out, and the way back to where everything was.
+//! A normalized view of a text, in which some differences are removed, with a mapping back to positions in
+//! the text.
 
 use std::{iter, ops::Range};
 
@@ -6,14 +7,14 @@ use unicode_normalization::{
     IsNormalized, UnicodeNormalization as _, char::canonical_combining_class, is_nfc_quick,
 };
 
-/// What a view levels out. Each kind includes the ones before it.
+/// What is normalized. Each kind includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ViewKind {
-    /// `\r\n` is `\n`.
+    /// `\r\n` becomes `\n`.
     LineEndings,
-    /// Lines have no blanks at their end.
+    /// Blanks at the end of lines are removed.
     TrailingBlanks,
-    /// Quotes, dashes and spaces are those of ASCII; characters are composed.
+    /// Quotes, dashes and spaces become those of ASCII, and characters are composed.
     UnicodePunctuation,
 }
 
@@ -25,7 +26,7 @@ pub(super) fn is_blank(character: char, kind: ViewKind) -> bool {
     }
 }
 
-/// The character of ASCII that stands for a quote, a dash or a space.
+/// The ASCII form of a quote, a dash or a space.
 fn plain(character: char) -> char {
     match character {
         '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{ff07}' => '\'',
@@ -38,7 +39,7 @@ fn plain(character: char) -> char {
     }
 }
 
-/// A stretch of the text that the view shows differently; between two of them nothing changes.
+/// A part of the text that is different in the view. Between two such parts nothing is changed.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     view: usize,
@@ -47,16 +48,16 @@ struct Unit {
     text_length: usize,
 }
 
-/// The levelled text.
+/// The normalized text and how it maps to the original.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct NormalizedView {
     shown: String,
     units: Vec<Unit>,
-    /// How far the text has been taken in.
+    /// How many bytes of the text have been added.
     taken: usize,
 }
 
-impl View {
+impl NormalizedView {
     pub(super) fn new(text: &str, kind: ViewKind) -> Self {
         let mut view =
             Self { shown: String::with_capacity(text.len()), units: Vec::new(), taken: 0 };
@@ -70,7 +71,7 @@ impl View {
         &self.shown
     }
 
-    /// Where in the text the character at `offset` of the view starts; none inside of a unit.
+    /// The position in the text of the character at `offset` of the view. `None` inside a unit.
     pub(super) fn start(&self, offset: usize) -> Option<usize> {
         let after = self.units.partition_point(|it| it.view <= offset);
         match after.checked_sub(1).and_then(|it| self.units.get(it)) {
@@ -79,7 +80,7 @@ impl View {
         }
     }
 
-    /// Where in the text the character before `offset` of the view ends; none inside of a unit.
+    /// The end in the text of the character before `offset` of the view. `None` inside a unit.
     pub(super) fn end(&self, offset: usize) -> Option<usize> {
         let after = self.units.partition_point(|it| it.view < offset);
         after_unit(after.checked_sub(1).and_then(|it| self.units.get(it)), offset)
@@ -113,7 +114,7 @@ impl View {
         while !rest.is_empty() {
             let bytes = rest.as_bytes();
             let ascii = encoding_rs::Encoding::ascii_valid_up_to(bytes);
-            // The last ASCII letter may carry an accent that follows it.
+            // A combining accent may follow the last ASCII letter.
             let same = if ascii == bytes.len() { ascii } else { ascii.saturating_sub(1) };
             let (plain, other) = rest.split_at(same);
             self.push_same(plain);
@@ -166,7 +167,7 @@ fn after_unit(unit: Option<&Unit>, offset: usize) -> Option<usize> {
     Some(unit.text + unit.text_length + beyond)
 }
 
-/// A character and all that composes with it.
+/// The length of a character and of all characters that combine with it.
 fn cluster_length(text: &str) -> usize {
     let composes = |it: char| {
         !it.is_ascii()
@@ -177,14 +178,14 @@ fn cluster_length(text: &str) -> usize {
     characters.find(|(_, it)| !composes(*it)).map_or(text.len(), |(at, _)| at)
 }
 
-/// A target in the same light as a view.
+/// A target, normalized like a view.
 pub(super) struct Needle {
     shown: String,
     first_line: Edge,
     last_line: Edge,
 }
 
-/// Whether the target has blanks where the view shows none.
+/// Whether the target has blanks at an edge, which the view does not have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
     Same,
@@ -198,10 +199,10 @@ impl Needle {
             Some(at) => target.split_at(at + 1),
             None => ("", target),
         };
-        let mut view = View::new(lines, kind);
+        let mut view = NormalizedView::new(lines, kind);
         let mut last_line = Edge::Same;
         if blank_only(last) {
-            // Not blanks at the end of a line, but the indentation of what follows.
+            // These are not trailing blanks, but the indentation of what follows.
             view.push_same(last);
         } else {
             view.push_line(last, kind);
@@ -214,7 +215,7 @@ impl Needle {
         (!view.shown.is_empty()).then_some(Self { shown: view.shown, first_line, last_line })
     }
 
-    /// A target that was copied from a view of line endings.
+    /// A target that was copied from a text shown with normalized line endings.
     pub(super) fn as_shown(target: &str) -> Self {
         Self { shown: target.to_owned(), first_line: Edge::Same, last_line: Edge::Same }
     }
@@ -223,9 +224,13 @@ impl Needle {
         &self.shown
     }
 
-    /// The range of the text that a range of its view stands for. Blanks at its edges belong to it
-    /// only if the target has some there too, and then a line must end there.
-    pub(super) fn locate(&self, view: &View, range: &Range<usize>) -> Option<Range<usize>> {
+    /// The range in the text for a range of the view. Blanks at its edges belong to it only if the target
+    /// has some there, too, and then a line must end there.
+    pub(super) fn locate(
+        &self,
+        view: &NormalizedView,
+        range: &Range<usize>,
+    ) -> Option<Range<usize>> {
         let start = match self.first_line {
             Edge::Same => view.start(range.start)?,
             Edge::Blanks => view.end(range.start)?,

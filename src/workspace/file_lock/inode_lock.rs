@@ -1,12 +1,12 @@
-//! The lock that processes share: `flock` on the file itself.
+//! The lock between processes: `flock` on the file itself.
 //!
-//! It needs no directory of its own, is seen by every user and container that can open the file, and
-//! holds for all of its names. A write may replace the file by another one, so whoever gets the lock
-//! looks whether the path still leads to what was locked. The writer holds the lock of the new file too
-//! before it has its name. A file that does not exist yet cannot be locked and need not be: it is
-//! created by a step that fails if another has done it.
+//! It needs no separate directory, is seen by every user and container that can open the file, and is
+//! the same for all names of the file. A write may replace the file by another one, so after getting the
+//! lock it is checked that the path still leads to the locked file. A writer locks the new file before
+//! that gets its name. A file that does not exist yet cannot be locked and does not have to be: creating
+//! it fails if another process has done so.
 //!
-//! Any program may hold such a lock, for reasons of its own or out of malice, so nobody waits forever.
+//! Any program may hold such a lock for as long as it likes, so waiting is limited.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -18,21 +18,22 @@ use std::{
 
 use rustix::io::Errno;
 
-use super::{LockError, Patience};
+use super::{LockError, WaitLimit};
 use crate::workspace::path::WorkspacePath;
 
-/// Longer than a waiting process takes to look again.
-const COURTESY: Duration = Duration::from_millis(2);
+/// How long newcomers wait if another process is waiting. Longer than the interval at which that process
+/// tries again.
+const HEAD_START: Duration = Duration::from_millis(2);
 
-/// Locks the file at a place; nothing where there is none, or where the file system has no locks.
+/// Locks the file at a place. `None` if it does not exist or the file system has no locks.
 pub(super) fn lock_across_processes(
     place: &WorkspacePath,
-    patience: &Patience<'_>,
+    limit: &WaitLimit<'_>,
 ) -> Result<Option<File>, LockError> {
     let mut announced = None;
     let_waiters_go_first(place);
     loop {
-        // What cannot be opened cannot be edited either; the edit says why.
+        // A file that cannot be opened cannot be edited either, and the edit will say why.
         let Ok(mut file) = place.open() else { return Ok(None) };
         if !file.metadata().is_ok_and(|it| it.is_file()) {
             return Ok(None);
@@ -41,14 +42,14 @@ pub(super) fn lock_across_processes(
             match file.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) => {
-                    patience.check(&|| holder_of(&file))?;
+                    limit.check(&|| holder_of(&file))?;
                     announced = announced.or_else(|| announce(place));
-                    patience.pause();
+                    limit.pause();
                 }
                 Err(TryLockError::Error(err)) => match (wants_writing(&err), place.open_to_write())
                 {
                     (true, Ok(writable)) => file = writable,
-                    // Comparing the content before and after the write has to do.
+                    // The comparison of the content before and after the write has to be enough.
                     _ => return Ok(None),
                 },
             }
@@ -56,26 +57,27 @@ pub(super) fn lock_across_processes(
         if is_at(&file, place) {
             return Ok(Some(file));
         }
-        patience.check(&|| "other processes".to_owned())?;
+        limit.check(&|| "other processes".to_owned())?;
     }
 }
 
-/// Tells newcomers that somebody is waiting, by a shared lock on the directory. It is a hint and no more:
-/// whoever holds one for no reason delays others by a moment.
+/// Tells newcomers that a process is waiting, by a shared lock on the directory. This is only a hint: a
+/// program that holds such a lock for no reason delays others by a moment.
 fn announce(place: &WorkspacePath) -> Option<File> {
     let directory = File::open(place.absolute().parent()?).ok()?;
     directory.try_lock_shared().ok().map(|()| directory)
 }
 
-/// Without this, a process that edits a file again and again would hardly ever let another in between.
+/// Waits a moment if another process is waiting. Otherwise a process that edits a file again and again
+/// would hardly ever let others edit it.
 fn let_waiters_go_first(place: &WorkspacePath) {
     let directory = place.absolute().parent().and_then(|it| File::open(it).ok());
     if directory.is_some_and(|it| matches!(it.try_lock(), Err(TryLockError::WouldBlock))) {
-        thread::sleep(COURTESY);
+        thread::sleep(HEAD_START);
     }
 }
 
-/// NFS makes of this lock one that only those who may write can have.
+/// Whether the lock needs a file that is open for writing, as on NFS.
 fn wants_writing(err: &io::Error) -> bool {
     Errno::from_io_error(err) == Some(Errno::BADF)
 }
@@ -88,7 +90,7 @@ fn is_at(file: &File, place: &WorkspacePath) -> bool {
     }
 }
 
-/// Who holds the lock, as far as the system tells.
+/// The holder of the lock in words, as far as the system tells.
 fn holder_of(file: &File) -> String {
     let unknown = || "another process".to_owned();
     let Some(id) = holder_id(file) else { return unknown() };
@@ -109,7 +111,7 @@ fn holder_id(file: &File) -> Option<u32> {
     let device = metadata.dev();
     let wanted = format!("{:02x}:{:02x}:{}", major(device), minor(device), metadata.ino());
     let mut locks = String::new();
-    // Every lock of the system is in it.
+    // This file lists all locks of the system.
     File::open("/proc/locks").ok()?.take(1 << 20).read_to_string(&mut locks).ok()?;
     // `1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF`
     locks.lines().find_map(|line| {

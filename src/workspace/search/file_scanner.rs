@@ -1,8 +1,9 @@
-//! Searches the content of one file, the way ripgrep does: NUL means binary, a byte order mark tells
-//! the encoding, lines end with `\n`.
+//! Searches the content of one file as ripgrep does: a file with a NUL byte is binary, a byte order
+//! mark gives the encoding, lines end with `\n`.
 //!
-//! A small file is read whole into a buffer that is used again; a large one streams through the
-//! searcher's own. Nothing is mapped: a file that is cut short meanwhile would end the process.
+//! A small file is read into a buffer that is reused; a large one is streamed through the searcher's
+//! buffer. Files are never memory-mapped: if such a file were truncated meanwhile, the process would
+//! crash.
 
 use std::{
     fs::File,
@@ -12,30 +13,31 @@ use std::{
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink};
 
 use super::{
-    query::{Query, Span},
+    query::{MatchSpan, Query},
     watched_matcher::WatchedMatcher,
 };
 use crate::workspace::walk::ShortReads;
 
-/// The buffer of ripgrep's searcher. A file that fits is seen as a whole, there as here, so the same
-/// files are binary to both.
+/// The size of the buffer in ripgrep's searcher. Files that fit into it are checked for NUL bytes as a
+/// whole there and here, so that both agree on which files are binary.
 const BUFFER_BYTES: usize = 64 * 1024;
-/// The longest line, and with matches over several lines the largest file, that is searched.
+/// The longest line that is searched, and if matches may span lines, the largest file.
 pub(super) const MAX_HEAP_BYTES: usize = 16 * 1024 * 1024;
 
 /// What to do with files that are not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BinaryFiles {
-    /// They are passed over.
+    /// They are not searched.
     Skipped,
-    /// They are searched as if they were text: who names a file wants it searched.
+    /// They are searched like text, because the caller named the file.
     Searched,
 }
 
-/// What takes the matches of a file. One type for all: the searcher is a lot of code, made once for each.
+/// What receives the matches of a file. A trait object, because the searcher is a lot of code that would
+/// otherwise be compiled for every type of sink.
 pub(super) type FileSink<'m> = dyn Sink<Error = io::Error> + 'm;
 
-/// What a searcher has to hand out beside matches.
+/// What a searcher reports besides matches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Details {
     pub(super) line_numbers: bool,
@@ -47,13 +49,13 @@ pub(super) struct Details {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Scanned {
     Text,
-    /// It was text up to about this byte, and is searched no further.
+    /// Binary data was found at about this offset, where the search ended.
     Binary {
         from: u64,
     },
 }
 
-/// One thread's searcher.
+/// The searcher of one thread, with its buffer.
 pub(super) struct Scanner {
     searcher: Searcher,
     buffer: Box<[u8]>,
@@ -65,7 +67,7 @@ impl Scanner {
             .line_number(details.line_numbers)
             .before_context(details.before)
             .after_context(details.after)
-            .multi_line(query.span == Span::Lines)
+            .multi_line(query.span == MatchSpan::Lines)
             .heap_limit(Some(MAX_HEAP_BYTES))
             .memory_map(MmapChoice::never())
             .binary_detection(BinaryDetection::none())
@@ -73,7 +75,8 @@ impl Scanner {
         Self { searcher, buffer: vec![0; BUFFER_BYTES].into() }
     }
 
-    /// Searches a file with the matcher of this scanner's query, which also tells when to stop.
+    /// Searches a file with `matcher`, which must be that of this scanner's query and also stops the search
+    /// when it is cancelled.
     pub(super) fn scan(
         &mut self,
         file: &mut File,
@@ -92,7 +95,7 @@ impl Scanner {
                 Ok(0) => break true,
                 Ok(read) => {
                     length += read;
-                    // One call less for each file: a twentieth of the time of a search.
+                    // This saves one system call per file, a twentieth of the time of a search.
                     if short_reads == ShortReads::EndFiles && length < BUFFER_BYTES {
                         break true;
                     }
@@ -103,25 +106,29 @@ impl Scanner {
         };
         let head = self.buffer.get(..length).unwrap_or_default();
         if !whole || encoding_rs::Encoding::for_bom(head).is_some() {
-            let reader = Continued { head, file, matcher };
+            let reader = PrefixThenFile { head, file, matcher };
             return stream(&mut self.searcher, matcher, reader, binary, sink);
         }
         if binary == BinaryFiles::Skipped && memchr::memchr(0, head).is_some() {
             return Ok(Scanned::Binary { from: 0 });
         }
-        self.searcher.search_slice(matcher, head, &mut Watched { sink, binary_from: None })?;
+        self.searcher.search_slice(
+            matcher,
+            head,
+            &mut BinaryDetectingSink { sink, binary_from: None },
+        )?;
         Ok(Scanned::Text)
     }
 
-    /// Why a file was not searched to its end.
+    /// Why a file was not searched completely.
     pub(super) fn explain(&self, cause: &io::Error, matcher: &WatchedMatcher<'_>) -> String {
-        // The searcher's own error is about a configuration that nobody has seen.
+        // The searcher's error is about a setting that the caller does not know.
         if cause.kind() != io::ErrorKind::Other || cause.raw_os_error().is_some() {
             return cause.to_string();
         }
         if self.searcher.multi_line_with_matcher(matcher) {
             return format!(
-                "it has more than {MAX_HEAP_BYTES} bytes, the most that are searched for matches over lines"
+                "it has more than {MAX_HEAP_BYTES} bytes, the limit for matches that span lines"
             );
         }
         format!("a line is longer than {MAX_HEAP_BYTES} bytes")
@@ -131,7 +138,7 @@ impl Scanner {
 fn stream(
     searcher: &mut Searcher,
     matcher: &WatchedMatcher<'_>,
-    reader: Continued<'_>,
+    reader: PrefixThenFile<'_>,
     binary: BinaryFiles,
     sink: &mut FileSink<'_>,
 ) -> Result<Scanned, io::Error> {
@@ -140,7 +147,7 @@ fn stream(
         BinaryFiles::Searched => BinaryDetection::none(),
     };
     searcher.set_binary_detection(detection);
-    let mut watched = Watched { sink, binary_from: None };
+    let mut watched = BinaryDetectingSink { sink, binary_from: None };
     let ended = searcher.search_reader(matcher, reader, &mut watched);
     let binary_from = watched.binary_from;
     searcher.set_binary_detection(BinaryDetection::none());
@@ -148,14 +155,14 @@ fn stream(
     Ok(binary_from.map_or(Scanned::Text, |from| Scanned::Binary { from }))
 }
 
-/// The part of a file that was read already, then the rest.
-struct Continued<'a> {
+/// Reads the part of a file that is in memory already, then the rest of the file.
+struct PrefixThenFile<'a> {
     head: &'a [u8],
     file: &'a mut File,
     matcher: &'a WatchedMatcher<'a>,
 }
 
-impl Read for Continued<'_> {
+impl Read for PrefixThenFile<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if !self.head.is_empty() {
             return self.head.read(into);
@@ -167,13 +174,13 @@ impl Read for Continued<'_> {
     }
 }
 
-/// Learns whether the file turned out to be binary.
-struct Watched<'s, 'm> {
+/// Passes matches on to another sink and notes whether the file turned out to be binary.
+struct BinaryDetectingSink<'s, 'm> {
     sink: &'s mut FileSink<'m>,
     binary_from: Option<u64>,
 }
 
-impl Sink for Watched<'_, '_> {
+impl Sink for BinaryDetectingSink<'_, '_> {
     type Error = io::Error;
 
     fn matched(

@@ -1,5 +1,5 @@
-//! Goes through JSON text without building it: values are slices of the text, so a file costs no more
-//! memory than it has bytes, whatever is in it.
+//! Goes through JSON text without building values: each value is a slice of the text, so that no file
+//! takes more memory than it has bytes.
 
 use std::{borrow::Cow, fmt, ops::ControlFlow};
 
@@ -11,10 +11,11 @@ use serde_json::{Deserializer, value::RawValue};
 
 use super::NotebookError;
 
-/// How deep values are nested at most; nobody who reads the file later shall run out of stack.
+/// How deep values may be nested. Programs that read the file later must not run out of stack.
 const MAX_DEPTH: usize = 127;
 
-/// Checks that the text is JSON and not nested too deeply; gives the one value in it.
+/// Checks that the text is JSON and not nested too deeply. Returns its value without surrounding white
+/// space.
 pub(super) fn checked(text: &str) -> Result<&str, NotebookError> {
     check_depth(text)?;
     let value: &RawValue =
@@ -27,7 +28,7 @@ fn check_depth(text: &str) -> Result<(), NotebookError> {
     let bytes = text.as_bytes();
     while let Some(byte) = bytes.get(at) {
         match byte {
-            // What is escaped is part of the string, whatever it is.
+            // An escaped character never ends the string.
             b'\\' if in_string => at += 1,
             b'"' => in_string = !in_string,
             b'[' | b'{' if !in_string => depth += 1,
@@ -47,31 +48,31 @@ fn check_depth(text: &str) -> Result<(), NotebookError> {
     Ok(())
 }
 
-/// Where a slice of the text stands in it.
+/// The range of a slice within its text.
 pub(super) fn span(text: &str, part: &str) -> std::ops::Range<usize> {
     let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     start..start + part.len()
 }
 
-/// Hands over the fields of an object in the order they stand; nothing for what is no object.
+/// Calls `each` for the fields of an object, in order. Does nothing for other values.
 pub(super) fn each_field<'a>(
     object: &'a str,
     each: &mut dyn FnMut(&str, &'a str) -> ControlFlow<()>,
 ) {
     if object.starts_with('{') {
-        // The text was checked, so it is an object to its end; a stop in between is no error of it.
+        // The text was checked before, so the only possible error is that `each` stopped.
         let _stopped = Deserializer::from_str(object).deserialize_map(Fields(each));
     }
 }
 
-/// Hands over the items of an array; nothing for what is no array.
+/// Calls `each` for the items of an array. Does nothing for other values.
 pub(super) fn each_item<'a>(array: &'a str, each: &mut dyn FnMut(&'a str) -> ControlFlow<()>) {
     if array.starts_with('[') {
         let _stopped = Deserializer::from_str(array).deserialize_seq(Items(each));
     }
 }
 
-/// The field of a name; the last one, if there are several.
+/// The field with this name; the last one if there are several.
 pub(super) fn field<'a>(object: &'a str, wanted: &str) -> Option<&'a str> {
     let mut found = None;
     each_field(object, &mut |name, value| {
@@ -83,7 +84,8 @@ pub(super) fn field<'a>(object: &'a str, wanted: &str) -> Option<&'a str> {
     found
 }
 
-/// The beginning of a string, `limit` bytes of it or a few less; nothing for what is no string.
+/// The beginning of a string: at most `limit` bytes of it, up to a whole character. `None` for other
+/// values.
 pub(super) fn string_beginning(value: &str, limit: usize) -> Option<Cow<'_, str>> {
     if !value.starts_with('"') {
         return None;
@@ -95,7 +97,7 @@ pub(super) fn string_beginning(value: &str, limit: usize) -> Option<Cow<'_, str>
     let bytes = value.as_bytes();
     while let Some(byte) = bytes.get(end).filter(|_| end < limit) {
         end += match (byte, bytes.get(end + 1)) {
-            // Two of them may make up one character.
+            // Two such escapes are one character.
             (b'\\', Some(b'u')) if is_high_surrogate(bytes.get(end..).unwrap_or_default()) => 12,
             (b'\\', Some(b'u')) => 6,
             (b'\\', _) => 2,
@@ -111,7 +113,7 @@ fn is_high_surrogate(escape: &[u8]) -> bool {
     digit(2) == Some(b'd') && matches!(digit(3), Some(b'8' | b'9' | b'a' | b'b'))
 }
 
-/// The text of a string.
+/// The text of a JSON string, without its quotes and escapes.
 pub(super) fn decoded(value: &str) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     #[serde(transparent)]
@@ -158,8 +160,8 @@ impl<'a> Visitor<'a> for Items<'_, 'a> {
     }
 }
 
-/// The name of a field, without a copy where it has no escapes. Of one that is longer than any that is
-/// looked for, the beginning.
+/// Reads the name of a field, without a copy if it has no escapes. A name that is longer than any that
+/// is looked for is cut.
 struct Name;
 
 impl<'de> DeserializeSeed<'de> for Name {

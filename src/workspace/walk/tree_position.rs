@@ -1,23 +1,23 @@
-//! Where a piece of work is in the tree.
+//! The position of a piece of work in the tree, by which work is ordered.
 
 use std::{cmp::Ordering, sync::Arc};
 
-/// At each level, which one of its siblings. A link to the place above and not a list of numbers: a tree
-/// of ten thousand directories may be as deep as it is wide, and each of them has a place.
+/// The index among its siblings at each level. It is linked to the position above instead of being a
+/// list of indexes, because in a deep tree with many directories these lists would take much memory.
 #[derive(Debug, Default)]
-pub(super) struct Position {
-    above: Option<Arc<Position>>,
+pub(super) struct TreePosition {
+    above: Option<Arc<TreePosition>>,
     index: u64,
     depth: usize,
 }
 
-impl Position {
-    /// The first place below this one.
+impl TreePosition {
+    /// The first position below this one.
     pub(super) fn first_child(self: &Arc<Self>) -> Arc<Self> {
         Arc::new(Self { above: Some(Arc::clone(self)), index: 0, depth: self.depth + 1 })
     }
 
-    /// The place behind this one.
+    /// The next sibling of this position.
     pub(super) fn next(&self) -> Arc<Self> {
         Arc::new(Self { above: self.above.clone(), index: self.index + 1, depth: self.depth })
     }
@@ -33,8 +33,8 @@ impl Position {
     }
 }
 
-impl Ord for Position {
-    /// By path: what is below a place comes behind it and before its next sibling.
+impl Ord for TreePosition {
+    /// A position comes before those below it, and these before its next sibling.
     fn cmp(&self, other: &Self) -> Ordering {
         let depth = self.depth.min(other.depth);
         let (mut one, mut two) = (self.ancestor(depth), other.ancestor(depth));
@@ -44,7 +44,7 @@ impl Ord for Position {
                 return order;
             }
             order = one.index.cmp(&two.index).then(order);
-            // Siblings, which most are that are compared, have the same place above.
+            // Most positions that are compared are siblings, which have the same position above.
             match (&one.above, &two.above) {
                 (Some(above), Some(other_above)) => (one, two) = (above, other_above),
                 _ => return order,
@@ -53,23 +53,23 @@ impl Ord for Position {
     }
 }
 
-impl PartialOrd for Position {
+impl PartialOrd for TreePosition {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Position {
+impl PartialEq for TreePosition {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Position {}
+impl Eq for TreePosition {}
 
-impl Drop for Position {
+impl Drop for TreePosition {
     fn drop(&mut self) {
-        // No recursion: there are as many levels as whoever made the tree liked.
+        // A loop instead of recursion, because a tree may have any number of levels.
         let mut above = self.above.take();
         while let Some(mut last) = above.and_then(Arc::into_inner) {
             above = last.above.take();
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn places_are_in_the_order_of_a_tree() {
-        let root = Arc::new(Position::default());
+        let root = Arc::new(TreePosition::default());
         let first = root.first_child();
         let below = first.first_child();
         let below_second = below.next();
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_very_deep_place_goes_without_recursion() {
-        let mut place = Arc::new(Position::default());
+        let mut place = Arc::new(TreePosition::default());
         for _ in 0..1_000_000 {
             place = place.first_child();
         }

@@ -1,9 +1,10 @@
-//! Where a sequence occurs in another, overlaps included, in linear time (Knuth, Morris, Pratt).
+//! Finds all occurrences of a sequence in another one, including overlapping ones, in linear time. This is
+//! the algorithm of Knuth, Morris and Pratt.
 
-/// A sequence that is looked for.
+/// A sequence to look for.
 pub(super) struct Sequence<'a, T> {
     items: &'a [T],
-    /// For each beginning, the longest shorter beginning that it ends with.
+    /// For each prefix, the length of its longest proper prefix that is also a suffix.
     borders: Vec<usize>,
 }
 
@@ -20,12 +21,12 @@ impl<'a, T: PartialEq> Sequence<'a, T> {
         sequence
     }
 
-    /// True when two occurrences can share items.
+    /// Whether two occurrences can overlap.
     pub(super) fn can_overlap(&self) -> bool {
         self.borders.last().is_some_and(|it| *it > 0)
     }
 
-    /// The starts of all occurrences. An empty sequence occurs nowhere.
+    /// The starts of all occurrences. An empty sequence has none.
     pub(super) fn starts(&self, haystack: &[T]) -> impl Iterator<Item = usize> {
         let mut matched = 0;
         haystack.iter().enumerate().filter_map(move |(at, item)| {
@@ -34,7 +35,7 @@ impl<'a, T: PartialEq> Sequence<'a, T> {
         })
     }
 
-    /// How much is matched once one more item has come.
+    /// The length of the matched prefix after one more item.
     fn extend(&self, mut matched: usize, item: &T) -> usize {
         loop {
             if self.items.get(matched) == Some(item) {

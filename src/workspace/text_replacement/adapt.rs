@@ -1,59 +1,64 @@
-//! Fits new text to the place it goes to. What target and new text have in common stays as the file has
-//! it; new lines get the file's line endings and indentation.
+//! Adapts new text to the place where it is inserted. Lines that the target and the new text have in
+//! common stay as they are in the file; new lines get the file's line endings and indentation.
 
 use std::{borrow::Cow, ops::Range};
 
 use memchr::{memchr, memchr_iter, memrchr};
 use similar::{DiffOp, DiffTag};
 
-use super::{Hit, IndentationShift, MatchStrategy};
+use super::{IndentationShift, MatchStrategy, TargetMatch};
 use crate::workspace::{LineEnding, LineEndings, diff::compare};
 
-/// How far from a hit its line ending is looked for, before the whole file is asked.
+/// How far from a match a line ending is looked for. Then that of most lines in the file is used.
 const NEIGHBOURHOOD: usize = 1024;
 
-/// One part of the text and what takes its place.
-pub type Edit<'a> = (Range<usize>, Cow<'a, str>);
+/// A part of the text, and its replacement.
+pub(crate) type TextEdit<'a> = (Range<usize>, Cow<'a, str>);
 
-/// New text for the hits of one search.
+/// The new text for the matches of one search.
 #[derive(Clone, Debug)]
-pub struct Replacement<'a> {
+pub(crate) struct Replacement<'a> {
     text: &'a str,
     new_text: &'a str,
-    /// How many line endings the new text has.
+    /// The number of line endings in the new text.
     endings: usize,
     file_ending: Option<LineEnding>,
     by_line: Option<ByLine<'a>>,
 }
 
 impl<'a> Replacement<'a> {
-    /// Takes the text that was searched, for what, by ignoring what, and what to put in place.
-    pub fn new(text: &'a str, target: &'a str, strategy: MatchStrategy, new_text: &'a str) -> Self {
+    /// Prepares to replace `target`, which was found in `text` by `strategy`, with `new_text`.
+    pub(crate) fn new(
+        text: &'a str,
+        target: &'a str,
+        strategy: MatchStrategy,
+        new_text: &'a str,
+    ) -> Self {
         let endings = memchr_iter(b'\n', new_text.as_bytes()).count();
         let file_ending = if endings > 0 { LineEndings::count(text).dominant() } else { None };
-        // What was found exactly is the target, byte for byte.
+        // An exact match equals the target byte for byte.
         let by_line = (strategy != MatchStrategy::Exact).then(|| ByLine::new(target, new_text));
         Self { text, new_text, endings, file_ending, by_line }
     }
 
-    /// The most bytes that [`at`](Self::at) can give for a hit.
-    pub fn size_at(&self, hit: &Hit) -> usize {
+    /// The most bytes that [`at`](Self::at) can return for a match.
+    pub(crate) fn size_at(&self, hit: &TargetMatch) -> usize {
         let indentation = hit.shift.as_ref().map_or(0, |it| it.to.len());
         let more = (self.endings + 1).saturating_mul(indentation + 1);
         self.new_text.len().saturating_add(more)
     }
 
-    /// What changes at a hit: of a target that was found leniently only the lines that the new text does
-    /// not share with it.
+    /// The edits at one match. If the match is not exact, only the lines in which the new text differs from
+    /// the target are changed.
     ///
-    /// Lines end like those they replace, else like the nearest ones, else like most of the file, and
-    /// are indented as the hit is.
-    pub fn at(&self, hit: &Hit) -> Vec<Edit<'a>> {
+    /// New lines get the line ending of those they replace, otherwise that of the nearest line, otherwise
+    /// that of most lines in the file. They are indented like the match.
+    pub(crate) fn at(&self, hit: &TargetMatch) -> Vec<TextEdit<'a>> {
         let lines = self.by_line.as_ref().and_then(|it| it.edits(self, hit));
         lines.unwrap_or_else(|| vec![(hit.range.clone(), self.whole(hit))])
     }
 
-    fn whole(&self, hit: &Hit) -> Cow<'a, str> {
+    fn whole(&self, hit: &TargetMatch) -> Cow<'a, str> {
         let shifted = match &hit.shift {
             Some(shift) => Cow::Owned(shift_lines(self.new_text, shift)),
             None => Cow::Borrowed(self.new_text),
@@ -75,9 +80,9 @@ impl<'a> Replacement<'a> {
         }
     }
 
-    /// True when whole lines that were found exactly get endings that are no accident: all `\r\n`, or as
-    /// mixed as they were.
-    fn means_its_endings(&self, hit: &Hit) -> bool {
+    /// Whether the line endings of the new text are intended: the match is exact and has whole lines, and
+    /// the endings are all `\r\n`, or mixed as they were.
+    fn means_its_endings(&self, hit: &TargetMatch) -> bool {
         if self.by_line.is_some() {
             return false;
         }
@@ -87,11 +92,11 @@ impl<'a> Replacement<'a> {
         replaced.dominant().is_some() && (!is_mixed(given) || is_mixed(replaced))
     }
 
-    fn usual_ending(&self, hit: &Hit) -> Option<LineEnding> {
+    fn usual_ending(&self, hit: &TargetMatch) -> Option<LineEnding> {
         self.file_ending.map(|most| self.ending_at(hit).unwrap_or(most))
     }
 
-    fn ending_at(&self, hit: &Hit) -> Option<LineEnding> {
+    fn ending_at(&self, hit: &TargetMatch) -> Option<LineEnding> {
         let bytes = self.text.as_bytes();
         let replaced = self.text.get(hit.range.clone()).unwrap_or_default();
         let before = bytes.get(..hit.range.start).unwrap_or_default();
@@ -113,23 +118,23 @@ impl<'a> Replacement<'a> {
     }
 }
 
-/// How a target becomes its new text, line by line. A hit has the same lines as its target, however they
-/// are written.
+/// The difference between target and new text by lines. A match has the same lines as its target, even
+/// if they are written differently.
 #[derive(Clone, Debug)]
 struct ByLine<'a> {
-    target: Lines<'a>,
-    new: Lines<'a>,
+    target: LinesWithoutEndings<'a>,
+    new: LinesWithoutEndings<'a>,
     steps: Vec<DiffOp>,
 }
 
-/// Lines without their endings; all but the last have one.
+/// Lines without their endings. All but the last had one.
 #[derive(Clone, Debug)]
-struct Lines<'a> {
+struct LinesWithoutEndings<'a> {
     bodies: Vec<&'a str>,
     last_is_ended: bool,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LinesWithoutEndings<'a> {
     fn of(text: &'a str) -> Self {
         let bodies = text.split_inclusive('\n').map(|it| without_ending(it).0).collect();
         Self { bodies, last_is_ended: text.ends_with('\n') }
@@ -140,7 +145,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A line of the file: where it starts, where its ending starts, where the next line does.
+/// A line of the file: the positions of its start, of its ending and of the next line.
 struct FileLine {
     start: usize,
     ending: Range<usize>,
@@ -148,12 +153,12 @@ struct FileLine {
 
 impl<'a> ByLine<'a> {
     fn new(target: &'a str, new_text: &'a str) -> Self {
-        let (target, new) = (Lines::of(target), Lines::of(new_text));
+        let (target, new) = (LinesWithoutEndings::of(target), LinesWithoutEndings::of(new_text));
         let steps = compare(&target.bodies, &new.bodies);
         Self { target, new, steps }
     }
 
-    fn edits(&self, whole: &Replacement<'a>, hit: &Hit) -> Option<Vec<Edit<'a>>> {
+    fn edits(&self, whole: &Replacement<'a>, hit: &TargetMatch) -> Option<Vec<TextEdit<'a>>> {
         let mut end = hit.range.start;
         let place: Vec<FileLine> = whole
             .text
@@ -176,7 +181,7 @@ impl<'a> ByLine<'a> {
         let mut edits = Vec::new();
         for step in &self.steps {
             let (old, new) = (step.old_range(), step.new_range());
-            // The line before the step speaks for lines that replace none that ends.
+            // Lines that do not replace a line with an ending get that of the line before.
             let before = ending_of(old.start.checked_sub(1).and_then(|it| place.get(it)));
             if step.tag() == DiffTag::Equal {
                 for (index, line) in place.get(old.clone())?.iter().enumerate() {
@@ -211,7 +216,7 @@ impl<'a> ByLine<'a> {
     }
 }
 
-/// A line without its ending, and the ending.
+/// Splits a line into its content and its ending.
 fn without_ending(line: &str) -> (&str, &str) {
     let body = line.strip_suffix('\n').map_or(line, |it| it.strip_suffix('\r').unwrap_or(it));
     line.split_at(body.len())
@@ -225,7 +230,8 @@ pub(super) fn shift_lines(new_text: &str, shift: &IndentationShift) -> String {
     shifted
 }
 
-/// Blank lines stay as they are; a line with less indentation than is taken away loses what it has.
+/// Adds a line with shifted indentation. Blank lines stay as they are. From a line that has less
+/// indentation than is to be removed, all of it is removed.
 fn push_shifted(shifted: &mut String, line: &str, shift: Option<&IndentationShift>) {
     let Some(IndentationShift { from, to }) = shift.filter(|_| !line.trim().is_empty()) else {
         return shifted.push_str(line);

@@ -1,13 +1,13 @@
-//! Keeps the first few of many in an order, without keeping the rest.
+//! Keeps the smallest of many items without storing the others.
 
 /// The `most` smallest of all items that were added.
 #[derive(Debug)]
-pub(super) struct Best<T> {
+pub(super) struct SmallestItems<T> {
     items: Vec<T>,
     most: usize,
 }
 
-impl<T: Ord> Best<T> {
+impl<T: Ord> SmallestItems<T> {
     pub(super) fn new(most: usize) -> Self {
         Self { items: Vec::new(), most }
     }
@@ -23,9 +23,9 @@ impl<T: Ord> Best<T> {
         }
     }
 
-    /// The items in order.
+    /// The items kept, in ascending order.
     pub(super) fn sorted(mut self) -> Vec<T> {
-        // Not the unstable sort: items tend to come in runs that are in order, and this one merges them.
+        // Items tend to arrive in ascending runs, which the stable sort merges quickly.
         self.items.sort();
         self.items.truncate(self.most);
         self.items
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn keeps_the_smallest_of_many_and_no_more_than_twice_as_many() {
-        let mut best = Best::new(1_500);
+        let mut best = SmallestItems::new(1_500);
         for item in 0..100_000_u64 {
             best.add(item.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44);
             assert!(best.items.len() < 3_000);

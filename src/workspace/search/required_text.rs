@@ -1,26 +1,27 @@
-//! Text that every match of a pattern has in it. To look for it is several times faster than to run the
-//! pattern, and few lines have it.
+//! Text that every match of a pattern contains. Few lines contain it, and looking for it is several
+//! times faster than running the pattern, so it serves as a prefilter.
 
 use regex_automata::{MatchKind, Span, util::prefilter::Prefilter};
 use regex_syntax::hir::{Hir, HirKind};
 
-/// Shorter text is found everywhere.
+/// Shorter texts occur too often to be useful.
 const SHORTEST: usize = 3;
-/// More texts than this are not found quickly.
+/// More alternatives than this cannot be found quickly.
 const MOST_TEXTS: usize = 32;
 
-/// Finds the places where a match is possible at all.
+/// Finds places where a match is possible.
 #[derive(Clone, Debug)]
-pub(super) struct Needed(Prefilter);
+pub(super) struct RequiredText(Prefilter);
 
-impl Needed {
-    /// `None` where no text is needed, the pattern is itself found as quickly, or lines do not suffice.
+impl RequiredText {
+    /// The required text of a pattern. `None` if there is none, if the pattern itself is found just as
+    /// quickly, or if a match depends on more than its line.
     pub(super) fn of(pattern: &Hir) -> Option<Self> {
         let properties = pattern.properties();
         if properties.is_literal() || properties.is_alternation_literal() {
             return None;
         }
-        // A line is matched without its end, which such an anchor has to see.
+        // Lines are matched without their line ending, on which such an anchor depends.
         if properties.look_set().contains_anchor_crlf() {
             return None;
         }
@@ -29,31 +30,33 @@ impl Needed {
         found.is_fast().then_some(Self(found))
     }
 
-    /// The first place in whose line a match is possible.
+    /// The first position whose line may contain a match.
     pub(super) fn find(&self, haystack: &[u8]) -> Option<usize> {
         self.0.find(haystack, Span::from(0..haystack.len())).map(|it| it.start)
     }
 }
 
-/// One of these is in every match.
+/// Every match contains one of these.
 #[derive(Debug, PartialEq, Eq)]
-struct Texts<'p>(Vec<&'p [u8]>);
+struct AlternativeTexts<'p>(Vec<&'p [u8]>);
 
-impl Texts<'_> {
+impl AlternativeTexts<'_> {
     fn shortest(&self) -> usize {
         self.0.iter().map(|it| it.len()).min().unwrap_or_default()
     }
 
-    /// Long text is rare text; of texts as long, few are found faster.
+    /// Longer texts occur less often. Of equally long ones, fewer are found faster.
     fn is_better_than(&self, other: &Self) -> bool {
         let rank = |it: &Self| (it.shortest(), std::cmp::Reverse(it.0.len()));
         rank(self) > rank(other)
     }
 }
 
-fn texts_in(pattern: &Hir) -> Option<Texts<'_>> {
+fn texts_in(pattern: &Hir) -> Option<AlternativeTexts<'_>> {
     match pattern.kind() {
-        HirKind::Literal(literal) => (literal.0.len() >= SHORTEST).then(|| Texts(vec![&literal.0])),
+        HirKind::Literal(literal) => {
+            (literal.0.len() >= SHORTEST).then(|| AlternativeTexts(vec![&literal.0]))
+        }
         HirKind::Capture(group) => texts_in(&group.sub),
         HirKind::Repetition(repeated) => {
             if repeated.min == 0 {
@@ -73,7 +76,7 @@ fn texts_in(pattern: &Hir) -> Option<Texts<'_>> {
                     return None;
                 }
             }
-            Some(Texts(all))
+            Some(AlternativeTexts(all))
         }
         HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) => None,
     }
@@ -122,9 +125,9 @@ mod tests {
     #[test]
     fn what_the_engine_finds_as_fast_or_otherwise_is_left_to_it() {
         for pattern in ["abcdef", "abcdef|ghijkl", r"(?mR)abcdef[^x]*\r$", "(?mR:^)abcdef"] {
-            assert!(Needed::of(&regex_syntax::parse(pattern).unwrap()).is_none());
+            assert!(RequiredText::of(&regex_syntax::parse(pattern).unwrap()).is_none());
         }
-        assert!(Needed::of(&regex_syntax::parse("abcdef.*g").unwrap()).is_some());
+        assert!(RequiredText::of(&regex_syntax::parse("abcdef.*g").unwrap()).is_some());
     }
 
     proptest! {
@@ -135,7 +138,7 @@ mod tests {
         ) {
             let hir = regex_syntax::parse(&pattern).unwrap();
             let matches = regex::Regex::new(&pattern).unwrap().is_match(&text);
-            if let Some(needed) = Needed::of(&hir) {
+            if let Some(needed) = RequiredText::of(&hir) {
                 prop_assert!(!matches || needed.find(text.as_bytes()).is_some(), "{pattern} {text}");
             }
         }

@@ -1,7 +1,9 @@
-//! Finds the text an edit means, though it may be written a little differently.
+//! Finds the text that an edit is to replace, even if it is written slightly differently, and adapts the
+//! new text to the file.
 //!
-//! Each rung of the ladder ignores one more thing that does not change what a person reads.
-//! Nothing here guesses by likeness: a hit differs from its target only in what its rung ignores.
+//! Strategies are tried in order, from strict to lenient. Each ignores differences that do not change what
+//! a person reads. There is no fuzzy matching: a match differs from its target only in what its strategy
+//! ignores.
 
 mod adapt;
 mod indentation;
@@ -13,30 +15,30 @@ use std::ops::Range;
 
 use memchr::{memchr_iter, memmem};
 
-pub use adapt::{Edit, Replacement};
-pub use nearest::{NEAREST_TEXT_BYTES, NearestRegion, nearest_region};
+pub(crate) use adapt::Replacement;
+pub(crate) use nearest::{NEAREST_TEXT_BYTES, nearest_region};
 use sequence::Sequence;
-use view::{Needle, View, ViewKind, is_blank};
+use view::{Needle, NormalizedView, ViewKind, is_blank};
 
-/// What was ignored to find a target.
+/// Which differences are ignored to find a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MatchStrategy {
-    /// Nothing.
+pub(crate) enum MatchStrategy {
+    /// None: the text is equal to the target.
     Exact,
     /// Whether lines end in `\n` or `\r\n`.
     LineEndings,
-    /// Blanks at the end of lines, and line endings.
+    /// Spaces and tabs at the end of lines, and line endings.
     TrailingBlanks,
     /// Indentation that all lines share, and what [`MatchStrategy::TrailingBlanks`] ignores.
     IndentationShift,
-    /// The shape of quotes, dashes and spaces, how accents are composed, and what
+    /// The form of quotes, dashes and spaces, the composition of accents, and what
     /// [`MatchStrategy::TrailingBlanks`] ignores.
     UnicodePunctuation,
 }
 
 impl MatchStrategy {
     /// All strategies, in the order in which they are tried.
-    pub const LADDER: [Self; 5] = [
+    pub(crate) const LADDER: [Self; 5] = [
         Self::Exact,
         Self::LineEndings,
         Self::TrailingBlanks,
@@ -44,8 +46,8 @@ impl MatchStrategy {
         Self::UnicodePunctuation,
     ];
 
-    /// The stable name.
-    pub fn name(self) -> &'static str {
+    /// The name of the strategy in results, which never changes.
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
             Self::LineEndings => "line-endings",
@@ -56,69 +58,70 @@ impl MatchStrategy {
     }
 }
 
-/// All places where a target is, by the first strategy that finds any.
+/// All matches of a target by the first strategy that finds any.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Matches {
-    /// What was ignored.
-    pub strategy: MatchStrategy,
-    /// The places, at least one, in order.
-    pub hits: Vec<Hit>,
+pub(crate) struct Matches {
+    /// The strategy that found them.
+    pub(crate) strategy: MatchStrategy,
+    /// The matches in order; at least one.
+    pub(crate) hits: Vec<TargetMatch>,
 }
 
-/// What is done about places that overlap.
+/// What is done about matches that overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overlaps {
-    /// All are given: one of them is to be chosen.
+pub(crate) enum Overlaps {
+    /// All are returned, because one of them is to be chosen.
     Given,
-    /// The first is given: all are to be replaced.
+    /// Only the first is returned, because all matches are to be replaced.
     LeftOut,
 }
 
-/// Why a search was given up.
+/// Why a search was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GivenUp {
-    /// Nobody waits for it.
+pub(crate) enum GivenUp {
+    /// The caller cancelled it.
     #[error("the search was cancelled")]
     Cancelled,
-    /// The target is nearly everywhere.
+    /// There are too many matches.
     #[error("more than {MAX_HITS} places")]
     TooMany,
 }
 
-/// How many places are told: each costs memory.
-pub const MAX_HITS: usize = 1_000_000;
+/// The most matches that are returned, because each takes memory.
+pub(crate) const MAX_HITS: usize = 1_000_000;
 
-/// How much of a text is looked at leniently at a time, and how many times that in one piece.
+/// How many bytes of a text are searched leniently at a time.
 const PART_BYTES: usize = 1024 * 1024;
+/// A part that has to be longer, because of a long line or target, has at most this many times as many.
 const MAX_PARTS: usize = 8;
 
-/// One place where a target is.
+/// One match of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// The bytes of the text.
-    pub range: Range<usize>,
-    /// The first line, from 1.
-    pub first_line: usize,
-    /// The last line that has a character or an ending in the range.
-    pub last_line: usize,
-    /// How this place is indented, if differently from the target.
-    pub shift: Option<Box<IndentationShift>>,
+pub(crate) struct TargetMatch {
+    /// The range of the match in the text, in bytes.
+    pub(crate) range: Range<usize>,
+    /// The number of the first line, counted from 1.
+    pub(crate) first_line: usize,
+    /// The number of the last line that has a character or its ending in the range.
+    pub(crate) last_line: usize,
+    /// How the indentation differs from that of the target, if it does.
+    pub(crate) shift: Option<Box<IndentationShift>>,
 }
 
-/// Indentation of the target, and what stands for it in the text.
+/// The indentation of the target, and the indentation in the text instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IndentationShift {
-    /// What all lines of the target start with.
-    pub from: String,
-    /// What the same lines of the text start with.
-    pub to: String,
+pub(crate) struct IndentationShift {
+    /// The indentation that all lines of the target have.
+    pub(crate) from: String,
+    /// The indentation of the same lines in the text.
+    pub(crate) to: String,
 }
 
-/// Looks for `target`, strictly first, then more and more leniently.
+/// Looks for `target`, first strictly, then more and more leniently.
 ///
-/// An empty target is nowhere. A target of nothing but blanks is taken literally, except for line
-/// endings: leniency would find it between any two lines.
-pub fn find_target(
+/// An empty target is never found. For a target of nothing but blanks only differences of line endings
+/// are ignored; otherwise it would be found between any two lines.
+pub(crate) fn find_target(
     text: &str,
     target: &str,
     overlaps: Overlaps,
@@ -148,16 +151,16 @@ pub fn find_target(
     Ok(None)
 }
 
-/// Looks for a target in one part of a text after the other: what levels out differences is larger than
-/// the text it is about. Parts end with a line, and go on for as many lines as the target has.
+/// Looks for a target in one part of a text after the other, because a normalized view takes more memory
+/// than its text. Parts end with a line, and overlap by as many lines as the target has.
 fn find_in_parts(
     text: &str,
     target: &str,
     part_bytes: usize,
     overlaps: Overlaps,
-    find: &dyn Fn(&str) -> Places,
+    find: &dyn Fn(&str) -> MatchedRanges,
     cancelled: &dyn Fn() -> bool,
-) -> Places {
+) -> MatchedRanges {
     if text.len() <= part_bytes {
         return find(text);
     }
@@ -166,18 +169,18 @@ fn find_in_parts(
         memchr::memchr(b'\n', rest).map_or(text.len(), |it| from + it + 1)
     };
     let height = memchr_iter(b'\n', target.as_bytes()).count() + 1;
-    let mut places = Places::default();
+    let mut places = MatchedRanges::default();
     let mut start = 0;
     while start < text.len() && !places.too_many && !cancelled() {
         let end = next_line(start + part_bytes);
         let far = (0..height).fold(end, |far, _| next_line(far));
-        // Lines and targets of many megabytes are found as given, or not at all.
+        // Lines and targets of many megabytes are only found exactly.
         let part = text.get(start..far).filter(|it| it.len() <= MAX_PARTS * part_bytes);
         let found = part.map(find).unwrap_or_default();
-        for Place { range, shift } in found.places {
+        for MatchedRange { range, shift } in found.places {
             let range = range.start + start..range.end + start;
             if range.start < end && range.start >= places.reach(overlaps) {
-                places.add(Place { range, shift });
+                places.add(MatchedRange { range, shift });
             }
         }
         places.too_many |= found.too_many;
@@ -186,7 +189,12 @@ fn find_in_parts(
     places
 }
 
-fn find_leniently(strategy: MatchStrategy, text: &str, target: &str, overlaps: Overlaps) -> Places {
+fn find_leniently(
+    strategy: MatchStrategy,
+    text: &str,
+    target: &str,
+    overlaps: Overlaps,
+) -> MatchedRanges {
     let blank = || {
         target
             .chars()
@@ -195,20 +203,20 @@ fn find_leniently(strategy: MatchStrategy, text: &str, target: &str, overlaps: O
     let has_returns = |it: &str| memchr::memchr(b'\r', it.as_bytes()).is_some();
     match strategy {
         MatchStrategy::Exact => find_all(text, target, overlaps),
-        // Without a return on either side this would be the exact search again.
+        // Without carriage returns this would be the same as the exact search.
         MatchStrategy::LineEndings if !has_returns(text) && !has_returns(target) => {
-            Places::default()
+            MatchedRanges::default()
         }
         MatchStrategy::LineEndings => {
-            // A return before the end of a line is shown with the line, and whoever copies both
-            // gives what looks like one ending.
+            // A line that ends with `\r\r\n` is shown with a `\r` at its end, which together with the
+            // line break looks like one line ending in the target.
             let shown = target.contains("\r\n").then(|| Needle::as_shown(target));
             let shown = shown.map(|it| find_needle(text, &it, ViewKind::LineEndings, overlaps));
             shown
                 .filter(|it| !it.places.is_empty())
                 .unwrap_or_else(|| find_in_view(text, target, ViewKind::LineEndings, overlaps))
         }
-        _ if blank() => Places::default(),
+        _ if blank() => MatchedRanges::default(),
         MatchStrategy::TrailingBlanks => {
             find_in_view(text, target, ViewKind::TrailingBlanks, overlaps)
         }
@@ -219,10 +227,10 @@ fn find_leniently(strategy: MatchStrategy, text: &str, target: &str, overlaps: O
     }
 }
 
-/// Which of several hits is nearest to a line, counted from 1; none when two are equally near.
-pub fn unique_by_line_hint(hits: &[Hit], line: usize) -> Option<usize> {
-    // Of those that have the line in them, the one that begins nearest to it.
-    let distance = |hit: &Hit| {
+/// The index of the match that is nearest to a line, counted from 1. `None` if two are equally near.
+pub(crate) fn unique_by_line_hint(hits: &[TargetMatch], line: usize) -> Option<usize> {
+    // Of matches that contain the line, the one that begins nearest to it.
+    let distance = |hit: &TargetMatch| {
         let outside = hit.first_line.saturating_sub(line).max(line.saturating_sub(hit.last_line));
         (outside, hit.first_line.abs_diff(line))
     };
@@ -232,27 +240,27 @@ pub fn unique_by_line_hint(hits: &[Hit], line: usize) -> Option<usize> {
     near.next().is_none().then_some(index)
 }
 
-/// Where a rung found the target.
+/// The matches of one strategy.
 #[derive(Default)]
-struct Places {
-    places: Vec<Place>,
+struct MatchedRanges {
+    places: Vec<MatchedRange>,
     too_many: bool,
 }
 
-struct Place {
+struct MatchedRange {
     range: Range<usize>,
     shift: Option<Box<IndentationShift>>,
 }
 
-impl From<Range<usize>> for Place {
+impl From<Range<usize>> for MatchedRange {
     fn from(range: Range<usize>) -> Self {
         Self { range, shift: None }
     }
 }
 
-impl Places {
-    /// Adds a place; false when there is no room for more.
-    fn add(&mut self, place: impl Into<Place>) -> bool {
+impl MatchedRanges {
+    /// Adds a match. Returns false if there are too many.
+    fn add(&mut self, place: impl Into<MatchedRange>) -> bool {
         self.too_many = self.places.len() == MAX_HITS;
         if !self.too_many {
             self.places.push(place.into());
@@ -260,7 +268,7 @@ impl Places {
         !self.too_many
     }
 
-    /// Where the next place may start at the earliest.
+    /// The earliest position where the next match may start.
     fn reach(&self, overlaps: Overlaps) -> usize {
         match overlaps {
             Overlaps::Given => 0,
@@ -270,10 +278,10 @@ impl Places {
 
     fn number_lines(self, text: &str, strategy: MatchStrategy) -> Matches {
         let (mut starts, mut ends) = (LineCounter::new(text), LineCounter::new(text));
-        let number = |place: Place| {
+        let number = |place: MatchedRange| {
             let first_line = starts.advance(place.range.start);
             let last_line = ends.advance(place.range.end.saturating_sub(1));
-            Hit { range: place.range, first_line, last_line, shift: place.shift }
+            TargetMatch { range: place.range, first_line, last_line, shift: place.shift }
         };
         Matches { strategy, hits: self.places.into_iter().map(number).collect() }
     }
@@ -299,13 +307,13 @@ impl<'a> LineCounter<'a> {
     }
 }
 
-fn find_all(text: &str, target: &str, overlaps: Overlaps) -> Places {
-    // A hit that starts between `\r` and `\n` would tear the line ending; the next rung takes both.
+fn find_all(text: &str, target: &str, overlaps: Overlaps) -> MatchedRanges {
+    // A match that starts between `\r` and `\n` would split a line ending. The next strategy finds both.
     let torn = |it: usize| it.checked_sub(1).and_then(|it| text.as_bytes().get(it)) == Some(&b'\r');
-    let mut places = Places::default();
+    let mut places = MatchedRanges::default();
     for start in occurrences(text, target, overlaps) {
         if target.starts_with('\n') && torn(start) {
-            return Places::default();
+            return MatchedRanges::default();
         }
         if !places.add(start..start + target.len()) {
             break;
@@ -314,19 +322,19 @@ fn find_all(text: &str, target: &str, overlaps: Overlaps) -> Places {
     places
 }
 
-fn find_in_view(text: &str, target: &str, kind: ViewKind, overlaps: Overlaps) -> Places {
+fn find_in_view(text: &str, target: &str, kind: ViewKind, overlaps: Overlaps) -> MatchedRanges {
     let needle = Needle::new(target, kind);
-    needle.map_or_else(Places::default, |it| find_needle(text, &it, kind, overlaps))
+    needle.map_or_else(MatchedRanges::default, |it| find_needle(text, &it, kind, overlaps))
 }
 
-fn find_needle(text: &str, needle: &Needle, kind: ViewKind, overlaps: Overlaps) -> Places {
-    let view = View::new(text, kind);
-    let mut places = Places::default();
+fn find_needle(text: &str, needle: &Needle, kind: ViewKind, overlaps: Overlaps) -> MatchedRanges {
+    let view = NormalizedView::new(text, kind);
+    let mut places = MatchedRanges::default();
     for start in occurrences(view.as_str(), needle.as_str(), overlaps) {
         let Some(range) = needle.locate(&view, &(start..start + needle.as_str().len())) else {
             continue;
         };
-        // Blanks between two hits belong to the first.
+        // Blanks between two matches belong to the first.
         let start = range.start.max(places.reach(overlaps));
         if !places.add(start..range.end) {
             break;
@@ -335,7 +343,7 @@ fn find_needle(text: &str, needle: &Needle, kind: ViewKind, overlaps: Overlaps) 
     places
 }
 
-/// Where `needle` starts, from left to right.
+/// The starts of all occurrences of `needle`, in order.
 fn occurrences<'a>(
     haystack: &'a str,
     needle: &'a str,
@@ -345,7 +353,7 @@ fn occurrences<'a>(
     if overlaps == Overlaps::LeftOut {
         return Box::new(apart);
     }
-    // What overlaps another occurrence begins inside of one of these.
+    // Occurrences that this search misses overlap one that it finds, so they begin inside it.
     let sequence = Sequence::new(needle.as_bytes());
     if !sequence.can_overlap() {
         return Box::new(apart);

@@ -1,4 +1,4 @@
-//! An automaton for one pattern that is made as it goes, and can be left at any byte.
+//! Finds a match with a lazy DFA, whose states are built on demand, in a way that can be interrupted.
 
 use grep_matcher::Match;
 use regex_automata::{
@@ -13,45 +13,45 @@ use regex_automata::{
 use regex_syntax::hir::Hir;
 
 use super::{
-    all_ways::{AllWays, Ways},
-    long_text::Left,
+    long_text::Interrupted,
+    nfa_simulation::{NfaSimulation, NfaThreads},
     query::MAX_COMPILED_BYTES,
 };
 
-/// How much an automaton may keep.
+/// The size of the cache of each DFA.
 const AUTOMATON_BYTES: usize = 2 * 1024 * 1024;
-/// How many bytes are one block of steps through an automaton that knows its way.
+/// How many bytes are searched between two checks for cancellation if all states have been built.
 pub(super) const BLOCK_BYTES: usize = 64 * 1024;
-/// How many states of the pattern may be looked at to make the next block of an automaton.
+/// How many states of the pattern may be visited between two checks while states are being built.
 const STATES_AT_ONCE: usize = 1024 * 1024;
 
-/// What a search through an automaton came to.
-enum Stepped {
+/// The result of a search with the DFA.
+enum DfaOutcome {
     Found(Option<Match>),
-    /// Beside a character that is not ASCII, it cannot tell where words end.
+    /// The DFA cannot decide whether there is a word boundary next to a character that is not ASCII.
     CannotTell,
 }
 
-/// The pattern from its beginning to its end, and the other way round.
+/// A pattern as two DFAs: one finds the end of a match, the other goes backwards to its start.
 #[derive(Debug)]
-pub(super) struct Stepper {
+pub(super) struct InterruptibleDfa {
     forward: DFA,
     reverse: DFA,
     states: usize,
-    pool: Pool<Scratch, fn() -> Option<Box<Caches>>>,
+    pool: Pool<CachesSlot, fn() -> Option<Box<Caches>>>,
 }
 
-type Scratch = Option<Box<Caches>>;
+type CachesSlot = Option<Box<Caches>>;
 
-/// What a thread needs to search.
+/// The memory that a thread needs for a search.
 #[derive(Debug)]
 struct Caches {
     forward: Cache,
     reverse: Cache,
-    ways: Ways,
+    threads: NfaThreads,
 }
 
-impl Stepper {
+impl InterruptibleDfa {
     pub(super) fn new(hir: &Hir) -> Option<Self> {
         let compile = |reverse: bool| {
             let config = NFA::config()
@@ -75,105 +75,115 @@ impl Stepper {
         Some(Self { forward, reverse, states, pool: Pool::new(|| None) })
     }
 
-    /// The first match from a place on; `left` says whether to stop.
+    /// The first match at or after `at`.
     pub(super) fn find(
         &self,
         text: &[u8],
         at: usize,
-        left: &dyn Fn() -> bool,
-    ) -> Result<Option<Match>, Left> {
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Option<Match>, Interrupted> {
         let mut scratch = self.pool.get();
         let caches = scratch.get_or_insert_with(|| {
             Box::new(Caches {
                 forward: self.forward.create_cache(),
                 reverse: self.reverse.create_cache(),
-                ways: Ways::default(),
+                threads: NfaThreads::default(),
             })
         });
-        match self.find_stepping(caches, text, at, left)? {
-            Stepped::Found(found) => Ok(found),
-            Stepped::CannotTell => {
-                AllWays(self.forward.get_nfa()).find(&mut caches.ways, text, at, left)
-            }
+        match self.find_by_dfa(caches, text, at, is_cancelled)? {
+            DfaOutcome::Found(found) => Ok(found),
+            DfaOutcome::CannotTell => NfaSimulation(self.forward.get_nfa()).find(
+                &mut caches.threads,
+                text,
+                at,
+                is_cancelled,
+            ),
         }
     }
 
     #[cfg(test)]
-    pub(super) fn find_by_all_ways(
+    pub(super) fn find_by_simulation(
         &self,
         text: &[u8],
         at: usize,
-        left: &dyn Fn() -> bool,
-    ) -> Result<Option<Match>, Left> {
-        AllWays(self.forward.get_nfa()).find(&mut Ways::default(), text, at, left)
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Option<Match>, Interrupted> {
+        NfaSimulation(self.forward.get_nfa()).find(
+            &mut NfaThreads::default(),
+            text,
+            at,
+            is_cancelled,
+        )
     }
 
-    fn find_stepping(
+    fn find_by_dfa(
         &self,
         caches: &mut Caches,
         text: &[u8],
         at: usize,
-        left: &dyn Fn() -> bool,
-    ) -> Result<Stepped, Left> {
-        let forward = Steps { dfa: &self.forward, cache: &mut caches.forward, states: self.states };
-        let end = match forward.end_of_match(text, at, left)? {
-            Half::At(end) => end,
-            Half::None => return Ok(Stepped::Found(None)),
-            Half::CannotTell => return Ok(Stepped::CannotTell),
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<DfaOutcome, Interrupted> {
+        let forward =
+            DfaSteps { dfa: &self.forward, cache: &mut caches.forward, states: self.states };
+        let end = match forward.end_of_match(text, at, is_cancelled)? {
+            MatchEnd::At(end) => end,
+            MatchEnd::None => return Ok(DfaOutcome::Found(None)),
+            MatchEnd::CannotTell => return Ok(DfaOutcome::CannotTell),
         };
-        let reverse = Steps { dfa: &self.reverse, cache: &mut caches.reverse, states: self.states };
-        match reverse.start_of_match(text, at, end, left)? {
-            Half::At(start) => Ok(Stepped::Found(Some(Match::new(start, end)))),
-            Half::None | Half::CannotTell => Ok(Stepped::CannotTell),
+        let reverse =
+            DfaSteps { dfa: &self.reverse, cache: &mut caches.reverse, states: self.states };
+        match reverse.start_of_match(text, at, end, is_cancelled)? {
+            MatchEnd::At(start) => Ok(DfaOutcome::Found(Some(Match::new(start, end)))),
+            MatchEnd::None | MatchEnd::CannotTell => Ok(DfaOutcome::CannotTell),
         }
     }
 }
 
-/// One end of a match.
-enum Half {
+/// The search for one end of a match.
+enum MatchEnd {
     At(usize),
     None,
     CannotTell,
 }
 
-/// Goes through an automaton in blocks. A block is short while the automaton is being made, which takes
-/// time by the size of the pattern, and long where it knows its way.
-struct Steps<'a> {
+/// Goes through a DFA in blocks, with a check for cancellation before each. A block is short while
+/// states are being built, which takes the longer the larger the pattern is, and long otherwise.
+struct DfaSteps<'a> {
     dfa: &'a DFA,
     cache: &'a mut Cache,
     states: usize,
 }
 
-impl Steps<'_> {
-    /// Takes the bytes of a text, in order; `each` sees the state behind each byte and its number, and may
-    /// end the search.
+impl DfaSteps<'_> {
+    /// Goes through the bytes of a text. `each` is called with the state after a byte and the index of the
+    /// byte, if the state is special, and returns false to end the search.
     fn take<'t>(
         &mut self,
         mut state: LazyStateID,
         mut bytes: impl Iterator<Item = &'t u8>,
-        left: &dyn Fn() -> bool,
+        is_cancelled: &dyn Fn() -> bool,
         each: &mut dyn FnMut(LazyStateID, usize) -> bool,
-    ) -> Result<Result<LazyStateID, Half>, Left> {
+    ) -> Result<Result<LazyStateID, MatchEnd>, Interrupted> {
         let shortest = (STATES_AT_ONCE / self.states.max(1)).clamp(1, 4_096);
         let mut block = shortest;
         let mut taken = 0;
         loop {
-            if left() {
-                return Err(Left);
+            if is_cancelled() {
+                return Err(Interrupted);
             }
             let known = (self.cache.memory_usage(), self.cache.clear_count());
             let mut in_block = 0;
             for byte in bytes.by_ref().take(block) {
                 let Ok(next) = self.dfa.next_state(self.cache, state, *byte) else {
-                    return Ok(Err(Half::CannotTell));
+                    return Ok(Err(MatchEnd::CannotTell));
                 };
                 state = next;
                 if state.is_tagged() {
                     if state.is_quit() {
-                        return Ok(Err(Half::CannotTell));
+                        return Ok(Err(MatchEnd::CannotTell));
                     }
                     if !each(state, taken + in_block) {
-                        return Ok(Err(Half::None));
+                        return Ok(Err(MatchEnd::None));
                     }
                 }
                 in_block += 1;
@@ -191,16 +201,16 @@ impl Steps<'_> {
         mut self,
         text: &[u8],
         at: usize,
-        left: &dyn Fn() -> bool,
-    ) -> Result<Half, Left> {
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<MatchEnd, Interrupted> {
         let input = Input::new(text).span(at..text.len());
         let Ok(start) = self.dfa.start_state_forward(self.cache, &input) else {
-            return Ok(Half::CannotTell);
+            return Ok(MatchEnd::CannotTell);
         };
         let mut found = None;
         let rest = text.get(at..).unwrap_or_default();
-        let ended = self.take(start, rest.iter(), left, &mut |state, index| {
-            // A match is seen one byte behind it.
+        let ended = self.take(start, rest.iter(), is_cancelled, &mut |state, index| {
+            // A DFA reports a match one byte late.
             if state.is_match() {
                 found = Some(at + index);
             }
@@ -209,16 +219,16 @@ impl Steps<'_> {
         match ended {
             Ok(state) => {
                 let Ok(last) = self.dfa.next_eoi_state(self.cache, state) else {
-                    return Ok(Half::CannotTell);
+                    return Ok(MatchEnd::CannotTell);
                 };
                 if last.is_match() {
                     found = Some(text.len());
                 }
             }
-            Err(Half::CannotTell) => return Ok(Half::CannotTell),
+            Err(MatchEnd::CannotTell) => return Ok(MatchEnd::CannotTell),
             Err(_) => {}
         }
-        Ok(found.map_or(Half::None, Half::At))
+        Ok(found.map_or(MatchEnd::None, MatchEnd::At))
     }
 
     fn start_of_match(
@@ -226,15 +236,15 @@ impl Steps<'_> {
         text: &[u8],
         at: usize,
         end: usize,
-        left: &dyn Fn() -> bool,
-    ) -> Result<Half, Left> {
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<MatchEnd, Interrupted> {
         let input = Input::new(text).span(at..end).anchored(Anchored::Yes);
         let Ok(start) = self.dfa.start_state_reverse(self.cache, &input) else {
-            return Ok(Half::CannotTell);
+            return Ok(MatchEnd::CannotTell);
         };
         let mut found = None;
         let before = text.get(at..end).unwrap_or_default();
-        let ended = self.take(start, before.iter().rev(), left, &mut |state, index| {
+        let ended = self.take(start, before.iter().rev(), is_cancelled, &mut |state, index| {
             if state.is_match() {
                 found = Some(end - index);
             }
@@ -249,12 +259,12 @@ impl Steps<'_> {
                 match last {
                     Ok(last) if last.is_match() => found = Some(at),
                     Ok(last) if !last.is_quit() => {}
-                    Ok(_) | Err(_) => return Ok(Half::CannotTell),
+                    Ok(_) | Err(_) => return Ok(MatchEnd::CannotTell),
                 }
             }
-            Err(Half::CannotTell) => return Ok(Half::CannotTell),
+            Err(MatchEnd::CannotTell) => return Ok(MatchEnd::CannotTell),
             Err(_) => {}
         }
-        Ok(found.map_or(Half::None, Half::At))
+        Ok(found.map_or(MatchEnd::None, MatchEnd::At))
     }
 }

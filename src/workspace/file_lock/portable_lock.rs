@@ -1,15 +1,15 @@
-//! The lock that processes share on systems other than Unix, where a lock on the file itself would keep
-//! everybody from reading it: on an empty file in the user's own temporary directory.
+//! The lock between processes on systems other than Unix. A lock on the file itself would keep everyone
+//! from reading it there, so an empty file in the user's temporary directory is locked.
 
 use std::fs::{self, File, TryLockError};
 
-use super::{LockError, Patience};
+use super::{LockError, WaitLimit};
 use crate::workspace::path::WorkspacePath;
 
-/// Locks the file at a place; nothing where no lock can be had.
+/// Locks the file at a place. `None` if that is not possible.
 pub(super) fn lock_across_processes(
     place: &WorkspacePath,
-    patience: &Patience<'_>,
+    limit: &WaitLimit<'_>,
 ) -> Result<Option<File>, LockError> {
     let directory = std::env::temp_dir().join("toolwright-locks");
     let name = blake3::hash(place.absolute().as_os_str().as_encoded_bytes()).to_hex();
@@ -18,14 +18,14 @@ pub(super) fn lock_across_processes(
         options.read(true).write(true).create(true).truncate(false);
         options.open(directory.join(name.as_str()))
     });
-    // Comparing the content before and after the write has to do.
+    // The comparison of the content before and after the write has to be enough.
     let Ok(file) = opened else { return Ok(None) };
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
             Err(TryLockError::WouldBlock) => {
-                patience.check(&|| "another process".to_owned())?;
-                patience.pause();
+                limit.check(&|| "another process".to_owned())?;
+                limit.pause();
             }
             Err(TryLockError::Error(_)) => return Ok(None),
         }

@@ -1,6 +1,8 @@
-//! Follows all ways through a pattern at once, byte by byte, and can be left between any two.
+//! Finds a match by simulating the NFA of a pattern: it follows all possible threads through the
+//! pattern at once, byte by byte, and can be interrupted after any byte.
 //!
-//! Slower than an automaton, and never at a loss: it looks at what is beside each byte.
+//! This is slower than a DFA, but works for every pattern, because it can look at the bytes around a
+//! position.
 
 use grep_matcher::Match;
 use regex_automata::{
@@ -8,39 +10,39 @@ use regex_automata::{
     util::primitives::StateID,
 };
 
-use super::long_text::Left;
+use super::long_text::Interrupted;
 
-/// How many states may be looked at between two questions.
-const STATES_BETWEEN_QUESTIONS: usize = 256 * 1024;
+/// How many states are visited between two checks for cancellation.
+const STATES_BETWEEN_CHECKS: usize = 256 * 1024;
 
-/// A pattern.
-pub(super) struct AllWays<'n>(pub(super) &'n NFA);
+/// The simulation of one pattern.
+pub(super) struct NfaSimulation<'n>(pub(super) &'n NFA);
 
-/// The ways that lead to one place of a text, the preferred one first; room that is used again.
+/// The threads at the current and at the next position. Reused, so that a search allocates nothing.
 #[derive(Debug, Default)]
-pub(super) struct Ways {
-    here: List,
-    next: List,
+pub(super) struct NfaThreads {
+    here: ActiveStates,
+    next: ActiveStates,
     stack: Vec<StateID>,
 }
 
-/// States, each with where its match would begin.
+/// The states that threads are in, preferred threads first, each with where its match would begin.
 #[derive(Debug, Default)]
-struct List {
-    ways: Vec<(StateID, usize)>,
-    /// For each state, in which round it was added last.
+struct ActiveStates {
+    threads: Vec<(StateID, usize)>,
+    /// For each state, the last round in which it was added.
     added: Vec<usize>,
     round: usize,
 }
 
-impl List {
+impl ActiveStates {
     fn clear(&mut self, states: usize) {
-        self.ways.clear();
+        self.threads.clear();
         self.added.resize(states, 0);
         self.round += 1;
     }
 
-    /// False where the state is there already.
+    /// Returns false if the state was added in this round already.
     fn add(&mut self, state: StateID) -> bool {
         match self.added.get_mut(state.as_usize()) {
             Some(round) if *round != self.round => {
@@ -52,40 +54,40 @@ impl List {
     }
 }
 
-impl AllWays<'_> {
-    /// The first match from a place on.
+impl NfaSimulation<'_> {
+    /// The first match at or after `from`.
     pub(super) fn find(
         &self,
-        ways: &mut Ways,
+        threads: &mut NfaThreads,
         text: &[u8],
         from: usize,
-        left: &dyn Fn() -> bool,
-    ) -> Result<Option<Match>, Left> {
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Option<Match>, Interrupted> {
         let states = self.0.states().len();
-        let Ways { here, next, stack } = ways;
+        let NfaThreads { here, next, stack } = threads;
         here.clear(states);
         next.clear(states);
         let mut found = None;
-        let mut looked_at = 0;
+        let mut visited = 0;
         for at in from..=text.len() {
             if found.is_none() {
                 self.follow(self.0.start_anchored(), at, (text, at), here, stack);
             }
-            if here.ways.is_empty() && found.is_some() {
+            if here.threads.is_empty() && found.is_some() {
                 break;
             }
-            looked_at += here.ways.len() + 1;
-            if looked_at > STATES_BETWEEN_QUESTIONS {
-                looked_at = 0;
-                if left() {
-                    return Err(Left);
+            visited += here.threads.len() + 1;
+            if visited > STATES_BETWEEN_CHECKS {
+                visited = 0;
+                if is_cancelled() {
+                    return Err(Interrupted);
                 }
             }
-            for (state, start) in &here.ways {
+            for (state, start) in &here.threads {
                 let leads_to = match self.0.state(*state) {
                     State::Match { .. } => {
                         found = Some(Match::new(*start, at));
-                        // What is left is preferred less.
+                        // The remaining threads are less preferred.
                         break;
                     }
                     State::ByteRange { trans } => trans.matches(text, at).then_some(trans.next),
@@ -103,13 +105,13 @@ impl AllWays<'_> {
         Ok(found)
     }
 
-    /// Adds a state, and those that it leads to without a byte.
+    /// Adds a state, and all states that can be reached from it without consuming a byte.
     fn follow(
         &self,
         state: StateID,
         start: usize,
         (text, at): (&[u8], usize),
-        list: &mut List,
+        list: &mut ActiveStates,
         stack: &mut Vec<StateID>,
     ) {
         stack.push(state);
@@ -121,7 +123,7 @@ impl AllWays<'_> {
                 State::ByteRange { .. }
                 | State::Sparse(_)
                 | State::Dense(_)
-                | State::Match { .. } => list.ways.push((state, start)),
+                | State::Match { .. } => list.threads.push((state, start)),
                 State::Look { look, next } => {
                     if self.0.look_matcher().matches(*look, text, at) {
                         stack.push(*next);

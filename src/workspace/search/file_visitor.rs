@@ -1,4 +1,4 @@
-//! Searches the files that a walk hands over.
+//! Searches the files that a walk visits.
 
 use std::{
     fs::File,
@@ -10,56 +10,56 @@ use std::{
 use super::{
     SearchRequest, Shape,
     answer::Row,
-    scan::{BinaryFiles, Details, Scanned, Scanner},
-    sinks::{Counter, LineSink, Presence, RowLimit},
+    file_scanner::{BinaryFiles, Details, Scanned, Scanner},
+    match_sinks::{Counter, LineSink, Presence, RowLimit},
     watched_matcher::WatchedMatcher,
 };
-use crate::workspace::walk::{FileNames, Folder, Noticed, ShortReads, UnheldRules, Visitor};
+use crate::workspace::walk::{FileNames, Folder, Noticed, ShortReads, UnappliedRules, WalkVisitor};
 
-/// What was found in one file.
+/// The matches of one file, in the shape that the request asked for.
 #[derive(Debug)]
-pub(super) enum Hit {
+pub(super) enum FileMatches {
     Present(SystemTime),
     Count(u64),
     Rows(Vec<Row>),
 }
 
-/// What was found in some files of one directory.
+/// The matches of some files of one directory.
 #[derive(Debug, Default)]
-pub(super) struct Group {
-    pub(super) hits: Vec<(PathBuf, Hit)>,
+pub(super) struct GroupMatches {
+    pub(super) hits: Vec<(PathBuf, FileMatches)>,
     pub(super) binary: Vec<PathBuf>,
-    /// Files that turned out to be binary after some rows, and from which byte on.
+    /// Files in which binary data was found after some rows, and its offset.
     pub(super) partly: Vec<(PathBuf, u64)>,
     pub(super) unreadable: Vec<(PathBuf, String)>,
-    pub(super) unheld: Vec<UnheldRules>,
-    /// What the rows take in memory.
+    pub(super) unapplied: Vec<UnappliedRules>,
+    /// The memory that the rows take.
     pub(super) held: usize,
 }
 
-/// A file to search.
-struct Target {
+/// A file that is about to be searched.
+struct FileToSearch {
     file: File,
     short_reads: ShortReads,
 }
 
-/// Rows that are known to come before those of the next file.
+/// The rows that are known to come before those of the next file.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counted {
+struct RowsBefore {
     rows: usize,
-    /// What those beyond the offset take of the answer.
+    /// How many bytes of the answer those after the offset take.
     bytes: usize,
 }
 
-/// One thread's part of a search.
+/// Searches files on one thread.
 pub(super) struct FileVisitor {
     scanner: Scanner,
     query: super::Query,
     shape: Shape,
     limit: RowLimit,
-    /// Whether this visitor sees all files, in the order of the answer.
+    /// Whether this visitor visits all files, in the order of the answer.
     in_order: bool,
-    counted: Counted,
+    counted: RowsBefore,
 }
 
 impl FileVisitor {
@@ -74,29 +74,29 @@ impl FileVisitor {
             shape: request.shape,
             limit: request.row_limit(),
             in_order,
-            counted: Counted::default(),
+            counted: RowsBefore::default(),
         }
     }
 
-    /// Searches a file that the caller named, whatever it holds.
+    /// Searches a file that the caller named, even if it is binary.
     pub(super) fn named_file(
         &mut self,
         file: File,
         path: &Path,
-        group: &mut Group,
+        group: &mut GroupMatches,
         done: &dyn Fn() -> bool,
     ) {
-        let target = Target { file, short_reads: ShortReads::MeanNothing };
+        let target = FileToSearch { file, short_reads: ShortReads::MeanNothing };
         self.search(target, &|| path.to_owned(), BinaryFiles::Searched, group, done);
     }
 
-    /// Searches one file; false when the group holds all that an answer can show.
+    /// Searches one file. Returns false if the answer is full or the search was cancelled.
     fn search(
         &mut self,
-        Target { mut file, short_reads }: Target,
+        FileToSearch { mut file, short_reads }: FileToSearch,
         path: &dyn Fn() -> PathBuf,
         binary: BinaryFiles,
-        group: &mut Group,
+        group: &mut GroupMatches,
         done: &dyn Fn() -> bool,
     ) -> bool {
         let Self { scanner, query, counted, .. } = self;
@@ -108,17 +108,17 @@ impl FileVisitor {
                 let scanned = scanner.scan(&mut file, short_reads, binary, matcher, &mut sink);
                 let hit = sink.0.then(|| {
                     let modified = file.metadata().and_then(|it| it.modified());
-                    Hit::Present(modified.unwrap_or(SystemTime::UNIX_EPOCH))
+                    FileMatches::Present(modified.unwrap_or(SystemTime::UNIX_EPOCH))
                 });
                 (scanned, hit)
             }
             Shape::Counts => {
                 let mut sink = Counter { matcher, count: 0 };
                 let scanned = scanner.scan(&mut file, short_reads, binary, matcher, &mut sink);
-                (scanned, (sink.count > 0).then_some(Hit::Count(sink.count)))
+                (scanned, (sink.count > 0).then_some(FileMatches::Count(sink.count)))
             }
             Shape::Lines { only_matching, before, after } => {
-                // The answer has a gap between files where it shows what is near a match.
+                // With context, the answer has a gap between files.
                 let gap = usize::from(counted.rows > 0 && (before > 0 || after > 0));
                 let mut sink = LineSink {
                     matcher,
@@ -137,63 +137,63 @@ impl FileVisitor {
                     counted.rows = sink.rows_before + sink.rows.len();
                     counted.bytes = sink.bytes;
                 }
-                (scanned, (!sink.rows.is_empty()).then_some(Hit::Rows(sink.rows)))
+                (scanned, (!sink.rows.is_empty()).then_some(FileMatches::Rows(sink.rows)))
             }
         };
-        // Whoever stopped the search takes no answer.
+        // The search was cancelled, so there will be no answer.
         if matcher.has_stopped() {
             return false;
         }
         match (scanned, hit) {
             (Ok(Scanned::Text), hit) => group.hits.extend(hit.map(|it| (path(), it))),
-            (Ok(Scanned::Binary { from }), Some(hit @ Hit::Rows(_))) => {
+            (Ok(Scanned::Binary { from }), Some(hit @ FileMatches::Rows(_))) => {
                 group.hits.push((path(), hit));
                 if !full {
                     group.partly.push((path(), from));
                 }
             }
-            // As to ripgrep: a file that turns out to be binary after some matches has no count.
+            // As in ripgrep, a file that turns out to be binary after some matches is not counted.
             (Ok(Scanned::Binary { .. }), _) => group.binary.push(path()),
             (Err(cause), hit) => {
                 group.unreadable.push((path(), scanner.explain(&cause, matcher)));
-                group
-                    .hits
-                    .extend(hit.filter(|it| matches!(it, Hit::Rows(_))).map(|it| (path(), it)));
+                group.hits.extend(
+                    hit.filter(|it| matches!(it, FileMatches::Rows(_))).map(|it| (path(), it)),
+                );
             }
         }
         !full
     }
 }
 
-impl Group {
+impl GroupMatches {
     fn is_empty(&self) -> bool {
         self.hits.is_empty()
             && self.binary.is_empty()
             && self.partly.is_empty()
             && self.unreadable.is_empty()
-            && self.unheld.is_empty()
+            && self.unapplied.is_empty()
     }
 }
 
-impl Visitor for FileVisitor {
-    type Result = Group;
+impl WalkVisitor for FileVisitor {
+    type Result = GroupMatches;
 
     fn visit(
         &mut self,
         folder: &Folder,
         names: FileNames<'_>,
         done: &dyn Fn() -> bool,
-    ) -> Option<Group> {
-        let mut group = Group::default();
+    ) -> Option<GroupMatches> {
+        let mut group = GroupMatches::default();
         let short_reads = match folder.short_reads() {
             Ok(short_reads) => short_reads,
             Err(cause) => {
                 let unreadable = vec![(folder.path().to_path_buf(), cause.to_string())];
-                return Some(Group { unreadable, ..Group::default() });
+                return Some(GroupMatches { unreadable, ..GroupMatches::default() });
             }
         };
         if !self.in_order {
-            self.counted = Counted::default();
+            self.counted = RowsBefore::default();
         }
         for name in names {
             if done() {
@@ -202,12 +202,12 @@ impl Visitor for FileVisitor {
             let path = || folder.path().join(name);
             match folder.open_file(name) {
                 Ok(file) => {
-                    let target = Target { file, short_reads };
+                    let target = FileToSearch { file, short_reads };
                     if !self.search(target, &path, BinaryFiles::Skipped, &mut group, done) {
                         break;
                     }
                 }
-                // Removed since it was listed: nothing is missing from the answer.
+                // It was removed since it was listed, so nothing is missing from the answer.
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
                 Err(cause) => group.unreadable.push((path(), cause.to_string())),
             }
@@ -215,9 +215,9 @@ impl Visitor for FileVisitor {
         (!group.is_empty()).then_some(group)
     }
 
-    fn notice(&mut self, noticed: Noticed) -> Option<Group> {
+    fn notice(&mut self, noticed: Noticed) -> Option<GroupMatches> {
         let unreadable = noticed.unreadable.map(|(path, cause)| (path, cause.to_string()));
         let unreadable = unreadable.into_iter().collect();
-        Some(Group { unreadable, unheld: noticed.unheld, ..Group::default() })
+        Some(GroupMatches { unreadable, unapplied: noticed.unapplied, ..GroupMatches::default() })
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the ladder, rung by rung.
+//! Tests of each strategy, and of replacing what was found.
 
 #![expect(clippy::format_collect, clippy::unwrap_used, reason = "tests")]
 
@@ -7,11 +7,11 @@ use std::time::Instant;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
-use super::*;
+use super::{adapt::TextEdit, *};
 use crate::workspace::TextFile;
 
-/// What was found, and its first and last line.
-type Place<'a> = (&'a str, usize, usize);
+/// The text of a match, and its first and last line.
+type ExpectedMatch<'a> = (&'a str, usize, usize);
 
 fn find_target(text: &str, target: &str) -> Option<Matches> {
     super::find_target(text, target, Overlaps::LeftOut, &|| false).unwrap()
@@ -22,16 +22,16 @@ fn starts_with_overlaps(text: &str, target: &str) -> (&'static str, Vec<usize>) 
     (found.strategy.name(), found.hits.iter().map(|it| it.first_line).collect())
 }
 
-fn find<'a>(text: &'a str, target: &str) -> Option<(&'static str, Vec<Place<'a>>)> {
+fn find<'a>(text: &'a str, target: &str) -> Option<(&'static str, Vec<ExpectedMatch<'a>>)> {
     let found = find_target(text, target)?;
-    let shown = |hit: &Hit| (&text[hit.range.clone()], hit.first_line, hit.last_line);
+    let shown = |hit: &TargetMatch| (&text[hit.range.clone()], hit.first_line, hit.last_line);
     Some((found.strategy.name(), found.hits.iter().map(shown).collect()))
 }
 
 fn replace(text: &str, target: &str, new_text: &str) -> String {
     let found = find_target(text, target).unwrap();
     let replacement = Replacement::new(text, target, found.strategy, new_text);
-    let edits: Vec<Edit<'_>> = found.hits.iter().flat_map(|it| replacement.at(it)).collect();
+    let edits: Vec<TextEdit<'_>> = found.hits.iter().flat_map(|it| replacement.at(it)).collect();
     let file = TextFile::from_bytes(text.as_bytes().to_vec()).unwrap();
     String::from_utf8(file.splice(&edits).unwrap()).unwrap()
 }
@@ -41,13 +41,13 @@ proptest! {
     fn a_text_that_is_searched_in_parts_gives_what_it_gives_as_a_whole(
         text in "([ab“] ?\r?\n?){0,30}", target in "([ab\"] ?\n?){1,4}", part in 4_usize..16,
     ) {
-        // What is found exactly is looked for no further.
+        // If there is an exact match, lenient strategies are not tried.
         let is_exact = !find_all(&text, &target, Overlaps::Given).places.is_empty();
         for strategy in MatchStrategy::LADDER.into_iter().skip(1).filter(|_| !is_exact) {
             let find = |text: &str| find_leniently(strategy, text, &target, Overlaps::Given);
             let whole = find(&text);
             let in_parts = find_in_parts(&text, &target, part * 8, Overlaps::Given, &find, &|| false);
-            let ranges = |places: Places| places.places.into_iter().map(|it| it.range).collect::<Vec<_>>();
+            let ranges = |places: MatchedRanges| places.places.into_iter().map(|it| it.range).collect::<Vec<_>>();
             prop_assert_eq!(ranges(in_parts), ranges(whole), "{:?}", strategy);
         }
     }
@@ -72,7 +72,7 @@ fn places_that_overlap_are_all_told_when_one_is_to_be_chosen() {
     assert_eq!(shifted, ("indentation-shift", vec![1, 2]));
     let blanks = starts_with_overlaps("} \n} \n} \n", "}\n}\n");
     assert_eq!(blanks, ("trailing-blanks", vec![1, 2]));
-    // All are replaced from left to right.
+    // All matches are replaced, from left to right.
     assert_eq!(find("aaaa", "aa").unwrap().1.len(), 2);
     assert_eq!(find_target("\t}\n\t}\n\t}\n", "}\n}\n").unwrap().hits.len(), 1);
 }
@@ -122,10 +122,10 @@ fn line_endings_of_target_and_text_may_differ() {
     assert_eq!(find(text, "\nb\nc"), Some(("line-endings", vec![("\r\nb\r\nc", 1, 3)])));
     assert_eq!(find(text, "c\r\nd"), Some(("line-endings", vec![("c\nd", 3, 4)])));
     assert_eq!(find(text, "a\nb"), Some(("line-endings", vec![("a\r\nb", 1, 2)])));
-    // Exact, but for the return that belongs to the newline.
+    // Exact, except for the carriage return before the newline.
     assert_eq!(find("a\r\nfoo\n", "\nfoo"), Some(("line-endings", vec![("\r\nfoo", 1, 2)])));
     assert_eq!(replace("a\r\nfoo\n", "\nfoo", ""), "a\n");
-    // Lines that end in two returns are shown with one.
+    // Lines that end with two carriage returns are shown with one.
     let doubled = "a\r\r\nb\r\r\nc\r\r\n";
     assert_eq!(find(doubled, "a\r\nb\r"), Some(("line-endings", vec![("a\r\r\nb\r", 1, 2)])));
     assert_eq!(replace(doubled, "\nb\r\n", "\n"), "a\r\r\nc\r\r\n");
@@ -140,7 +140,7 @@ fn blanks_at_the_end_of_lines_may_differ() {
         find(text, "if x {\n\ty();\n}\n"),
         Some(("trailing-blanks", vec![("if x {  \n\ty();\t\n}\n", 1, 3)]))
     );
-    // Blanks after the last line belong to the hit only if the target has some.
+    // Blanks after the last line belong to the match only if the target has some.
     assert_eq!(find(text, "x {\n\ty();").unwrap().1, [("x {  \n\ty();", 1, 2)]);
     assert_eq!(find(text, "x {\n\ty();  ").unwrap().1, [("x {  \n\ty();\t", 1, 2)]);
     assert_eq!(find(text, "}\n\nend\n").unwrap().1, [("}\n   \nend \r\n", 3, 5)]);
@@ -166,9 +166,9 @@ fn a_block_may_be_indented_differently_as_a_whole() {
         replace(text, target, "fn a() {\n    c();\n\n    d();  \n}\n"),
         "impl A {\n        fn a() {\n            c();\n\n            d();  \n        }\n}\n"
     );
-    // Less, instead of more.
+    // With less indentation than the target.
     assert_eq!(replace("a\n  b\n", "    a\n      b\n", "    c\n  d\n      e\n"), "c\nd\n  e\n");
-    // One line that differs in another way is no uniform shift.
+    // If one line differs in another way, the shift is not uniform.
     assert_eq!(find("  a\n   b\n", "a\nb\n"), None);
     assert_eq!(find("a\n  b\n c\n", "  a\n    b\n  c\n"), None);
 }
@@ -225,7 +225,7 @@ fn inserted_lines_end_like_the_lines_they_replace() {
     assert_eq!(replace("a\r\nb\nc\n", "a\r\nb\n", "a\r\nx\n"), "a\r\nx\nc\n");
     assert_eq!(replace("a\r\nb\r\n", "a", "x\r\ny"), "x\r\ny\r\nb\r\n");
     assert_eq!(replace("a\nb\n", "a\r\nb\r\n", "x\r\ny\r\n"), "x\ny\n");
-    // In a file of both, the neighbours decide.
+    // In a file with both, the neighbouring lines decide.
     let mixed = "a\nb\nc\r\nd\r\ne\n";
     assert_eq!(replace(mixed, "a", "x\ny"), "x\ny\nb\nc\r\nd\r\ne\n");
     assert_eq!(replace(mixed, "c\nd", "x\ny\nz"), "a\nb\nx\r\ny\r\nz\r\ne\n");
@@ -298,13 +298,13 @@ fn hostile_texts_and_targets_take_linear_time() {
     let commas = ",".repeat(1_000_000);
     let found = find_target(&commas, ",").unwrap();
     let replacement = Replacement::new(&commas, ",", found.strategy, ",\n");
-    let length = |(_, new_text): Edit<'_>| new_text.len();
+    let length = |(_, new_text): TextEdit<'_>| new_text.len();
     let written: usize = found.hits.iter().flat_map(|it| replacement.at(it)).map(length).sum();
     assert_eq!(written, 2_000_000);
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
-/// What remains of lines when all that the rungs ignore is gone, but for Unicode.
+/// The lines without everything that strategies ignore, except for Unicode.
 fn bare(text: &str) -> Vec<&str> {
     text.split('\n').map(str::trim).filter(|it| !it.is_empty()).collect()
 }
@@ -328,7 +328,7 @@ proptest! {
             prop_assert_eq!(bare(span), bare(&target));
             prop_assert_eq!(hit.first_line, text[..hit.range.start].matches('\n').count() + 1);
             if found.strategy == MatchStrategy::IndentationShift {
-                // The target, shifted as its replacement would be, is what is there.
+                // The target, shifted like its replacement, equals the text.
                 let shifted = adapt::shift_lines(&target, hit.shift.as_deref().unwrap());
                 let ends = |it: &str| it.lines().map(|it| it.trim_end().to_owned()).collect::<Vec<_>>();
                 prop_assert_eq!(ends(&shifted), ends(span));
@@ -340,7 +340,7 @@ proptest! {
     fn only_lines_that_the_new_text_does_not_share_are_written(text in text(), target in text(), more in text()) {
         let Some(found) = find_target(&text, &target) else { return Ok(()); };
         prop_assume!(found.strategy != MatchStrategy::Exact);
-        // What is added behind the target leaves the target as it is.
+        // If text is only added after the target, the target stays as it is.
         let new_text = format!("{target}{more}");
         let replacement = Replacement::new(&text, &target, found.strategy, &new_text);
         for hit in &found.hits {
@@ -364,7 +364,7 @@ proptest! {
         let found = find_target(&text, &target).unwrap();
         let start: usize = lines.iter().take(from).map(|it| it.len()).sum();
         if found.strategy == MatchStrategy::IndentationShift {
-            let overlapped = |it: &Hit| it.range.start <= start && start < it.range.end;
+            let overlapped = |it: &TargetMatch| it.range.start <= start && start < it.range.end;
             prop_assert!(found.hits.iter().any(overlapped));
         }
     }
@@ -372,14 +372,14 @@ proptest! {
     #[test]
     fn a_view_leads_back_to_where_everything_was(text in "[a\u{301}é“—\u{a0} \r\n각\u{1161}]{0,30}") {
         for kind in [ViewKind::LineEndings, ViewKind::TrailingBlanks, ViewKind::UnicodePunctuation] {
-            let view = View::new(&text, kind);
+            let view = NormalizedView::new(&text, kind);
             let boundaries = (0..=view.as_str().len()).filter(|it| view.as_str().is_char_boundary(*it));
             let mut last = 0;
             for offset in boundaries {
                 let (Some(end), Some(start)) = (view.end(offset), view.start(offset)) else { continue; };
                 prop_assert!(text.is_char_boundary(start) && text.is_char_boundary(end));
                 prop_assert!(last <= end && end <= start);
-                let head = View::new(&text[..start], kind);
+                let head = NormalizedView::new(&text[..start], kind);
                 if kind == ViewKind::LineEndings {
                     prop_assert_eq!(head.as_str(), &view.as_str()[..offset]);
                 }

@@ -1,29 +1,30 @@
-//! Where a text that was not found nearly is: for a suggestion, never for an edit.
+//! Finds the lines that are most similar to a text that was not found. This is only used for suggestions,
+//! never for edits.
 
-/// How much of the text is looked at.
-pub const NEAREST_TEXT_BYTES: usize = 8 * 1024 * 1024;
-/// How much of the target is looked for.
+/// How many bytes of the text are searched.
+pub(crate) const NEAREST_TEXT_BYTES: usize = 8 * 1024 * 1024;
+/// How many bytes of the target are compared.
 const MAX_TARGET: usize = 64 * 1024;
-/// Below this likeness a region is no help.
+/// A region with a lower similarity is not suggested.
 const LEAST: f64 = 0.4;
-/// The size of the table of trigrams; two that share a slot only blur the likeness a little.
+/// The size of the hash table of trigrams. Collisions only make the similarity a little inexact.
 const SLOTS: usize = 1 << 16;
 
-/// Lines that resemble a target.
+/// Lines that are similar to a target.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NearestRegion {
-    /// The first line, from 1.
-    pub first_line: usize,
-    /// The last line.
-    pub last_line: usize,
-    /// From 0 to 1, how many trigrams of characters the two share.
-    pub similarity: f64,
+pub(crate) struct NearestRegion {
+    /// The number of the first line, counted from 1.
+    pub(crate) first_line: usize,
+    /// The number of the last line.
+    pub(crate) last_line: usize,
+    /// The share of common trigrams of characters, from 0 to 1.
+    pub(crate) similarity: f64,
 }
 
-/// The lines that resemble `target` most, as many as it has; none if nothing does.
+/// The lines that are most similar to `target`, as many as it has. `None` if nothing is similar.
 ///
-/// Looks at the first 8 MiB of the text and the first 64 KiB of the target, in linear time.
-pub fn nearest_region(text: &str, target: &str) -> Option<NearestRegion> {
+/// Compares the first 8 MiB of the text with the first 64 KiB of the target, in linear time.
+pub(crate) fn nearest_region(text: &str, target: &str) -> Option<NearestRegion> {
     let text = text.get(..text.floor_char_boundary(NEAREST_TEXT_BYTES)).unwrap_or(text);
     let target = target.get(..target.floor_char_boundary(MAX_TARGET)).unwrap_or(target);
     let target = target.trim_matches(['\r', '\n']);
@@ -46,7 +47,7 @@ pub fn nearest_region(text: &str, target: &str) -> Option<NearestRegion> {
     best
 }
 
-/// How many trigrams the target and the lines under the window have in common.
+/// Counts the trigrams that the target and the current window of lines have in common.
 struct Overlap {
     target: Vec<u32>,
     window: Vec<u32>,
@@ -95,7 +96,7 @@ impl Overlap {
     }
 }
 
-/// The trigrams of a line without its indentation, with its beginning and end marked.
+/// The trigrams of a line without its indentation, with markers for its start and end.
 fn trigrams(line: &str) -> impl Iterator<Item = usize> {
     let line = line.trim();
     let marked = (!line.is_empty()).then(|| {

@@ -1,22 +1,23 @@
-//! Finds where the objects of a file are, in one pass and without its cross-reference table.
+//! Finds where the objects of a file are, in one pass over its bytes and without its cross-reference
+//! table, which may be missing, wrong or hostile.
 
 use std::collections::VecDeque;
 
 use super::PdfError;
-use super::lexer::{Lexer, MAX_DEPTH, Token, find, is_space};
+use super::lexer::{MAX_DEPTH, PdfLexer, PdfToken, find, is_space};
 use super::object::{Dictionary, Object, ObjectId};
-use super::reader::Reader;
+use super::object_reader::ObjectReader;
 
 const TRAILER_CANDIDATES: usize = 16;
 
-/// Where an object is: after its header in the file, or in an object stream.
+/// Where an object is: directly in the file, or packed into an object stream.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum ObjectLocation {
     File { body: usize, generation: u16 },
     Packed { container: ObjectId, position: usize, offset: usize },
 }
 
-impl Place {
+impl ObjectLocation {
     pub(super) fn position(self) -> usize {
         match self {
             Self::File { body, .. } => body,
@@ -25,8 +26,8 @@ impl Place {
     }
 }
 
-impl<'a> Reader<'a> {
-    /// One pass over the file for object headers, streams and trailers.
+impl<'a> ObjectReader<'a> {
+    /// Goes over the file once and records object headers, object streams and trailers.
     pub(super) fn scan(&mut self) -> Result<(), PdfError> {
         let bytes = self.bytes;
         let mut trailers = VecDeque::new();
@@ -43,7 +44,7 @@ impl<'a> Reader<'a> {
             let before = bytes.get(..at).unwrap_or_default();
             if rest.starts_with(b"obj") {
                 if let Some((number, generation)) = header(before) {
-                    self.add(number, Place::File { body: at + 3, generation })?;
+                    self.add(number, ObjectLocation::File { body: at + 3, generation })?;
                     open = Some(((number, generation), at + 3));
                 }
                 at += 3;
@@ -57,8 +58,8 @@ impl<'a> Reader<'a> {
                     Some(Object::Dictionary(dictionary)) => dictionary,
                     _ => Dictionary::default(),
                 };
-                let payload = payload_start(bytes, at);
-                let end = self.payload_end(&dictionary, payload, terminated);
+                let payload = stream_data_start(bytes, at);
+                let end = self.stream_data_end(&dictionary, payload, terminated);
                 terminated &= end.is_some();
                 at = end.unwrap_or(payload);
                 if dictionary.name(b"Type") == Some(b"ObjStm") {
@@ -90,8 +91,9 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Where a stream's data ends: by `/Length` if `endstream` confirms it, else by `endstream`.
-    pub(super) fn payload_end(
+    /// The end of a stream's data: by `/Length` if `endstream` follows there, otherwise at the next
+    /// `endstream`.
+    pub(super) fn stream_data_end(
         &self,
         dictionary: &Dictionary,
         start: usize,
@@ -99,11 +101,13 @@ impl<'a> Reader<'a> {
     ) -> Option<usize> {
         let length = match dictionary.get(b"Length") {
             Some(Object::Integer(length)) => usize::try_from(*length).ok(),
-            Some(Object::Reference((number, _))) => match self.places.get(number) {
-                // A length inside an object stream could need that very stream to be found.
-                Some(Place::File { body, .. }) => {
-                    match Lexer::new(self.window(*body), 0).token(MAX_DEPTH) {
-                        Some(Token::Value(Object::Integer(length))) => usize::try_from(length).ok(),
+            Some(Object::Reference((number, _))) => match self.locations.get(number) {
+                // A length in an object stream might be needed to read that same stream.
+                Some(ObjectLocation::File { body, .. }) => {
+                    match PdfLexer::new(self.window(*body), 0).token(MAX_DEPTH) {
+                        Some(PdfToken::Value(Object::Integer(length))) => {
+                            usize::try_from(length).ok()
+                        }
                         _ => None,
                     }
                 }
@@ -112,7 +116,7 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let stated = length.and_then(|length| start.checked_add(length)).filter(|&end| {
-            let mut lexer = Lexer::new(self.window(end), 0);
+            let mut lexer = PdfLexer::new(self.window(end), 0);
             lexer.take_while(is_space);
             lexer.eat(b"endstream")
         });
@@ -122,14 +126,14 @@ impl<'a> Reader<'a> {
         find(self.bytes, b"endstream", start)
     }
 
-    /// A few bytes to look at: many streams may point to the same long run of blanks.
+    /// A bounded window of bytes: many streams may point at the same long run of white space.
     fn window(&self, at: usize) -> &'a [u8] {
         let rest = self.bytes.get(at..).unwrap_or_default();
         rest.get(..64).unwrap_or(rest)
     }
 }
 
-/// The `12 0 ` that must stand before `obj`.
+/// Parses the `12 0 ` that precedes `obj`.
 fn header(before: &[u8]) -> Option<ObjectId> {
     let window = before.get(before.len().saturating_sub(32)..)?;
     let digits = |text: &[u8]| -> (usize, usize) {
@@ -149,8 +153,8 @@ fn header(before: &[u8]) -> Option<ObjectId> {
     Some((number, generation))
 }
 
-pub(super) fn payload_start(bytes: &[u8], keyword: usize) -> usize {
-    let mut lexer = Lexer::new(bytes, keyword + b"stream".len());
+pub(super) fn stream_data_start(bytes: &[u8], keyword: usize) -> usize {
+    let mut lexer = PdfLexer::new(bytes, keyword + b"stream".len());
     if !lexer.eat(b"\r\n") && !lexer.eat(b"\n") {
         lexer.eat(b"\r");
     }

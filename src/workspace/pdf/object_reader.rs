@@ -1,4 +1,5 @@
-//! Objects by their number: found by the scan, parsed when asked for, decrypted on the way.
+//! Loads objects by number: `object_scan` has found where they are; they are parsed and decrypted when
+//! they are asked for.
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -7,22 +8,22 @@ use super::PdfError;
 use super::budget::Budget;
 use super::decrypt::Cipher;
 use super::font::Font;
-use super::lexer::Lexer;
-use super::object::{Dictionary, Object, ObjectId, Stream};
-use super::scan::{Place, payload_start};
+use super::lexer::PdfLexer;
+use super::object::{Dictionary, Object, ObjectId, PdfStream};
+use super::object_scan::{ObjectLocation, stream_data_start};
 
 const MAX_OBJECTS: usize = 500_000;
 const MAX_CACHED_CONTAINERS: usize = 24 * 1024 * 1024;
 const MAX_REFERENCE_CHAIN: usize = 16;
-/// `/Encrypt`, its `/CF`, and a filter there.
+/// How deep `/Encrypt` is nested: the dictionary itself, its `/CF`, and a filter in that.
 const MAX_ENCRYPT_DEPTH: usize = 2;
 
-/// Finds objects without trusting the cross-reference table, which can point many entries at one
-/// large object. Later definitions win, as they do in files that were updated by appending.
-pub(super) struct Reader<'a> {
+/// Finds objects without the cross-reference table, which may point many entries at one large object.
+/// Of several definitions of an object the last one counts, because files are updated by appending.
+pub(super) struct ObjectReader<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) budget: Budget<'a>,
-    pub(super) places: HashMap<u32, Place>,
+    pub(super) locations: HashMap<u32, ObjectLocation>,
     pub(super) containers: Vec<(ObjectId, usize)>,
     pub(super) trailers: VecDeque<Dictionary>,
     unpacked: HashMap<ObjectId, Rc<Vec<u8>>>,
@@ -31,12 +32,12 @@ pub(super) struct Reader<'a> {
     pub(super) fonts: HashMap<ObjectId, Rc<Font>>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ObjectReader<'a> {
     pub(super) fn open(bytes: &'a [u8], cancelled: &'a dyn Fn() -> bool) -> Result<Self, PdfError> {
         let mut reader = Self {
             bytes,
             budget: Budget::new(bytes.len(), cancelled),
-            places: HashMap::new(),
+            locations: HashMap::new(),
             containers: Vec::new(),
             trailers: VecDeque::new(),
             unpacked: HashMap::new(),
@@ -55,7 +56,7 @@ impl<'a> Reader<'a> {
         data: &[u8],
         at: usize,
     ) -> Result<(Option<Object>, usize), PdfError> {
-        let mut lexer = Lexer::new(data, at);
+        let mut lexer = PdfLexer::new(data, at);
         let object = lexer.object();
         self.budget.charge_parsing(lexer.at.saturating_sub(at).saturating_add(1))?;
         if lexer.overflowed {
@@ -64,18 +65,18 @@ impl<'a> Reader<'a> {
         Ok((object, lexer.at))
     }
 
-    pub(super) fn add(&mut self, number: u32, place: Place) -> Result<(), PdfError> {
-        if self.places.get(&number).is_some_and(|known| known.position() > place.position()) {
+    pub(super) fn add(&mut self, number: u32, place: ObjectLocation) -> Result<(), PdfError> {
+        if self.locations.get(&number).is_some_and(|known| known.position() > place.position()) {
             return Ok(());
         }
-        self.places.insert(number, place);
-        if self.places.len() > MAX_OBJECTS {
+        self.locations.insert(number, place);
+        if self.locations.len() > MAX_OBJECTS {
             return Err(PdfError::TooComplex("it holds more than 500,000 objects"));
         }
         Ok(())
     }
 
-    /// Prepares decryption with the empty password, which opens files that only restrict use.
+    /// Prepares decryption with the empty password, which is that of files that only restrict their use.
     fn unlock(&mut self) -> Result<(), PdfError> {
         let Some(trailer) =
             self.trailers.iter().rev().find(|trailer| trailer.has(b"Encrypt")).cloned()
@@ -97,7 +98,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Puts what the entries refer to in their place, down to the filters that `/CF` holds.
+    /// Replaces references in a dictionary by what they refer to, down to the filters in `/CF`.
     fn put_values_in_place(
         &mut self,
         dictionary: &mut Dictionary,
@@ -131,7 +132,7 @@ impl<'a> Reader<'a> {
             let mut numbers = table.split_ascii_whitespace().map(str::parse::<u32>);
             while let (Some(Ok(number)), Some(Ok(offset))) = (numbers.next(), numbers.next()) {
                 let offset = first.saturating_add(usize::try_from(offset).unwrap_or(usize::MAX));
-                self.add(number, Place::Packed { container: id, position, offset })?;
+                self.add(number, ObjectLocation::Packed { container: id, position, offset })?;
             }
         }
         Ok(())
@@ -141,8 +142,8 @@ impl<'a> Reader<'a> {
         if let Some(data) = self.unpacked.get(&id) {
             return Ok(Some(Rc::clone(data)));
         }
-        // A container is never inside another one; following it there could go in circles.
-        if !matches!(self.places.get(&id.0), Some(Place::File { .. })) {
+        // A container is never inside another container. Looking there might never end.
+        if !matches!(self.locations.get(&id.0), Some(ObjectLocation::File { .. })) {
             return Ok(None);
         }
         let Some(Object::Stream(stream)) = self.load(id)? else {
@@ -159,15 +160,15 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn load(&mut self, id: ObjectId) -> Result<Option<Object>, PdfError> {
-        let (body, generation) = match self.places.get(&id.0) {
+        let (body, generation) = match self.locations.get(&id.0) {
             None => return Ok(None),
-            Some(&Place::Packed { container, offset, .. }) => {
+            Some(&ObjectLocation::Packed { container, offset, .. }) => {
                 let Some(data) = self.container(container)? else {
                     return Ok(None);
                 };
                 return Ok(self.parse(&data, offset)?.0);
             }
-            Some(&Place::File { body, generation }) => (body, generation),
+            Some(&ObjectLocation::File { body, generation }) => (body, generation),
         };
         let bytes = self.bytes;
         let (mut object, end) = self.parse(bytes, body)?;
@@ -177,24 +178,24 @@ impl<'a> Reader<'a> {
         let Some(Object::Dictionary(dictionary)) = object else {
             return Ok(object);
         };
-        let mut lexer = Lexer::new(bytes, end);
+        let mut lexer = PdfLexer::new(bytes, end);
         lexer.skip_space();
         let keyword = lexer.at;
         if !lexer.eat(b"stream") {
             return Ok(Some(Object::Dictionary(dictionary)));
         }
-        let start = payload_start(bytes, keyword);
+        let start = stream_data_start(bytes, keyword);
         let end = if dictionary.name(b"Subtype") == Some(b"Image") {
             start
         } else {
-            self.payload_end(&dictionary, start, true).unwrap_or(bytes.len())
+            self.stream_data_end(&dictionary, start, true).unwrap_or(bytes.len())
         };
         self.budget.charge(end.saturating_sub(start))?;
         let mut content = bytes.get(start..end).unwrap_or_default().to_vec();
         if let Some(cipher) = &self.cipher {
             content = cipher.stream((id.0, generation), &dictionary, content);
         }
-        Ok(Some(Object::Stream(Stream { dictionary, content })))
+        Ok(Some(Object::Stream(PdfStream { dictionary, content })))
     }
 
     pub(super) fn resolve(&mut self, object: &Object) -> Result<Option<Object>, PdfError> {

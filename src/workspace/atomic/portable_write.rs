@@ -1,8 +1,8 @@
-//! The steps of one write by the standard library alone, for systems other than Unix.
+//! The steps of one write on systems other than Unix, with the standard library alone.
 //!
-//! Old-or-new holds as far as the system's rename is atomic. That no link is followed is checked
-//! before and after the temporary file is made, not enforced by the open as on Unix; hard links
-//! are not noticed, and of the metadata only the read-only flag is looked at.
+//! A write is atomic if the system's rename is. That no link is followed is checked before and after the
+//! temporary file is created, but not enforced when it is opened, as on Unix. Hard links are not
+//! noticed, and of the metadata only the read-only flag is respected.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -11,22 +11,23 @@ use std::{
 };
 
 use super::{
-    Expected, Foreign, Stamp, WriteError, Written, stamp::Identity, temporary_name::slot_name,
+    ConcurrentChanges, Expected, Stamp, WriteError, Written, stamp::Identity,
+    temporary_name::slot_name,
 };
 use crate::{path_text::path_to_text, workspace::path::WorkspacePath};
 
-/// As many writers can be in one directory at once.
+/// How many writers can work in one directory at once.
 const SLOTS: u32 = 4096;
-/// After as many free slots in a row, nothing is expected behind.
+/// After this many free slots in a row, no more left-over files are looked for.
 const FREE_IN_A_ROW: u32 = 16;
 
-struct Temporary {
+struct PortableTemporaryFile {
     file: File,
     path: PathBuf,
     moved: bool,
 }
 
-impl Drop for Temporary {
+impl Drop for PortableTemporaryFile {
     fn drop(&mut self) {
         if !self.moved {
             let _gone = fs::remove_file(&self.path);
@@ -55,7 +56,7 @@ pub(super) fn write(
     let now = look(path, expected)?;
     check_content(path, expected, now.as_ref())?;
     if matches!(expected, Expected::Absent) {
-        // Fails if something has appeared, which a rename would replace.
+        // Unlike a rename, this fails if the file exists by now.
         match fs::hard_link(&temporary.path, path) {
             Ok(()) => {}
             Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
@@ -73,7 +74,7 @@ pub(super) fn write(
         in_place: None,
         not_kept: Vec::new(),
         durable: true,
-        foreign: Foreign::default(),
+        foreign: ConcurrentChanges::default(),
         stamp: Stamp::new(identity, blake3::hash(bytes)),
     })
 }
@@ -111,7 +112,7 @@ fn check_not_moved(directory: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, "the path changed while it was used"))
 }
 
-/// Looks at what is there; refuses what may not be replaced.
+/// The current file, if there is one. Refuses what may not be replaced.
 fn look(path: &Path, expected: Expected<'_>) -> Result<Option<Identity>, WriteError> {
     let shown = || path_to_text(path).into_owned();
     let metadata = match path.symlink_metadata() {
@@ -138,12 +139,12 @@ fn look(path: &Path, expected: Expected<'_>) -> Result<Option<Identity>, WriteEr
     Ok(Some(identity))
 }
 
-fn create(directory: &Path) -> io::Result<Temporary> {
+fn create(directory: &Path) -> io::Result<PortableTemporaryFile> {
     let mut found = None;
     let mut free = 0;
     for slot in 0..SLOTS {
         let path = directory.join(slot_name(slot));
-        // A writer that is alive keeps its file open and locked.
+        // The file of a running writer is open and locked.
         match File::options().write(true).open(&path) {
             Ok(file) => {
                 free = 0;
@@ -159,7 +160,7 @@ fn create(directory: &Path) -> io::Result<Temporary> {
             match File::options().read(true).write(true).create_new(true).open(&path) {
                 Ok(file) => match file.try_lock() {
                     Ok(()) | Err(TryLockError::Error(_)) => {
-                        found = Some(Temporary { file, path, moved: false });
+                        found = Some(PortableTemporaryFile { file, path, moved: false });
                     }
                     Err(TryLockError::WouldBlock) => {}
                 },

@@ -1,4 +1,4 @@
-//! The order of paths in answers: names compared byte by byte, directory by directory, as
+//! The order of paths in answers: component by component, and these byte by byte, as
 //! `rg --sort path` does.
 
 use std::{
@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A path with that order.
+/// A path that is ordered in this way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ByPath(pub(super) PathBuf);
 
@@ -22,12 +22,13 @@ impl PartialOrd for ByPath {
     }
 }
 
-/// The same as comparing components, without taking the paths apart: a separator comes before every
-/// other byte. Our paths are normal, so no part is empty.
+/// Compares as if component by component, but without splitting the paths: a separator sorts before
+/// every other byte. This is the same because the paths are normalised: no component is empty.
 fn by_path(one: &Path, other: &Path) -> Ordering {
     let (one, other) = (one.as_os_str().as_encoded_bytes(), other.as_os_str().as_encoded_bytes());
     let rank = |byte: &u8| if std::path::is_separator(char::from(*byte)) { 0 } else { *byte };
-    // Sorting is mostly this, and most paths begin alike: eight bytes at a time.
+    // Most of the time of sorting is spent here, and most paths have a common prefix, so compare eight
+    // bytes at a time.
     let pieces = one.chunks_exact(8).zip(other.chunks_exact(8));
     let alike = 8 * pieces.take_while(|(one, other)| one == other).count();
     let (rest, other_rest) = (one.iter().skip(alike), other.iter().skip(alike));
