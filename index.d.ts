@@ -1,8 +1,21 @@
 /// <reference lib="esnext.disposable" />
 
 import type { ToolInputs } from "./lib/generated/tool-inputs";
+import type {
+  ConfirmationRequest,
+  ConfirmationResponse,
+  ConfirmationSettled,
+  ToolCallConfirmationDetails,
+} from "./lib/types/confirmations";
 import type { Hooks } from "./lib/types/hooks";
 import type { McpSdkServerConfig } from "./lib/types/mcp-host";
+import type {
+  PermissionMode,
+  PolicyAction,
+  PolicyConfig,
+  PolicyLint,
+  PolicyVerdict,
+} from "./lib/types/policy";
 import type {
   DefinitionFormat,
   Definitions,
@@ -25,14 +38,18 @@ import type {
   SimpleSchema,
   StandardSchema,
 } from "./lib/types/schemas";
+import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
+export type * from "./lib/types/confirmations";
 export type * from "./lib/types/hooks";
 export type * from "./lib/types/mcp-host";
+export type * from "./lib/types/policy";
 export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
 export type * from "./lib/types/schemas";
+export type * from "./lib/types/tasks";
 
 /** A set of built-in tools. `diagnostic` holds tools that check a host's wiring. */
 export type ToolsetName = "claude" | "classic" | "diagnostic";
@@ -223,7 +240,13 @@ export type AnyTool = RegisteredTool | HostTool | DeclarativeTool;
 export interface DeclarativeTool<TParams = unknown> extends ToolExtras {
   readonly name: string;
   readonly displayName?: string | undefined;
-  readonly schema: { name?: string; description?: string; parameters?: JsonSchema };
+  /** Where `schema` has none. */
+  readonly description?: string | undefined;
+  readonly schema: {
+    name?: string | undefined;
+    description?: string | undefined;
+    parameters?: JsonSchema | undefined;
+  };
   /**
    * Makes an invocation of one call: of its checked input when the call is made, and of the input as it
    * came when `ToolRegistry.createInvocation` describes one. `messageBus` is the registry's.
@@ -368,62 +391,6 @@ export interface ToolInvocation<TParams = unknown> {
   shouldConfirmExecute(signal?: AbortSignal): Promise<ToolCallConfirmationDetails | false>;
   /** Runs the call. Rejects only when the signal is aborted. */
   execute(signal?: AbortSignal, updateOutput?: (output: string) => void): Promise<ToolResult>;
-}
-
-/** What a person is asked. */
-export interface ToolCallConfirmationDetails {
-  toolName: string;
-  description: string;
-  risk: "low" | "medium" | "high";
-  locations?: string[] | undefined;
-  /** Why somebody has to agree. Set, like what follows, when the request comes from a registry. */
-  reason?: string | undefined;
-  /** The words of the rule that asks. */
-  message?: string | undefined;
-  /** What the call is about to be given, as data: show `description` and `diff`, which hide nothing. */
-  input?: Record<string, unknown> | undefined;
-  /** What an edit would change. A yes is for this change: a file that holds something else by then is left. */
-  diff?: string | undefined;
-  /** What `alwaysAllow` would add for the session: the narrowest rules for this call. */
-  suggestedRules?: string[] | undefined;
-  toolUseId?: string | undefined;
-  sessionId?: string | undefined;
-}
-
-/** A request that waits for an answer. */
-export interface ConfirmationRequest<Details = ToolCallConfirmationDetails> {
-  /** What the answer has to name. */
-  id: string;
-  details: Details;
-  /** How long it waits, in milliseconds. */
-  timeout: number;
-}
-
-/**
- * An answer to a request. Anything but an own property `approved` that is the boolean `true` is a no; the
- * same goes for the other flags. Each property is read once.
- */
-export interface ConfirmationResponse {
-  id: string;
-  approved: boolean;
-  /** Why not, in words for the model. */
-  message?: string | undefined;
-  /** Run with this input instead; it is validated and judged like any other. */
-  updatedInput?: Record<string, unknown> | undefined;
-  /**
-   * Do not ask again for calls like this one in this session; with `updatedInput`, for calls like the one
-   * that runs. Where a rule asks, it goes on asking; where no rule can be written visibly, nothing is
-   * granted.
-   */
-  alwaysAllow?: boolean | undefined;
-  /** With a no: stop the whole turn, not this call alone. */
-  interrupt?: boolean | undefined;
-}
-
-/** Tells that a request needs no answer any more. */
-export interface ConfirmationSettled {
-  id: string;
-  outcome: "approved" | "denied" | "timeout" | "cancelled";
 }
 
 /**
@@ -597,146 +564,8 @@ export interface TurnOptions<Format extends keyof TurnResults = "anthropic"> ext
   parallelReads?: boolean | undefined;
 }
 
-/** A command in the background. */
-export interface TaskInfo {
-  readonly id: string;
-  readonly command: string;
-  readonly description?: string;
-  /** The conversation that started it. */
-  readonly sessionId: string;
-  readonly state: "running" | "completed" | "failed" | "stopped";
-  readonly exitCode?: number;
-  /** The signal that ended the shell. */
-  readonly signal?: string;
-  /** Milliseconds since 1970. */
-  readonly startedAt: number;
-  readonly durationMs: number;
-  readonly outputBytes: number;
-  /** The file that holds the output, until the task is forgotten or the registry closed. */
-  readonly outputFile?: string;
-  /** True when every process it starts ends with it, also when this process is killed. */
-  readonly contained: boolean;
-  /** Why they may not: where the supervisor is missing, or what is wrong with it. */
-  readonly notContained?: string;
-}
-
-/** Something that happened to a task. */
-export interface TaskEvent {
-  /** Rises by one from event to event, from 1. */
-  readonly sequence: number;
-  readonly type: "started" | "ended";
-  /** The task as it was then. */
-  readonly task: TaskInfo;
-}
-
-/** Gives the events of tasks one after the other. */
-export interface TaskEventIterator extends AsyncIterable<TaskEvent> {
-  /** Waits for the next event; is done when the registry is closed. */
-  next(): Promise<IteratorResult<TaskEvent, undefined>>;
-  /** Ends the iteration. */
-  return(): Promise<IteratorResult<TaskEvent, undefined>>;
-  [Symbol.asyncIterator](): TaskEventIterator;
-}
-
-/** Where to begin: behind the event of this number. By default with the first that is kept. */
-export interface TaskEventOptions {
-  after?: number | undefined;
-}
-
 /** Any name but those of built-in tools, whose input is known. */
 type OtherName<Name extends string> = Name extends keyof ToolInputs ? never : Name;
-
-/** What is to be done with a call. */
-export type PolicyAction = "allow" | "ask" | "deny";
-
-/** What happens to calls that no rule decides. */
-export type PermissionMode = "default" | "acceptEdits" | "plan" | "dontAsk" | "bypassPermissions";
-
-/**
- * All of a rule's conditions have to hold. Of several values one has to fit. A condition on paths, commands
- * or hosts is what stands in the parentheses of a rule's text: `{ tool: "Read", conditions: [{ pathGlob:
- * ".env" }] }` is `Read(.env)`. A condition on a `param` is about the named tool alone, and the same tool
- * in other sets.
- */
-export type PolicyCondition =
-  | {
-      param: string;
-      /** `matches` takes a regular expression without look-around and back-references. */
-      operator: "equals" | "contains" | "startsWith" | "matches";
-      value: string | readonly string[];
-    }
-  /** The resolved paths lie in this directory. */
-  | { pathWithin: string | readonly string[] }
-  /** The resolved paths match this pattern. */
-  | { pathGlob: string | readonly string[] }
-  /** Every command begins with these words. */
-  | { commandPrefix: string | readonly string[] }
-  /** The URL's host; `*.docs.rs` is every host below. */
-  | { urlHost: string | readonly string[] }
-  | { riskAtLeast: "low" | "medium" | "high" | "critical" };
-
-/** What is to be done with calls of a tool, where all of its conditions hold. */
-export interface PolicyRule {
-  /** A tool's name, `*` for all, or a rule's text such as `Edit(src/**)`. */
-  tool: string;
-  action: PolicyAction;
-  /** What a person is shown. */
-  risk?: "low" | "medium" | "high" | "critical" | undefined;
-  /** What a person or a model is told. */
-  message?: string | undefined;
-  conditions?: readonly PolicyCondition[] | undefined;
-}
-
-/**
- * Rules, in any order: deny goes before ask, ask before allow; a rule for `*` steps back behind a rule for
- * the tool.
- */
-export interface PolicyConfig {
-  /** What happens to calls that no rule decides. Without it, the permission mode decides. */
-  defaultAction?: PolicyAction | undefined;
-  rules?: readonly PolicyRule[] | undefined;
-  /** Rules as text: `Bash(git status:*)`, `Edit(src/**)`, `WebFetch(domain:docs.rs)`, `mcp__server__*`. */
-  allow?: readonly string[] | undefined;
-  ask?: readonly string[] | undefined;
-  deny?: readonly string[] | undefined;
-}
-
-/** A rule and where it comes from. */
-export interface PolicyRuleRef {
-  layer: "defaults" | "project" | "user" | "options" | "session";
-  /** Its place there, such as `deny[0]`, `rules[2]` or `allowedTools[1]`. */
-  place: string;
-  /** As it is written; the `tool` of a rule object. */
-  text: string;
-  action: PolicyAction;
-  /** The conditions of a rule object, as they are written. */
-  conditions?: PolicyCondition[];
-}
-
-/** What policy says of a call, and why. */
-export interface PolicyVerdict {
-  action: PolicyAction;
-  reason: string;
-  /**
-   * What the action rests on: a rule, one that may apply, a protected place, the mode, a doubt about what a
-   * command line runs, or the default alone. Only what the default alone asks about can a hook allow.
-   */
-  basis: "default" | "doubt" | "rule" | "possible-rule" | "protected-place" | "mode";
-  /** The rule that decided, if one did. */
-  rule?: PolicyRuleRef;
-  risk: "none" | "low" | "medium" | "high" | "critical";
-  /** The rule's own words. */
-  message?: string;
-  /** The same for each command, redirection, path or host. */
-  parts: { part: string; action: PolicyAction; reason: string; rule?: PolicyRuleRef }[];
-}
-
-/** A rule that does not do what it looks like. */
-export interface PolicyLint {
-  kind: "shadowed" | "redundant" | "without-effect" | "too-broad" | "unknown-tool";
-  rule: PolicyRuleRef;
-  message: string;
-}
 
 /** Judges calls by rules, without running any. */
 export declare class PolicyEngine {

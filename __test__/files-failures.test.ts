@@ -90,7 +90,10 @@ describe("no room", () => {
       },
     );
     const full = (name: string) =>
-      failure("FileWriteError", `no space to write \`${folder}/${name}\`: File too large (os error 27)`);
+      failure(
+        "FileWriteError",
+        `no space to write \`${folder}/${name}\`: File too large (os error 27)`,
+      );
     expect(after.results.slice(1)).toEqual([
       ...Array.from({ length: 4 }, () => full("old.txt")),
       full("a/b/new.txt"),
@@ -106,7 +109,10 @@ describe("no room", () => {
     const after = await callsInChild(workspace.root, [["Read", { file_path: file }], ...calls], {
       shell: "ulimit -f 100",
     });
-    const full = failure("FileWriteError", `no space to write \`${file}\`: File too large (os error 27)`);
+    const full = failure(
+      "FileWriteError",
+      `no space to write \`${file}\`: File too large (os error 27)`,
+    );
     expect(after.results.slice(1)).toEqual([full, full, full, full]);
     expect(after.files).toEqual({ "old.txt": old, "other.txt": old });
   });

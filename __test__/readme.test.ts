@@ -46,6 +46,7 @@ declare global {
   const file_path: string;
   const lastSeen: number;
   function url(city: string): string;
+  function count(table: unknown, signal: AbortSignal): Promise<number>;
   function confirm(question: string): Promise<boolean>;
   function show(output: string): void;
   /** For samples that are options alone. */
