@@ -81,13 +81,13 @@ fn teller(tools: &Snapshot) -> Option<&Entry> {
 
 /// Tools want absolute paths, and nothing else tells a model what those begin with.
 fn workspace_sentence(roots: &Roots) -> String {
-    let named = |it: &std::path::PathBuf| format!("`{}`", shown_path(it));
+    let in_backticks = |it: &std::path::PathBuf| format!("`{}`", shown_path(it));
     let first = format!("The workspace is `{}`", shown_path(roots.first()));
     let others = roots.all().get(1..).unwrap_or_default();
     if others.is_empty() {
         return format!("{first}; absolute paths begin with it.");
     }
-    let names: Vec<String> = others.iter().take(MAX_NAMED).map(named).collect();
+    let names: Vec<String> = others.iter().take(MAX_NAMED).map(in_backticks).collect();
     let more = match others.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         count => format!(" and {count} more"),

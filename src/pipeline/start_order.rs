@@ -47,7 +47,7 @@ impl Arrival {
     }
 }
 
-/// A place in the order. A call that is dropped gives its place up, and the others keep keeper_end.
+/// A place in the order. A call that is dropped gives its place up, and the others keep theirs.
 #[derive(Debug)]
 struct StartPlace {
     order: StartOrder,
@@ -62,7 +62,7 @@ impl StartOrder {
     }
 
     /// Takes the next place.
-    pub(super) fn take(&self) -> StartPlace {
+    fn take(&self) -> StartPlace {
         let turn = Arc::new(Notify::new());
         let mut line = self.lock();
         let number = line.next;

@@ -96,7 +96,9 @@ fn simplify(schema: &mut Value, nulls: Nulls) {
     }
     for key in ["anyOf", "oneOf", "allOf"] {
         if let Some(Value::Array(children)) = node.get_mut(key) {
-            children.iter_mut().for_each(|it| simplify(it, nulls));
+            for child in children {
+                simplify(child, nulls);
+            }
         }
     }
 }

@@ -154,7 +154,7 @@ fn present(
                 && !window.capped
                 && window.long_lines == 0;
             let facts = ContentFacts {
-                encoding: Some(encoding.label().to_owned()),
+                encoding: Some(encoding.label()),
                 // What was not looked at is not counted.
                 total_lines: (!window.has_more).then_some(window.total_lines),
                 first_line: Some(window.first),
