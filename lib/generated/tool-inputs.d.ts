@@ -143,7 +143,7 @@ export interface ReadInput {
   pages?: string | undefined;
 }
 
-/** Input of `TaskOutput`. Reads what a background task has said, and tells whether it runs or how it ended. Waits until it has ended or `timeout` is over, unless `block` is false. Each call goes on where the last one stopped. */
+/** Input of `TaskOutput`. Reads what a background task has printed, and whether it runs or how it ended. Waits for its end, at most `timeout`, unless `block` is false. Each call continues where the last one stopped. */
 export interface TaskOutputInput {
   /** The id from the answer that started the task. */
   task_id: string;
@@ -155,7 +155,7 @@ export interface TaskOutputInput {
   offset?: number | undefined;
 }
 
-/** Input of `TaskStop`. Stops a background task with every process it has started, and answers when they are gone. TaskOutput still reads its output. */
+/** Input of `TaskStop`. Stops a background task and every process it started. TaskOutput still reads its output. */
 export interface TaskStopInput {
   /** The id from the answer that started the task. */
   task_id: string;
@@ -258,7 +258,7 @@ export interface ReadFileInput {
   endLine?: number | undefined;
 }
 
-/** Input of `read_many_files`. Reads several files at once and gives them one under the other, each below a line `=== path ===`. One that cannot be read shows its error there. All together may take 256 KiB: what does not fit is named at the end. */
+/** Input of `read_many_files`. Reads several files at once and gives them one under the other, each below a line `=== path ===`. One that cannot be read shows its error there. What exceeds 256 KiB in all is named at the end. */
 export interface ReadManyFilesInput {
   /** The files to read, absolute or relative to the workspace. */
   paths: string[];
@@ -284,7 +284,7 @@ export interface ShellInput {
   background?: boolean | undefined;
 }
 
-/** Input of `task_output`. Reads what a background task has said, and tells whether it runs or how it ended. Waits until it has ended or `timeout` is over, unless `block` is false. Each call goes on where the last one stopped. */
+/** Input of `task_output`. Reads what a background task has printed, and whether it runs or how it ended. Waits for its end, at most `timeout`, unless `block` is false. Each call continues where the last one stopped. */
 export interface ClassicTaskOutputInput {
   /** The id from the answer that started the task. */
   taskId: string;
@@ -296,7 +296,7 @@ export interface ClassicTaskOutputInput {
   offset?: number | undefined;
 }
 
-/** Input of `task_stop`. Stops a background task with every process it has started, and answers when they are gone. task_output still reads its output. */
+/** Input of `task_stop`. Stops a background task and every process it started. task_output still reads its output. */
 export interface ClassicTaskStopInput {
   /** The id from the answer that started the task. */
   taskId: string;

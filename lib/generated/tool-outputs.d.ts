@@ -236,7 +236,7 @@ export interface TaskOutputOutput {
   durationMs?: number;
   /** Where the next command starts. */
   cwd?: string;
-  /** What it is at. `running`: It runs. `completed`: It ended with exit code 0. `failed`: It ended in another way. `stopped`: It was stopped. */
+  /** What it is at. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
   state: "running" | "completed" | "failed" | "stopped";
   /** The byte of the output at which the text begins. */
   offset: number;
@@ -272,7 +272,7 @@ export interface TaskStopOutput {
   durationMs?: number;
   /** Where the next command starts. */
   cwd?: string;
-  /** What it is at. `running`: It runs. `completed`: It ended with exit code 0. `failed`: It ended in another way. `stopped`: It was stopped. */
+  /** What it is at. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
   state: "running" | "completed" | "failed" | "stopped";
 }
 
@@ -477,6 +477,8 @@ export interface ReadFileOutput {
 
 /** The `structuredContent` of `read_many_files`. */
 export interface ReadManyFilesOutput {
+  /** The directory that relative paths count from. */
+  root: string;
   /** The files that the answer is about, in the order they were asked for. */
   files: Array<{
     /** The path as it was asked for. */
@@ -568,7 +570,7 @@ export interface ClassicTaskOutputOutput {
   durationMs?: number;
   /** Where the next command starts. */
   cwd?: string;
-  /** What it is at. `running`: It runs. `completed`: It ended with exit code 0. `failed`: It ended in another way. `stopped`: It was stopped. */
+  /** What it is at. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
   state: "running" | "completed" | "failed" | "stopped";
   /** The byte of the output at which the text begins. */
   offset: number;
@@ -604,7 +606,7 @@ export interface ClassicTaskStopOutput {
   durationMs?: number;
   /** Where the next command starts. */
   cwd?: string;
-  /** What it is at. `running`: It runs. `completed`: It ended with exit code 0. `failed`: It ended in another way. `stopped`: It was stopped. */
+  /** What it is at. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
   state: "running" | "completed" | "failed" | "stopped";
 }
 

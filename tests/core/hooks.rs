@@ -353,7 +353,7 @@ async fn a_shell_command_reads_the_event_and_answers_by_exit_code_and_json() {
     let mut bed = TestBed::new();
     add_command(&mut bed, "echo allow", Duration::from_secs(20));
     let output = echo(&bed, "x").await;
-    assert!(error_of(&output).unwrap().1.contains("no JSON"), "{output:?}");
+    assert!(error_of(&output).unwrap().1.contains("is not JSON"), "{output:?}");
 }
 
 #[cfg(unix)]

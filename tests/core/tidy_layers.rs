@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 10] = [
     &["session"],
     &["tool"],
     &["policy", "registry", "tools"],
-    &["confirm", "hooks", "policy_files"],
+    &["confirm", "definition", "hooks", "policy_files"],
     &["pipeline"],
     &["mcp", "provider"],
     &["binding"],
