@@ -13,8 +13,9 @@ export default defineConfig({
     // A crash of the addon must end one worker, not the whole run.
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Far longer than any test takes on a loaded machine: it ends only what hangs.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // The runtime itself must load the package: vitest would transform it, make a second instance
     // for require, and hide how import and require really work.
     server: { deps: { external: [/\/(?:index\.m?js|(?:lib|native|bin)\/.*\.js)$/] } },

@@ -13,11 +13,10 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Any text that a command line can hold and a terminal would show as it is. */
+/** Any text that a command line can hold and people see as it is; what they would not see is written out. */
 const words = fc
   .string({ unit: "grapheme", maxLength: 60 })
-  // oxlint-disable-next-line no-control-regex -- what acts on a terminal is shown in another way
-  .map((text) => text.replaceAll(/[\0-\x09\x0b-\x1f\x7f-\x9f]/g, ""));
+  .map((text) => text.replaceAll(/(?![ \n])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu, ""));
 
 /** What a person is shown of an output: it, unless there is nothing to be seen. */
 function displayed(output: string, code: number): string {

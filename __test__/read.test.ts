@@ -788,7 +788,7 @@ describe("paths", () => {
 
   test.each([
     ["", "ValidationError", "it is empty"],
-    ["a\0b", "PathOutsideWorkspace", "has a NUL character"],
+    ["a\0b", "PathOutsideWorkspace", "contains a NUL character"],
     ["new/../../x", "PathOutsideWorkspace", "goes up from a directory that does not exist"],
   ])("the path %j is refused", async (path, type, cause) => {
     const { error } = await readRaw(path);

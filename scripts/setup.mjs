@@ -90,7 +90,7 @@ function hashOfSources() {
   ];
   for (const path of [
     ...files.map((file) => join(root, file)).filter(existsSync),
-    ...["crates", "src"].flatMap((folder) => filesUnder(join(root, folder))),
+    ...filesUnder(join(root, "src")),
   ]) {
     hash.update(`\0${relative(root, path)}\0`).update(readFileSync(path));
   }

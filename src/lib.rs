@@ -3,6 +3,7 @@
 //! One call, from top to bottom:
 //!
 //! 1. [`binding`] takes it from JavaScript (or [`mcp`] from an MCP client): a name and raw JSON.
+//!    [`host`] is the registry that both belong to, set up as the host wants it.
 //! 2. [`pipeline`] finds the tool in the [`registry`] and carries the call through the rest.
 //! 3. [`tool`] is the contract. `prepare` turns raw JSON into something that could run: validated,
 //!    coerced, every path resolved, everything it will touch declared.
@@ -23,6 +24,7 @@ pub mod confirm;
 pub mod definition;
 pub mod error;
 pub mod hooks;
+pub mod host;
 pub mod mcp;
 mod path_text;
 pub mod pipeline;

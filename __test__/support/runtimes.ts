@@ -24,7 +24,7 @@ export function runScript(
   runtime: string,
   args: string[],
   cwd = root,
-  patienceMs = 25_000,
+  patienceMs = 100_000,
   { env, ...user }: { env?: Record<string, string>; uid?: number; gid?: number } = {},
 ): Promise<Ended> {
   return new Promise((resolve) => {

@@ -13,14 +13,11 @@ use napi::{
 use napi_derive::napi;
 use serde_json::{Value, json};
 
-use super::{
-    callbacks::Listener,
-    cancel::CancelHandle,
-    envelope::{misuse, parsed},
-};
+use super::{callbacks::Listener, cancel::CancelHandle, envelope::misuse};
 use crate::{
     confirm::{ConfirmationAnswer, MessageBus, Unanswered},
     error::{ErrorKind, ToolError},
+    host::parsed,
 };
 
 /// Carries requests to JavaScript's listeners and their answers back.

@@ -15,12 +15,13 @@ use super::{
     bus::NativeMessageBus,
     callbacks::Listener,
     cancel::CancelHandle,
-    envelope::{misuse, parsed, parsed_input, sealed},
+    envelope::{misuse, sealed},
     registry::NativeRegistry,
     wire::{invocation_wire, result_wire},
 };
 use crate::{
     error::{ErrorKind, ToolError},
+    host::{parsed, parsed_input},
     pipeline::{CallOptions, Description, ToolCall, TurnCall, TurnOrder},
     provider::{ResultFormat, result_json},
     tool::{Backlog, Progress, ProgressSink, ToolOutput},
@@ -54,8 +55,8 @@ impl NativeRegistry {
         >,
         bus: Option<&NativeMessageBus>,
     ) -> Result<PromiseRaw<'env, String>> {
-        let pipeline = Arc::clone(&self.pipeline);
-        let structured_content = self.structured_content;
+        let pipeline = Arc::clone(&self.host.pipeline);
+        let structured_content = self.host.structured_content;
         let watcher = Watcher::new(progress);
         let bus = bus.map(|it| Arc::clone(&it.bus));
         // Here and not in the future: this is the thread the calls come from, in their order. A call
@@ -115,7 +116,7 @@ impl NativeRegistry {
             Listener,
         >,
     ) -> Result<PromiseRaw<'env, String>> {
-        let pipeline = Arc::clone(&self.pipeline);
+        let pipeline = Arc::clone(&self.host.pipeline);
         let watcher = Watcher::new(progress);
         let prepared = (|| {
             pipeline.refuse_when_closed()?;
@@ -154,7 +155,7 @@ impl NativeRegistry {
         tool_use_id: String,
         session_id: Option<String>,
     ) -> Result<PromiseRaw<'env, String>> {
-        let pipeline = Arc::clone(&self.pipeline);
+        let pipeline = Arc::clone(&self.host.pipeline);
         env.spawn_future(async move {
             let undone = pipeline.undo(tool_use_id, session_id).await;
             Ok(sealed(undone.map(|it| json!(it).to_string())))
@@ -169,7 +170,7 @@ impl NativeRegistry {
             // What is wrong with an input is told when the call runs.
             let input = parsed_input(&input).unwrap_or_default();
             let Description { text, locations } =
-                self.pipeline.describe(&ToolCall { name, input }, options)?;
+                self.host.pipeline.describe(&ToolCall { name, input }, options)?;
             Ok(json!({ "description": text, "locations": locations }).to_string())
         })())
     }
@@ -185,7 +186,7 @@ impl NativeRegistry {
         facts: Option<String>,
         cancel: Option<&CancelHandle>,
     ) -> Result<PromiseRaw<'env, String>> {
-        let pipeline = Arc::clone(&self.pipeline);
+        let pipeline = Arc::clone(&self.host.pipeline);
         let options = call_options(facts.as_deref(), cancel, &Watcher::new(None));
         env.spawn_future(async move {
             let question = async {

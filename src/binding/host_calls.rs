@@ -8,12 +8,16 @@ use std::{
     },
 };
 
+use async_trait::async_trait;
 use napi::{Status, threadsafe_function::ThreadsafeFunctionCallMode};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::callbacks::HostListener;
-use crate::tool::{Progress, ProgressSink};
+use crate::{
+    host::HostFunction,
+    tool::{Progress, ProgressSink},
+};
 
 /// The calls, by key.
 pub(super) struct HostCalls {
@@ -39,8 +43,8 @@ impl HostCalls {
     }
 
     /// The function of a number, which the facade keeps for as long as this is kept.
-    pub(super) fn function(self: &Arc<Self>, number: u32) -> HostFunction {
-        HostFunction { calls: Arc::clone(self), number }
+    pub(super) fn function(self: &Arc<Self>, number: u32) -> Arc<dyn HostFunction> {
+        Arc::new(NumberedFunction { calls: Arc::clone(self), number })
     }
 
     /// Hands on what a handler told of its progress; nothing once its call has ended.
@@ -88,22 +92,15 @@ impl HostCalls {
     }
 }
 
-/// A function of the host. The facade forgets it when the last who might call it is gone, which can be
-/// later than its tool was unregistered.
-pub(super) struct HostFunction {
+/// A function that the facade keeps under a number, until this is dropped.
+struct NumberedFunction {
     calls: Arc<HostCalls>,
     number: u32,
 }
 
-impl HostFunction {
-    /// Calls the function and waits for its answer, JSON in a shape of the facade. Nothing when
-    /// JavaScript cannot be reached. Dropped before the answer, it aborts the function's signal.
-    pub(super) async fn call(
-        &self,
-        input: &Value,
-        context: &Value,
-        progress: ProgressSink,
-    ) -> Option<String> {
+#[async_trait]
+impl HostFunction for NumberedFunction {
+    async fn call(&self, input: &Value, context: &Value, progress: ProgressSink) -> Option<String> {
         let key = self.new_key();
         let (answer, answered) = oneshot::channel();
         self.calls.lock().insert(key, Waiting { answer, progress });
@@ -114,18 +111,16 @@ impl HostFunction {
         answered.await.ok()
     }
 
-    /// A number that no other call has, for what the facade keeps between several calls of a function.
-    pub(super) fn new_key(&self) -> u32 {
+    fn new_key(&self) -> u32 {
         self.calls.next_key.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Has the facade let go of what it keeps under a key; a last word goes along.
-    pub(super) fn let_go(&self, key: u32, last_word: &str) {
+    fn release_key(&self, key: u32, last_word: &str) {
         self.calls.tell("letGo", key, self.number, last_word.to_owned(), String::new());
     }
 }
 
-impl Drop for HostFunction {
+impl Drop for NumberedFunction {
     fn drop(&mut self) {
         self.calls.tell("forget", 0, self.number, String::new(), String::new());
     }

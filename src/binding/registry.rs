@@ -3,10 +3,7 @@
 use std::{
     cell::Cell,
     rc::Rc,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Weak},
 };
 
 use napi::{
@@ -22,31 +19,22 @@ use super::{
     callbacks::{HostListener, Listener},
     envelope::{misuse, sealed},
     host_calls::HostCalls,
-    host_tool::{HostTool, HostToolSpec},
     listing::{builtin_specs, tool_info},
     mcp::McpLine,
-    options::{Built, Options, read},
-    policy::PolicySetup,
 };
 use crate::{
-    definition::{Definitions, StructuredContent},
     error::{ErrorKind, ToolError},
-    mcp::{Connection, ServedTools, ServerIdentity},
+    host::{HostOptions, HostRegistry, HostToolSpec, RegisteredTool, validated},
     pipeline::Pipeline,
     process::TaskInfo,
     provider::{DefinitionFormat, Strictness, definitions},
-    registry::Snapshot,
 };
 
 /// The registry and all that stands behind it.
 #[napi(custom_finalize)]
 pub struct NativeRegistry {
-    pub(super) pipeline: Arc<Pipeline>,
-    identity: ServerIdentity,
-    pub(super) structured_content: StructuredContent,
-    setup: Mutex<PolicySetup>,
+    pub(super) host: HostRegistry,
     host_calls: Arc<HostCalls>,
-    lines: AtomicU64,
     end_with_env: Option<(CleanupEnvHook<Ends>, Ends)>,
 }
 
@@ -64,20 +52,18 @@ impl NativeRegistry {
         bus: &NativeMessageBus,
     ) -> Result<Self> {
         let host_calls = Arc::new(HostCalls::new(host));
-        let Built { pipeline, identity, structured_content, setup } =
-            read::<Options>(&options, "option", ErrorKind::InvalidOptions)
-                .and_then(|options| options.build(Arc::clone(&bus.bus), &host_calls))
-                .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
-        let (pipeline, setup) = (Arc::new(pipeline), Mutex::new(setup));
-        // A worker that ends takes nobody's calls back by itself: they run on other threads, and hold
-        // what they need.
-        let ends: Ends = Rc::new(Cell::new(Arc::downgrade(&pipeline)));
+        let functions = Arc::clone(&host_calls);
+        let function = move |number| functions.function(number);
+        let host = validated::<HostOptions>(&options, "option", ErrorKind::InvalidOptions)
+            .and_then(|options| HostRegistry::new(options, Arc::clone(&bus.bus), &function))
+            .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
+        // Calls run on other threads and hold what they need, so they would go on after their worker.
+        let ends: Ends = Rc::new(Cell::new(Arc::downgrade(&host.pipeline)));
         let end_with_env = env
             .add_env_cleanup_hook(Rc::clone(&ends), |ends| end(&ends))
             .ok()
             .map(|hook| (hook, ends));
-        let lines = AtomicU64::new(1);
-        Ok(Self { pipeline, identity, structured_content, setup, host_calls, lines, end_with_env })
+        Ok(Self { host, host_calls, end_with_env })
     }
 
     /// Registers a host's tool, whose handler is the function of a number. Gives `{ id, name }`.
@@ -85,10 +71,8 @@ impl NativeRegistry {
     pub fn register(&self, spec: String, handler: u32) -> String {
         let handler = self.host_calls.function(handler);
         sealed((|| {
-            let spec: HostToolSpec = read(&spec, "field", ErrorKind::InvalidTool)?;
-            let (tool, source) = HostTool::from_host(spec, handler)?;
-            let name = tool.spec().name.clone();
-            let id = self.pipeline.registry.register(tool, source)?;
+            let spec: HostToolSpec = validated(&spec, "field", ErrorKind::InvalidTool)?;
+            let RegisteredTool { id, name } = self.host.register(spec, handler)?;
             Ok(json!({ "id": id, "name": name }).to_string())
         })())
     }
@@ -111,49 +95,48 @@ impl NativeRegistry {
     /// Removes a tool; gives its own name, which may not be the one it was asked by.
     #[napi(catch_unwind)]
     pub fn unregister(&self, name: String) -> Option<String> {
-        self.pipeline.registry.unregister(&name)
+        self.host.pipeline.registry.unregister(&name)
     }
 
     /// Removes MCP tools by prefix; gives their names.
     #[napi(catch_unwind)]
     pub fn unregister_mcp_tools(&self, prefix: String) -> Vec<String> {
-        self.pipeline.registry.unregister_mcp(&prefix)
+        self.host.pipeline.registry.unregister_mcp(&prefix)
     }
 
     /// The registration's id of a name or alias.
     #[napi(catch_unwind)]
     pub fn lookup(&self, name: String) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "a process makes no 2^53 registrations")]
-        self.pipeline.registry.snapshot().find(&name).map(|entry| entry.id as f64)
+        self.host.pipeline.registry.snapshot().find(&name).map(|entry| entry.id as f64)
     }
 
     /// Every name, in order.
     #[napi(catch_unwind)]
     pub fn names(&self) -> Vec<String> {
-        let tools = self.pipeline.registry.snapshot();
-        tools.entries().map(|entry| entry.tool.spec().name.clone()).collect()
+        self.host.names()
     }
 
     /// How many tools there are.
     #[napi(catch_unwind)]
     pub fn count(&self) -> u32 {
-        u32::try_from(self.pipeline.registry.snapshot().len()).unwrap_or(u32::MAX)
+        u32::try_from(self.host.pipeline.registry.snapshot().len()).unwrap_or(u32::MAX)
     }
 
     /// One tool's info as JSON.
     #[napi(catch_unwind)]
     pub fn info(&self, name: String) -> Option<String> {
-        let tools = self.pipeline.registry.snapshot();
-        let definitions = self.definitions_of(&tools);
-        tools.find(&name).map(|it| tool_info(it, &definitions, &self.pipeline).to_string())
+        let tools = self.host.pipeline.registry.snapshot();
+        let definitions = self.host.definitions(&tools);
+        tools.find(&name).map(|it| tool_info(it, &definitions, &self.host.pipeline).to_string())
     }
 
     /// Every tool's info as JSON.
     #[napi(catch_unwind)]
     pub fn infos(&self) -> String {
-        let tools = self.pipeline.registry.snapshot();
-        let definitions = self.definitions_of(&tools);
-        let infos = tools.entries().map(|it| tool_info(it, &definitions, &self.pipeline));
+        let tools = self.host.pipeline.registry.snapshot();
+        let definitions = self.host.definitions(&tools);
+        let infos = tools.entries().map(|it| tool_info(it, &definitions, &self.host.pipeline));
         infos.collect::<Value>().to_string()
     }
 
@@ -165,21 +148,21 @@ impl NativeRegistry {
                 .parse()
                 .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
             let strictness = if strict { Strictness::Strict } else { Strictness::Guided };
-            let tools = self.pipeline.registry.snapshot();
-            Ok(definitions(self.definitions_of(&tools).all(), format, strictness).to_string())
+            let tools = self.host.pipeline.registry.snapshot();
+            Ok(definitions(self.host.definitions(&tools).all(), format, strictness).to_string())
         })())
     }
 
     /// True when policy allows a call of the tool of which nothing more is known.
     #[napi(catch_unwind)]
     pub fn is_allowed(&self, name: String, session_id: Option<String>) -> bool {
-        self.pipeline.is_allowed(&name, session_id.as_deref())
+        self.host.pipeline.is_allowed(&name, session_id.as_deref())
     }
 
     /// True when the tool is switched off.
     #[napi(catch_unwind)]
     pub fn is_disabled(&self, name: String) -> bool {
-        self.pipeline.registry.snapshot().is_disabled(&name)
+        self.host.pipeline.registry.snapshot().is_disabled(&name)
     }
 
     /// Opens a line for an in-process MCP client; `send` takes the server's messages.
@@ -188,14 +171,11 @@ impl NativeRegistry {
         &self,
         #[napi(ts_arg_type = "(message: string) => void")] send: Listener,
     ) -> McpLine {
-        let session = format!("mcp-{}", self.lines.fetch_add(1, Ordering::Relaxed));
-        let tools = ServedTools::new(Arc::clone(&self.pipeline), session, self.structured_content);
-        let identity = tools.introduced(self.identity.clone());
         let outgoing = move |message| {
-            // A client whose environment has ended hears nothing more; there is nobody to tell.
+            // A client whose environment has ended needs no more messages.
             let _ = send.call(message, ThreadsafeFunctionCallMode::NonBlocking);
         };
-        let (line, serve) = Connection::open(Arc::new(tools), identity, Arc::new(outgoing));
+        let (line, serve) = self.host.connect(Arc::new(outgoing));
         napi::bindgen_prelude::spawn(serve);
         McpLine::new(line)
     }
@@ -203,7 +183,7 @@ impl NativeRegistry {
     /// Every task that runs or is remembered, as JSON.
     #[napi(catch_unwind)]
     pub fn tasks(&self) -> String {
-        let tasks = self.pipeline.sessions.tasks().list();
+        let tasks = self.host.pipeline.sessions.tasks().list();
         let infos: Vec<TaskInfo> = tasks.iter().map(|it| TaskInfo::of(it)).collect();
         serde_json::to_string(&infos).unwrap_or_else(|_| "[]".to_owned())
     }
@@ -211,7 +191,7 @@ impl NativeRegistry {
     /// How many tasks run.
     #[napi(catch_unwind)]
     pub fn running_tasks(&self) -> u32 {
-        u32::try_from(self.pipeline.sessions.tasks().running()).unwrap_or(u32::MAX)
+        u32::try_from(self.host.pipeline.sessions.tasks().running()).unwrap_or(u32::MAX)
     }
 
     /// Hands every event of tasks to a listener: those that are kept, then those that come.
@@ -220,7 +200,7 @@ impl NativeRegistry {
         &self,
         #[napi(ts_arg_type = "(event: string) => void")] listener: Listener,
     ) {
-        self.pipeline.sessions.tasks().on_event(move |event| {
+        self.host.pipeline.sessions.tasks().on_event(move |event| {
             if let Ok(text) = serde_json::to_string(event) {
                 listener.call(text, ThreadsafeFunctionCallMode::NonBlocking);
             }
@@ -230,10 +210,10 @@ impl NativeRegistry {
     /// Ends every running call; later ones are refused. Kept when every command is gone.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, ()>> {
-        self.pipeline.closed.cancel();
-        let tasks = Arc::clone(self.pipeline.sessions.tasks());
+        self.host.close();
+        let commands_gone = self.host.commands_gone();
         env.spawn_future(async move {
-            tasks.shut_down().await;
+            commands_gone.await;
             Ok(())
         })
     }
@@ -251,7 +231,7 @@ impl ObjectFinalize for NativeRegistry {
     fn finalize(mut self, env: Env) -> Result<()> {
         self.host_calls.release();
         if let Some((hook, ends)) = self.end_with_env.take() {
-            if !self.pipeline.closed.is_cancelled() {
+            if !self.host.pipeline.is_closed() {
                 end(&ends);
             }
             // The hook itself is never freed; what it refers to can be.
@@ -268,18 +248,7 @@ type Ends = Rc<Cell<Weak<Pipeline>>>;
 /// Ends every call and every command of a registry whose environment ends.
 fn end(ends: &Ends) {
     if let Some(pipeline) = ends.take().upgrade() {
-        pipeline.closed.cancel();
-        pipeline.sessions.tasks().abandon();
-    }
-}
-
-impl NativeRegistry {
-    fn definitions_of<'a>(&self, tools: &'a Snapshot) -> Definitions<'a> {
-        Definitions::new(tools, self.pipeline.sessions.roots(), self.structured_content)
-    }
-
-    pub(super) fn setup(&self) -> MutexGuard<'_, PolicySetup> {
-        self.setup.lock().unwrap_or_else(PoisonError::into_inner)
+        pipeline.abandon();
     }
 }
 

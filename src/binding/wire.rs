@@ -17,7 +17,7 @@ pub(super) fn result_wire(output: &ToolOutput) -> String {
     if !output.content.iter().any(|block| long_text(block).is_some()) {
         return json(&view);
     }
-    let content: Vec<Block<'_>> = output.content.iter().map(Block::from).collect();
+    let content: Vec<WireBlock<'_>> = output.content.iter().map(WireBlock::from).collect();
     let texts: Vec<&str> = output.content.iter().filter_map(long_text).collect();
     let view = ResultView {
         content: &content,
@@ -46,12 +46,12 @@ pub(super) fn invocation_wire(output: &ToolOutput) -> String {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Block<'a> {
+enum WireBlock<'a> {
     Whole(&'a Content),
     Length { r#type: &'static str, text: usize },
 }
 
-impl<'a> From<&'a Content> for Block<'a> {
+impl<'a> From<&'a Content> for WireBlock<'a> {
     fn from(block: &'a Content) -> Self {
         match long_text(block) {
             Some(text) => Self::Length { r#type: "text", text: utf16_length(text) },

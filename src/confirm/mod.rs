@@ -101,7 +101,7 @@ impl Confirmations {
         };
         // Boxed because few calls get here: otherwise the future of every call would be as large as this
         // one.
-        let Shown { prepared, file: shown_file, mut details } =
+        let ShownCall { prepared, file: shown_file, mut details } =
             Box::pin(details(prepared, statement, &asking, spec, cx)).await?;
         let identity = [prepared.input().clone(), json!(&*cx.tool_use_id), json!(cx.session.id)];
         details.extend(IDENTITY.map(str::to_owned).into_iter().zip(identity));
@@ -168,7 +168,7 @@ impl Confirmations {
 const IDENTITY: [&str; 3] = ["input", "toolUseId", "sessionId"];
 
 /// What a person is shown of a call.
-pub(crate) struct Shown {
+pub(crate) struct ShownCall {
     /// The call.
     pub(crate) prepared: Box<dyn Prepared>,
     /// The file that a change of it is shown of.
@@ -185,7 +185,7 @@ pub(crate) async fn details(
     asking: &Asking,
     spec: &ToolSpec,
     cx: &ToolContext,
-) -> Result<Shown, ToolError> {
+) -> Result<ShownCall, ToolError> {
     let aside = cx.clone();
     let made_aside = cx.blocking(move |_| {
         let preview = prepared.preview(&aside);
@@ -227,7 +227,7 @@ pub(crate) async fn details(
             .into_iter()
             .filter_map(|(key, it)| Some((key.to_owned(), Value::String(it?)))),
     );
-    Ok(Shown { prepared, file, details })
+    Ok(ShownCall { prepared, file, details })
 }
 
 /// What the tool says of the risk of its call, unless a rule says that it is higher.

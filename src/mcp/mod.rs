@@ -1,9 +1,15 @@
-//! The Model Context Protocol, as far as it has to do with the registry. The protocol itself is
-//! `crates/mcp-server`.
+//! The Model Context Protocol. The registry's tools are served to in-process clients here, on rmcp, which
+//! nothing else names.
+//!
+//! A [`Connection`] hands messages over between a client and rmcp. The server answers the requests, and
+//! [`ServedTools`] says what one client may list and call: the same definitions and the same pipeline as
+//! every other door.
 
-mod names;
+mod connection;
+mod served_tools;
 mod server;
+mod tool_name;
 
-pub use names::mcp_tool_name;
-pub use server::ServedTools;
-pub use toolwright_mcp_server::{Connection, ServerIdentity};
+pub use connection::Connection;
+pub use served_tools::{ServedTools, ServerIdentity};
+pub use tool_name::mcp_tool_name;

@@ -86,7 +86,7 @@ pub struct Pipeline {
     /// The limits that hold for every call.
     pub limits: Limits,
     /// Cancelled when the registry is closed, which ends every running call.
-    pub closed: CancellationToken,
+    pub(super) closed: CancellationToken,
     calls: AtomicU64,
     start_order: StartOrder,
 }
@@ -243,6 +243,22 @@ impl Pipeline {
             .and_then(|id| tools.find_replaced(id))
             .or_else(|| tools.find_called(name))
             .ok_or_else(|| unknown_tool(tools, name))
+    }
+
+    /// Ends every running call, and refuses later ones.
+    pub fn close(&self) {
+        self.closed.cancel();
+    }
+
+    /// True once the registry is closed.
+    pub fn is_closed(&self) -> bool {
+        self.closed.is_cancelled()
+    }
+
+    /// Closes without waiting for anything: calls and commands end by themselves.
+    pub fn abandon(&self) {
+        self.close();
+        self.sessions.tasks().abandon();
     }
 
     /// Returns an error once the registry is closed.

@@ -10,7 +10,7 @@ use super::{
     panic_fence::fenced,
 };
 use crate::{
-    confirm::{Shown, details},
+    confirm::{ShownCall, details},
     error::ToolError,
     hooks::HookVerdict,
     policy::Decision,
@@ -95,7 +95,7 @@ impl Pipeline {
             Decision::Deny(error) => Err(error),
             Decision::Ask(asking) => {
                 let spec = entry.tool.spec();
-                let Shown { details, .. } =
+                let ShownCall { details, .. } =
                     details(prepared, statement.as_ref(), &asking, spec, &cx).await?;
                 Ok(Some(details.into()))
             }

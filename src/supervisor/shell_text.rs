@@ -34,7 +34,7 @@ enum OpenDelimiter {
 }
 
 /// A here-document that begins with the next line.
-struct HereDocument {
+struct HereDocumentStart {
     end: Vec<u8>,
     strips_tabs: bool,
 }
@@ -76,7 +76,7 @@ struct TextScan<'a> {
     text: &'a [u8],
     at: usize,
     open: Vec<OpenDelimiter>,
-    documents: Vec<HereDocument>,
+    documents: Vec<HereDocumentStart>,
     words: KeywordBalance,
 }
 
@@ -209,7 +209,7 @@ impl TextScan<'_> {
                 _ => end.push(byte),
             }
         }
-        self.documents.push(HereDocument { end, strips_tabs });
+        self.documents.push(HereDocumentStart { end, strips_tabs });
         true
     }
 

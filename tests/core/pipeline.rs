@@ -75,7 +75,7 @@ async fn closing_ends_running_calls_and_refuses_new_ones() {
         async move { bed.call("diagnostic_sleep", json!({ "ms": 600_000 })).await }
     });
     tokio::task::yield_now().await;
-    bed.pipeline.closed.cancel();
+    bed.pipeline.close();
     assert_eq!(error_kind(&running.await.unwrap()), Some(ErrorKind::RegistryClosed));
     let late = bed.call("diagnostic_echo", json!({})).await;
     assert_eq!(error_kind(&late), Some(ErrorKind::RegistryClosed));

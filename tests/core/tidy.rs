@@ -1,6 +1,7 @@
 //! Rules of the tree that no compiler checks.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -37,11 +38,49 @@ fn napi_is_named_in_the_binding_alone() {
 }
 
 #[test]
-fn rmcp_is_named_in_its_own_crate_alone() {
+fn rmcp_is_named_in_its_own_module_alone() {
     for path in source_files(&src()) {
+        let below = path.strip_prefix(src()).unwrap();
         let names_rmcp = fs::read_to_string(&path).unwrap().contains("rmcp::");
-        assert!(!names_rmcp, "{} names rmcp", path.display());
+        assert!(!names_rmcp || below.starts_with("mcp"), "{} names rmcp", below.display());
     }
+}
+
+/// The types that every tool has, each in its own file.
+const TYPES_OF_TOOLS: [&str; 2] = ["Input", "Plan"];
+
+#[test]
+fn a_type_name_means_one_thing() {
+    let mut places: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+    for path in source_files(&src()) {
+        let text = fs::read_to_string(&path).unwrap();
+        for line in text.lines() {
+            // The types of a trait's implementation are indented.
+            let is_nested = line.starts_with(' ');
+            let line = line.trim_start();
+            let line = line.strip_prefix("pub").unwrap_or(line);
+            let line = match line.strip_prefix('(') {
+                Some(rest) => rest.split_once(')').map_or(line, |it| it.1),
+                None => line,
+            };
+            let mut words = line.split_whitespace();
+            let keyword = words.next().unwrap_or_default();
+            let declares = ["struct", "enum", "trait", "union"].contains(&keyword)
+                || (keyword == "type" && !is_nested);
+            if !declares {
+                continue;
+            }
+            let is_part = |it: &char| it.is_alphanumeric() || *it == '_';
+            let name: String =
+                words.next().unwrap_or_default().chars().take_while(is_part).collect();
+            if !TYPES_OF_TOOLS.contains(&name.as_str()) {
+                let below = path.strip_prefix(src()).unwrap().to_owned();
+                places.entry(name).or_default().insert(below);
+            }
+        }
+    }
+    places.retain(|_, files| files.len() > 1);
+    assert!(places.is_empty(), "these names stand for several types: {places:#?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use super::tidy::{source_files, src};
 
 /// The modules below `src/`, lowest layer first. Modules of one layer do not name each other.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 11] = [
     &["terminal", "terminal_parser"],
     &["error", "path_text", "regular_file"],
     &["workspace", "process", "shell"],
@@ -15,6 +15,7 @@ const LAYERS: [&[&str]; 10] = [
     &["confirm", "definition", "hooks", "policy_files"],
     &["pipeline"],
     &["mcp", "provider"],
+    &["host"],
     &["binding"],
 ];
 

@@ -174,7 +174,7 @@ struct WalkThread<'r, 'a, G: Gather, V> {
 }
 
 /// The context in which a directory is listed.
-struct Arrival<'a> {
+struct FolderContext<'a> {
     rules: Option<&'a Arc<Rules>>,
     left_out: bool,
     noticed: Noticed,
@@ -202,7 +202,7 @@ where
                 let unapplied = std::mem::take(&mut *unapplied);
                 let noticed = Noticed { unapplied, ..Noticed::default() };
                 let rules = self.run.rules.as_ref();
-                self.list(*folder, Arrival { rules, left_out: false, noticed })
+                self.list(*folder, FolderContext { rules, left_out: false, noticed })
             }
             WalkWork::Entries { listed, from, to, .. } => self.go_to(&listed, from, to),
         };
@@ -229,7 +229,7 @@ where
         match folder.enter(name) {
             Ok(entered) => {
                 let (rules, left_out) = (rules.as_ref(), entry.left_out);
-                self.list(entered, Arrival { rules, left_out, noticed })
+                self.list(entered, FolderContext { rules, left_out, noticed })
             }
             // It was removed since its parent was listed, so nothing is missing from the answer.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => (None, None),
@@ -253,9 +253,9 @@ where
     fn list(
         &mut self,
         folder: Folder,
-        arrival: Arrival<'_>,
+        arrival: FolderContext<'_>,
     ) -> (Option<G::Result>, Option<WalkWork>) {
-        let Arrival { rules: above, left_out, mut noticed } = arrival;
+        let FolderContext { rules: above, left_out, mut noticed } = arrival;
         let mut names = NameList::default();
         let mut rule_files = RuleFiles::default();
         let mut seen = 0_usize;

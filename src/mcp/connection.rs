@@ -1,4 +1,4 @@
-//! A client in the same process: messages are JSON texts handed over, not bytes on a wire.
+//! The connection of a client in the same process: messages are handed over as JSON texts.
 
 use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc};
 
@@ -14,38 +14,41 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    server::{KeptArrival, Server, ServerIdentity},
-    tools::Tools,
+use super::{
+    ServedTools,
+    server::{KeptArrival, McpServer},
 };
 
 type Outgoing = Arc<dyn Fn(String) + Send + Sync>;
 
-/// The server's end of one client's line.
+/// The server's end of the connection to one client.
 pub struct Connection {
     incoming: mpsc::UnboundedSender<RxJsonRpcMessage<RoleServer>>,
     outgoing: Outgoing,
-    gone: CancellationToken,
+    disconnected: CancellationToken,
 }
 
 impl Connection {
-    /// Opens a line. The future serves it until the line is closed; somebody has to drive it.
+    /// Opens a connection. The future serves the client until the connection is closed; the caller has to
+    /// run it.
     pub fn open(
-        tools: Arc<dyn Tools>,
-        identity: ServerIdentity,
+        tools: ServedTools,
         outgoing: Arc<dyn Fn(String) + Send + Sync>,
     ) -> (Self, Pin<Box<dyn Future<Output = ()> + Send>>) {
-        let gone = CancellationToken::new();
+        let disconnected = CancellationToken::new();
         let (sender, incoming) = mpsc::unbounded_channel();
-        let outgoing_of_line = Arc::clone(&outgoing);
-        let arriving = Arc::clone(&tools);
-        let line = Line { incoming, outgoing: outgoing_of_line, tools: arriving, begun: false };
-        let server = Server { tools, identity, gone: gone.clone() };
-        let closing = gone.clone();
+        let transport = InProcessTransport {
+            incoming,
+            outgoing: Arc::clone(&outgoing),
+            tools: tools.clone(),
+            has_request: false,
+        };
+        let server = McpServer { tools, disconnected: disconnected.clone() };
+        let closing = disconnected.clone();
         let serve = async move {
             let until_closed = async {
-                if let Ok(running) = serve_server(server, line).await {
-                    // How the line ended makes no difference: there is nobody left to tell.
+                if let Ok(running) = Box::pin(serve_server(server, transport)).await {
+                    // No one is left who could be told how the connection ended.
                     drop(running.waiting().await);
                 }
             };
@@ -54,21 +57,21 @@ impl Connection {
                 () = closing.cancelled() => {}
             }
         };
-        (Self { incoming: sender, outgoing, gone }, Box::pin(serve))
+        (Self { incoming: sender, outgoing, disconnected }, Box::pin(serve))
     }
 
-    /// Takes one message of the client.
+    /// Receives one message of the client.
     pub fn receive(&self, message: &str) {
         match serde_json::from_str(message) {
-            // A line that is closed takes no more messages.
+            // After closing, messages are dropped.
             Ok(message) => drop(self.incoming.send(message)),
             Err(err) => self.refuse(message, &err),
         }
     }
 
-    /// Ends the line and every call that came over it.
-    pub fn close(&self) {
-        self.gone.cancel();
+    /// Ends the connection and all its running calls.
+    pub(crate) fn close(&self) {
+        self.disconnected.cancel();
     }
 
     fn refuse(&self, message: &str, err: &serde_json::Error) {
@@ -81,16 +84,16 @@ impl Connection {
     }
 }
 
-/// The id alone. What cannot be read beside it is skipped, so that its sender still gets an answer.
+/// The id of a message that cannot be parsed as a whole, so that its sender still gets an answer.
 fn id_of(message: &str) -> Value {
     #[derive(Deserialize)]
-    struct JustTheId {
+    struct MessageId {
         #[serde(default)]
         id: Value,
     }
     // The derived type would also read an array.
     let is_object = message.trim_start().starts_with('{');
-    let read = || serde_json::from_str::<JustTheId>(message).ok();
+    let read = || serde_json::from_str::<MessageId>(message).ok();
     is_object.then(read).flatten().map_or(Value::Null, |it| it.id)
 }
 
@@ -100,15 +103,15 @@ impl Drop for Connection {
     }
 }
 
-struct Line {
+struct InProcessTransport {
     incoming: mpsc::UnboundedReceiver<RxJsonRpcMessage<RoleServer>>,
     outgoing: Outgoing,
-    tools: Arc<dyn Tools>,
-    /// Whether a request has come; rmcp gives up a line whose first message asks nothing.
-    begun: bool,
+    tools: ServedTools,
+    /// Whether a request has arrived. rmcp gives up a connection whose first message is none.
+    has_request: bool,
 }
 
-impl Transport<RoleServer> for Line {
+impl Transport<RoleServer> for InProcessTransport {
     type Error = Infallible;
 
     fn send(
@@ -124,16 +127,16 @@ impl Transport<RoleServer> for Line {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let mut message = self.incoming.recv().await?;
-            self.begun |= matches!(message, JsonRpcMessage::Request(_));
-            if !self.begun {
+            self.has_request |= matches!(message, JsonRpcMessage::Request(_));
+            if !self.has_request {
                 continue;
             }
-            // rmcp makes a task of every request, and tasks begin in any order.
+            // rmcp runs every request in a task of its own, and tasks start in any order.
             if let JsonRpcMessage::Request(request) = &mut message
                 && let ClientRequest::CallToolRequest(call) = &mut request.request
             {
-                let arrived = self.tools.arrive(&call.params.name);
-                call.extensions.insert(KeptArrival::new(arrived));
+                let arrival = self.tools.arrival(&call.params.name);
+                call.extensions.insert(KeptArrival::new(arrival));
             }
             return Some(message);
         }

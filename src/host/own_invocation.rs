@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    host_calls::HostFunction,
-    host_tool::{AnswerError, gone},
+    HostFunction,
+    handler_answer::{AnswerError, unreachable_host},
 };
 use crate::{
     error::{ErrorKind, ToolError},
@@ -20,7 +20,7 @@ use crate::{
 
 /// The facade's invocation of one call, known by its key.
 pub(super) struct OwnInvocation {
-    function: Arc<HostFunction>,
+    function: Arc<dyn HostFunction>,
     tool: String,
     key: u32,
     /// True once the facade may keep one.
@@ -32,7 +32,7 @@ pub(super) struct OwnInvocation {
 /// What the facade tells of an invocation.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Word {
+enum InvocationMessage {
     /// What it says of its call.
     Said(Said),
     /// It threw when it was asked whether somebody has to confirm it: it wants not to run.
@@ -53,7 +53,7 @@ struct Said {
 }
 
 impl OwnInvocation {
-    pub(super) fn new(function: &Arc<HostFunction>, tool: &str) -> Self {
+    pub(super) fn new(function: &Arc<dyn HostFunction>, tool: &str) -> Self {
         Self {
             function: Arc::clone(function),
             tool: tool.to_owned(),
@@ -96,7 +96,7 @@ impl OwnInvocation {
 
     async fn word(&self, input: &Value, context: &Value) -> Result<Said, ToolError> {
         let answered = self.function.call(input, context, ProgressSink::default()).await;
-        let answer = answered.ok_or_else(|| gone(&self.tool))?;
+        let answer = answered.ok_or_else(|| unreachable_host(&self.tool))?;
         let name = &self.tool;
         let refusal = |message: String, reason: String| {
             ToolError::new(ErrorKind::PolicyDenied, message).with_details(
@@ -106,15 +106,15 @@ impl OwnInvocation {
             )
         };
         match serde_json::from_str(&answer) {
-            Ok(Word::Said(said)) => Ok(said),
-            Ok(Word::Refused(words)) => Err(refusal(
+            Ok(InvocationMessage::Said(said)) => Ok(said),
+            Ok(InvocationMessage::Refused(words)) => Err(refusal(
                 format!(
                     "`{name}` refuses the call: {words}; do it in another way, or ask the user"
                 ),
                 format!("`shouldConfirmExecute` of `{name}` threw: {words}"),
             )),
-            Ok(Word::Unclear(words)) => Err(unclear(name, &words, refusal)),
-            Ok(Word::Failed(error)) => Err(error.into()),
+            Ok(InvocationMessage::Unclear(words)) => Err(unclear(name, &words, refusal)),
+            Ok(InvocationMessage::Failed(error)) => Err(error.into()),
             Err(err) => Err(unclear(name, &err.to_string(), refusal)),
         }
     }
@@ -139,7 +139,7 @@ impl Drop for OwnInvocation {
     fn drop(&mut self) {
         if self.is_made.load(Ordering::Relaxed) {
             let outcome = self.outcome.get_mut().unwrap_or_else(PoisonError::into_inner);
-            self.function.let_go(self.key, outcome.unwrap_or_default());
+            self.function.release_key(self.key, outcome.unwrap_or_default());
         }
     }
 }

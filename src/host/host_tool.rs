@@ -1,4 +1,4 @@
-//! A tool whose work is done by a JavaScript function.
+//! A tool whose work is done by a function of the host.
 
 use std::{
     sync::{
@@ -11,24 +11,27 @@ use std::{
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{envelope::plain_cause, host_calls::HostFunction, own_invocation::OwnInvocation};
+use super::{
+    HostFunction,
+    handler_answer::{output_of, unreachable_host},
+    own_invocation::OwnInvocation,
+};
 use crate::{
     error::{ErrorKind, ToolError},
     mcp::mcp_tool_name,
     registry::ToolSource,
     tool::{
-        Access, Annotations, Content, DynTool, HintsFrom, InputValidator, Prepared, SideEffect,
-        Statement, ToolContext, ToolKind, ToolOutput, ToolSpec, check_foreign_schema, kind_of,
-        shown_schema,
+        Access, Annotations, DynTool, HintsFrom, InputValidator, Prepared, SideEffect, Statement,
+        ToolContext, ToolKind, ToolOutput, ToolSpec, check_foreign_schema, shown_schema,
     },
 };
 
-/// What the facade tells of a tool, beside its handler.
+/// What a host says of a tool, besides its handler.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct HostToolSpec {
+pub struct HostToolSpec {
     name: String,
     #[serde(default)]
     title: Option<String>,
@@ -64,14 +67,14 @@ pub(super) struct HostTool {
     validating: AtomicUsize,
     timeout: Option<Duration>,
     is_declarative: bool,
-    handler: Arc<HostFunction>,
+    handler: Arc<dyn HostFunction>,
 }
 
 impl HostTool {
     /// The tool, and where it comes from.
     pub(super) fn from_host(
         host: HostToolSpec,
-        handler: HostFunction,
+        handler: Arc<dyn HostFunction>,
     ) -> Result<(Arc<dyn DynTool>, ToolSource), ToolError> {
         let bad =
             |err| ToolError::new(ErrorKind::InvalidTool, format!("tool `{}`: {err}", host.name));
@@ -102,7 +105,7 @@ impl HostTool {
         };
         let timeout = host.timeout_ms.map(|ms| Duration::from_millis(u64::from(ms)));
         let validating = AtomicUsize::new(0);
-        let (is_declarative, handler) = (host.declarative, Arc::new(handler));
+        let is_declarative = host.declarative;
         let tool = Self { spec, validator, refers, validating, timeout, is_declarative, handler };
         Ok((Arc::new(tool), source))
     }
@@ -223,122 +226,7 @@ impl Prepared for HostCall {
             "invocation": own.as_ref().map(OwnInvocation::key),
         });
         let answered = tool.handler.call(&input, &context, cx.progress.clone()).await;
-        let answer = answered.ok_or_else(|| gone(&tool.spec.name))?;
+        let answer = answered.ok_or_else(|| unreachable_host(&tool.spec.name))?;
         output_of(&answer, &tool.spec.name)
-    }
-}
-
-/// The facade's wrapper catches everything a handler throws, so what fails here is the environment.
-pub(super) fn gone(name: &str) -> ToolError {
-    ToolError::new(
-        ErrorKind::ToolFailed,
-        format!("tool `{name}` cannot be called: its JavaScript environment has ended"),
-    )
-}
-
-/// A handler's answer after the facade brought it into one shape.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer {
-    content: Vec<Map<String, Value>>,
-    #[serde(default)]
-    is_error: bool,
-    #[serde(default)]
-    structured_content: Option<Value>,
-    #[serde(default)]
-    display: Option<String>,
-    #[serde(default, rename = "_meta")]
-    meta: Map<String, Value>,
-    #[serde(default)]
-    error: Option<AnswerError>,
-}
-
-/// What a tool of a host says of its failure.
-#[derive(Deserialize)]
-pub(super) struct AnswerError {
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    message: String,
-    /// Of a refusal that it met with itself, such as one of a built-in tool that it wraps.
-    #[serde(default)]
-    details: Value,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AnswerDetails {
-    reason: String,
-    how_to_allow: String,
-    #[serde(default)]
-    suggested_rules: Vec<String>,
-}
-
-impl From<AnswerError> for ToolError {
-    fn from(error: AnswerError) -> Self {
-        let kind = error.kind.as_deref();
-        let kind = ErrorKind::ALL.iter().find(|it| Some(it.as_str()) == kind);
-        let told = Self::new(kind.copied().unwrap_or(ErrorKind::ToolFailed), error.message);
-        // A host may mean something else by the name.
-        match serde_json::from_value::<AnswerDetails>(error.details) {
-            Ok(it) => told.with_details(&it.reason, &it.how_to_allow, it.suggested_rules),
-            Err(_) => told,
-        }
-    }
-}
-
-fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolError> {
-    let answer: Answer = serde_json::from_str(answer).map_err(|err| {
-        ToolError::new(
-            ErrorKind::ToolFailed,
-            format!("tool `{name}` did not answer with a result: {}", plain_cause(&err)),
-        )
-    })?;
-    // The Model Context Protocol has objects alone here, and its clients refuse the whole answer otherwise.
-    if let Some(other) = answer.structured_content.as_ref().filter(|it| !it.is_object()) {
-        let message = format!(
-            "tool `{name}` must answer structuredContent as an object, got {}",
-            kind_of(other)
-        );
-        return Err(ToolError::new(ErrorKind::ToolFailed, message));
-    }
-    let content: Vec<Content> = answer.content.into_iter().map(content_of).collect();
-    let mut output = ToolOutput {
-        content,
-        structured: answer.structured_content,
-        display: answer.display,
-        meta: answer.meta,
-        ..ToolOutput::default()
-    };
-    output.error = match answer.error {
-        Some(error) => Some(ToolError::from(error)),
-        None if answer.is_error => {
-            let text = output.joined_text();
-            let message = if text.is_empty() { "the tool failed without a message" } else { &text };
-            Some(ToolError::new(ErrorKind::ToolFailed, message))
-        }
-        None => None,
-    };
-    if output.content.is_empty()
-        && let Some(error) = &output.error
-    {
-        output.content.push(Content::text(&error.message));
-    }
-    Ok(output)
-}
-
-/// A block of one of the two kinds we know; what has more or other fields is passed on as it came.
-fn content_of(mut block: Map<String, Value>) -> Content {
-    let kind = block.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let is_text = |key: &str| block.get(key).is_some_and(Value::is_string);
-    let shape =
-        (kind.as_str(), block.len(), is_text("text"), is_text("data") && is_text("mimeType"));
-    let mut take = |key: &str| match block.remove(key) {
-        Some(Value::String(text)) => text,
-        other => other.unwrap_or_default().to_string(),
-    };
-    match shape {
-        ("text", 2, true, _) | ("text", _, false, _) => Content::Text { text: take("text") },
-        ("image", 3, _, true) => Content::Image { data: take("data"), mime_type: take("mimeType") },
-        _ => Content::Other(block),
     }
 }

@@ -1,16 +1,15 @@
-//! What `createToolRegistry` is given, after the facade took its callbacks out.
+//! The options of a registry, without the host's functions, which are known by number.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    envelope::{parsed, plain_cause},
-    hook::HookSpec,
-    host_calls::HostCalls,
-    policy::{PolicySetup, mode_of, places_of},
+    HostFunction,
+    hook_spec::HookSpec,
+    policy_setup::{PolicySetup, permission_mode, policy_places},
 };
 use crate::{
     confirm::SharedBus,
@@ -18,18 +17,18 @@ use crate::{
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
     pipeline::{Limits, Pipeline},
-    policy::PermissionMode,
     process::{OnTimeout, ProcessSettings, TaskManager, find_supervisor, supervisor_at},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions, home_directory},
-    tool::{InputValidator, derived_schema, is_valid_name},
+    tool::is_valid_name,
     tools::ToolSet,
     workspace::Roots,
 };
 
+/// What a host says when it creates a registry.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Options {
+pub struct HostOptions {
     project_path: PathBuf,
     #[serde(default)]
     additional_directories: Vec<PathBuf>,
@@ -109,7 +108,7 @@ impl ShellOptions {
         let milliseconds = |it: u32| Duration::from_millis(it.into());
         settings.supervisor = match self.supervisor_path {
             None => find_supervisor(),
-            // A host that names it wants it, so that nothing else will do.
+            // A host that names a program needs that one, so there is no fallback.
             Some(program) => Ok(supervisor_at(&program).map_err(|cause| {
                 let message = format!("`shell.supervisorPath`: {cause}");
                 ToolError::new(ErrorKind::InvalidOptions, message)
@@ -123,34 +122,21 @@ impl ShellOptions {
     }
 }
 
-/// What options make.
-pub(super) struct Built {
+/// The parts of a registry.
+pub(super) struct Assembled {
     pub(super) pipeline: Pipeline,
     pub(super) identity: ServerIdentity,
     pub(super) structured_content: StructuredContent,
     pub(super) setup: PolicySetup,
 }
 
-/// Parses what a host gave, with messages that name the field at fault.
-pub(super) fn read<T: DeserializeOwned + JsonSchema>(
-    json: &str,
-    noun: &'static str,
-    kind: ErrorKind,
-) -> Result<T, ToolError> {
-    let wrong = |message| ToolError::new(kind, message);
-    let validator = InputValidator::new(&derived_schema::<T>())
-        .map_err(|err| ToolError::new(ErrorKind::Internal, err.to_string()))?;
-    let value = parsed(json, kind)?;
-    let value = validator.naming(noun).accept(value).map_err(|err| wrong(err.message))?;
-    serde_json::from_value(value).map_err(|err| wrong(plain_cause(&err)))
-}
-
-impl Options {
-    pub(super) fn build(
+impl HostOptions {
+    /// Builds the parts. `function` gives the host's function of a number.
+    pub(super) fn assemble(
         self,
         bus: SharedBus,
-        host_calls: &Arc<HostCalls>,
-    ) -> Result<Built, ToolError> {
+        function: &dyn Fn(u32) -> Arc<dyn HostFunction>,
+    ) -> Result<Assembled, ToolError> {
         let roots = Roots::new(&self.project_path, &self.additional_directories)?
             .with_home(home_directory());
         let read_before_write = match self.read_before_write {
@@ -158,20 +144,21 @@ impl Options {
             Some(false) => ReadBeforeWrite::NotRequired,
         };
         let commands = self.shell.settings(self.process_env, self.env)?;
-        let places = places_of(self.project_path, &roots, &commands);
+        let places = policy_places(self.project_path, &roots, &commands);
         let mut setup = PolicySetup::new(
             self.policy,
-            (self.allowed_tools, self.disallowed_tools.clone()),
+            self.allowed_tools,
+            self.disallowed_tools.clone(),
             self.user_policy_file.as_deref(),
             self.trust_project.unwrap_or_default().then(|| roots.first()),
         );
-        let mode = self.permission_mode.as_deref().map_or(Ok(PermissionMode::Default), mode_of)?;
+        let mode = permission_mode(self.permission_mode.as_deref())?;
         let engine = setup.engine(mode, places)?;
         let tasks = TaskManager::new(commands);
         let sessions = Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         for hook in self.hooks {
-            pipeline.hooks.push(hook.build(host_calls)?);
+            pipeline.hooks.push(hook.build(function)?);
         }
         for name in &self.toolsets {
             let set: ToolSet = name
@@ -181,7 +168,7 @@ impl Options {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str()))?;
             }
         }
-        // The others are rules alone.
+        // Entries with a pattern for the input are rules only; the tool stays enabled.
         let is_name = |it: &String| is_valid_name(it.strip_suffix('*').unwrap_or(it));
         let named = self.disallowed_tools.iter().map(|it| it.trim().to_owned()).filter(is_name);
         pipeline.registry.disable(&named.collect::<Vec<_>>())?;
@@ -195,6 +182,6 @@ impl Options {
         } else {
             StructuredContent::LeftOut
         };
-        Ok(Built { pipeline, identity, structured_content, setup })
+        Ok(Assembled { pipeline, identity, structured_content, setup })
     }
 }

@@ -1,4 +1,4 @@
-//! Hooks as a host gives them: JavaScript functions and shell commands.
+//! Hooks as a host gives them: functions and shell commands.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::host_calls::{HostCalls, HostFunction};
+use super::HostFunction;
 use crate::{
     error::{ErrorKind, ToolError},
     hooks::{CommandHook, Hook, HookEvent, HookRunner, ToolMatcher},
     tool::{ProgressSink, ToolContext},
 };
 
-/// What the facade tells of a hook.
+/// A hook in the options of a registry.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct HookSpec {
@@ -23,16 +23,19 @@ pub(super) struct HookSpec {
     matcher: String,
     #[schemars(range(min = 1, max = 2_147_483_647))]
     timeout_ms: u32,
-    /// A shell command; without one the hook is a function of the facade.
+    /// A shell command; without one the hook is a function.
     #[serde(default)]
     command: Option<String>,
-    /// Its number.
+    /// The number of the function.
     #[serde(default)]
     callback: u32,
 }
 
 impl HookSpec {
-    pub(super) fn build(self, calls: &Arc<HostCalls>) -> Result<Hook, ToolError> {
+    pub(super) fn build(
+        self,
+        function: &dyn Fn(u32) -> Arc<dyn HostFunction>,
+    ) -> Result<Hook, ToolError> {
         let wrong = |message| ToolError::new(ErrorKind::InvalidOptions, message);
         let event =
             HookEvent::ALL.into_iter().find(|it| it.as_str() == self.event).ok_or_else(|| {
@@ -43,32 +46,32 @@ impl HookSpec {
             .map_err(|cause| wrong(format!("a {} hook: {cause}", self.event)))?;
         let runner: Box<dyn HookRunner> = match self.command {
             Some(command) => Box::new(CommandHook { command }),
-            None => Box::new(CallbackHook(calls.function(self.callback))),
+            None => Box::new(FunctionHook(function(self.callback))),
         };
         let timeout = Duration::from_millis(u64::from(self.timeout_ms));
         Ok(Hook { event, matcher, timeout, runner })
     }
 }
 
-struct CallbackHook(HostFunction);
+struct FunctionHook(Arc<dyn HostFunction>);
 
-/// How the facade tells the outcome of a function.
+/// The answer of a hook's function.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Outcome {
+enum HookFunctionAnswer {
     Answer(Value),
     Failure(String),
 }
 
 #[async_trait]
-impl HookRunner for CallbackHook {
+impl HookRunner for FunctionHook {
     async fn run(&self, event: &Value, cx: &ToolContext) -> Result<Value, String> {
         let context = json!({ "toolUseId": &*cx.tool_use_id, "sessionId": cx.session.id });
         let answered = self.0.call(event, &context, ProgressSink::default()).await;
         let outcome = answered.ok_or("its JavaScript environment has ended")?;
         match serde_json::from_str(&outcome).map_err(|err| err.to_string())? {
-            Outcome::Answer(answer) => Ok(answer),
-            Outcome::Failure(message) => Err(message),
+            HookFunctionAnswer::Answer(answer) => Ok(answer),
+            HookFunctionAnswer::Failure(message) => Err(message),
         }
     }
 }

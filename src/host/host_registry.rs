@@ -1,0 +1,179 @@
+//! A registry with everything that belongs to it.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use serde_json::{Value, json};
+
+use super::{
+    HostFunction, HostOptions, HostToolSpec,
+    host_tool::HostTool,
+    options::Assembled,
+    policy_setup::{PolicySetup, permission_mode, refused},
+};
+use crate::{
+    confirm::SharedBus,
+    definition::{Definitions, StructuredContent},
+    error::ToolError,
+    mcp::{Connection, ServedTools, ServerIdentity},
+    pipeline::Pipeline,
+    registry::Snapshot,
+};
+
+/// A registry as a host holds it.
+pub struct HostRegistry {
+    /// The path of every call.
+    pub pipeline: Arc<Pipeline>,
+    /// Whether answers over MCP carry data.
+    pub structured_content: StructuredContent,
+    identity: ServerIdentity,
+    setup: Mutex<PolicySetup>,
+    connections: AtomicU64,
+}
+
+/// A tool that was registered.
+pub struct RegisteredTool {
+    /// The id of the registration.
+    pub id: u64,
+    /// The name of the tool, which for tools of MCP servers is not the given one.
+    pub name: String,
+}
+
+impl HostRegistry {
+    /// Builds a registry. `function` gives the host's function of a number, for hooks.
+    pub fn new(
+        options: HostOptions,
+        bus: SharedBus,
+        function: &dyn Fn(u32) -> Arc<dyn HostFunction>,
+    ) -> Result<Self, ToolError> {
+        let Assembled { pipeline, identity, structured_content, setup } =
+            options.assemble(bus, function)?;
+        Ok(Self {
+            pipeline: Arc::new(pipeline),
+            structured_content,
+            identity,
+            setup: Mutex::new(setup),
+            connections: AtomicU64::new(1),
+        })
+    }
+
+    /// Registers a tool of the host.
+    pub fn register(
+        &self,
+        spec: HostToolSpec,
+        handler: Arc<dyn HostFunction>,
+    ) -> Result<RegisteredTool, ToolError> {
+        let (tool, source) = HostTool::from_host(spec, handler)?;
+        let name = tool.spec().name.clone();
+        let id = self.pipeline.registry.register(tool, source)?;
+        Ok(RegisteredTool { id, name })
+    }
+
+    /// The names of all tools, in order.
+    pub fn names(&self) -> Vec<String> {
+        let tools = self.pipeline.registry.snapshot();
+        tools.entries().map(|entry| entry.tool.spec().name.clone()).collect()
+    }
+
+    /// What models and clients are told of the tools.
+    pub fn definitions<'a>(&self, tools: &'a Snapshot) -> Definitions<'a> {
+        Definitions::new(tools, self.pipeline.sessions.roots(), self.structured_content)
+    }
+
+    /// Connects an MCP client in the same process; its calls are a session of their own. The future serves
+    /// the client, and the caller has to run it.
+    pub fn connect(
+        &self,
+        outgoing: Arc<dyn Fn(String) + Send + Sync>,
+    ) -> (Connection, Pin<Box<dyn Future<Output = ()> + Send>>) {
+        let session = format!("mcp-{}", self.connections.fetch_add(1, Ordering::Relaxed));
+        let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
+        let tools = ServedTools::new(pipeline, identity, session, self.structured_content);
+        Connection::open(tools, outgoing)
+    }
+
+    /// Replaces the host's policy. A policy that cannot be used changes nothing.
+    pub fn set_policy(&self, policy: Option<Value>) -> Result<(), ToolError> {
+        self.change_policy(|setup| {
+            setup.policy = policy;
+            Ok(())
+        })
+    }
+
+    /// Reads the policy files again.
+    pub fn reload_policy(&self) -> Result<(), ToolError> {
+        self.change_policy(PolicySetup::read_files)
+    }
+
+    /// Adds rules that allow calls.
+    pub fn allow(&self, rules: Vec<String>) -> Result<(), ToolError> {
+        self.change_policy(|setup| {
+            setup.allowed.extend(rules);
+            Ok(())
+        })
+    }
+
+    /// Changes what happens to calls that no rule decides.
+    pub fn set_permission_mode(&self, mode: &str) -> Result<(), ToolError> {
+        let mode = permission_mode(Some(mode))?;
+        self.pipeline.policy.change(|sources| sources.mode = mode).map_err(refused)
+    }
+
+    /// Rules that do not do what they look like.
+    pub fn lint_policy(&self) -> Value {
+        json!(self.pipeline.policy.get().lint_beside(&self.names()))
+    }
+
+    /// Rules that name no tool.
+    pub fn unknown_tools(&self) -> Value {
+        json!(self.pipeline.policy.get().unknown_tools(&self.names()))
+    }
+
+    /// Switches tools on, also those that `disallowedTools` names.
+    pub fn enable(&self, names: &[String]) -> Result<(), ToolError> {
+        self.pipeline.registry.enable(names)?;
+        let engine = self.pipeline.policy.get();
+        let tools = &engine.sources().tools;
+        self.change_policy(|setup| {
+            // `mcp__server` means `mcp__server__*`.
+            let plain = |it: &str| it.trim().trim_end_matches("__*").to_owned();
+            let is_named = |it: &str| names.iter().any(|name| tools.is_same(it, &plain(name)));
+            setup.disallowed.retain(|it| !is_named(&plain(it)));
+            Ok(())
+        })
+    }
+
+    /// Ends every running call, and refuses later ones.
+    pub fn close(&self) {
+        self.pipeline.close();
+    }
+
+    /// Waits until every command of a closed registry is gone.
+    pub fn commands_gone(&self) -> impl Future<Output = ()> + Send + 'static {
+        let tasks = Arc::clone(self.pipeline.sessions.tasks());
+        async move { tasks.shut_down().await }
+    }
+
+    fn change_policy(
+        &self,
+        change: impl FnOnce(&mut PolicySetup) -> Result<(), ToolError>,
+    ) -> Result<(), ToolError> {
+        let mut kept = self.setup();
+        let mut setup = kept.clone();
+        change(&mut setup)?;
+        let layers = setup.layers()?;
+        self.pipeline.policy.change(|sources| sources.layers = layers).map_err(refused)?;
+        *kept = setup;
+        Ok(())
+    }
+
+    fn setup(&self) -> MutexGuard<'_, PolicySetup> {
+        self.setup.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,22 @@
+//! A registry as a host sets it up: its options, policy sources, hooks and tools become one pipeline.
+//!
+//! Everything that is decided about them is decided here. What remains for `binding` is to pass texts and
+//! functions between JavaScript and this module, which names neither napi nor JavaScript: a function of the
+//! host is a [`HostFunction`].
+
+mod handler_answer;
+mod hook_spec;
+mod host_function;
+mod host_registry;
+mod host_tool;
+mod json_text;
+mod options;
+mod own_invocation;
+mod policy_setup;
+
+pub use host_function::HostFunction;
+pub use host_registry::{HostRegistry, RegisteredTool};
+pub use host_tool::HostToolSpec;
+pub use json_text::{parsed, parsed_input, validated};
+pub use options::HostOptions;
+pub use policy_setup::stand_alone_engine;

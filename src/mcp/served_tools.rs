@@ -1,0 +1,171 @@
+//! What one client may list and call: the registry's tools in the protocol's types.
+
+use std::{borrow::Cow, sync::Arc};
+
+use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, MetaObject, Tool};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    definition::{Definition, Definitions, StructuredContent},
+    pipeline::{Arrival, CallOptions, Pipeline, ToolCall},
+    registry::{Entry, Snapshot, ToolSource},
+    tool::{Content, ProgressSink, ToolOutput},
+};
+
+/// Where Claude's hosts put the id of the call.
+const CLAUDE_TOOL_USE_ID: &str = "claudecode/toolUseId";
+/// Tells Claude's hosts how large our results may be. They move longer results than 50,000 characters to a
+/// file by default, but ours are bounded and say themselves what was left out.
+const CLAUDE_MAX_RESULT: &str = "anthropic/maxResultSizeChars";
+/// Tells Claude's hosts whether a tool is in every request to the model. Besides tools of their own they
+/// leave out all others, which the model then has to search for, and it uses theirs instead.
+const CLAUDE_ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
+
+/// Who the server is.
+#[derive(Clone, Debug)]
+pub struct ServerIdentity {
+    /// Its name, which is part of the tools' names on the client's side.
+    pub name: String,
+    /// Its version, as clients show it.
+    pub version: String,
+    /// What a client's model is told about the tools as a whole.
+    pub instructions: Option<String>,
+}
+
+/// One client's view of the registry.
+#[derive(Clone)]
+pub struct ServedTools {
+    pipeline: Arc<Pipeline>,
+    identity: ServerIdentity,
+    session_id: String,
+    structured_content: StructuredContent,
+}
+
+impl ServedTools {
+    /// The tools for a client whose calls belong to one session.
+    pub fn new(
+        pipeline: Arc<Pipeline>,
+        identity: ServerIdentity,
+        session_id: String,
+        structured_content: StructuredContent,
+    ) -> Self {
+        Self { pipeline, identity, session_id, structured_content }
+    }
+
+    /// The identity, with the workspace named at the end of the instructions.
+    pub(super) fn identity(&self) -> ServerIdentity {
+        let identity = self.identity.clone();
+        let tools = self.pipeline.registry.snapshot();
+        let definitions = self.definitions(&tools);
+        let words = identity.instructions.as_deref().filter(|it| !it.is_empty());
+        let instructions: Vec<&str> = words.into_iter().chain(definitions.workspace()).collect();
+        ServerIdentity {
+            instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
+            ..identity
+        }
+    }
+
+    /// All enabled tools, by name.
+    pub(super) fn list(&self) -> Vec<Tool> {
+        let tools = self.pipeline.registry.snapshot();
+        self.definitions(&tools).all().map(listed).collect()
+    }
+
+    /// The tool of a name.
+    pub(super) fn find(&self, name: &str) -> Option<Tool> {
+        let tools = self.pipeline.registry.snapshot();
+        tools.find(name).map(|entry| listed(self.definitions(&tools).of(entry)))
+    }
+
+    /// Records that a call has arrived, in the order in which the client sent its calls.
+    pub(super) fn arrival(&self, name: &str) -> Arrival {
+        self.pipeline.arrival(name)
+    }
+
+    /// Runs a call. Failures are results too.
+    pub(super) async fn call(
+        &self,
+        arrival: Arrival,
+        request: CallToolRequestParams,
+        meta: &Map<String, Value>,
+        cancel: CancellationToken,
+        progress: ProgressSink,
+    ) -> CallToolResult {
+        let options = CallOptions {
+            tool_use_id: meta.get(CLAUDE_TOOL_USE_ID).and_then(Value::as_str).map(str::to_owned),
+            session_id: Some(self.session_id.clone()),
+            cancel,
+            progress,
+            ..CallOptions::default()
+        };
+        let tools = self.pipeline.registry.snapshot();
+        let spec = tools.find_called(&request.name).map(|it| it.tool.spec());
+        let input = Value::Object(request.arguments.unwrap_or_default());
+        let call = ToolCall { name: request.name.into_owned(), input };
+        let output = self.pipeline.call_arrived(arrival, call, options).await;
+        result(self.structured_content.sent(output, spec))
+    }
+
+    fn definitions<'a>(&self, tools: &'a Snapshot) -> Definitions<'a> {
+        Definitions::new(tools, self.pipeline.sessions.roots(), self.structured_content)
+    }
+}
+
+fn listed(tool: Definition<'_>) -> Tool {
+    let Definition { entry, description, output_schema } = tool;
+    let spec = entry.tool.spec();
+    let mut meta = Map::from_iter([(CLAUDE_MAX_RESULT.to_owned(), json!(500_000))]);
+    if let Some(always) = always_load(entry) {
+        meta.insert(CLAUDE_ALWAYS_LOAD.to_owned(), json!(always));
+    }
+    let input_schema = spec.input_schema.as_object().cloned().unwrap_or_default();
+    let description = Cow::Owned(description.into_owned());
+    let mut listed = Tool::new(Cow::Owned(spec.name.clone()), description, Arc::new(input_schema));
+    listed.title = Some(spec.title.clone());
+    listed.output_schema = output_schema.map(Arc::new);
+    listed.annotations = serde_json::from_value(json!(spec.annotations)).ok();
+    listed.meta = Some(MetaObject::from(meta));
+    listed
+}
+
+/// Whether a model knows a tool from the beginning. Nothing leaves that to the host. A host that uses a
+/// registry wants its tools to be used, but other servers may have hundreds of them.
+fn always_load(entry: &Entry) -> Option<bool> {
+    entry.tool.spec().always_load.or(match entry.source {
+        ToolSource::Builtin(_) | ToolSource::Host => Some(true),
+        ToolSource::Mcp { .. } => None,
+    })
+}
+
+fn result(output: ToolOutput) -> CallToolResult {
+    let mut meta = output.meta;
+    if let Some(error) = &output.error {
+        // Clients pass the content to the model. This is for the program and the person behind it.
+        let mut facts = json!({ "type": error.kind });
+        if let (Some(details), Value::Object(facts)) = (&error.details, &mut facts) {
+            facts.insert("details".to_owned(), json!(details));
+        }
+        meta.insert("toolwright/error".to_owned(), facts);
+    }
+    let content = output.content.into_iter().map(content_block).collect();
+    let mut result = match output.error {
+        Some(_) => CallToolResult::error(content),
+        None => CallToolResult::success(content),
+    };
+    result.structured_content = output.structured;
+    result.meta = (!meta.is_empty()).then(|| MetaObject::from(meta));
+    result
+}
+
+fn content_block(content: Content) -> ContentBlock {
+    match content {
+        Content::Text { text } => ContentBlock::text(text),
+        Content::Image { data, mime_type } => ContentBlock::image(data, mime_type),
+        Content::Other(block) => {
+            let block = Value::Object(block);
+            serde_json::from_value(block.clone())
+                .unwrap_or_else(|_| ContentBlock::text(block.to_string()))
+        }
+    }
+}
