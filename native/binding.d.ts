@@ -70,11 +70,11 @@ export declare class NativeRegistry {
   question(name: string, input: string, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null): Promise<string>
   /** What policy says of a call and why, as JSON. */
   explain(name: string, input: string, sessionId?: string | undefined | null): string
-  /** Puts another policy in the place of the host's; one that is wrong changes nothing. */
+  /** Replaces the host's policy. A policy that cannot be used changes nothing. */
   setPolicy(policy: string): string
   /** Reads the policy files again. */
   reloadPolicy(): string
-  /** Lets tools run without asking. */
+  /** Adds rules that allow calls. */
   allow(rules: Array<string>): string
   /** Changes what happens to calls that no rule decides. */
   setPermissionMode(mode: string): string

@@ -231,7 +231,7 @@ export interface ClassicGrepInput {
   maxResults?: number | undefined;
 }
 
-/** Input of `ls`. Lists a directory by name: `d` marks directories, `-` everything else. What git ignores is left out. */
+/** Input of `ls`. Lists a directory: `d` marks directories, `-` everything else. What git ignores is left out. */
 export interface LsInput {
   /** The directory to list. */
   path: string;
@@ -258,7 +258,7 @@ export interface ReadFileInput {
   endLine?: number | undefined;
 }
 
-/** Input of `read_many_files`. Reads several files at once and gives them one under the other, each below a line `=== path ===`. One that cannot be read shows its error there. What exceeds 256 KiB in all is named at the end. */
+/** Input of `read_many_files`. Reads several files at once and gives them one under the other, each below a line `=== path ===`. A file that cannot be read shows its error there. What exceeds 256 KiB is named at the end. */
 export interface ReadManyFilesInput {
   /** The files to read, absolute or relative to the workspace. */
   paths: string[];
