@@ -159,7 +159,7 @@ impl Pipeline {
         let (registration, bus) = (options.registration, options.bus.clone());
         let entry = self.find(&tools, &call.name, registration)?;
         let name = &entry.tool.spec().name;
-        // CommandEnding the call, however it ends, ends the work it started on other threads.
+        // When the call ends, for whatever reason, its work on other threads is cancelled.
         let mut cx = self.context_of(entry, options);
         let _ended = cx.cancel.clone().drop_guard();
         if cx.cancel.is_cancelled() {
