@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    command_text::{Shown, file_note, shown_output},
-    commands::{CommandToRun, Wording},
+    command_text::{ShownOutput, file_note, shown_output},
+    commands::{CommandToRun, CommandWording},
 };
 use crate::{
     error::{ErrorKind, ToolError},
@@ -100,7 +100,7 @@ pub(super) struct TaskFacts {
 /// The answer for a task that runs.
 pub(super) fn started(
     task: &Task,
-    wording: Wording,
+    wording: CommandWording,
     mut notes: Vec<String>,
 ) -> ToolOutput<CommandFacts> {
     let mut text = format!("task `{}` runs in the background", task.id);
@@ -150,16 +150,16 @@ pub(super) fn ended(
     }
     let idle_limit = cx.session.shared.tasks.settings.idle_timeout;
     let verdict = Verdict::of(plan, ending, idle_limit, task.total() == 0);
-    let answer = |Shown { text, notes: cuts }: &Shown| {
+    let answer = |ShownOutput { text, notes: cuts }: &ShownOutput| {
         let notes = cuts.iter().chain(&notes).map(|note| format!("\n[{note}]"));
         let notes: String = notes.collect();
         match plan.wording {
-            Wording::OutputFirst => {
+            CommandWording::OutputFirst => {
                 let text =
                     if text.is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
                 format!("{text}\n[{}]{notes}", verdict.words)
             }
-            Wording::CodeFirst => {
+            CommandWording::CodeFirst => {
                 let code = verdict.code.map_or_else(|| "none".to_owned(), |it| it.to_string());
                 let meaning = verdict.meaning.as_ref().map(|it| format!(" ({it})"));
                 let meaning = meaning.unwrap_or_default();
@@ -183,7 +183,7 @@ pub(super) fn ended(
     }
     let (answer, text) = (answer(&shown), shown.text);
     let mut output = ToolOutput { content: vec![Content::text(answer)], ..ToolOutput::default() };
-    if plan.wording == Wording::CodeFirst {
+    if plan.wording == CommandWording::CodeFirst {
         // A person who is shown nothing does not know that it has ended.
         let output_is = if text.is_empty() { "no" } else { "blank" };
         let says_nothing = text.trim().is_empty();

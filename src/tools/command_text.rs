@@ -11,19 +11,19 @@ use crate::{
 pub(super) const MAX_CHARACTERS: usize = 30_000;
 
 /// The output as text, and what was left out of it.
-pub(super) struct Shown {
+pub(super) struct ShownOutput {
     pub(super) text: String,
     pub(super) notes: Vec<String>,
 }
 
 /// A command's whole output, within bounds. What does not fit is in a file.
-pub(super) fn shown_output(task: &Task, max_bytes: usize) -> Shown {
+pub(super) fn shown_output(task: &Task, max_bytes: usize) -> ShownOutput {
     let total = task.total();
     let whole = task.whole();
     if let Some(whole) = whole.as_ref().filter(|it| characters(it) <= MAX_CHARACTERS) {
         let text = readable(whole);
         if text.len() <= max_bytes {
-            return Shown { text, notes: Vec::new() };
+            return ShownOutput { text, notes: Vec::new() };
         }
     }
     let ends = if whole.is_none() { task.ends() } else { (Vec::new(), Vec::new()) };
@@ -57,7 +57,7 @@ pub(super) fn shown_output(task: &Task, max_bytes: usize) -> Shown {
         let text = format!("{head}{line}[… {left_out} bytes left out{place} …]\n{tail}");
         let shown = head.len() + tail.len();
         if text.len() <= max_bytes || shown == 0 {
-            return Shown { text, notes };
+            return ShownOutput { text, notes };
         }
         let room = max_bytes.saturating_sub(text.len() - shown);
         count = (count * room / shown).min(count - 1);

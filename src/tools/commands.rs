@@ -25,7 +25,7 @@ pub(super) struct CommandToRun {
     pub(super) start: StartingPlace,
     pub(super) timeout: Duration,
     pub(super) run_mode: RunMode,
-    pub(super) wording: Wording,
+    pub(super) wording: CommandWording,
 }
 
 /// Where a command runs.
@@ -61,14 +61,14 @@ impl StartingPlace {
 
 /// How an answer is put.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wording {
+pub(super) enum CommandWording {
     /// The output, and the exit code behind it.
     OutputFirst,
     /// The exit code, and the output below it.
     CodeFirst,
 }
 
-impl Wording {
+impl CommandWording {
     /// The tools of the set for what runs in the background: the one that reads, its parameter for the
     /// id, the one that stops.
     pub(super) const fn task_tools(self) -> (&'static str, &'static str, &'static str) {

@@ -114,7 +114,7 @@ pub(super) enum Seen {
 }
 
 /// What a file is to hold after a change.
-pub(super) struct Next<Facts> {
+pub(super) struct NewContent<Facts> {
     pub(super) bytes: Vec<u8>,
     /// What the model is told.
     pub(super) summary: String,
@@ -143,7 +143,7 @@ pub(super) struct Changed<Facts> {
     lines_removed: usize,
 }
 
-impl<Facts> Next<Facts> {
+impl<Facts> NewContent<Facts> {
     fn before<'a>(&'a self, current: &'a Current) -> &'a str {
         text_or_bytes(self.before.as_deref(), current.bytes.as_deref().unwrap_or_default())
     }
@@ -178,7 +178,7 @@ pub(super) fn resolve(
 /// The diff that a change would make, from what the file holds now; no diff where it would fail.
 pub(super) fn preview<F, Facts>(place: &WorkspacePath, cx: &ToolContext, compute: F) -> Preview
 where
-    F: FnOnce(&Current) -> Result<Next<Facts>, ToolError>,
+    F: FnOnce(&Current) -> Result<NewContent<Facts>, ToolError>,
 {
     let path = place.absolute().to_owned();
     let Ok(found) = read_current(place) else {
@@ -225,7 +225,7 @@ pub(super) async fn change<F, Facts>(
     compute: F,
 ) -> Result<ToolOutput<Changed<Facts>>, ToolError>
 where
-    F: Fn(&Current) -> Result<Next<Facts>, ToolError> + Send + 'static,
+    F: Fn(&Current) -> Result<NewContent<Facts>, ToolError> + Send + 'static,
     Facts: Send + 'static,
 {
     // Queued here and not on the blocking thread: calls take effect in the order they were made.
@@ -288,7 +288,7 @@ fn read_current(place: &WorkspacePath) -> Result<Option<ForEdit>, ToolError> {
 
 /// The answer; nothing was written where the file held that already.
 fn present<Facts>(
-    next: Next<Facts>,
+    next: NewContent<Facts>,
     current: &Current,
     written: Option<&Written>,
 ) -> ToolOutput<Changed<Facts>> {

@@ -71,12 +71,12 @@ pub(super) struct FileToRead {
     pub(super) first: Option<u64>,
     pub(super) last: Option<u64>,
     pub(super) pages: Option<PageRange>,
-    pub(super) wording: Wording,
+    pub(super) wording: ReadingWording,
 }
 
 /// How a tool shows lines and names the parameter that continues.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wording {
+pub(super) struct ReadingWording {
     pub(super) style: WindowStyle,
     pub(super) next: &'static str,
     /// How the rest of a line is seen that is too long to be shown.
@@ -85,13 +85,13 @@ pub(super) struct Wording {
     pub(super) tells_rest: bool,
 }
 
-pub(super) const NUMBERED: Wording = Wording {
+pub(super) const NUMBERED: ReadingWording = ReadingWording {
     style: WindowStyle::Numbered,
     next: "offset",
     see_rest: "Grep (`-o`) or Bash (`cut -c`)",
     tells_rest: true,
 };
-pub(super) const RAW: Wording = Wording {
+pub(super) const RAW: ReadingWording = ReadingWording {
     style: WindowStyle::Raw,
     next: "startLine",
     see_rest: "shell (`cut -c`)",
@@ -143,7 +143,7 @@ pub(super) async fn read(
 fn present(
     reading: FileReading,
     path: &str,
-    wording: Wording,
+    wording: ReadingWording,
     first: u64,
 ) -> ToolOutput<FileFacts> {
     let (output, content) = match reading.document {
@@ -200,7 +200,7 @@ fn present_text(
     window: WindowText,
     encoding: TextEncoding,
     (path, bytes): (&str, u64),
-    wording: Wording,
+    wording: ReadingWording,
     first: u64,
 ) -> ToolOutput<FileFacts> {
     let total = window.total_lines;

@@ -19,7 +19,7 @@ const SHOWN_LINES: usize = 200;
 
 /// What is replaced by what.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted<'a> {
+pub(super) struct WantedReplacement<'a> {
     pub(super) target: &'a str,
     pub(super) replacement: &'a str,
     pub(super) occurrences: Occurrences,
@@ -120,7 +120,7 @@ impl LineMoves {
 /// Makes one replacement, or says why it cannot be made.
 pub(super) fn replace(
     file: &TextFile,
-    wanted: &Wanted<'_>,
+    wanted: &WantedReplacement<'_>,
     name: &str,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Replaced, ToolError> {

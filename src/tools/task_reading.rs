@@ -43,7 +43,7 @@ pub(super) struct TaskToRead {
 }
 
 /// What a call says of the output it wants.
-pub(super) struct Wanted {
+pub(super) struct TaskOutputRequest {
     pub(super) task_id: String,
     pub(super) block: Option<bool>,
     pub(super) timeout_ms: Option<u32>,
@@ -52,7 +52,7 @@ pub(super) struct Wanted {
 
 impl TaskToRead {
     /// Finds the task.
-    pub(super) fn of(wanted: &Wanted, cx: &ToolContext) -> Result<Self, ToolError> {
+    pub(super) fn of(wanted: &TaskOutputRequest, cx: &ToolContext) -> Result<Self, ToolError> {
         let timeout = wanted.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS);
         let wait = (wanted.block != Some(false)).then(|| Duration::from_millis(timeout.into()));
         Ok(Self { task: task_of(&wanted.task_id, &cx.session)?, wait, offset: wanted.offset })

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     error::{ErrorKind, ToolError},
     tools::{
-        editing::{Current, Next, Seen, WITHOUT_READING},
+        editing::{Current, NewContent, Seen, WITHOUT_READING},
         replacing::other_encoding,
     },
     workspace::{TextFile, encode_new_file},
@@ -20,11 +20,14 @@ pub(super) struct WrittenFacts {
 }
 
 /// The content of a file that is created or replaced: one that is there has to be as it was read.
-pub(super) fn written(current: &Current, content: &str) -> Result<Next<WrittenFacts>, ToolError> {
+pub(super) fn written(
+    current: &Current,
+    content: &str,
+) -> Result<NewContent<WrittenFacts>, ToolError> {
     let path = &current.path;
     let lines = content.lines().count();
     let count = format!("{lines} {}", if lines == 1 { "line" } else { "lines" });
-    let next = |bytes: Vec<u8>, summary, remark, before| Next {
+    let next = |bytes: Vec<u8>, summary, remark, before| NewContent {
         // Where the bytes are the text, it need not be there twice.
         after: (bytes != content.as_bytes()).then(|| content.to_owned()),
         bytes,

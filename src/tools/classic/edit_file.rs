@@ -7,10 +7,10 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Changed, Current, Next},
+        editing::{self, Changed, Current, NewContent},
         replacing::{
-            LineMoves, Occurrences, Replacements, Wanted, explain_drift, refuse_notebook, remark,
-            replace, text_to_edit,
+            LineMoves, Occurrences, Replacements, WantedReplacement, explain_drift,
+            refuse_notebook, remark, replace, text_to_edit,
         },
     },
     workspace::{RelativePaths, TextFile, WorkspacePath},
@@ -105,7 +105,7 @@ impl Tool for EditFile {
     }
 }
 
-fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next<AllReplacements>, ToolError> {
+fn edited(current: &Current, edits: &[OneEdit]) -> Result<NewContent<AllReplacements>, ToolError> {
     let original = text_to_edit(current)?;
     // The file after the edits so far, once there are any.
     let mut edited: Option<TextFile> = None;
@@ -121,7 +121,8 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next<AllReplacements>,
         // A hint counts the lines of the file as it was read.
         let hint = edit.line_hint.map(|line| moves.iter().fold(line, |line, it| it.line_now(line)));
         let occurrences = hint.map_or(Occurrences::One, Occurrences::Nearest);
-        let wanted = Wanted { target: &edit.target, replacement: &edit.replacement, occurrences };
+        let wanted =
+            WantedReplacement { target: &edit.target, replacement: &edit.replacement, occurrences };
         if index > 0 {
             edited = Some(original.changed_to(bytes));
         }
@@ -141,7 +142,7 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next<AllReplacements>,
         if count == 1 { "edit" } else { "edits" },
         current.path
     );
-    Ok(Next {
+    Ok(NewContent {
         remark: remark(current, &original, &bytes),
         after: original.says_after(&bytes),
         bytes,

@@ -6,7 +6,9 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, Headings, LineStyle, Next, PlannedSearch, SearchData, bad_selection},
+    tools::searching::{
+        self, ContinuationParameter, Headings, LineStyle, PlannedSearch, SearchData, bad_selection,
+    },
     workspace::{
         search::{CaseSensitivity, MatchSpan, Shape},
         walk::{Depth, HiddenFiles, PathPattern, Selection},
@@ -78,7 +80,7 @@ impl Tool for ClassicGrep {
                 before_text: " ",
                 // As the set's grep has always answered: each line with its path.
                 headings: Headings::Never,
-                next: Next::Limit("maxResults"),
+                next: ContinuationParameter::Limit("maxResults"),
                 widen: "give such a path as directory to search it",
                 shorten: "",
                 over_lines: "search for a part within one line",

@@ -46,7 +46,7 @@ pub(super) struct Input {
 /// What is in a directory.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Listed {
+pub(super) struct DirectoryListingData {
     /// The directory that paths are relative to.
     root: String,
     /// The entries, each directory followed by what is in it.
@@ -85,7 +85,7 @@ pub(super) struct Plan {
 
 impl Tool for Ls {
     type Input = Input;
-    type Output = Listed;
+    type Output = DirectoryListingData;
     type Plan = Plan;
 
     const NAME: &'static str = "ls";
@@ -111,7 +111,11 @@ impl Tool for Ls {
         format!("List {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<Listed>, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<DirectoryListingData>, ToolError> {
         let around = Surroundings::of(cx);
         let turn = around.turn().await;
         cx.blocking(move |cancel| {
@@ -132,7 +136,7 @@ impl Tool for Ls {
     }
 }
 
-fn present(listing: &Listing, paths: &Paths) -> ToolOutput<Listed> {
+fn present(listing: &Listing, paths: &Paths) -> ToolOutput<DirectoryListingData> {
     let name = |name: &std::ffi::OsStr| shown_path(name.as_ref());
     let rows: Vec<String> = listing
         .entries
@@ -174,7 +178,7 @@ fn present(listing: &Listing, paths: &Paths) -> ToolOutput<Listed> {
         },
         depth: entry.depth,
     });
-    let data = Listed {
+    let data = DirectoryListingData {
         root: paths.root_in_data(),
         entries: entries.collect(),
         total: listing.total,

@@ -35,13 +35,13 @@ pub(super) struct ReadFiles {
     /// The directory that relative paths count from.
     root: String,
     /// The files that the answer is about, in the order they were asked for.
-    files: Vec<ReadFile>,
+    files: Vec<RequestedFile>,
     /// The paths of those that did not fit and were not read.
     left_out: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct ReadFile {
+struct RequestedFile {
     /// The path as it was asked for.
     asked: String,
     /// What was read.
@@ -91,7 +91,7 @@ impl Tool for ReadManyFiles {
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<ReadFiles>, ToolError> {
         let count = plan.0.len();
-        let mut answer = Answer::default();
+        let mut answer = ManyFilesAnswer::default();
         let paths = Paths::below(cx.session.shared.roots.first());
         if plan.0.iter().any(|(asked, _)| path_from_text(asked).is_relative()) {
             paths.owe_the_root();
@@ -121,7 +121,7 @@ impl Tool for ReadManyFiles {
             match read {
                 Ok(output) => {
                     answer.add(&asked, output.content);
-                    answer.data.files.push(ReadFile {
+                    answer.data.files.push(RequestedFile {
                         asked,
                         file: output.structured,
                         error: None,
@@ -132,7 +132,7 @@ impl Tool for ReadManyFiles {
                     failed += 1;
                     answer.add(&asked, vec![Content::text(format!("Error: {error}"))]);
                     let error = Some(error.message);
-                    answer.data.files.push(ReadFile { asked, file: None, error });
+                    answer.data.files.push(RequestedFile { asked, file: None, error });
                 }
             }
         }
@@ -148,7 +148,7 @@ impl Tool for ReadManyFiles {
 
 /// The files one under the other, pictures in their place.
 #[derive(Default)]
-struct Answer {
+struct ManyFilesAnswer {
     content: Vec<Content>,
     text_bytes: usize,
     /// Set once something did not fit: what follows would not be what was asked for.
@@ -156,7 +156,7 @@ struct Answer {
     data: ReadFiles,
 }
 
-impl Answer {
+impl ManyFilesAnswer {
     fn add(&mut self, asked: &str, blocks: Vec<Content>) {
         let between = if self.content.is_empty() { "" } else { "\n" };
         self.push_text(&format!("{between}=== {asked} ===\n"));

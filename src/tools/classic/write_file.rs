@@ -7,7 +7,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Changed, Current, Next},
+        editing::{self, Changed, Current, NewContent},
         writing::{WrittenFacts, written},
     },
     workspace::{RelativePaths, WorkspacePath},
@@ -77,7 +77,7 @@ fn checked(
     current: &Current,
     content: &str,
     overwrite: bool,
-) -> Result<Next<WrittenFacts>, ToolError> {
+) -> Result<NewContent<WrittenFacts>, ToolError> {
     if current.bytes.is_some() && !overwrite {
         return Err(ToolError::new(
             ErrorKind::FileExists,

@@ -12,7 +12,7 @@ use crate::{
     tools::{
         command_answer::CommandFacts,
         commands::{
-            self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording,
+            self, CALL_LIMIT, CommandToRun, CommandWording, MAX_TIMEOUT_MS, StartingPlace,
             checked_command, describe,
         },
     },
@@ -69,7 +69,7 @@ impl Tool for Bash {
             } else {
                 RunMode::Foreground
             },
-            wording: Wording::OutputFirst,
+            wording: CommandWording::OutputFirst,
         })
     }
 

@@ -7,10 +7,10 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Changed, Current, Next},
+        editing::{self, Changed, Current, NewContent},
         replacing::{
-            Occurrences, Replacements, Wanted, explain_drift, refuse_notebook, remark, replace,
-            text_to_edit,
+            Occurrences, Replacements, WantedReplacement, explain_drift, refuse_notebook, remark,
+            replace, text_to_edit,
         },
     },
     workspace::{RelativePaths, TextFile, WorkspacePath, encode_new_file},
@@ -82,16 +82,20 @@ impl Tool for Edit {
     }
 }
 
-fn edited(current: &Current, input: &Input) -> Result<Next<Option<Replacements>>, ToolError> {
+fn edited(current: &Current, input: &Input) -> Result<NewContent<Option<Replacements>>, ToolError> {
     if input.old_string.is_empty() {
         return created(current, &input.new_string);
     }
     let file = text_to_edit(current)?;
     let occurrences = if input.replace_all { Occurrences::All } else { Occurrences::One };
-    let wanted = Wanted { target: &input.old_string, replacement: &input.new_string, occurrences };
+    let wanted = WantedReplacement {
+        target: &input.old_string,
+        replacement: &input.new_string,
+        occurrences,
+    };
     let replaced = replace(&file, &wanted, "old_string", &|| current.is_cancelled())
         .map_err(|error| explain_drift(error, current, &file))?;
-    Ok(Next {
+    Ok(NewContent {
         summary: format!("edited `{}`: {}", current.path, replaced.summary()),
         remark: remark(current, &file, &replaced.bytes),
         facts: Some(replaced.facts()),
@@ -102,7 +106,10 @@ fn edited(current: &Current, input: &Input) -> Result<Next<Option<Replacements>>
 }
 
 /// An empty text to replace asks for a new file.
-fn created(current: &Current, content: &str) -> Result<Next<Option<Replacements>>, ToolError> {
+fn created(
+    current: &Current,
+    content: &str,
+) -> Result<NewContent<Option<Replacements>>, ToolError> {
     let bytes = match current.bytes.as_deref().map(TextFile::from_bytes) {
         None => encode_new_file(content),
         // Not a byte of text, but maybe a byte order mark.
@@ -118,7 +125,7 @@ fn created(current: &Current, content: &str) -> Result<Next<Option<Replacements>
         }
     };
     let done = if current.bytes.is_none() { "created" } else { "filled the empty file" };
-    Ok(Next {
+    Ok(NewContent {
         bytes,
         summary: format!("{done} `{}`", current.path),
         remark: None,

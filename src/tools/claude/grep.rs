@@ -7,7 +7,8 @@ use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::searching::{
-        self, Headings, LineStyle, Next, PlannedSearch, SearchData, bad_selection, split_globs,
+        self, ContinuationParameter, Headings, LineStyle, PlannedSearch, SearchData, bad_selection,
+        split_globs,
     },
     workspace::{
         search::{CaseSensitivity, MatchSpan, Shape},
@@ -145,7 +146,7 @@ impl Tool for Grep {
                     Some(true) => Headings::Always,
                     Some(false) => Headings::Never,
                 },
-                next: Next::Offset("offset"),
+                next: ContinuationParameter::Offset("offset"),
                 widen: "name such a path to search it",
                 shorten: if input.only_matching {
                     "give a pattern that matches less"

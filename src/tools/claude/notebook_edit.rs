@@ -7,7 +7,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Changed, Current, Next},
+        editing::{self, Changed, Current, NewContent},
         replacing::{explain_drift, remark, text_to_edit},
     },
     workspace::{
@@ -140,7 +140,7 @@ impl Tool for NotebookEdit {
     }
 }
 
-fn edited(current: &Current, edit: &CellEdit) -> Result<Next<EditedCell>, ToolError> {
+fn edited(current: &Current, edit: &CellEdit) -> Result<NewContent<EditedCell>, ToolError> {
     let file = text_to_edit(current)?;
     let notebook = edit_notebook(file.text(), edit)
         .map_err(|error| explain_drift(error.into(), current, &file))?;
@@ -160,7 +160,7 @@ fn edited(current: &Current, edit: &CellEdit) -> Result<Next<EditedCell>, ToolEr
     };
     let remark = remark(current, &file, &bytes);
     let after = file.says_after(&bytes);
-    Ok(Next {
+    Ok(NewContent {
         bytes,
         summary,
         remark,

@@ -22,7 +22,7 @@ pub(in crate::tools) struct LineStyle {
     /// Where a file's path stands.
     pub(in crate::tools) headings: Headings,
     /// How the rest is asked for.
-    pub(in crate::tools) next: Next,
+    pub(in crate::tools) next: ContinuationParameter,
     /// What to do about files that are left out.
     pub(in crate::tools) widen: &'static str,
     /// What to do about a line that is too long to be shown; empty when nothing helps.
@@ -47,14 +47,14 @@ const FLAT_ROWS: usize = 20;
 
 /// The way to what an answer does not show.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::tools) enum Next {
+pub(in crate::tools) enum ContinuationParameter {
     /// A parameter that passes over what was shown.
     Offset(&'static str),
     /// A parameter that lets an answer show more.
     Limit(&'static str),
 }
 
-impl Next {
+impl ContinuationParameter {
     fn words(self, last: usize) -> String {
         match (self, self.offset(last)) {
             (Self::Offset(name), Some(offset)) => format!("continue with {name} {offset}"),

@@ -6,7 +6,7 @@ mod names;
 mod shown;
 
 pub(super) use data::{NamesData, SearchData};
-pub(super) use lines::{Headings, LineStyle, Next};
+pub(super) use lines::{ContinuationParameter, Headings, LineStyle};
 pub(super) use names::{NameStyle, RelativeTo, find};
 pub(super) use shown::{Paths, rules_in_words};
 
