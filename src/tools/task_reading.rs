@@ -9,9 +9,10 @@ use serde_json::json;
 use super::{
     command_answer::{TaskFacts, output_place, state_words, task_of},
     command_text::{MAX_CHARACTERS, Rest, shown_part},
+    failures::UnreadableOutput,
 };
 use crate::{
-    error::{ErrorKind, ToolError},
+    error::ToolError,
     process::Task,
     tool::{ToolContext, ToolOutput},
 };
@@ -85,12 +86,8 @@ pub(super) async fn read(
     let reading = Arc::clone(&task);
     let part = cx
         .blocking(move |_| {
-            reading.part(from, MAX_BYTES).map_err(|cause| {
-                ToolError::new(
-                    ErrorKind::FileRead,
-                    format!("the output of `{}` cannot be read: {cause}", reading.id),
-                )
-            })
+            let part = reading.part(from, MAX_BYTES);
+            Ok(part.map_err(|cause| UnreadableOutput { task_id: reading.id.clone(), cause })?)
         })
         .await?;
     let total = task.total();

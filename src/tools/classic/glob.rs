@@ -6,7 +6,10 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, NameStyle, NamesData, RelativeTo, bad_selection},
+    tools::{
+        failures::InvalidParameter,
+        searching::{self, NameStyle, NamesData, RelativeTo},
+    },
     workspace::{
         WorkspacePath,
         walk::{Depth, HiddenFiles, PathPattern, Selection},
@@ -57,7 +60,7 @@ impl Tool for ClassicGlob {
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let start = searching::start(input.directory.as_deref(), cx)?;
         let pattern = PathPattern::new(&input.pattern, Depth::Top)
-            .map_err(|error| bad_selection("pattern", &error.into()))?;
+            .map_err(|error| InvalidParameter { name: "pattern", error })?;
         let limit = input.max_results.unwrap_or(DEFAULT_FILES);
         Ok(Plan {
             start,

@@ -6,8 +6,9 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{
-        self, ContinuationParameter, Headings, LineStyle, PlannedSearch, SearchData, bad_selection,
+    tools::{
+        failures::InvalidParameter,
+        searching::{self, ContinuationParameter, Headings, LineStyle, PlannedSearch, SearchData},
     },
     workspace::{
         search::{CaseSensitivity, MatchSpan, Shape},
@@ -58,7 +59,7 @@ impl Tool for ClassicGrep {
         let mut selection = Selection::new(HiddenFiles::LeftOut);
         if let Some(pattern) = input.file_pattern.as_deref().filter(|it| !it.is_empty()) {
             let pattern = PathPattern::new(pattern, Depth::Top)
-                .map_err(|error| bad_selection("filePattern", &error.into()))?;
+                .map_err(|error| InvalidParameter { name: "filePattern", error })?;
             selection = selection.with_pattern(pattern);
         }
         let limit = input.max_results.unwrap_or(DEFAULT_LINES);

@@ -8,7 +8,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Content, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        failures::search_failure,
+        failures::FailedSearch,
         searching::{self, Paths, Surroundings, rules_in_words},
     },
     workspace::{
@@ -129,7 +129,7 @@ impl Tool for Ls {
                 visibility: around.visibility(),
             };
             let listing = list(&request, &|| cancel.is_cancelled())
-                .map_err(|error| search_failure(&error, ErrorKind::Ls))?;
+                .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Ls })?;
             Ok(present(&listing, &Paths::below(plan.start.absolute())))
         })
         .await

@@ -6,7 +6,10 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, NameStyle, NamesData, RelativeTo, bad_selection},
+    tools::{
+        failures::InvalidParameter,
+        searching::{self, NameStyle, NamesData, RelativeTo},
+    },
     workspace::{
         WorkspacePath,
         walk::{Depth, HiddenFiles, PathPattern, Selection, split_absolute},
@@ -59,7 +62,7 @@ impl Tool for Glob {
         };
         let start = searching::start(folder, cx)?;
         let compiled = PathPattern::new(pattern, depth)
-            .map_err(|error| bad_selection("pattern", &error.into()))?;
+            .map_err(|error| InvalidParameter { name: "pattern", error })?;
         let selection = Selection::new(HiddenFiles::Seen).with_pattern(compiled);
         Ok(Plan { start, selection, pattern: input.pattern })
     }

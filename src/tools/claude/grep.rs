@@ -6,9 +6,12 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{
-        self, ContinuationParameter, Headings, LineStyle, PlannedSearch, SearchData, bad_selection,
-        split_globs,
+    tools::{
+        failures::InvalidParameter,
+        searching::{
+            self, ContinuationParameter, Headings, LineStyle, PlannedSearch, SearchData,
+            split_globs,
+        },
     },
     workspace::{
         search::{CaseSensitivity, MatchSpan, Shape},
@@ -108,10 +111,12 @@ impl Tool for Grep {
         if let Some(globs) = input.glob.as_deref().map(split_globs) {
             selection = selection
                 .with_globs(&globs, start.root())
-                .map_err(|error| bad_selection("glob", &error))?;
+                .map_err(|error| InvalidParameter { name: "glob", error })?;
         }
         if let Some(name) = input.file_type.as_deref().filter(|it| !it.is_empty()) {
-            selection = selection.with_type(name).map_err(|error| bad_selection("type", &error))?;
+            selection = selection
+                .with_type(name)
+                .map_err(|error| InvalidParameter { name: "type", error })?;
         }
         let around = input.context.or(input.around);
         let lines = |side: Option<u32>| around.or(side).unwrap_or(0) as usize;

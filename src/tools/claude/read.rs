@@ -4,9 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    error::{ErrorKind, ToolError},
+    error::ToolError,
     tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
-    tools::reading::{self, FileFacts, FileToRead},
+    tools::{
+        failures::InvalidParameter,
+        reading::{self, FileFacts, FileToRead},
+    },
     workspace::{PageRange, RelativePaths},
 };
 
@@ -51,11 +54,8 @@ impl Tool for Read {
         let is_pdf = path.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("pdf"));
         let pages = match input.pages.as_deref().map(PageRange::parse) {
             Some(Ok(range)) => Some(range),
-            Some(Err(err)) if is_pdf => {
-                return Err(ToolError::new(
-                    ErrorKind::Validation,
-                    format!("parameter `pages`: {err}"),
-                ));
+            Some(Err(error)) if is_pdf => {
+                return Err(InvalidParameter { name: "pages", error }.into());
             }
             // Models pass `pages` for any file; it only means something for a PDF.
             Some(Err(_)) | None => None,

@@ -18,13 +18,13 @@ use std::{
 use crate::{
     error::{ErrorKind, ToolError},
     tool::{ToolContext, ToolOutput},
-    tools::failures::search_failure,
+    tools::failures::FailedSearch,
     workspace::{
         RelativePaths, WorkspacePath,
         search::{
             CaseSensitivity, MatchSpan, Query, QueryError, Scope, SearchRequest, Shape, search,
         },
-        walk::{SearchThreads, SearchTurn, Selection, SelectionError, Visibility},
+        walk::{SearchThreads, SearchTurn, Selection, Visibility},
     },
 };
 
@@ -81,11 +81,9 @@ pub(super) async fn run(
             // Part of it could match, so that no matches would be untrue.
             Err(error @ QueryError::PartNeedsLines) => {
                 let message = format!("{error}; {}", plan.style.over_lines);
-                return Err(ToolError::new(ErrorKind::Grep, message));
+                return Err(ToolError::from(error).reworded(message));
             }
-            Err(error @ QueryError::Malformed(_)) => {
-                return Err(ToolError::new(ErrorKind::Grep, error.to_string()));
-            }
+            Err(error @ QueryError::Malformed(_)) => return Err(error.into()),
         };
         let request = SearchRequest {
             scope: around.scope(&plan.start, &plan.selection),
@@ -96,7 +94,7 @@ pub(super) async fn run(
             max_bytes: MAX_BYTES,
         };
         let answer = search(&request, &|| cancel.is_cancelled())
-            .map_err(|error| search_failure(&error, ErrorKind::Grep))?;
+            .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Grep })?;
         Ok(lines::present_answer(&answer, &plan, &around.paths))
     })
     .await
@@ -149,11 +147,6 @@ impl Surroundings {
             threads: &self.threads,
         }
     }
-}
-
-/// A selection that cannot be made is input that does not fit.
-pub(super) fn bad_selection(parameter: &str, error: &SelectionError) -> ToolError {
-    ToolError::new(ErrorKind::Validation, format!("parameter `{parameter}`: {error}"))
 }
 
 /// Takes several globs apart, at spaces and at commas that no brace encloses. A backslash keeps what

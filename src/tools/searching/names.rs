@@ -8,7 +8,7 @@ use super::{
 use crate::{
     error::{ErrorKind, ToolError},
     tool::{Content, ToolContext, ToolOutput},
-    tools::failures::search_failure,
+    tools::failures::FailedSearch,
     workspace::{
         WorkspacePath,
         search::{FindFilesRequest, FoundFiles, find_files},
@@ -56,7 +56,7 @@ pub(in crate::tools) async fn find(
         let request =
             FindFilesRequest { scope: around.scope(&start, &selection), limit: style.limit };
         let found = find_files(&request, &|| cancel.is_cancelled())
-            .map_err(|error| search_failure(&error, ErrorKind::Glob))?;
+            .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Glob })?;
         Ok(present(&found, style, &around.paths))
     })
     .await
