@@ -1,4 +1,4 @@
-//! `edit_file`: several replacements in one file, all or none.
+//! `edit_file`: makes several replacements in one file, all of them or none.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Default)]
 pub(super) struct EditFile;
 
-/// What the target of an edit is called that has none beside it.
+/// What messages call the target of the only edit. Of several, each is named by its index.
 const ONLY_TARGET: &str = "target";
 
 #[derive(Deserialize, JsonSchema)]
@@ -46,10 +46,10 @@ struct OneEdit {
     line_hint: Option<u64>,
 }
 
-/// What was replaced.
+/// The facts about all replacements of a call.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AllReplacements {
-    /// By each edit, in their order.
+    /// One entry for each edit, in the order of the call.
     edits: Vec<Replacements>,
 }
 
@@ -75,7 +75,7 @@ impl Tool for EditFile {
         for (index, edit) in input.edits.iter().enumerate() {
             if edit.target == edit.replacement {
                 let message = format!(
-                    "parameter `edits[{index}].replacement`: expected another text than its target"
+                    "parameter `edits[{index}].replacement`: it equals `target`, so there is nothing to change"
                 );
                 return Err(ToolError::new(ErrorKind::Validation, message));
             }
@@ -107,7 +107,7 @@ impl Tool for EditFile {
 
 fn edited(current: &Current, edits: &[OneEdit]) -> Result<NewContent<AllReplacements>, ToolError> {
     let original = text_to_edit(current)?;
-    // The file after the edits so far, once there are any.
+    // The file after the edits so far; `None` before the first.
     let mut edited: Option<TextFile> = None;
     let mut bytes = Vec::new();
     let mut moves: Vec<LineMoves> = Vec::new();
@@ -118,7 +118,7 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<NewContent<AllReplacem
             1 => ONLY_TARGET.to_owned(),
             _ => format!("edits[{index}].target"),
         };
-        // A hint counts the lines of the file as it was read.
+        // A hint is a line number of the file as it was read, before any edit of this call.
         let hint = edit.line_hint.map(|line| moves.iter().fold(line, |line, it| it.line_now(line)));
         let occurrences = hint.map_or(Occurrences::One, Occurrences::Nearest);
         let wanted =
@@ -152,7 +152,7 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<NewContent<AllReplacem
     })
 }
 
-/// An error that names the edit it is about, also where what failed knows of one edit only.
+/// Adds the name of the edit to an error that does not contain it.
 fn naming(error: ToolError, name: &str) -> ToolError {
     if name == ONLY_TARGET || error.message.contains(name) {
         return error;

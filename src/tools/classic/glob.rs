@@ -1,4 +1,4 @@
-//! `glob`: finds files by path, newest first.
+//! `glob`: finds files by path, the most recently modified first.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// How many files are shown when nobody said how many.
+/// The number of files that an answer shows if the call does not set `maxResults`.
 const DEFAULT_FILES: u64 = 1_000;
 
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(super) struct ClassicGlob;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The glob that paths below the directory have to fit.
+    /// The glob that paths below the directory have to match.
     pattern: String,
     /// The directory to look in. Default: the workspace.
     #[serde(default)]
@@ -68,8 +68,8 @@ impl Tool for ClassicGlob {
             style: NameStyle {
                 relative_to: RelativeTo::Workspace,
                 limit: usize::try_from(limit).unwrap_or(usize::MAX),
-                narrow: "raise maxResults or give a longer pattern to see others",
-                widen: "give such a path as the pattern, without directory, to see it",
+                narrow: "raise maxResults or narrow the pattern to see more",
+                widen: "to list one, give its path as pattern, without directory",
             },
             pattern: input.pattern,
         })

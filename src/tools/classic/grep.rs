@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// How many lines are shown when nobody said how many.
+/// The number of lines that an answer shows if the call does not set `maxResults`.
 const DEFAULT_LINES: u64 = 1_000;
 
 #[derive(Default)]
@@ -30,11 +30,11 @@ pub(super) struct Input {
     /// The directory, or the file, to search. Default: the workspace.
     #[serde(default)]
     directory: Option<String>,
-    /// Only search files whose path below the directory fits this glob: `**/*.ts` at any depth, `*.ts`
+    /// Only search files whose path below the directory matches this glob: `**/*.ts` at any depth, `*.ts`
     /// at the top.
     #[serde(default)]
     file_pattern: Option<String>,
-    /// Tell upper from lower case.
+    /// Match case.
     #[serde(default)]
     case_sensitive: bool,
     /// How many lines to show. Default: 1,000.
@@ -79,10 +79,10 @@ impl Tool for ClassicGrep {
             style: LineStyle {
                 numbers: true,
                 before_text: " ",
-                // As the set's grep has always answered: each line with its path.
+                // The grep of this set has always shown the path on each line.
                 headings: Headings::Never,
                 next: ContinuationParameter::Limit("maxResults"),
-                widen: "give such a path as directory to search it",
+                widen: "pass one as directory to search it",
                 shorten: "",
                 over_lines: "search for a part within one line",
             },

@@ -1,4 +1,4 @@
-//! `ls`: what is in a directory.
+//! `ls`: lists a directory, and on request the directories below it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,9 +18,9 @@ use crate::{
     },
 };
 
-/// How many entries are shown.
+/// The number of entries that an answer shows.
 const MAX_ENTRIES: usize = 2_000;
-/// How many levels are listed below the first when nobody said how many.
+/// The number of levels that a recursive call lists below the first if it does not set `maxDepth`.
 const DEFAULT_DEPTH: u32 = 3;
 
 #[derive(Default)]
@@ -43,19 +43,19 @@ pub(super) struct Input {
     max_depth: Option<u32>,
 }
 
-/// What is in a directory.
+/// The entries of a directory.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DirectoryListingData {
     /// The directory that paths are relative to.
     root: String,
-    /// The entries, each directory followed by what is in it.
+    /// The entries. A directory is followed by its own entries.
     entries: Vec<ListedEntry>,
-    /// How many there are.
+    /// The number of entries.
     total: usize,
-    /// Whether these are all, and every directory could be read.
+    /// Whether all of them are listed and every directory could be read.
     complete: bool,
-    /// How many were left out because they are ignored or hidden.
+    /// The number of entries that were left out because they are ignored or hidden.
     ignored_or_hidden: usize,
 }
 
@@ -64,7 +64,7 @@ struct ListedEntry {
     name: String,
     #[serde(rename = "type")]
     kind: ListedKind,
-    /// How many directories below the one that was asked for.
+    /// How many levels below the listed directory the entry is.
     depth: usize,
 }
 
@@ -150,7 +150,7 @@ fn present(listing: &Listing, paths: &Paths) -> ToolOutput<DirectoryListingData>
     let shown = listing.entries.len();
     if shown < listing.total {
         notes.push(format!(
-            "{shown} of {} entries are shown; list a directory below, or set a smaller maxDepth",
+            "showing {shown} of {} entries; list a subdirectory, or set a smaller maxDepth",
             listing.total
         ));
     }

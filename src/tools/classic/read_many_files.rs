@@ -1,4 +1,5 @@
-//! `read_many_files`: several files in one answer; one that fails does not spoil the others.
+//! `read_many_files`: shows several files in one answer. A file that cannot be read shows its error, and the
+//! others are shown all the same.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,31 +29,31 @@ pub(super) struct Input {
     paths: Vec<String>,
 }
 
-/// What became of each file that was asked for.
+/// The facts about every requested file.
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReadFiles {
-    /// The directory that relative paths count from.
+    /// The directory that relative paths are relative to.
     root: String,
-    /// The files that the answer is about, in the order they were asked for.
+    /// The files that were read or could not be read, in the order of the call.
     files: Vec<RequestedFile>,
-    /// The paths of those that did not fit and were not read.
+    /// The paths of files that did not fit into the answer and were not read.
     left_out: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct RequestedFile {
-    /// The path as it was asked for.
+    /// The path as the call gives it.
     asked: String,
-    /// What was read.
+    /// The facts about the file, if it could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<FileFacts>,
-    /// Why it could not be read.
+    /// Why the file could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
-/// Each path as it was asked for, with the place it means or why it was refused.
+/// Each path as the call gives it, with the resolved path or the reason why it was refused.
 pub(super) struct Plan(Vec<(String, Result<WorkspacePath, ToolError>)>);
 
 impl Tool for ReadManyFiles {
@@ -146,12 +147,12 @@ impl Tool for ReadManyFiles {
     }
 }
 
-/// The files one under the other, pictures in their place.
+/// The answer: the text of the files below each other, with images in between.
 #[derive(Default)]
 struct ManyFilesAnswer {
     content: Vec<Content>,
     text_bytes: usize,
-    /// Set once something did not fit: what follows would not be what was asked for.
+    /// Set once a file did not fit. The files after it are left out, even if they would fit.
     full: bool,
     data: ReadFiles,
 }

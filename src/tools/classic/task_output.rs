@@ -1,4 +1,4 @@
-//! `task_output`: what a task has said, and whether it has ended.
+//! `task_output`: reads the output of a background task, and whether it runs or how it ended.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `write_file`: a file's whole content; one that exists only when told so.
+//! `write_file`: creates a file, or with `overwrite` replaces its whole content.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

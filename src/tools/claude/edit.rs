@@ -1,4 +1,4 @@
-//! `Edit`: replaces text in a file, and no byte beside it.
+//! `Edit`: replaces text in a file and leaves every other byte as it is.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -53,7 +53,8 @@ impl Tool for Edit {
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
         if input.old_string == input.new_string {
-            let message = "parameter `new_string`: expected another text than old_string; there is nothing to change";
+            let message =
+                "parameter `new_string`: it equals `old_string`, so there is nothing to change";
             return Err(ToolError::new(ErrorKind::Validation, message));
         }
         refuse_notebook(&place, "change its cells with NotebookEdit")?;
@@ -105,20 +106,20 @@ fn edited(current: &Current, input: &Input) -> Result<NewContent<Option<Replacem
     })
 }
 
-/// An empty text to replace asks for a new file.
+/// The content of a new or empty file, which an empty `old_string` asks for.
 fn created(
     current: &Current,
     content: &str,
 ) -> Result<NewContent<Option<Replacements>>, ToolError> {
     let bytes = match current.bytes.as_deref().map(TextFile::from_bytes) {
         None => encode_new_file(content),
-        // Not a byte of text, but maybe a byte order mark.
+        // An empty text may still have a byte order mark, which is kept.
         Some(Ok(file)) if file.text().is_empty() => file.encode_whole(content)?,
         Some(_) => {
             return Err(ToolError::new(
                 ErrorKind::FileEdit,
                 format!(
-                    "`{}` exists and is not empty; old_string must be text of it",
+                    "`{}` exists and is not empty; give the text to replace as old_string",
                     current.path
                 ),
             ));

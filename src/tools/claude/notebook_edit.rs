@@ -1,4 +1,4 @@
-//! `NotebookEdit`: changes one cell of a notebook.
+//! `NotebookEdit`: replaces, inserts or deletes one cell of a Jupyter notebook.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ impl From<Kind> for CellKind {
 #[serde(rename_all = "camelCase")]
 pub(super) struct EditedCell {
     cell_id: String,
-    /// Its place, counted from 0.
+    /// Its position in the notebook, counted from 0.
     cell_index: usize,
 }
 
@@ -94,9 +94,9 @@ impl Tool for NotebookEdit {
         let missing = |what: &str| {
             ToolError::new(ErrorKind::Validation, format!("missing required parameter {what}"))
         };
-        let id = || input.cell_id.clone().ok_or_else(|| missing("`cell_id`: it says which cell"));
+        let id = || input.cell_id.clone().ok_or_else(|| missing("`cell_id`: the id of the cell"));
         let source = || {
-            let what = "`new_source`: the cell's new text; an empty one has to be given as such";
+            let what = "`new_source`: the new text of the cell; to empty it, give an empty text";
             input.new_source.clone().ok_or_else(|| missing(what))
         };
         let edit = match input.edit_mode {
@@ -110,7 +110,7 @@ impl Tool for NotebookEdit {
                 source: source()?,
                 kind: input
                     .cell_type
-                    .ok_or_else(|| missing("`cell_type`, to insert a cell"))?
+                    .ok_or_else(|| missing("`cell_type`: the kind of the inserted cell"))?
                     .into(),
             },
             Mode::Delete => CellEdit::Delete { id: id()? },

@@ -1,4 +1,4 @@
-//! `Read`: a file's content, with line numbers.
+//! `Read`: shows a file with line numbers, or as what it is: an image, a PDF, a notebook.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -57,7 +57,7 @@ impl Tool for Read {
             Some(Err(error)) if is_pdf => {
                 return Err(InvalidParameter { name: "pages", error }.into());
             }
-            // Models pass `pages` for any file; it only means something for a PDF.
+            // Models set `pages` for all kinds of files. It is ignored unless the file is a PDF.
             Some(Err(_)) | None => None,
         };
         let first = input.offset.map(|offset| offset.max(1));

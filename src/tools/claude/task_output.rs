@@ -1,4 +1,4 @@
-//! `TaskOutput`: what a task has said, and whether it has ended.
+//! `TaskOutput`: reads the output of a background task, and whether it runs or how it ended.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `Write`: a file's whole content.
+//! `Write`: creates a file or replaces its whole content.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
