@@ -323,7 +323,7 @@ export interface DiagnosticEchoInput {
   repeat?: number | undefined;
 }
 
-/** Input of `diagnostic_sleep`. Waits, and reports its progress. For checking cancellation and progress. */
+/** Input of `diagnostic_sleep`. Waits and reports progress. For checking cancellation and progress. */
 export interface DiagnosticSleepInput {
   /** How long to wait, in milliseconds. */
   ms: number;

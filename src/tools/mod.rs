@@ -50,7 +50,7 @@ pub enum ToolSet {
 }
 
 impl ToolSet {
-    /// Every set.
+    /// All sets, in the order in which an error lists them.
     pub const ALL: [Self; 3] = [Self::Claude, Self::Classic, Self::Diagnostic];
 
     /// The name by which a host selects the set.

@@ -49,7 +49,7 @@ pub(super) struct Replaced {
     growth: isize,
 }
 
-/// What was replaced.
+/// The facts about a replacement.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Replacements {
     /// How the text was matched: `exact`, or the name of a more tolerant way.

@@ -21,7 +21,7 @@ pub(super) struct WriteFile;
 pub(super) struct Input {
     /// The file to write, absolute or relative to the workspace.
     path: String,
-    /// The whole content.
+    /// The whole content of the file.
     content: String,
     /// Replace a file that exists.
     #[serde(default)]

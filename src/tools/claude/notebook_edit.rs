@@ -33,7 +33,7 @@ pub(super) struct Input {
     /// The kind of the cell.
     #[serde(default)]
     cell_type: Option<Kind>,
-    /// What to do.
+    /// What to do with the cell.
     #[serde(default)]
     edit_mode: Mode,
 }

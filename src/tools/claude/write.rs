@@ -21,7 +21,7 @@ pub(super) struct Write;
 pub(super) struct Input {
     /// The absolute path of the file to write.
     file_path: String,
-    /// The whole content.
+    /// The whole content of the file.
     content: String,
 }
 

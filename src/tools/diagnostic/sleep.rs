@@ -33,7 +33,7 @@ impl Tool for Sleep {
     const NAME: &'static str = "diagnostic_sleep";
     const TITLE: &'static str = "Sleep";
     const DESCRIPTION: &'static str =
-        "Waits, and reports its progress. For checking cancellation and progress.";
+        "Waits and reports progress. For checking cancellation and progress.";
     const SIDE_EFFECT: SideEffect = SideEffect::None;
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
