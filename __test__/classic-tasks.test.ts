@@ -19,7 +19,7 @@ describe("a command of the classic set in the background", () => {
   test("names the tools that read and stop it, with their parameter", async () => {
     const { taskId, words } = await start(registryHere(), "true");
     expect(words).toContain(
-      `task_output with taskId \`${taskId}\` reads its output and tells when it has ended; task_stop ends it`,
+      `read its output and status with task_output (taskId \`${taskId}\`); stop it with task_stop`,
     );
     expect(words).not.toMatch(/TaskOutput|TaskStop|task_id/);
   });
@@ -38,7 +38,7 @@ describe("a command of the classic set in the background", () => {
     workspace.write("go", "");
     const last = await registry.call("task_output", { taskId });
     expect(texts(last)).toEqual([
-      `task \`${taskId}\` failed with exit code 3\n\ntwo\n[output from byte 4 to 8, which is all so far]`,
+      `task \`${taskId}\` failed with exit code 3\n\ntwo\n[output from byte 4 to 8, all so far]`,
     ]);
     const again = await registry.call("task_output", { taskId, offset: 0 });
     expect(texts(again)[0]).toContain("one\ntwo");

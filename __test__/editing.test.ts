@@ -24,7 +24,7 @@ describe("what an edit answers", () => {
       old_string: "two\nthree",
       new_string: "2\n3",
     });
-    const message = `edited \`${path}\`: replaced lines 2-3 (found by \`indentation-shift\`, not as given)`;
+    const message = `edited \`${path}\`: replaced lines 2-3 (matched by \`indentation-shift\`, not exactly)`;
     expect(result).toEqual({
       content: [{ type: "text", text: message }],
       display: `--- ${path}\n+++ ${path}\n@@ -1,3 +1,3 @@\n one\n-  two\n-  three\n+  2\n+  3\n`,
@@ -87,7 +87,7 @@ describe("what an edit answers", () => {
   test("a NUL that makes a file binary is mentioned", async () => {
     const registry = registryOf();
     const result = await registry.call("write_file", { path: "a", content: "x\0" });
-    expect(texts(result)[0]).toContain("it has a NUL character, so it counts as binary now");
+    expect(texts(result)[0]).toContain("it contains a NUL character, so it now counts as binary");
     for (const content of ["\ufeffx\0", `${"x".repeat(10_000)}\0`]) {
       const other = await registry.call("write_file", { path: "b", content, overwrite: true });
       expect(texts(other)[0]).not.toContain("binary");
@@ -143,7 +143,7 @@ describe("a target that is not written as the file has it", () => {
       { target: "end", replacement: "END" },
     ];
     expect(texts(await registry.call("edit_file", { path: "a.txt", edits }))).toEqual([
-      `applied 2 edits to \`${path}\`; edits[0].target: lines 1-2 (found by \`indentation-shift\`, not as given)`,
+      `applied 2 edits to \`${path}\`; edits[0].target: lines 1-2 (matched by \`indentation-shift\`, not exactly)`,
     ]);
   });
 });
@@ -157,7 +157,7 @@ describe("a target that is not in the file", () => {
     expect(await registry.call("Edit", edit)).toEqual(
       failure(
         "EditTargetNotFound",
-        "old_string is not in the file; nearest are lines 2-2, which differ so (- old_string, + file):\n" +
+        "old_string is not in the file; the most similar lines are 2-2 (- old_string, + file):\n" +
           "@@ -1 +1 @@\n-    let totals = 1;\n+    let total = 1;\n",
       ),
     );
@@ -292,9 +292,9 @@ describe("a file that changed since it was read", () => {
     expect(await registry.call("Write", { file_path: path, content: "x" })).toEqual(
       refusal(
         "StaleFileError",
-        `\`${path}\` changed since it was read, and was not written; read it again (- as read, + as it is):\n` +
+        `\`${path}\` has changed since it was read; nothing was written; read it again (- as read, + as it is):\n` +
           `--- ${path}\n+++ ${path}\n@@ -1,2 +1,2 @@\n one\n-two\n+2`,
-        "a host can allow it by `readBeforeWrite: false`, for every file",
+        "a host can allow it for every file with `readBeforeWrite: false`",
       ),
     );
     expect(readFileSync(path, "utf8")).toBe("one\n2\n");
@@ -358,7 +358,7 @@ describe("a file that changed since it was read", () => {
     workspace.delete("a.txt");
     const result = await registry.call("Write", { file_path: path, content: "x\n" });
     expect(texts(result)).toEqual([
-      `created \`${path}\` (1 line); the file was gone since it was read`,
+      `created \`${path}\` (1 line); the file had been deleted since it was read`,
     ]);
   });
 

@@ -265,7 +265,7 @@ describe("a file that became something else since it was read", () => {
     for (const [tool, input] of changes(workspace.root, 10).slice(2, 4)) {
       const { error } = await registry.call(tool as string, input);
       expect(error?.type).toBe("StaleFileError");
-      expect(error?.message).toContain(`\`${file}\` changed since it was read`);
+      expect(error?.message).toContain(`\`${file}\` has changed since it was read`);
       expect(error?.message).toContain("+other");
     }
     expect(readFileSync(file, "utf8")).toBe("other\n");
@@ -452,7 +452,7 @@ describe("what a file is besides its bytes", () => {
     linkSync(file, workspace.path("b.txt"));
     const { ino } = statSync(file);
     const answers = await changeByAll(file);
-    const inPlace = "; the file has other names, so it was written in place";
+    const inPlace = "; the file has other hard links, so it was written in place";
     expect(answers.map((text) => text.endsWith(inPlace))).toEqual(tools.map(() => true));
     const after = ["a.txt", "b.txt"].map((name) => {
       const { ino, nlink } = statSync(workspace.path(name));
@@ -483,7 +483,7 @@ describe("what a file is besides its bytes", () => {
       { shell: `mount --bind ${source} ${file}`, ownMounts: true },
     );
     expect(texts(results[1] as CallResult)).toEqual([
-      `edited \`${file}\`: replaced line 1; nothing can be renamed onto the file, so it was written in place`,
+      `edited \`${file}\`: replaced line 1; the file cannot be replaced by renaming, so it was written in place`,
     ]);
     expect(files).toEqual({ "a.txt": "new\n", source: "new\n" });
     expect(readFileSync(file, "utf8")).toBe("old\n");

@@ -170,7 +170,7 @@ function plan(text: string, cut: Cut, replacement: string, from: number): Planne
 /** Both tools that read give back what the file has to say. */
 async function expectReadBack(registry: ToolRegistry, file: string, text: string, it: Written) {
   const isMentioned = it.label !== undefined && text !== "";
-  const note = isMentioned ? [`[the file is written in ${it.label}]`] : [];
+  const note = isMentioned ? [`[the file is encoded in ${it.label}]`] : [];
   const raw = await registry.call("read_file", { path: file });
   expect(texts(raw)).toEqual([text, ...note]);
   const shown = await registry.call("Read", { file_path: file });
@@ -477,7 +477,7 @@ describe(`random files of other kinds (seed ${seed})`, () => {
     const registry = registryHere();
     expect(texts(await registry.call("read_file", { path: "a.txt" }))).toEqual([
       text,
-      "[the file is written in windows-1252]",
+      "[the file is encoded in windows-1252]",
     ]);
     const result = await registry.call("edit_file", {
       path: "a.txt",

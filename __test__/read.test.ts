@@ -216,9 +216,9 @@ describe("encodings", () => {
   ])("%s is read and reported", async (encoding, bytes, text) => {
     workspace.write("a.txt", bytes);
     const result = await read("a.txt");
-    expect(texts(result)).toEqual([`1\t${text}`, `[the file is written in ${encoding}]`]);
+    expect(texts(result)).toEqual([`1\t${text}`, `[the file is encoded in ${encoding}]`]);
     expect(facts(result)).toMatchObject({ encoding, bytes: bytes.length });
-    expect(texts(await readRaw("a.txt"))).toEqual([text, `[the file is written in ${encoding}]`]);
+    expect(texts(await readRaw("a.txt"))).toEqual([text, `[the file is encoded in ${encoding}]`]);
   });
 
   test("UTF-8 is what a file with a few bad bytes in much good text is", async () => {
@@ -227,7 +227,7 @@ describe("encodings", () => {
     const result = await read("a.txt");
     expect(texts(result)).toEqual([
       `1\t${good}\ufffdü`,
-      "[the file is written in UTF-8 with invalid bytes]",
+      "[the file is encoded in UTF-8 with invalid bytes]",
     ]);
   });
 
@@ -247,7 +247,7 @@ describe("encodings", () => {
     const result = await read("a.txt", { offset: 20_000 });
     expect(texts(result)).toEqual([
       "20000\tline 20000\n20001\tcafé",
-      "[the file is written in windows-1252]",
+      "[the file is encoded in windows-1252]",
     ]);
   });
 });
@@ -357,7 +357,7 @@ describe("caps", () => {
     expect(shown).toMatch(/^日+$/);
     expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(KIB_256);
     expect(Buffer.byteLength(shown)).toBeGreaterThan(KIB_256 - 4);
-    expect(note).toContain("line 1 is shown in part");
+    expect(note).toContain("line 1 is cut");
     expect(note).toContain("continue with startLine 2");
   });
 

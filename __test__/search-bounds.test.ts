@@ -105,7 +105,7 @@ describe("a file that turns out to be binary", () => {
     expect(rows?.split("\n").at(-1)).toBe("z.txt:1:needle");
     expect(note).toBe(
       "[`late.txt` is binary from about byte 84000 on and was searched up to there; " +
-        "name it as path to search all of it]",
+        "pass it as path to search all of it]",
     );
     const { structuredContent } = result;
     expect(structuredContent).toMatchObject({
@@ -150,7 +150,7 @@ describe("an offset", () => {
       "[lines 99751-100000 are shown; continue with offset 100000]",
     ]);
     const last = await call((before.structuredContent as { nextOffset: number }).nextOffset);
-    expect(shown(last)[1]).toBe("[lines 100001-100250 are shown; narrow the search to see others]");
+    expect(shown(last)[1]).toBe("[lines 100001-100250 are shown; narrow the search to see more]");
     expect(last.structuredContent).toMatchObject({ complete: false });
     expect(last.structuredContent).not.toHaveProperty("nextOffset");
   });
@@ -181,7 +181,7 @@ test("an empty answer says where it did not look at all that is ignored", async 
   closeSync(descriptor);
   const result = await registry.call("Grep", { pattern: "needle" });
   expect(shown(result)).toEqual([
-    "[no matches; not all ignored, hidden or binary files were looked at; name a place to search it]",
+    "[no matches; not all ignored, hidden and binary files were checked; pass a path to search there]",
   ]);
   expect(result.structuredContent).toMatchObject({ wouldMatch: { incomplete: true } });
 });

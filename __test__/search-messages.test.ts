@@ -75,9 +75,9 @@ test("a line that is too long names only what helps", async () => {
   const grep = async (input: { pattern: string; "-o"?: boolean }) =>
     texts(await registry.call("Grep", { output_mode: "content", ...input }))[0];
   const long = "a.txt:1:[606 characters, too long to show";
-  expect(await grep({ pattern: "needle" })).toBe(`${long}; match less of it with -o]`);
+  expect(await grep({ pattern: "needle" })).toBe(`${long}; show only the match with -o]`);
   expect(await grep({ pattern: "needle.*", "-o": true })).toBe(
-    `${long}; give a pattern that matches less]`,
+    `${long}; use a pattern with a shorter match]`,
   );
   expect(found(await registry.call("grep", { pattern: "needle" }), workspace.root)).toEqual([
     "a.txt:1: [606 characters, too long to show]",
@@ -101,6 +101,6 @@ test("a file that is named is searched only if it fits filePattern", async () =>
     expect(await grep(fitting)).toEqual(["1: needle"]);
   }
   expect(await grep("*.md")).toEqual([
-    "[no matches; `src/a.txt` does not fit the pattern of files]",
+    "[no matches; `src/a.txt` does not match the file pattern]",
   ]);
 });

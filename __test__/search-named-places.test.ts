@@ -59,7 +59,7 @@ describe("a pattern that names ignored files", () => {
     ] as const) {
       expect(found(await registry.call("Glob", input), workspace.root)).toEqual([
         `[no files match, but ignored or hidden ones do: \`${named}\`; ` +
-          "give such a path as the pattern, without path, to see it]",
+          "to list one, give its path as pattern, without path]",
       ]);
       for (const tool of ["Glob", "glob"]) {
         expect(files(await registry.call(tool, { pattern: named }))).toEqual([named]);

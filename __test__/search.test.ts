@@ -132,8 +132,8 @@ describe("Grep", () => {
     const registry = registryHere();
     const result = await registry.call("Grep", { pattern: "needle" });
     expect(shown(result)).toEqual([
-      "[no matches; ignored or hidden files match: `a.log`, `dist/out.js`; name such a path to search it; " +
-        "binary files match: `data.bin`; name one as path to search it as text]",
+      "[no matches; ignored or hidden files match: `a.log`, `dist/out.js`; pass one as path to search it; " +
+        "binary files match: `data.bin`; pass one as path to search it as text]",
     ]);
     expect(result.structuredContent).toMatchObject({
       wouldMatch: { ignoredOrHidden: ["a.log", "dist/out.js"], binary: ["data.bin"] },
@@ -197,7 +197,7 @@ describe("Grep", () => {
     const result = await registryHere().call("Grep", { pattern: "x" });
     expect(shown(result)).toEqual([
       "a.txt",
-      "[ignore rules that do not hold: `.gitignore` (line 1 has more than 4096 bytes or braces that are nested too deeply)]",
+      "[ignore rules not applied: `.gitignore` (line 1 has more than 4096 bytes or braces that are nested too deeply)]",
     ]);
     expect(result.structuredContent).toMatchObject({
       complete: true,
@@ -396,7 +396,7 @@ describe("Glob", () => {
     const newest = Array.from({ length: 100 }, (_, i) => `src/f${119 - i}.ts`);
     expect(files.split("\n")).toEqual(newest);
     expect(note).toBe(
-      "[the 100 files changed last are shown of 120; give a longer pattern or a path to see others]",
+      "[showing the 100 most recently modified of 120 files; narrow the pattern or give a path to see more]",
     );
   });
 
@@ -425,7 +425,7 @@ describe("Glob", () => {
     ]);
     expect(shown(await registry.call("glob", { pattern: "**/p/*.js" }))).toEqual([
       "[no files match, but ignored or hidden ones do: `node_modules/p/index.js`; " +
-        "give such a path as the pattern, without directory, to see it]",
+        "to list one, give its path as pattern, without directory]",
     ]);
   });
 });

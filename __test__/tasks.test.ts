@@ -49,14 +49,14 @@ describe("a task", () => {
     expect(await eventually(() => registry.tasks()[0]?.outputBytes === 4, 5_000)).toBe(true);
     const first = await registry.call("TaskOutput", { task_id: id, block: false });
     expect(texts(first)[0]).toBe(
-      `task \`${id}\` is running\n\none\n[output from byte 0 to 4, which is all so far]`,
+      `task \`${id}\` is running\n\none\n[output from byte 0 to 4, all so far]`,
     );
     const nothing = await registry.call("TaskOutput", { task_id: id, block: false });
     expect(texts(nothing)[0]).toBe(`task \`${id}\` is running\n[no output beyond byte 4]`);
     workspace.write("go", "");
     const last = await registry.call("TaskOutput", { task_id: id });
     expect(texts(last)[0]).toBe(
-      `task \`${id}\` failed with exit code 3\n\ntwo\n[output from byte 4 to 8, which is all so far]`,
+      `task \`${id}\` failed with exit code 3\n\ntwo\n[output from byte 4 to 8, all so far]`,
     );
     expect(last.isError).toBeUndefined();
     const again = await registry.call("TaskOutput", { task_id: id, offset: 0 });
@@ -96,7 +96,7 @@ describe("a task", () => {
     expect(await eventually(() => alive(mark).length === 2, 5_000)).toBe(true);
     const stopped = await registry.call("TaskStop", { task_id: id });
     expect(texts(stopped)[0]).toBe(
-      `task \`${id}\` stopped, ended by SIGTERM; nothing of it is left`,
+      `task \`${id}\` stopped, ended by SIGTERM; all of its processes have ended`,
     );
     expect(alive(mark)).toEqual([]);
     const again = await registry.call("TaskStop", { task_id: id });
@@ -234,7 +234,7 @@ describe("another session", () => {
     }
     expect(registry.tasks()).toMatchObject([{ id: taskId, sessionId: "one", state: "running" }]);
     const stopped = await registry.call("TaskStop", { task_id: taskId }, { sessionId: "one" });
-    expect(texts(stopped)[0]).toContain("nothing of it is left");
+    expect(texts(stopped)[0]).toContain("all of its processes have ended");
   });
 });
 

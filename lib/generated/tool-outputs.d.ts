@@ -2,31 +2,31 @@
 
 /** The `structuredContent` of `Bash`. */
 export interface BashOutput {
-  /** The id of its task, where it runs in the background. */
+  /** The id of its task, if it runs in the background. */
   taskId?: string;
-  /** Whether everything it starts ends with it. */
+  /** Whether all processes that it starts end with it. */
   contained: boolean;
-  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
-  /** How many bytes it has written. */
+  /** The size of its output so far, in bytes. */
   outputBytes: number;
-  /** The file that holds what it has written. */
+  /** The file with its output. */
   outputFile?: string;
-  /** How many bytes that file has. */
+  /** The size of that file, in bytes. */
   outputFileBytes?: number;
-  /** Its exit code, unless a signal ended it or nobody knows. */
+  /** Its exit code, unless a signal ended it or the code is unknown. */
   exitCode?: number;
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
   stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
-  /** How many processes outlived the shell and were stopped. */
+  /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
-  /** How many could not be stopped. */
+  /** The number of processes that could not be stopped. */
   survivingProcesses?: number;
-  /** How long it ran. */
+  /** How long it ran, in milliseconds. */
   durationMs?: number;
-  /** Where the next command starts. */
+  /** The directory in which the next command starts. */
   cwd?: string;
 }
 
@@ -34,15 +34,15 @@ export interface BashOutput {
 export interface EditOutput {
   /** The text of the answer. */
   message: string;
-  /** The file. */
+  /** The path of the file. */
   path: string;
-  /** Whether it is new. */
+  /** Whether the file was created. */
   created: boolean;
-  /** How the text was found: `exact` if as given, otherwise what was not taken into account. */
+  /** How the text was matched: `exact`, or the name of a more tolerant way. */
   strategy?: string;
-  /** How often it was replaced. */
+  /** The number of occurrences that were replaced. */
   occurrences?: number;
-  /** Where it was; of many occurrences the first 100. */
+  /** The lines of the first 100 occurrences. */
   lines?: Array<{
     first: number;
     last: number;
@@ -55,22 +55,22 @@ export interface EditOutput {
 export interface GlobOutput {
   /** The directory that paths are relative to. */
   root: string;
-  /** The files, newest first. */
+  /** The files, the most recently modified first. */
   files: string[];
-  /** How many there are. */
+  /** The number of files that match. */
   total: number;
-  /** Whether these are all, and everything could be read. */
+  /** Whether all of them are listed and everything could be read. */
   complete: boolean;
-  /** What could not be looked at. */
+  /** What could not be searched. */
   skipped?: {
-    /** How many files and directories could not be read. */
+    /** The number of files and directories that could not be read. */
     unreadable?: number;
     /** The first of them. */
     examples?: Array<{
       path: string;
       cause: string;
     }>;
-    /** The files of ignore rules that do not hold. */
+    /** The ignore files with rules that were not applied. */
     rules?: {
       count: number;
       /** The first of them. */
@@ -80,7 +80,7 @@ export interface GlobOutput {
       }>;
     };
   };
-  /** What an empty answer left out. */
+  /** Files that were left out although they match, if the answer is empty. */
   wouldMatch?: {
     /** Files that are ignored or hidden. */
     ignoredOrHidden: string[];
@@ -91,24 +91,24 @@ export interface GlobOutput {
 export type GrepOutput = {
   /** The directory that paths are relative to. */
   root?: string;
-  /** How many files match, where all were searched. */
+  /** The number of files that match, if all were searched. */
   totalFiles?: number;
-  /** How many matches there are, where all were counted. */
+  /** The number of matches, if all were counted. */
   totalMatches?: number;
-  /** The offset that continues behind what is shown. */
+  /** The offset at which the rest begins. */
   nextOffset?: number;
-  /** Whether this is all there is, and everything could be read. */
+  /** Whether nothing was left out and everything could be read. */
   complete: boolean;
-  /** What was not searched, or not to its end. */
+  /** What was not searched, or only in part. */
   skipped?: {
-    /** How many files and directories could not be read. */
+    /** The number of files and directories that could not be read. */
     unreadable?: number;
     /** The first of them. */
     examples?: Array<{
       path: string;
       cause: string;
     }>;
-    /** The files of ignore rules that do not hold. */
+    /** The ignore files with rules that were not applied. */
     rules?: {
       count: number;
       /** The first of them. */
@@ -117,26 +117,26 @@ export type GrepOutput = {
         cause: string;
       }>;
     };
-    /** How many binary files there were. */
+    /** The number of binary files, which were not searched. */
     binary?: number;
-    /** The files that are text at their beginning only, and were searched up to there. */
+    /** Files that only begin as text and were searched up to the first binary byte. */
     partly?: {
       count: number;
       /** The first of them. */
       files: Array<{
         file: string;
-        /** About where it stops being text, in bytes. */
+        /** The approximate offset of the first binary byte. */
         binaryFrom: number;
       }>;
     };
   };
-  /** What an empty answer left out. */
+  /** Files that were left out although they match, if the answer is empty. */
   wouldMatch?: {
     /** Files that are ignored or hidden. */
     ignoredOrHidden?: string[];
     /** Binary files. */
     binary?: string[];
-    /** Set when not all of them were looked at. */
+    /** Set if the check for such files was stopped before its end. */
     incomplete?: boolean;
   };
   /** Why nothing is shown. */
@@ -147,24 +147,24 @@ export type GrepOutput = {
   files: string[];
 } | {
   mode: "count";
-  /** The files with a match, and how many they have. */
+  /** The files with a match, and the number of matches in each. */
   counts: Array<{
     file: string;
     count: number;
   }>;
 } | {
   mode: "content";
-  /** The files with a match, and their lines. */
+  /** The files with a match, and the lines that are shown of each. */
   files: Array<{
     file: string;
     lines: Array<{
-      /** Its number, where it is known. */
+      /** The line number, if it is known. */
       line: number | null;
-      /** Its text. */
+      /** The text of the line. */
       text?: string;
-      /** How long it is, in place of a text that is too long to be shown. */
+      /** The number of characters of a line that is too long to be shown, instead of its text. */
       characters?: number;
-      /** Set for a line that only stands beside a match. */
+      /** Set for a line of context, which has no match itself. */
       context?: boolean;
     }>;
   }>;
@@ -174,12 +174,12 @@ export type GrepOutput = {
 export interface NotebookEditOutput {
   /** The text of the answer. */
   message: string;
-  /** The file. */
+  /** The path of the file. */
   path: string;
-  /** Whether it is new. */
+  /** Whether the file was created. */
   created: boolean;
   cellId: string;
-  /** Its place, counted from 0. */
+  /** Its position in the notebook, counted from 0. */
   cellIndex: number;
   linesAdded: number;
   linesRemoved: number;
@@ -188,11 +188,11 @@ export interface NotebookEditOutput {
 /** The `structuredContent` of `Read`. */
 export interface ReadOutput {
   path: string;
-  /** The size of the file. */
+  /** The size of the file, in bytes. */
   bytes: number;
-  /** Of a text: how it is written. */
+  /** Of a text: its encoding. */
   encoding?: string;
-  /** Of a text: how many lines it has, where all were looked at. */
+  /** Of a text: the number of its lines, if all were read. */
   totalLines?: number;
   /** Of a text: the first line shown, or 0. */
   firstLine?: number;
@@ -200,79 +200,79 @@ export interface ReadOutput {
   lastLine?: number;
   /** Of a text: whether all of it is shown. */
   complete?: boolean;
-  /** Of a picture: its type. */
+  /** Of an image: its media type. */
   mimeType?: string;
-  /** Of a PDF: how many pages it has. */
+  /** Of a PDF: the number of its pages. */
   totalPages?: number;
-  /** Of a notebook: how many cells it has. */
+  /** Of a notebook: the number of its cells. */
   cells?: number;
 }
 
 /** The `structuredContent` of `TaskOutput`. */
 export interface TaskOutputOutput {
-  /** The id of its task, where it runs in the background. */
+  /** The id of its task, if it runs in the background. */
   taskId?: string;
-  /** Whether everything it starts ends with it. */
+  /** Whether all processes that it starts end with it. */
   contained: boolean;
-  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
-  /** How many bytes it has written. */
+  /** The size of its output so far, in bytes. */
   outputBytes: number;
-  /** The file that holds what it has written. */
+  /** The file with its output. */
   outputFile?: string;
-  /** How many bytes that file has. */
+  /** The size of that file, in bytes. */
   outputFileBytes?: number;
-  /** Its exit code, unless a signal ended it or nobody knows. */
+  /** Its exit code, unless a signal ended it or the code is unknown. */
   exitCode?: number;
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
   stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
-  /** How many processes outlived the shell and were stopped. */
+  /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
-  /** How many could not be stopped. */
+  /** The number of processes that could not be stopped. */
   survivingProcesses?: number;
-  /** How long it ran. */
+  /** How long it ran, in milliseconds. */
   durationMs?: number;
-  /** Where the next command starts. */
+  /** The directory in which the next command starts. */
   cwd?: string;
-  /** What it is at. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
+  /** Whether it is running, or how it ended. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
   state: "running" | "completed" | "failed" | "stopped";
-  /** The byte of the output at which the text begins. */
+  /** The offset of the shown part in the output, in bytes. */
   offset: number;
-  /** The byte behind it, where the next part begins. */
+  /** The offset of the next part, in bytes. */
   nextOffset: number;
 }
 
 /** The `structuredContent` of `TaskStop`. */
 export interface TaskStopOutput {
-  /** The id of its task, where it runs in the background. */
+  /** The id of its task, if it runs in the background. */
   taskId?: string;
-  /** Whether everything it starts ends with it. */
+  /** Whether all processes that it starts end with it. */
   contained: boolean;
-  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
-  /** How many bytes it has written. */
+  /** The size of its output so far, in bytes. */
   outputBytes: number;
-  /** The file that holds what it has written. */
+  /** The file with its output. */
   outputFile?: string;
-  /** How many bytes that file has. */
+  /** The size of that file, in bytes. */
   outputFileBytes?: number;
-  /** Its exit code, unless a signal ended it or nobody knows. */
+  /** Its exit code, unless a signal ended it or the code is unknown. */
   exitCode?: number;
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
   stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
-  /** How many processes outlived the shell and were stopped. */
+  /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
-  /** How many could not be stopped. */
+  /** The number of processes that could not be stopped. */
   survivingProcesses?: number;
-  /** How long it ran. */
+  /** How long it ran, in milliseconds. */
   durationMs?: number;
-  /** Where the next command starts. */
+  /** The directory in which the next command starts. */
   cwd?: string;
-  /** What it is at. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
+  /** Whether it is running, or how it ended. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
   state: "running" | "completed" | "failed" | "stopped";
 }
 
@@ -280,11 +280,11 @@ export interface TaskStopOutput {
 export interface WriteOutput {
   /** The text of the answer. */
   message: string;
-  /** The file. */
+  /** The path of the file. */
   path: string;
-  /** Whether it is new. */
+  /** Whether the file was created. */
   created: boolean;
-  /** How many lines the file has. */
+  /** The number of lines in the file. */
   lines: number;
   linesAdded: number;
   linesRemoved: number;
@@ -294,17 +294,17 @@ export interface WriteOutput {
 export interface EditFileOutput {
   /** The text of the answer. */
   message: string;
-  /** The file. */
+  /** The path of the file. */
   path: string;
-  /** Whether it is new. */
+  /** Whether the file was created. */
   created: boolean;
-  /** By each edit, in their order. */
+  /** One entry for each edit, in the order of the call. */
   edits: Array<{
-    /** How the text was found: `exact` if as given, otherwise what was not taken into account. */
+    /** How the text was matched: `exact`, or the name of a more tolerant way. */
     strategy: string;
-    /** How often it was replaced. */
+    /** The number of occurrences that were replaced. */
     occurrences: number;
-    /** Where it was; of many occurrences the first 100. */
+    /** The lines of the first 100 occurrences. */
     lines: Array<{
       first: number;
       last: number;
@@ -318,22 +318,22 @@ export interface EditFileOutput {
 export interface ClassicGlobOutput {
   /** The directory that paths are relative to. */
   root: string;
-  /** The files, newest first. */
+  /** The files, the most recently modified first. */
   files: string[];
-  /** How many there are. */
+  /** The number of files that match. */
   total: number;
-  /** Whether these are all, and everything could be read. */
+  /** Whether all of them are listed and everything could be read. */
   complete: boolean;
-  /** What could not be looked at. */
+  /** What could not be searched. */
   skipped?: {
-    /** How many files and directories could not be read. */
+    /** The number of files and directories that could not be read. */
     unreadable?: number;
     /** The first of them. */
     examples?: Array<{
       path: string;
       cause: string;
     }>;
-    /** The files of ignore rules that do not hold. */
+    /** The ignore files with rules that were not applied. */
     rules?: {
       count: number;
       /** The first of them. */
@@ -343,7 +343,7 @@ export interface ClassicGlobOutput {
       }>;
     };
   };
-  /** What an empty answer left out. */
+  /** Files that were left out although they match, if the answer is empty. */
   wouldMatch?: {
     /** Files that are ignored or hidden. */
     ignoredOrHidden: string[];
@@ -354,24 +354,24 @@ export interface ClassicGlobOutput {
 export type ClassicGrepOutput = {
   /** The directory that paths are relative to. */
   root?: string;
-  /** How many files match, where all were searched. */
+  /** The number of files that match, if all were searched. */
   totalFiles?: number;
-  /** How many matches there are, where all were counted. */
+  /** The number of matches, if all were counted. */
   totalMatches?: number;
-  /** The offset that continues behind what is shown. */
+  /** The offset at which the rest begins. */
   nextOffset?: number;
-  /** Whether this is all there is, and everything could be read. */
+  /** Whether nothing was left out and everything could be read. */
   complete: boolean;
-  /** What was not searched, or not to its end. */
+  /** What was not searched, or only in part. */
   skipped?: {
-    /** How many files and directories could not be read. */
+    /** The number of files and directories that could not be read. */
     unreadable?: number;
     /** The first of them. */
     examples?: Array<{
       path: string;
       cause: string;
     }>;
-    /** The files of ignore rules that do not hold. */
+    /** The ignore files with rules that were not applied. */
     rules?: {
       count: number;
       /** The first of them. */
@@ -380,26 +380,26 @@ export type ClassicGrepOutput = {
         cause: string;
       }>;
     };
-    /** How many binary files there were. */
+    /** The number of binary files, which were not searched. */
     binary?: number;
-    /** The files that are text at their beginning only, and were searched up to there. */
+    /** Files that only begin as text and were searched up to the first binary byte. */
     partly?: {
       count: number;
       /** The first of them. */
       files: Array<{
         file: string;
-        /** About where it stops being text, in bytes. */
+        /** The approximate offset of the first binary byte. */
         binaryFrom: number;
       }>;
     };
   };
-  /** What an empty answer left out. */
+  /** Files that were left out although they match, if the answer is empty. */
   wouldMatch?: {
     /** Files that are ignored or hidden. */
     ignoredOrHidden?: string[];
     /** Binary files. */
     binary?: string[];
-    /** Set when not all of them were looked at. */
+    /** Set if the check for such files was stopped before its end. */
     incomplete?: boolean;
   };
   /** Why nothing is shown. */
@@ -410,24 +410,24 @@ export type ClassicGrepOutput = {
   files: string[];
 } | {
   mode: "count";
-  /** The files with a match, and how many they have. */
+  /** The files with a match, and the number of matches in each. */
   counts: Array<{
     file: string;
     count: number;
   }>;
 } | {
   mode: "content";
-  /** The files with a match, and their lines. */
+  /** The files with a match, and the lines that are shown of each. */
   files: Array<{
     file: string;
     lines: Array<{
-      /** Its number, where it is known. */
+      /** The line number, if it is known. */
       line: number | null;
-      /** Its text. */
+      /** The text of the line. */
       text?: string;
-      /** How long it is, in place of a text that is too long to be shown. */
+      /** The number of characters of a line that is too long to be shown, instead of its text. */
       characters?: number;
-      /** Set for a line that only stands beside a match. */
+      /** Set for a line of context, which has no match itself. */
       context?: boolean;
     }>;
   }>;
@@ -437,29 +437,29 @@ export type ClassicGrepOutput = {
 export interface LsOutput {
   /** The directory that paths are relative to. */
   root: string;
-  /** The entries, each directory followed by what is in it. */
+  /** The entries. A directory is followed by its own entries. */
   entries: Array<{
     name: string;
     type: "file" | "directory" | "link" | "other";
-    /** How many directories below the one that was asked for. */
+    /** How many levels below the listed directory the entry is. */
     depth: number;
   }>;
-  /** How many there are. */
+  /** The number of entries. */
   total: number;
-  /** Whether these are all, and every directory could be read. */
+  /** Whether all of them are listed and every directory could be read. */
   complete: boolean;
-  /** How many were left out because they are ignored or hidden. */
+  /** The number of entries that were left out because they are ignored or hidden. */
   ignoredOrHidden: number;
 }
 
 /** The `structuredContent` of `read_file`. */
 export interface ReadFileOutput {
   path: string;
-  /** The size of the file. */
+  /** The size of the file, in bytes. */
   bytes: number;
-  /** Of a text: how it is written. */
+  /** Of a text: its encoding. */
   encoding?: string;
-  /** Of a text: how many lines it has, where all were looked at. */
+  /** Of a text: the number of its lines, if all were read. */
   totalLines?: number;
   /** Of a text: the first line shown, or 0. */
   firstLine?: number;
@@ -467,30 +467,30 @@ export interface ReadFileOutput {
   lastLine?: number;
   /** Of a text: whether all of it is shown. */
   complete?: boolean;
-  /** Of a picture: its type. */
+  /** Of an image: its media type. */
   mimeType?: string;
-  /** Of a PDF: how many pages it has. */
+  /** Of a PDF: the number of its pages. */
   totalPages?: number;
-  /** Of a notebook: how many cells it has. */
+  /** Of a notebook: the number of its cells. */
   cells?: number;
 }
 
 /** The `structuredContent` of `read_many_files`. */
 export interface ReadManyFilesOutput {
-  /** The directory that relative paths count from. */
+  /** The directory that relative paths are relative to. */
   root: string;
-  /** The files that the answer is about, in the order they were asked for. */
+  /** The files that were read or could not be read, in the order of the call. */
   files: Array<{
-    /** The path as it was asked for. */
+    /** The path as the call gives it. */
     asked: string;
-    /** What was read. */
+    /** The facts about the file, if it could be read. */
     file?: {
       path: string;
-      /** The size of the file. */
+      /** The size of the file, in bytes. */
       bytes: number;
-      /** Of a text: how it is written. */
+      /** Of a text: its encoding. */
       encoding?: string;
-      /** Of a text: how many lines it has, where all were looked at. */
+      /** Of a text: the number of its lines, if all were read. */
       totalLines?: number;
       /** Of a text: the first line shown, or 0. */
       firstLine?: number;
@@ -498,115 +498,115 @@ export interface ReadManyFilesOutput {
       lastLine?: number;
       /** Of a text: whether all of it is shown. */
       complete?: boolean;
-      /** Of a picture: its type. */
+      /** Of an image: its media type. */
       mimeType?: string;
-      /** Of a PDF: how many pages it has. */
+      /** Of a PDF: the number of its pages. */
       totalPages?: number;
-      /** Of a notebook: how many cells it has. */
+      /** Of a notebook: the number of its cells. */
       cells?: number;
     };
-    /** Why it could not be read. */
+    /** Why the file could not be read. */
     error?: string;
   }>;
-  /** The paths of those that did not fit and were not read. */
+  /** The paths of files that did not fit into the answer and were not read. */
   leftOut: string[];
 }
 
 /** The `structuredContent` of `shell`. */
 export interface ShellOutput {
-  /** The id of its task, where it runs in the background. */
+  /** The id of its task, if it runs in the background. */
   taskId?: string;
-  /** Whether everything it starts ends with it. */
+  /** Whether all processes that it starts end with it. */
   contained: boolean;
-  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
-  /** How many bytes it has written. */
+  /** The size of its output so far, in bytes. */
   outputBytes: number;
-  /** The file that holds what it has written. */
+  /** The file with its output. */
   outputFile?: string;
-  /** How many bytes that file has. */
+  /** The size of that file, in bytes. */
   outputFileBytes?: number;
-  /** Its exit code, unless a signal ended it or nobody knows. */
+  /** Its exit code, unless a signal ended it or the code is unknown. */
   exitCode?: number;
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
   stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
-  /** How many processes outlived the shell and were stopped. */
+  /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
-  /** How many could not be stopped. */
+  /** The number of processes that could not be stopped. */
   survivingProcesses?: number;
-  /** How long it ran. */
+  /** How long it ran, in milliseconds. */
   durationMs?: number;
-  /** Where the next command starts. */
+  /** The directory in which the next command starts. */
   cwd?: string;
 }
 
 /** The `structuredContent` of `task_output`. */
 export interface ClassicTaskOutputOutput {
-  /** The id of its task, where it runs in the background. */
+  /** The id of its task, if it runs in the background. */
   taskId?: string;
-  /** Whether everything it starts ends with it. */
+  /** Whether all processes that it starts end with it. */
   contained: boolean;
-  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
-  /** How many bytes it has written. */
+  /** The size of its output so far, in bytes. */
   outputBytes: number;
-  /** The file that holds what it has written. */
+  /** The file with its output. */
   outputFile?: string;
-  /** How many bytes that file has. */
+  /** The size of that file, in bytes. */
   outputFileBytes?: number;
-  /** Its exit code, unless a signal ended it or nobody knows. */
+  /** Its exit code, unless a signal ended it or the code is unknown. */
   exitCode?: number;
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
   stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
-  /** How many processes outlived the shell and were stopped. */
+  /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
-  /** How many could not be stopped. */
+  /** The number of processes that could not be stopped. */
   survivingProcesses?: number;
-  /** How long it ran. */
+  /** How long it ran, in milliseconds. */
   durationMs?: number;
-  /** Where the next command starts. */
+  /** The directory in which the next command starts. */
   cwd?: string;
-  /** What it is at. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
+  /** Whether it is running, or how it ended. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
   state: "running" | "completed" | "failed" | "stopped";
-  /** The byte of the output at which the text begins. */
+  /** The offset of the shown part in the output, in bytes. */
   offset: number;
-  /** The byte behind it, where the next part begins. */
+  /** The offset of the next part, in bytes. */
   nextOffset: number;
 }
 
 /** The `structuredContent` of `task_stop`. */
 export interface ClassicTaskStopOutput {
-  /** The id of its task, where it runs in the background. */
+  /** The id of its task, if it runs in the background. */
   taskId?: string;
-  /** Whether everything it starts ends with it. */
+  /** Whether all processes that it starts end with it. */
   contained: boolean;
-  /** Why it may not: where the supervisor is missing, or what is wrong with it. */
+  /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
-  /** How many bytes it has written. */
+  /** The size of its output so far, in bytes. */
   outputBytes: number;
-  /** The file that holds what it has written. */
+  /** The file with its output. */
   outputFile?: string;
-  /** How many bytes that file has. */
+  /** The size of that file, in bytes. */
   outputFileBytes?: number;
-  /** Its exit code, unless a signal ended it or nobody knows. */
+  /** Its exit code, unless a signal ended it or the code is unknown. */
   exitCode?: number;
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
   stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
-  /** How many processes outlived the shell and were stopped. */
+  /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
-  /** How many could not be stopped. */
+  /** The number of processes that could not be stopped. */
   survivingProcesses?: number;
-  /** How long it ran. */
+  /** How long it ran, in milliseconds. */
   durationMs?: number;
-  /** Where the next command starts. */
+  /** The directory in which the next command starts. */
   cwd?: string;
-  /** What it is at. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
+  /** Whether it is running, or how it ended. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
   state: "running" | "completed" | "failed" | "stopped";
 }
 
@@ -614,11 +614,11 @@ export interface ClassicTaskStopOutput {
 export interface WriteFileOutput {
   /** The text of the answer. */
   message: string;
-  /** The file. */
+  /** The path of the file. */
   path: string;
-  /** Whether it is new. */
+  /** Whether the file was created. */
   created: boolean;
-  /** How many lines the file has. */
+  /** The number of lines in the file. */
   lines: number;
   linesAdded: number;
   linesRemoved: number;

@@ -1,5 +1,7 @@
-//! The tools as models and clients are told of them: what each says of itself, where the workspace is, and
-//! what data answers carry. Every format and every door takes its words from here.
+//! The definitions of tools that models and clients get.
+//!
+//! A definition is the tool's own description, where the workspace is, and the schema of its structured data.
+//! Every provider format and MCP use the definitions of this module, so that all say the same.
 
 mod structured;
 
@@ -15,40 +17,40 @@ use crate::{
     workspace::Roots,
 };
 
-/// How many directories beside the first are named.
+/// The number of workspace directories after the first that are named.
 const MAX_NAMED: usize = 8;
 
-/// What a model is told of one tool.
+/// The definition of one tool.
 pub struct Definition<'a> {
-    /// The tool, with what it says of itself.
+    /// The tool as it is registered.
     pub entry: &'a Entry,
-    /// What a model reads of it.
+    /// The description for models.
     pub description: Cow<'a, str>,
-    /// What its data look like, where answers carry them.
+    /// The schema of its structured data, if answers have them.
     pub output_schema: Option<Map<String, Value>>,
 }
 
-/// The tools of one moment, with what is told of them as a whole.
+/// The definitions of all tools in a snapshot of a registry.
 pub struct Definitions<'a> {
     tools: &'a Snapshot,
-    /// The tool whose description names the workspace, and the sentence.
+    /// The id of the tool whose description names the workspace, and the sentence that does.
     workspace: Option<(u64, String)>,
     structured_content: StructuredContent,
 }
 
 impl<'a> Definitions<'a> {
-    /// The definitions of these tools over this workspace.
+    /// The definitions of the tools of a snapshot, for a workspace.
     pub fn new(tools: &'a Snapshot, roots: &Roots, structured_content: StructuredContent) -> Self {
         let workspace = teller(tools).map(|it| (it.id, workspace_sentence(roots)));
         Self { tools, workspace, structured_content }
     }
 
-    /// Every tool that is not switched off, by name.
+    /// The definition of every enabled tool, in the order of names.
     pub fn all(&self) -> impl Iterator<Item = Definition<'a>> {
         self.tools.enabled().map(|it| self.of(it))
     }
 
-    /// One of the tools.
+    /// The definition of one of the tools.
     pub fn of(&self, entry: &'a Entry) -> Definition<'a> {
         let spec = entry.tool.spec();
         let description = match &self.workspace {
@@ -60,14 +62,14 @@ impl<'a> Definitions<'a> {
         Definition { entry, description, output_schema: self.structured_content.schema(spec) }
     }
 
-    /// Where the workspace is, if one of the tools has to do with it.
+    /// The sentence that says where the workspace is, if a tool works with it.
     pub fn workspace(&self) -> Option<&str> {
         self.workspace.as_ref().map(|(_, sentence)| sentence.as_str())
     }
 }
 
-/// The tool whose description names the workspace. A model reads all of them, so one is enough: the first
-/// that takes paths, or else the first that runs commands there.
+/// The tool whose description names the workspace: the first that takes paths, or else the first that runs
+/// commands. One is enough, because a model reads all descriptions.
 fn teller(tools: &Snapshot) -> Option<&Entry> {
     let first_of = |families: &[ToolFamily]| {
         tools
@@ -79,7 +81,7 @@ fn teller(tools: &Snapshot) -> Option<&Entry> {
         .or_else(|| first_of(&[ToolFamily::RunsCommands]))
 }
 
-/// Tools want absolute paths, and nothing else tells a model what those begin with.
+/// Says where the workspace is. Tools need absolute paths, and a model learns from nothing else how they begin.
 fn workspace_sentence(roots: &Roots) -> String {
     let in_backticks = |it: &std::path::PathBuf| format!("`{}`", shown_path(it));
     let first = format!("The workspace is `{}`", shown_path(roots.first()));

@@ -1,28 +1,28 @@
-//! The data of answers, as MCP clients and the handlers of tools are given them.
+//! The structured data of answers (`structuredContent` in MCP), and their schemas.
 //!
-//! Claude's hosts show a model the data in place of the text, which takes more words and lacks what hooks
-//! added. So the text is all that is sent, unless a host asks for data. It then gets for every tool that
-//! says what its data are a schema, and with every answer of such a tool that is no error data that fit it.
+//! By default only the text of an answer is sent, because Claude's hosts show a model the data instead of the
+//! text, which is longer and lacks what hooks added. If a host asks for data, every tool that declares an output
+//! gets an `outputSchema`, and each of its answers, except errors, has data that match it.
 
 use serde_json::{Map, Value, json};
 
 use crate::tool::{DataScope, ToolOutput, ToolSpec};
 
-/// Whether answers carry data beside their text.
+/// Whether answers have structured data in addition to their text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StructuredContent {
-    /// The text alone.
+    /// Only the text is sent.
     #[default]
     LeftOut,
-    /// The text and the data.
+    /// The text and the data are sent.
     Sent,
 }
 
-/// The property that holds the text, for a client that looks at nothing but the data.
+/// The property with the text of the answer, for clients that only use the data.
 const TEXT: &str = "text";
 
 impl StructuredContent {
-    /// The `outputSchema` of a tool.
+    /// The `outputSchema` of a tool, if data are sent and the tool declares an output.
     pub fn schema(self, spec: &ToolSpec) -> Option<Map<String, Value>> {
         let output = spec.output.as_ref().filter(|_| self == Self::Sent)?;
         let text = json!({ "type": "string", "description": "What the model is told." });
@@ -40,15 +40,14 @@ impl StructuredContent {
         if output.scope == DataScope::FactsAboutText {
             add_text(&mut data, text);
         }
-        // The protocol wants an object to be named as such at the top.
+        // The protocol requires `type: object` at the top level.
         Some(Map::from_iter([
             ("type".to_owned(), json!("object")),
             ("anyOf".to_owned(), json!([data, text_alone])),
         ]))
     }
 
-    /// An answer as it is sent. Its tool may say what the data look like; what it does not say anything
-    /// about is sent as it came.
+    /// An answer as it is sent. Data of a tool that declares no output are sent unchanged.
     #[must_use]
     pub fn sent(self, mut output: ToolOutput, spec: Option<&ToolSpec>) -> ToolOutput {
         let declared = spec.and_then(|it| it.output.as_ref());

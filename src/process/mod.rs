@@ -48,7 +48,7 @@ pub use info::TaskInfo;
 pub(crate) use info::signal_name;
 pub use locate_supervisor::{NoSupervisor, find_supervisor, supervisor_at};
 pub use manager::TaskManager;
-pub(crate) use manager::{CommandRole, CommandSpec, MAX_COMMAND_BYTES};
+pub(crate) use manager::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
 pub(crate) use readable::{readable, unfinished_sequence};
 pub use settings::{OnTimeout, ProcessSettings};
 pub(crate) use task::RunMode;

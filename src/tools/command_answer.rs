@@ -1,4 +1,5 @@
-//! The answers of the tools for commands and tasks, in words and as facts.
+//! Builds the answers of the tools for commands and tasks: the text for the model, and the same facts as
+//! structured data for programs.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -7,8 +8,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    command_text::{Shown, file_note, shown_output},
-    commands::{CommandToRun, Wording},
+    command_text::{ShownOutput, file_note, shown_output},
+    commands::{CommandToRun, CommandWording},
 };
 use crate::{
     error::{ErrorKind, ToolError},
@@ -20,38 +21,38 @@ use crate::{
     tool::{Content, ToolContext, ToolOutput, shown_path, shown_text},
 };
 
-/// What is known of a command beside what it said.
+/// The facts about a command, without its output.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CommandFacts {
-    /// The id of its task, where it runs in the background.
+    /// The id of its task, if it runs in the background.
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<String>,
-    /// Whether everything it starts ends with it.
+    /// Whether all processes that it starts end with it.
     contained: bool,
-    /// Why it may not: where the supervisor is missing, or what is wrong with it.
+    /// Why they may not: no supervisor was found, or it could not be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_contained: Option<String>,
-    /// How many bytes it has written.
+    /// The size of its output so far, in bytes.
     output_bytes: u64,
-    /// The file that holds what it has written.
+    /// The file with its output.
     #[serde(skip_serializing_if = "Option::is_none")]
     output_file: Option<String>,
-    /// How many bytes that file has.
+    /// The size of that file, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     output_file_bytes: Option<u64>,
     #[serde(flatten)]
     ending: Option<EndingFacts>,
-    /// Where the next command starts.
+    /// The directory in which the next command starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
 }
 
-/// What is known of a command that has ended.
+/// The facts about the end of a command.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct EndingFacts {
-    /// Its exit code, unless a signal ended it or nobody knows.
+    /// Its exit code, unless a signal ended it or the code is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
     /// The signal that ended it.
@@ -60,11 +61,11 @@ struct EndingFacts {
     /// Why it was stopped, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped_for: Option<StoppedFor>,
-    /// How many processes outlived the shell and were stopped.
+    /// The number of processes that outlived the shell and were stopped.
     stopped_processes: u32,
-    /// How many could not be stopped.
+    /// The number of processes that could not be stopped.
     surviving_processes: u32,
-    /// How long it ran.
+    /// How long it ran, in milliseconds.
     duration_ms: f64,
 }
 
@@ -88,19 +89,19 @@ impl From<StopReason> for StoppedFor {
     }
 }
 
-/// What is known of a task.
+/// The facts about a task.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct TaskFacts {
     #[serde(flatten)]
     command: CommandFacts,
-    /// What it is at.
+    /// Whether it is running, or how it ended.
     state: TaskState,
 }
 
-/// The answer for a task that runs.
+/// The answer for a command that now runs in the background.
 pub(super) fn started(
     task: &Task,
-    wording: Wording,
+    wording: CommandWording,
     mut notes: Vec<String>,
 ) -> ToolOutput<CommandFacts> {
     let mut text = format!("task `{}` runs in the background", task.id);
@@ -109,13 +110,14 @@ pub(super) fn started(
     }
     let (read, parameter, stop) = wording.task_tools();
     text.push_str(&format!(
-        "\n{read} with {parameter} `{}` reads its output and tells when it has ended; {stop} ends it",
+        "\nread its output and status with {read} ({parameter} `{}`); stop it with {stop}",
         task.id
     ));
     notes.insert(0, text);
     with_facts(ToolOutput::text(notes.join("\n")), CommandFacts::of(task, None, None))
 }
 
+/// The ending of a command that could not be stopped. At least one process of it is left.
 pub(super) fn stuck(task: &Task, reason: StopReason) -> CommandEnding {
     CommandEnding {
         exit_code: None,
@@ -140,7 +142,7 @@ pub(super) fn ended(
     cx: &ToolContext,
 ) -> ToolOutput<CommandFacts> {
     if let Some(leftovers) = leftovers(ending) {
-        notes.push(format!("{leftovers}; run in the background what should go on"));
+        notes.push(format!("{leftovers}; to keep a process running, start it in the background"));
     }
     if let Some(trouble) = trouble_words(ending) {
         notes.push(trouble.to_owned());
@@ -150,16 +152,16 @@ pub(super) fn ended(
     }
     let idle_limit = cx.session.shared.tasks.settings.idle_timeout;
     let verdict = Verdict::of(plan, ending, idle_limit, task.total() == 0);
-    let answer = |Shown { text, notes: cuts }: &Shown| {
+    let answer = |ShownOutput { text, notes: cuts }: &ShownOutput| {
         let notes = cuts.iter().chain(&notes).map(|note| format!("\n[{note}]"));
         let notes: String = notes.collect();
         match plan.wording {
-            Wording::OutputFirst => {
+            CommandWording::OutputFirst => {
                 let text =
                     if text.is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
                 format!("{text}\n[{}]{notes}", verdict.words)
             }
-            Wording::CodeFirst => {
+            CommandWording::CodeFirst => {
                 let code = verdict.code.map_or_else(|| "none".to_owned(), |it| it.to_string());
                 let meaning = verdict.meaning.as_ref().map(|it| format!(" ({it})"));
                 let meaning = meaning.unwrap_or_default();
@@ -168,8 +170,8 @@ pub(super) fn ended(
         }
     };
     let mut shown = shown_output(task, cx.max_result_bytes);
-    // What does not fit is left out of the middle: cut off the end, the exit code would be missing. The
-    // second time says that something was left out, for which the third makes room.
+    // The output is cut here, in its middle, because a cut at the end of the answer would remove the exit
+    // code. The first cut adds notes about what was left out, and the second makes room for them.
     for _ in 0..2 {
         let length = answer(&shown).len();
         if length <= cx.max_result_bytes {
@@ -183,12 +185,12 @@ pub(super) fn ended(
     }
     let (answer, text) = (answer(&shown), shown.text);
     let mut output = ToolOutput { content: vec![Content::text(answer)], ..ToolOutput::default() };
-    if plan.wording == Wording::CodeFirst {
-        // A person who is shown nothing does not know that it has ended.
+    if plan.wording == CommandWording::CodeFirst {
+        // An empty display would not tell a person that the command has ended.
         let output_is = if text.is_empty() { "no" } else { "blank" };
-        let says_nothing = text.trim().is_empty();
+        let is_blank = text.trim().is_empty();
         let ending = || format!("{output_is} output; {}", verdict.words);
-        output.display = Some(if says_nothing { ending() } else { text });
+        output.display = Some(if is_blank { ending() } else { text });
         output.tells_failure = true;
     }
     output.error = verdict.error;
@@ -203,7 +205,7 @@ fn with_facts(
     output.with_data(facts)
 }
 
-/// What became of those that the shell left behind, if there were any.
+/// Says how many processes outlived the shell, if any did.
 fn leftovers(ending: &CommandEnding) -> Option<String> {
     match ending.leftovers {
         0 => None,
@@ -212,28 +214,29 @@ fn leftovers(ending: &CommandEnding) -> Option<String> {
     }
 }
 
-/// What somebody did to the process that watches over the command.
+/// Says what happened to the keeper, which is the supervisor's process for the command.
 fn trouble_words(ending: &CommandEnding) -> Option<&'static str> {
     match (ending.trouble?, ending.survivors) {
-        (KeeperTrouble::Stopped, _) => {
-            Some("the process that watches over commands was stopped, and was set going again")
-        }
+        (KeeperTrouble::Stopped, _) => Some(
+            "the supervisor process of the command was suspended by a signal and has been resumed",
+        ),
         (KeeperTrouble::Killed, 0) => Some(
-            "the process that watched over the command was killed; everything that the command had \
-             started was ended",
+            "the supervisor process of the command was killed; all processes that the command had \
+             started were ended",
         ),
         (KeeperTrouble::Killed, _) => Some(
-            "the process that watched over the command was killed, and something was left running",
+            "the supervisor process of the command was killed; some of the processes that the command \
+             had started are still running",
         ),
     }
 }
 
-/// What an end means.
+/// How the end of a command is reported.
 struct Verdict {
     code: Option<i32>,
-    /// All that is to be said, with the code.
+    /// The whole verdict, including the exit code.
     words: String,
-    /// What is to be said beside the code.
+    /// The verdict without the exit code, if there is more to say.
     meaning: Option<String>,
     error: Option<ToolError>,
 }
@@ -243,7 +246,7 @@ impl Verdict {
         plan: &CommandToRun,
         ending: &CommandEnding,
         idle_limit: Option<Duration>,
-        said_nothing: bool,
+        has_no_output: bool,
     ) -> Self {
         let limit = plan.timeout.as_millis();
         let idle_limit = idle_limit.unwrap_or_default().as_millis();
@@ -265,8 +268,8 @@ impl Verdict {
             ),
             (Some(StopReason::Idle), _, _) => failed(
                 ErrorKind::ShellTimeout,
-                format!("said nothing for {idle_limit} ms and was stopped"),
-                format!("Command said nothing for {idle_limit}ms"),
+                format!("no output for {idle_limit} ms, so it was stopped"),
+                format!("Command produced no output for {idle_limit}ms"),
             ),
             (Some(StopReason::Asked | StopReason::Abandoned), _, _) => failed(
                 ErrorKind::ShellExecution,
@@ -276,7 +279,7 @@ impl Verdict {
             (None, Some(0), _) => {
                 Self { code: Some(0), words: "exit code 0".to_owned(), meaning: None, error: None }
             }
-            (None, Some(code), _) => match exit_meaning(&plan.command, code, said_nothing) {
+            (None, Some(code), _) => match exit_meaning(&plan.command, code, has_no_output) {
                 Some(meaning) => Self {
                     code: Some(code),
                     words: format!("exit code {code}: {meaning}"),
@@ -301,8 +304,7 @@ impl Verdict {
             (None, None, None) => failed(
                 ErrorKind::ShellExecution,
                 "exit status unknown".to_owned(),
-                "Command ended, but its exit status is unknown: the process that watched over it was \
-                 killed"
+                "Command ended, but its exit status is unknown: its supervisor process was killed"
                     .to_owned(),
             ),
         }
@@ -343,8 +345,8 @@ impl EndingFacts {
     }
 }
 
-/// The task of an id, or an error that names those there are. A task belongs to the conversation that
-/// started it, so to every other one there is no such task.
+/// Finds a task by its id. The error for an unknown id names the latest tasks. A task belongs to the
+/// conversation that started it and does not exist for any other.
 pub(super) fn task_of(id: &str, session: &Session) -> Result<Arc<Task>, ToolError> {
     let manager = &session.shared.tasks;
     manager.find_of(&session.id, id).ok_or_else(|| {
@@ -365,7 +367,7 @@ pub(super) fn task_of(id: &str, session: &Session) -> Result<Arc<Task>, ToolErro
     })
 }
 
-/// What a task is at, in words.
+/// Says whether a task is running, or how it ended.
 pub(super) fn state_words(task: &Task) -> String {
     let state = task.state().as_str();
     let words = match task.ending() {
@@ -388,19 +390,19 @@ pub(super) fn state_words(task: &Task) -> String {
 
 impl TaskFacts {
     pub(super) fn of(task: &Task) -> Self {
-        // The state first: whoever reads that a task has ended takes the byte count for its last.
+        // The state is read before the byte count, so that the count of an ended task is final.
         let state = task.state();
         Self { command: CommandFacts::of(task, task.ending(), None), state }
     }
 }
 
-/// Where all of a task's output is.
+/// Says which file has a task's output, if one has.
 pub(super) fn output_place(task: &Task) -> Option<String> {
     match task.spill_state() {
         SpillState::File { path, bytes } => Some(file_note(&path, bytes, task.total())),
         SpillState::None => None,
         SpillState::Failed(cause) => {
-            Some(format!("the output could not be kept in a file: {cause}"))
+            Some(format!("the output could not be saved to a file: {cause}"))
         }
     }
 }

@@ -1,4 +1,7 @@
-//! What a model is shown of a command's output: beginning and end, and where the rest is.
+//! Cuts a command's output to what one answer may show.
+//!
+//! The beginning and the end are shown, because errors are usually at one of them, and the answer names the
+//! file that has the rest. Cuts are made between lines where possible, and never inside a character.
 
 use std::path::Path;
 
@@ -10,20 +13,20 @@ use crate::{
 /// How many characters of output one answer shows.
 pub(super) const MAX_CHARACTERS: usize = 30_000;
 
-/// The output as text, and what was left out of it.
-pub(super) struct Shown {
+/// The text of an output, and notes about what was left out of it.
+pub(super) struct ShownOutput {
     pub(super) text: String,
     pub(super) notes: Vec<String>,
 }
 
-/// A command's whole output, within bounds. What does not fit is in a file.
-pub(super) fn shown_output(task: &Task, max_bytes: usize) -> Shown {
+/// A command's output. If it does not fit, its middle is left out.
+pub(super) fn shown_output(task: &Task, max_bytes: usize) -> ShownOutput {
     let total = task.total();
     let whole = task.whole();
     if let Some(whole) = whole.as_ref().filter(|it| characters(it) <= MAX_CHARACTERS) {
         let text = readable(whole);
         if text.len() <= max_bytes {
-            return Shown { text, notes: Vec::new() };
+            return ShownOutput { text, notes: Vec::new() };
         }
     }
     let ends = if whole.is_none() { task.ends() } else { (Vec::new(), Vec::new()) };
@@ -31,7 +34,7 @@ pub(super) fn shown_output(task: &Task, max_bytes: usize) -> Shown {
     let spill = task.spill();
     let place = match &spill {
         SpillState::File { path, bytes } if *bytes == total => {
-            format!("; `{}` has all", shown_path(path))
+            format!("; the full output is in `{}`", shown_path(path))
         }
         SpillState::File { .. } | SpillState::None | SpillState::Failed(_) => String::new(),
     };
@@ -40,7 +43,7 @@ pub(super) fn shown_output(task: &Task, max_bytes: usize) -> Shown {
         SpillState::File { path, bytes } => notes.push(file_note(path, *bytes, total)),
         SpillState::Failed(cause) => {
             notes.push(format!(
-                "the output has {total} bytes; it could not be kept in a file: {cause}"
+                "the output has {total} bytes and could not be saved to a file: {cause}"
             ));
         }
         SpillState::None => {}
@@ -57,14 +60,14 @@ pub(super) fn shown_output(task: &Task, max_bytes: usize) -> Shown {
         let text = format!("{head}{line}[… {left_out} bytes left out{place} …]\n{tail}");
         let shown = head.len() + tail.len();
         if text.len() <= max_bytes || shown == 0 {
-            return Shown { text, notes };
+            return ShownOutput { text, notes };
         }
         let room = max_bytes.saturating_sub(text.len() - shown);
         count = (count * room / shown).min(count - 1);
     }
 }
 
-/// The longest beginning of a part of the output that one answer shows in so many bytes, and its text.
+/// The longest beginning of `part` whose text has at most `max_bytes` bytes, and that text.
 pub(super) fn shown_part(part: &[u8], rest: Rest, max_bytes: usize) -> (&[u8], String) {
     let mut count = MAX_CHARACTERS;
     loop {
@@ -73,7 +76,7 @@ pub(super) fn shown_part(part: &[u8], rest: Rest, max_bytes: usize) -> (&[u8], S
             bytes = up_to_last_line(bytes);
         }
         if bytes.len() < part.len() || rest != Rest::IsNone {
-            // What is missing at the end is yet to be shown, or on its way.
+            // The rest of a cut character or escape sequence belongs to the next part.
             for missing in [incomplete(bytes), unfinished_sequence(bytes)] {
                 bytes = bytes.get(..bytes.len() - missing).unwrap_or(bytes);
             }
@@ -87,31 +90,31 @@ pub(super) fn shown_part(part: &[u8], rest: Rest, max_bytes: usize) -> (&[u8], S
     }
 }
 
-/// What is behind a part of an output.
+/// What follows a part of an output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// More output: the part ends with a line where it can.
+    /// More output. The part should end with a whole line.
     Follows,
-    /// Nothing yet.
+    /// Nothing yet, but the command still runs.
     MayCome,
-    /// Nothing.
+    /// Nothing, because the command has ended.
     IsNone,
 }
 
-/// Where all of an output is, or as much of it as there is room for.
+/// Says which file has the output, and how much of it.
 pub(super) fn file_note(path: &Path, bytes: u64, total: u64) -> String {
     let path = shown_path(path);
     if bytes < total {
         format!(
-            "the output has {total} bytes; the first {bytes} are in `{path}`, which is full (`shell.maxOutputFileBytes`)"
+            "the output has {total} bytes; the first {bytes} are in `{path}`, which reached its size limit (`shell.maxOutputFileBytes`)"
         )
     } else {
         format!("all {total} bytes of the output are in `{path}`; read parts of it, or search it")
     }
 }
 
-/// The characters that bytes make. Bytes that are no text have no first bytes to count: four are taken
-/// for one, which is as many as a character has.
+/// The number of characters in bytes. A character has at most four bytes, so bytes that are not text count as
+/// a quarter of a character each.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|it| is_first_byte(**it)).count().max(bytes.len().div_ceil(4))
 }
@@ -120,7 +123,7 @@ fn is_first_byte(byte: u8) -> bool {
     byte & 0b1100_0000 != 0b1000_0000
 }
 
-/// How many bytes at the end are the beginning of a character whose rest is missing.
+/// The number of bytes at the end that are the beginning of an incomplete character.
 fn incomplete(bytes: &[u8]) -> usize {
     let last = bytes.get(bytes.len().saturating_sub(3)..).unwrap_or(bytes);
     match std::str::from_utf8(bytes.get(bytes.len().saturating_sub(4)..).unwrap_or(bytes)) {
@@ -134,7 +137,7 @@ fn incomplete(bytes: &[u8]) -> usize {
     }
 }
 
-/// The longest beginning of so many characters, of whole lines where there is more than one.
+/// The beginning of at most `max` characters, cut after a line end if there is one.
 fn beginning(bytes: &[u8], max: usize) -> &[u8] {
     let cut = bytes
         .iter()
@@ -142,18 +145,18 @@ fn beginning(bytes: &[u8], max: usize) -> &[u8] {
         .filter(|(_, byte)| is_first_byte(**byte))
         .nth(max)
         .map_or(bytes.len(), |(at, _)| at);
-    // Bytes that are no text at all have no first bytes to count.
+    // Bytes that are not text may have no first byte of a character to count.
     let cut = cut.min(max * 4);
     let within = bytes.get(..cut).unwrap_or(bytes);
     if cut < bytes.len() { up_to_last_line(within) } else { within }
 }
 
-/// Bytes that others follow, without the line that is not whole where there is another.
+/// Removes an incomplete line from the end, unless it is the only one.
 fn up_to_last_line(bytes: &[u8]) -> &[u8] {
     memchr::memrchr(b'\n', bytes).and_then(|newline| bytes.get(..=newline)).unwrap_or(bytes)
 }
 
-/// The longest end of so many characters, of whole lines where there is more than one.
+/// The end of at most `max` characters, cut before a line if there is more than one.
 fn end(bytes: &[u8], max: usize) -> &[u8] {
     let cut = bytes
         .iter()
@@ -167,8 +170,7 @@ fn end(bytes: &[u8], max: usize) -> &[u8] {
     if cut > 0 { from_next_line(within) } else { within }
 }
 
-/// Bytes that follow others, without the line that is not whole where there is another, and without the
-/// rest of a character.
+/// Removes an incomplete line from the beginning, unless it is the only one; of that, an incomplete character.
 fn from_next_line(bytes: &[u8]) -> &[u8] {
     let begin = match memchr::memchr(b'\n', bytes) {
         Some(newline) if newline + 1 < bytes.len() => newline + 1,

@@ -1,4 +1,7 @@
-//! Running a command for a tool: what the tools of both sets share.
+//! Runs a command for the tools `Bash` and `shell`.
+//!
+//! Both tools check their input into a [`CommandToRun`]; from there on everything is shared: where the command
+//! starts, how long it may take, and which directory the next command starts in.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,33 +20,33 @@ use crate::{
     workspace::real_place,
 };
 
-/// A command that is about to run.
+/// A checked call of `Bash` or `shell`.
 pub(super) struct CommandToRun {
     pub(super) command: String,
     pub(super) description: Option<String>,
-    /// Where it runs: policy judges it there.
+    /// The directory it starts in, which is also the one that policy resolves its paths against.
     pub(super) start: StartingPlace,
     pub(super) timeout: Duration,
     pub(super) run_mode: RunMode,
-    pub(super) wording: Wording,
+    pub(super) wording: CommandWording,
 }
 
-/// Where a command runs.
+/// The directory a command starts in.
 pub(super) struct StartingPlace {
     pub(super) path: PathBuf,
-    /// A place of the call's own; the conversation's is then left alone.
+    /// True if the call names the directory. The conversation's working directory then stays what it is.
     is_own: bool,
-    /// Why it is not where the last command ended up.
+    /// For the model: why this is not the directory in which the last command ended.
     note: Option<String>,
 }
 
 impl StartingPlace {
-    /// A place that the call names.
+    /// A directory that the call names.
     pub(super) fn own(path: PathBuf) -> Self {
         Self { path, is_own: true, note: None }
     }
 
-    /// Where the conversation's commands run; back to the workspace where that place is gone.
+    /// The conversation's working directory, or the workspace if that directory no longer exists.
     pub(super) fn of_session(cx: &ToolContext) -> Self {
         let cwd = cx.session.shell.cwd();
         if cwd.is_dir() {
@@ -51,7 +54,7 @@ impl StartingPlace {
         }
         let path = cx.session.shared.roots.first().to_owned();
         let note = format!(
-            "the working directory `{}` is gone; the command ran in `{}`",
+            "the working directory `{}` no longer exists; the command ran in `{}`",
             shown_path(&cwd),
             shown_path(&path)
         );
@@ -59,18 +62,18 @@ impl StartingPlace {
     }
 }
 
-/// How an answer is put.
+/// The layout of a command's answer, which differs between the sets.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wording {
-    /// The output, and the exit code behind it.
+pub(super) enum CommandWording {
+    /// The output, followed by the exit code. Used by `Bash`.
     OutputFirst,
-    /// The exit code, and the output below it.
+    /// The exit code, followed by the output. Used by `shell`.
     CodeFirst,
 }
 
-impl Wording {
-    /// The tools of the set for what runs in the background: the one that reads, its parameter for the
-    /// id, the one that stops.
+impl CommandWording {
+    /// The names that the set has for the tool that reads a task's output, that tool's parameter for the task
+    /// id, and the tool that stops a task.
     pub(super) const fn task_tools(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::OutputFirst => ("TaskOutput", "task_id", "TaskStop"),
@@ -79,32 +82,34 @@ impl Wording {
     }
 }
 
-/// The longest a command may be given.
+/// The largest `timeout` that a call may ask for.
 pub(super) const MAX_TIMEOUT_MS: u32 = 600_000;
-/// How long a call may take: the longest command, a host's longest grace, and some air.
+/// The time limit of a call: the longest command, the longest grace period that a host can set, and a margin.
 pub(super) const CALL_LIMIT: Duration = Duration::from_secs(600 + 60 + 30);
 
-/// Refuses what cannot be handed to a shell.
+/// Refuses a command that cannot be passed to a shell.
 pub(super) fn checked_command(command: String) -> Result<String, ToolError> {
     let wrong = |what: String| {
         Err(ToolError::new(ErrorKind::Validation, format!("parameter `command`: {what}")))
     };
     if command.trim().is_empty() {
-        return wrong("expected a command, got an empty text".to_owned());
+        return wrong("the command is empty".to_owned());
     }
     if command.contains('\0') {
-        return wrong("it has a NUL character, which no command can have".to_owned());
+        return wrong(
+            "the command contains a NUL character, which a shell cannot be given".to_owned(),
+        );
     }
     if command.len() > MAX_COMMAND_BYTES {
         return wrong(format!(
-            "it has {} bytes, and at most {MAX_COMMAND_BYTES} can be run; write it to a file and run that",
+            "the command has {} bytes, and at most {MAX_COMMAND_BYTES} can be run; write it to a file and run the file",
             command.len()
         ));
     }
     Ok(command)
 }
 
-/// One line for a person.
+/// The line that a person is shown about the call.
 pub(super) fn describe(plan: &CommandToRun) -> String {
     let how = match plan.run_mode {
         RunMode::Foreground => "",
@@ -113,7 +118,7 @@ pub(super) fn describe(plan: &CommandToRun) -> String {
     format!("Execute{how}: {}", shown_text(&plan.command))
 }
 
-/// Runs a command, or starts it as a task.
+/// Runs a command to its end, or starts it as a background task.
 pub(super) async fn run(
     plan: CommandToRun,
     cx: &ToolContext,
@@ -130,8 +135,7 @@ pub(super) async fn run(
             run_mode: plan.run_mode,
             is_streamed: plan.run_mode == RunMode::Foreground && cx.progress.is_watched(),
         })
-        .await
-        .map_err(not_started)?;
+        .await?;
     if plan.run_mode == RunMode::Background {
         return Ok(started(&task, plan.wording, notes));
     }
@@ -148,7 +152,7 @@ pub(super) async fn run(
     match outcome {
         ForegroundOutcome::Background => {
             notes.push(format!(
-                "it was not done after {} ms and goes on in the background",
+                "still running after {} ms; it continues in the background",
                 plan.timeout.as_millis()
             ));
             Ok(started(&task, plan.wording, notes))
@@ -165,13 +169,14 @@ pub(super) async fn run(
     }
 }
 
-/// The next command starts where this one ended up, while that is inside the workspace.
+/// Makes the directory in which a command ended the one in which the next starts, if it is inside the
+/// workspace.
 fn follow_cwd(start: &Path, ending: &CommandEnding, cx: &ToolContext, notes: &mut Vec<String>) {
     let cwd = ending.cwd.as_deref().unwrap_or(start);
     if *cwd == *cx.session.shell.cwd() {
         return;
     }
-    // By the path itself and not by its text: names need not be text.
+    // Compares paths and not their text, because a name need not be valid UTF-8.
     let is_inside = |place: &PathBuf| {
         place.is_dir() && cx.session.shared.roots.all().iter().any(|root| place.starts_with(root))
     };
@@ -186,8 +191,4 @@ fn follow_cwd(start: &Path, ending: &CommandEnding, cx: &ToolContext, notes: &mu
         shown_path(&home)
     ));
     cx.session.shell.set_cwd(home);
-}
-
-fn not_started(error: impl std::fmt::Display) -> ToolError {
-    ToolError::new(ErrorKind::ShellExecution, error.to_string())
 }

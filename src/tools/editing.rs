@@ -1,4 +1,8 @@
-//! What the tools that change files share: the lock, the read ledger, the write, the way back.
+//! Changes a file for the tools that edit and write.
+//!
+//! They share the lock, the comparison with what the model has read, the atomic write, and the undo log. A tool
+//! only computes the new content from the current one, and is asked again if another program changed the file
+//! in between.
 
 use std::sync::Arc;
 
@@ -17,26 +21,26 @@ use crate::{
     },
 };
 
-/// How a host lets files be changed that were not read, or not as they are.
+/// For hosts: how to allow changes of files that were not read, or have changed since.
 pub(super) const WITHOUT_READING: &str =
-    "a host can allow it by `readBeforeWrite: false`, for every file";
-/// As often a change is made anew when another program writes the file at the same time.
+    "a host can allow it for every file with `readBeforeWrite: false`";
+/// How often a change is computed again because another program wrote the file at the same time.
 const ATTEMPTS: u32 = 32;
 
-/// What a file holds before a change.
+/// A file before a change.
 pub(super) struct Current {
-    /// Its bytes; nothing where there is no file.
+    /// Its content; `None` if there is no file.
     pub(super) bytes: Option<Vec<u8>>,
-    /// Whether the session has seen them.
+    /// Whether the session has seen this content.
     pub(super) seen: Seen,
     pub(super) path: String,
-    /// What the session saw, if it is still remembered.
+    /// The text that the session saw, if the file has changed since and the text is still kept.
     seen_text: Option<Arc<str>>,
     cancel: CancellationToken,
 }
 
 impl Current {
-    /// What was found at a place, and the stamp a write needs to tell that it is still there.
+    /// The file at a place, and the stamp by which a write checks that it is unchanged.
     fn of(
         place: &WorkspacePath,
         found: Option<ForEdit>,
@@ -71,26 +75,27 @@ impl Current {
         (Self { bytes, seen, path, seen_text, cancel }, stamp)
     }
 
-    /// True when nobody waits for the change any more.
+    /// True if the call was cancelled.
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
-    /// How the file differs from what the session has seen; empty when that is what it holds.
+    /// For messages: how the file differs from what the session has seen. Empty if it does not.
     pub(super) fn drift(&self, now: &str) -> String {
         if self.seen != Seen::Otherwise {
             return String::new();
         }
         let Some(diff) = self.drift_from_seen(now) else {
-            return "; what it held then is no longer remembered".to_owned();
+            return "; the text that was read is no longer kept, so the change cannot be shown"
+                .to_owned();
         };
         if diff.text.is_empty() {
-            return "; its text is the same, but not its bytes".to_owned();
+            return "; the text is the same, but its bytes differ".to_owned();
         }
         format!(" (- as read, + as it is):\n{}", diff.text.trim_end())
     }
 
-    /// True when the session knows all the file holds, also if only by being told how it had changed.
+    /// True if the session knows the whole content, whether it read that or was shown what changed.
     fn is_known(&self, now: &str) -> bool {
         !matches!(self.seen, Seen::Otherwise | Seen::InPart)
             || self.bytes.is_none()
@@ -103,39 +108,41 @@ impl Current {
     }
 }
 
-/// What a session knows of a file.
+/// Whether a session knows the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     Never,
+    /// The current content.
     AsItIs,
-    /// The beginning, which is as it was; something may have happened to the rest.
+    /// Only the beginning, which is unchanged. The rest may have changed.
     InPart,
+    /// A content that the file no longer has.
     Otherwise,
 }
 
-/// What a file is to hold after a change.
-pub(super) struct Next<Facts> {
+/// A file after a change, as computed by a tool.
+pub(super) struct NewContent<Facts> {
     pub(super) bytes: Vec<u8>,
-    /// What the model is told.
+    /// The answer to the model.
     pub(super) summary: String,
-    /// What the model should know besides; may be several lines.
+    /// What the model should know besides. May have several lines.
     pub(super) remark: Option<String>,
-    /// The change as a person sees it: the text before and after; nothing where the bytes are that text.
+    /// The decoded text before and after the change, for the diff. `None` if the bytes are that text.
     pub(super) before: Option<String>,
     pub(super) after: Option<String>,
-    /// What the tool tells programs besides.
+    /// The facts that only this tool has.
     pub(super) facts: Facts,
 }
 
-/// What a change was, with what each tool knows besides.
+/// The facts about a change.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Changed<Facts> {
     /// The text of the answer.
     message: String,
-    /// The file.
+    /// The path of the file.
     path: String,
-    /// Whether it is new.
+    /// Whether the file was created.
     created: bool,
     #[serde(flatten)]
     facts: Facts,
@@ -143,7 +150,7 @@ pub(super) struct Changed<Facts> {
     lines_removed: usize,
 }
 
-impl<Facts> Next<Facts> {
+impl<Facts> NewContent<Facts> {
     fn before<'a>(&'a self, current: &'a Current) -> &'a str {
         text_or_bytes(self.before.as_deref(), current.bytes.as_deref().unwrap_or_default())
     }
@@ -157,7 +164,7 @@ fn text_or_bytes<'a>(text: Option<&'a str>, bytes: &'a [u8]) -> &'a str {
     text.unwrap_or_else(|| std::str::from_utf8(bytes).unwrap_or_default())
 }
 
-/// The place of a file that is to be changed.
+/// Resolves the path of a file to change.
 pub(super) fn resolve(
     asked: &str,
     relative: RelativePaths<'_>,
@@ -170,15 +177,15 @@ pub(super) fn resolve(
     }
     let place = cx.session.shared.roots.resolve(asked, relative)?;
     if place.absolute().file_name().is_some_and(is_temporary_name) {
-        return refused("is a name of temporary files that writes make and remove; choose another");
+        return refused("has a name that is reserved for temporary files; choose another");
     }
     Ok(place)
 }
 
-/// The diff that a change would make, from what the file holds now; no diff where it would fail.
+/// The diff that a change would make to the current content. There is no diff if the change would fail.
 pub(super) fn preview<F, Facts>(place: &WorkspacePath, cx: &ToolContext, compute: F) -> Preview
 where
-    F: FnOnce(&Current) -> Result<Next<Facts>, ToolError>,
+    F: FnOnce(&Current) -> Result<NewContent<Facts>, ToolError>,
 {
     let path = place.absolute().to_owned();
     let Ok(found) = read_current(place) else {
@@ -200,7 +207,7 @@ fn content_of(stamp: Option<&Stamp>) -> ShownContent {
     stamp.map_or(ShownContent::Absent, |it| ShownContent::Held(it.content_hash()))
 }
 
-/// What a person agreed to is what is written: a change of what they were shown, and of nothing else.
+/// Fails if the file has changed since a person was shown the change and agreed to it.
 fn refuse_unless_shown(
     place: &WorkspacePath,
     now: Option<&Stamp>,
@@ -212,23 +219,23 @@ fn refuse_unless_shown(
     }
     let path = shown_path(place.absolute());
     let message = format!(
-        "`{path}` changed after the user was shown this change and before they agreed to it; nothing was \
-         written; read the file again and repeat the call"
+        "`{path}` changed while the user was asked to confirm this change; nothing was written; read the file \
+         again and repeat the call"
     );
     Err(ToolError::new(ErrorKind::StaleFile, message))
 }
 
-/// Changes one file: in its turn, from what it holds now, all or nothing.
+/// Changes one file, completely or not at all. Waits for earlier changes of the same file.
 pub(super) async fn change<F, Facts>(
     place: WorkspacePath,
     cx: &ToolContext,
     compute: F,
 ) -> Result<ToolOutput<Changed<Facts>>, ToolError>
 where
-    F: Fn(&Current) -> Result<Next<Facts>, ToolError> + Send + 'static,
+    F: Fn(&Current) -> Result<NewContent<Facts>, ToolError> + Send + 'static,
     Facts: Send + 'static,
 {
-    // Queued here and not on the blocking thread: calls take effect in the order they were made.
+    // Queued before the blocking thread starts, so that calls take effect in the order they were made.
     let turn = cx.session.shared.locks.queue_up(&place);
     let changer = cx.clone();
     cx.blocking(move |cancel| {
@@ -249,7 +256,7 @@ where
             let expected = stamp.as_ref().map_or(Expected::Absent, Expected::Unchanged);
             match write_atomically(&place, &next.bytes, expected) {
                 Ok(written) => break (current, next, Some(written)),
-                // Another program was faster, and what it wrote is there: the change is made to that.
+                // Another program wrote the file first: the change is computed again from that content.
                 Err(WriteError::Changed(_) | WriteError::Exists(_)) if attempts > 1 => {
                     attempts -= 1;
                     turn.renew(&|| false)?;
@@ -261,7 +268,7 @@ where
             Some(written) => written.stamp.content_hash(),
             None => blake3::hash(&next.bytes),
         };
-        // What somebody else changed and nobody was shown must not be written over unseen.
+        // A change by another program that the model was not shown must not count as read.
         if current.is_known(next.before(&current)) {
             session.ledger.record(place.absolute().to_owned(), SeenContent::Whole(after));
             session.shared.seen_texts.remember(after, next.after());
@@ -286,9 +293,9 @@ fn read_current(place: &WorkspacePath) -> Result<Option<ForEdit>, ToolError> {
     }
 }
 
-/// The answer; nothing was written where the file held that already.
+/// Builds the answer. `written` is `None` if the file already had the new content.
 fn present<Facts>(
-    next: Next<Facts>,
+    next: NewContent<Facts>,
     current: &Current,
     written: Option<&Written>,
 ) -> ToolOutput<Changed<Facts>> {
@@ -297,11 +304,11 @@ fn present<Facts>(
         unified_diff(next.before(current), next.after(), path, &DiffLimits::default());
     let mut notes = vec![next.summary];
     if TextFile::is_binary(&next.bytes) {
-        notes.push("it has a NUL character, so it counts as binary now".to_owned());
+        notes.push("it contains a NUL character, so it now counts as binary".to_owned());
     }
     let why_in_place = written.and_then(|it| it.in_place).map(|why| match why {
-        InPlace::HardLinked => "the file has other names",
-        InPlace::NotRenamable => "nothing can be renamed onto the file",
+        InPlace::HardLinked => "the file has other hard links",
+        InPlace::NotRenamable => "the file cannot be replaced by renaming",
     });
     notes.extend(why_in_place.map(|why| format!("{why}, so it was written in place")));
     let lost: Vec<String> =
@@ -313,7 +320,7 @@ fn present<Facts>(
     notes.extend(next.remark);
     let message = notes.join("; ");
     let data = Changed {
-        // Hosts that show a model the data instead of the text must show it the message too.
+        // Some hosts show a model the structured data instead of the text.
         message: message.clone(),
         path: path.clone(),
         created: written.is_some_and(|it| it.created),
@@ -329,24 +336,24 @@ fn present<Facts>(
     }
 }
 
-/// What other programs did to the file at the same time.
+/// Notes about what other programs did to the file at the same time.
 fn told_of_others(foreign: &ConcurrentChanges) -> Vec<String> {
     let mut notes = Vec::new();
     if foreign.appended > 0 {
         let bytes = foreign.appended;
         notes.push(format!(
-            "another program appended {bytes} bytes meanwhile, which stand at the end of the file; read it again to see them"
+            "another program appended {bytes} bytes at the same time, which were kept at the end of the file; read it again to see them"
         ));
     }
     if foreign.wrote_to_replaced {
         notes.push(
-            "another program wrote to the version that was replaced, and that is lost; let it write again"
+            "another program wrote to the replaced version of the file, and that is lost; have it write again"
                 .to_owned(),
         );
     }
     if foreign.has_replaced_open {
         notes.push(
-            "another program still has the version open that was replaced, and what it writes to that is lost until it opens the file again"
+            "another program still has the replaced version of the file open; what it writes is lost until it opens the file again"
                 .to_owned(),
         );
     }

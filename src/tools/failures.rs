@@ -1,12 +1,18 @@
-//! What an engine's failure is called in public.
+//! Turns the errors of engines into [`ToolError`], by `From` alone and nowhere else.
+//!
+//! Engines know nothing of [`ErrorKind`], whose names are public API, so each of their errors is assigned its
+//! kind here. Where the kind or the message also depends on the call, a struct of this module carries the
+//! engine's error together with what the call adds.
 
-use std::io;
+use std::{fmt, io};
 
 use crate::{
     error::{ErrorKind, ToolError},
+    process::StartError,
     workspace::{
-        LockError, PathError, ReadError, TextFileError, WriteError, notebook::NotebookEditError,
-        search::SearchError,
+        LockError, PathError, ReadError, TextFileError, WriteError,
+        notebook::NotebookEditError,
+        search::{QueryError, SearchError},
     },
 };
 
@@ -98,15 +104,62 @@ impl From<NotebookEditError> for ToolError {
     }
 }
 
-/// The public name of a failed search; what is special to a tool bears the tool's own kind.
-pub(super) fn search_failure(error: &SearchError, own: ErrorKind) -> ToolError {
-    let kind = match error {
-        SearchError::Cancelled(_) => return ToolError::cancelled(),
-        SearchError::NotFound { .. } => ErrorKind::FileNotFound,
-        SearchError::Io(_, cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
-            ErrorKind::Permission
-        }
-        SearchError::NotSearchable(_) | SearchError::NotAFolder(_) | SearchError::Io(..) => own,
-    };
-    ToolError::new(kind, error.to_string())
+impl From<StartError> for ToolError {
+    fn from(error: StartError) -> Self {
+        Self::new(ErrorKind::ShellExecution, error.to_string())
+    }
+}
+
+impl From<QueryError> for ToolError {
+    fn from(error: QueryError) -> Self {
+        Self::new(ErrorKind::Grep, error.to_string())
+    }
+}
+
+/// A failed search, and the error kind of the tool that ran it.
+pub(super) struct FailedSearch {
+    pub(super) error: SearchError,
+    /// The kind of failures that have no kind of their own.
+    pub(super) tool_kind: ErrorKind,
+}
+
+impl From<FailedSearch> for ToolError {
+    fn from(FailedSearch { error, tool_kind }: FailedSearch) -> Self {
+        let kind = match &error {
+            SearchError::Cancelled(_) => return Self::cancelled(),
+            SearchError::NotFound { .. } => ErrorKind::FileNotFound,
+            SearchError::Io(_, cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
+                ErrorKind::Permission
+            }
+            SearchError::NotSearchable(_) | SearchError::NotAFolder(_) | SearchError::Io(..) => {
+                tool_kind
+            }
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+/// A parameter whose value an engine could not parse or compile, such as a glob or a page range.
+pub(super) struct InvalidParameter<E> {
+    pub(super) name: &'static str,
+    pub(super) error: E,
+}
+
+impl<E: fmt::Display> From<InvalidParameter<E>> for ToolError {
+    fn from(InvalidParameter { name, error }: InvalidParameter<E>) -> Self {
+        Self::new(ErrorKind::Validation, format!("parameter `{name}`: {error}"))
+    }
+}
+
+/// A task whose output file could not be read.
+pub(super) struct UnreadableOutput {
+    pub(super) task_id: String,
+    pub(super) cause: io::Error,
+}
+
+impl From<UnreadableOutput> for ToolError {
+    fn from(UnreadableOutput { task_id, cause }: UnreadableOutput) -> Self {
+        let message = format!("the output of task `{task_id}` cannot be read: {cause}");
+        Self::new(ErrorKind::FileRead, message)
+    }
 }

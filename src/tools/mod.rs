@@ -1,6 +1,7 @@
-//! The tools that come with toolwright: one file each, one table per set.
+//! The tools that come with toolwright, with one file per tool and one table per set.
 //!
-//! A tool is schema and wording; what it does lives in an engine.
+//! A tool is a schema and the wording of its answers. The work is done by engines in `workspace` and `process`,
+//! which know neither.
 
 mod classic;
 mod claude;
@@ -25,7 +26,7 @@ use set_names::SetNames;
 
 use crate::tool::{DynTool, KnownTool, Tool, ToolCatalogue, Typed, Words};
 
-/// A line in the table of a set.
+/// An entry in the table of a set.
 struct BuiltinTool {
     known: KnownTool,
     make: fn(Words<'_>) -> Arc<dyn DynTool>,
@@ -37,7 +38,7 @@ impl BuiltinTool {
     }
 }
 
-/// A group of tools that a host asks for by name.
+/// A group of tools that a host selects by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToolSet {
     /// The names and inputs of Claude Code.
@@ -49,10 +50,10 @@ pub enum ToolSet {
 }
 
 impl ToolSet {
-    /// Every set.
+    /// All sets, in the order in which an error lists them.
     pub const ALL: [Self; 3] = [Self::Claude, Self::Classic, Self::Diagnostic];
 
-    /// The name a host asks by.
+    /// The name by which a host selects the set.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -69,14 +70,14 @@ impl ToolSet {
         }
     }
 
-    /// The tools of the set.
+    /// Creates the tools of the set.
     pub fn tools(self) -> Vec<Arc<dyn DynTool>> {
         let names = SetNames::of(self.table());
         self.table().iter().map(|it| (it.make)(&|text| names.in_words(text))).collect()
     }
 }
 
-/// Every tool that rules can name: those of all sets, and those that are still to come.
+/// Every tool that policy rules can name: the tools of all sets, and those that are planned.
 pub fn catalogue() -> ToolCatalogue {
     let here = ToolSet::ALL.iter().flat_map(|set| set.table()).map(|it| it.known);
     ToolCatalogue::new(planned::TOOLS.into_iter().chain(here))

@@ -1,7 +1,7 @@
-//! Tools that are not here yet. Policies name them already, and the engine that stands alone is asked
-//! about them, so what they will be is said here until each says it itself.
+//! Tools that do not exist yet.
 //!
-//! A tool that is added takes its line from here into its own file.
+//! Policies already name them, and a policy engine without a registry is asked about them, so their kinds are
+//! listed here. Remove the entry of a tool when you add the tool.
 
 use crate::tool::{KnownTool, SideEffect, ToolKind};
 
@@ -9,7 +9,7 @@ const fn planned(name: &'static str, side_effect: SideEffect, kind: ToolKind) ->
     KnownTool { name, aliases: &[], side_effect, kind }
 }
 
-/// What is known of them.
+/// The planned tools, with what policy needs to know about each.
 pub(super) const TOOLS: [KnownTool; 20] = [
     KnownTool { aliases: &["Task"], ..planned("Agent", SideEffect::Spawns, ToolKind::PLAIN) },
     planned("AskUserQuestion", SideEffect::ReadOnly, ToolKind::PLAIN),

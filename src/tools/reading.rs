@@ -1,4 +1,7 @@
-//! What the tools that read files share: the caps, the notes, the ledger.
+//! Reads a file for the tools `Read`, `read_file` and `read_many_files`.
+//!
+//! They share the limits of an answer, the notes about what was left out, and the entry in the read ledger that
+//! later allows the file to be edited.
 
 use std::sync::Arc;
 
@@ -16,32 +19,32 @@ use crate::{
     },
 };
 
-/// How many lines an answer shows when nobody said how many.
+/// The number of lines that an answer shows if the call does not ask for a number.
 const MAX_LINES: u64 = 2_000;
-/// How many bytes an answer shows.
+/// The number of bytes that an answer shows at most.
 pub(super) const MAX_BYTES: usize = 256 * 1024;
-/// How many characters of a line are shown with numbers.
+/// The number of characters that are shown of a numbered line.
 const MAX_LINE_CHARS: usize = 2_000;
 
-/// What is known of a file that was read, and of the part that is shown.
+/// The facts about a file that was read, and about the part that is shown.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FileFacts {
     path: String,
-    /// The size of the file.
+    /// The size of the file, in bytes.
     bytes: u64,
     #[serde(flatten)]
     content: ContentFacts,
 }
 
-/// What is known of the content, which depends on what it is.
+/// The facts about the content. Which of them are set depends on the type of the file.
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ContentFacts {
-    /// Of a text: how it is written.
+    /// Of a text: its encoding.
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<String>,
-    /// Of a text: how many lines it has, where all were looked at.
+    /// Of a text: the number of its lines, if all were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     total_lines: Option<u64>,
     /// Of a text: the first line shown, or 0.
@@ -53,52 +56,55 @@ struct ContentFacts {
     /// Of a text: whether all of it is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     complete: Option<bool>,
-    /// Of a picture: its type.
+    /// Of an image: its media type.
     #[serde(skip_serializing_if = "Option::is_none")]
     mime_type: Option<String>,
-    /// Of a PDF: how many pages it has.
+    /// Of a PDF: the number of its pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     total_pages: Option<u32>,
-    /// Of a notebook: how many cells it has.
+    /// Of a notebook: the number of its cells.
     #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<usize>,
 }
 
-/// One file to read.
+/// A file to read, and which part of it.
 #[derive(Debug)]
 pub(super) struct FileToRead {
     pub(super) path: WorkspacePath,
     pub(super) first: Option<u64>,
     pub(super) last: Option<u64>,
     pub(super) pages: Option<PageRange>,
-    pub(super) wording: Wording,
+    pub(super) wording: ReadingWording,
 }
 
-/// How a tool shows lines and names the parameter that continues.
+/// How a tool shows lines, and how its notes name parameters and other tools.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wording {
+pub(super) struct ReadingWording {
     pub(super) style: WindowStyle,
+    /// The parameter that says where to continue.
     pub(super) next: &'static str,
-    /// How the rest of a line is seen that is too long to be shown.
+    /// The tools that show the rest of a line that was cut.
     pub(super) see_rest: &'static str,
-    /// Whether an answer that ends where the caller asked mentions how much more there is.
+    /// Whether an answer that ends at the requested line still says how many lines follow.
     pub(super) tells_rest: bool,
 }
 
-pub(super) const NUMBERED: Wording = Wording {
+/// The wording of `Read`.
+pub(super) const NUMBERED: ReadingWording = ReadingWording {
     style: WindowStyle::Numbered,
     next: "offset",
     see_rest: "Grep (`-o`) or Bash (`cut -c`)",
     tells_rest: true,
 };
-pub(super) const RAW: Wording = Wording {
+/// The wording of `read_file` and `read_many_files`.
+pub(super) const RAW: ReadingWording = ReadingWording {
     style: WindowStyle::Raw,
     next: "startLine",
     see_rest: "shell (`cut -c`)",
     tells_rest: false,
 };
 
-/// Reads a file and notes in the ledger what the model has seen.
+/// Reads a file, and records in the read ledger what the model has seen of it.
 pub(super) async fn read(
     file: FileToRead,
     cx: &ToolContext,
@@ -123,7 +129,7 @@ pub(super) async fn read(
             };
             let cancelled = || cancel.is_cancelled();
             let read = read_document(&file.path, &request, &visibility, &cancelled);
-            // Told what it is, the model may write over it.
+            // An error that says what the file is counts as reading it: the model may overwrite the file.
             if read.as_ref().is_err_and(ReadError::shows_all_there_is)
                 && let Ok(seen) = glimpse(&file.path)
             {
@@ -143,7 +149,7 @@ pub(super) async fn read(
 fn present(
     reading: FileReading,
     path: &str,
-    wording: Wording,
+    wording: ReadingWording,
     first: u64,
 ) -> ToolOutput<FileFacts> {
     let (output, content) = match reading.document {
@@ -155,7 +161,6 @@ fn present(
                 && window.long_lines == 0;
             let facts = ContentFacts {
                 encoding: Some(encoding.label()),
-                // What was not looked at is not counted.
                 total_lines: (!window.has_more).then_some(window.total_lines),
                 first_line: Some(window.first),
                 last_line: Some(window.last),
@@ -200,7 +205,7 @@ fn present_text(
     window: WindowText,
     encoding: TextEncoding,
     (path, bytes): (&str, u64),
-    wording: Wording,
+    wording: ReadingWording,
     first: u64,
 ) -> ToolOutput<FileFacts> {
     let total = window.total_lines;
@@ -215,10 +220,7 @@ fn present_text(
         ));
     }
     if window.partial_line {
-        notes.push(format!(
-            "line {} is shown in part: it is longer than an answer may be",
-            window.last
-        ));
+        notes.push(format!("line {} is cut: it is longer than one answer may be", window.last));
     }
     let goes_on = window.has_more || window.last < total;
     if window.last != 0 && goes_on && (window.capped || wording.tells_rest) {
@@ -245,14 +247,14 @@ fn present_text(
         ));
     }
     if !encoding.is_plain_utf8() {
-        notes.push(format!("the file is written in {}", encoding.label()));
+        notes.push(format!("the file is encoded in {}", encoding.label()));
     }
     let display = format!(
         "Read {} of {path}",
         lines(if window.last == 0 { 0 } else { window.last + 1 - window.first })
     );
     let mut content = Vec::new();
-    // An empty raw text is the truth about an empty file; numbered lines need a word instead.
+    // Raw text is exact, so an empty file is an empty text. Numbered lines need a note instead.
     if window.last != 0 || matches!(wording.style, WindowStyle::Raw) {
         content.push(Content::text(window.text));
         if !wording.tells_rest && total == 0 {
@@ -297,7 +299,7 @@ fn lines(count: u64) -> String {
     if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
 
-/// One line for a person: which part of which file.
+/// The line that a person is shown about the call.
 pub(super) fn describe(file: &FileToRead) -> String {
     let path = shown_path(file.path.absolute());
     match (file.first, file.last, file.pages) {

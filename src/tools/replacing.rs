@@ -1,4 +1,7 @@
-//! One replacement in a text, with the reasons why there is none.
+//! Replaces text in a file for the tools `Edit` and `edit_file`.
+//!
+//! If the text to replace is missing or ambiguous, the error shows what the file has instead, so that a model
+//! can correct its call without reading the file again.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,12 +17,12 @@ use crate::{
     },
 };
 
-/// As many places of an ambiguous target are told.
+/// The number of lines that the error about an ambiguous target names.
 const SHOWN_LINES: usize = 200;
 
-/// What is replaced by what.
+/// A replacement as it was asked for.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted<'a> {
+pub(super) struct WantedReplacement<'a> {
     pub(super) target: &'a str,
     pub(super) replacement: &'a str,
     pub(super) occurrences: Occurrences,
@@ -28,36 +31,36 @@ pub(super) struct Wanted<'a> {
 /// Which occurrences are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occurrences {
-    /// The only one.
+    /// The only occurrence. Several are an error.
     One,
-    /// The one nearest to a line.
+    /// The occurrence nearest to a line.
     Nearest(u64),
-    /// Every one.
+    /// Every occurrence.
     All,
 }
 
 /// A replacement that was made.
 pub(super) struct Replaced {
-    /// The file as it is to be.
+    /// The new content of the file.
     pub(super) bytes: Vec<u8>,
     pub(super) strategy: &'static str,
     pub(super) lines: Vec<(usize, usize)>,
-    /// How many lines more one place has than before.
+    /// By how many lines each occurrence grew.
     growth: isize,
 }
 
-/// What was replaced.
+/// The facts about a replacement.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Replacements {
-    /// How the text was found: `exact` if as given, otherwise what was not taken into account.
+    /// How the text was matched: `exact`, or the name of a more tolerant way.
     strategy: String,
-    /// How often it was replaced.
+    /// The number of occurrences that were replaced.
     occurrences: usize,
-    /// Where it was; of many occurrences the first 100.
+    /// The lines of the first 100 occurrences.
     lines: Vec<ReplacedLines>,
 }
 
-/// Lines of the file as it was, counted from 1.
+/// Line numbers in the file before the change, counted from 1.
 #[derive(Serialize, JsonSchema)]
 struct ReplacedLines {
     first: usize,
@@ -73,7 +76,7 @@ impl Replaced {
         LineMoves { lines: self.lines.clone(), growth: self.growth }
     }
 
-    /// The certificate: how the text was found, where, how often.
+    /// The facts about the replacement for the structured answer.
     pub(super) fn facts(&self) -> Replacements {
         let lines = self.lines.iter().take(100);
         Replacements {
@@ -87,7 +90,7 @@ impl Replaced {
         format!("replaced {}", self.places())
     }
 
-    /// Which lines, and how they were found unless it was as given.
+    /// The replaced lines, and how they were matched unless exactly.
     pub(super) fn places(&self) -> String {
         let places = match self.lines.as_slice() {
             [(first, last)] if first == last => format!("line {first}"),
@@ -97,18 +100,18 @@ impl Replaced {
         if !self.is_lenient() {
             return places;
         }
-        format!("{places} (found by `{}`, not as given)", self.strategy)
+        format!("{places} (matched by `{}`, not exactly)", self.strategy)
     }
 }
 
-/// Where lines are after a replacement.
+/// Maps line numbers from before a replacement to after it.
 pub(super) struct LineMoves {
     lines: Vec<(usize, usize)>,
     growth: isize,
 }
 
 impl LineMoves {
-    /// Where a line of the text before is now; one that was replaced is where it was.
+    /// The new number of a line. A line that was replaced keeps its number.
     pub(super) fn line_now(&self, line: u64) -> u64 {
         let before = |(_, last): &&(usize, usize)| u64::try_from(*last).is_ok_and(|it| it < line);
         let places = self.lines.iter().filter(before).count().cast_signed();
@@ -117,10 +120,10 @@ impl LineMoves {
     }
 }
 
-/// Makes one replacement, or says why it cannot be made.
+/// Makes a replacement. `name` is what errors call the text to replace.
 pub(super) fn replace(
     file: &TextFile,
-    wanted: &Wanted<'_>,
+    wanted: &WantedReplacement<'_>,
     name: &str,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Replaced, ToolError> {
@@ -138,7 +141,7 @@ pub(super) fn replace(
     let chosen = choose(&matches, wanted.occurrences, name)?;
     let replacement = Replacement::new(text, wanted.target, matches.strategy, wanted.replacement);
     let size = chosen.iter().fold(0, |sum: usize, it| sum.saturating_add(replacement.size_at(it)));
-    // Twice, because this is only the most that it can be.
+    // This is an upper bound; the exact size is checked when the file is written.
     if size > MAX_TEXT_BYTES * 2 {
         return Err(TextFileError::TooLarge.into());
     }
@@ -147,7 +150,7 @@ pub(super) fn replace(
         return Err(ToolError::new(
             ErrorKind::FileEdit,
             format!(
-                "the replacement of {name} is what the file has already, once it takes the file's line endings and indentation; nothing was changed"
+                "the replacement of {name}, adapted to the file's line endings and indentation, equals the text in the file; nothing was changed"
             ),
         ));
     }
@@ -191,7 +194,9 @@ fn ambiguous(matches: &Matches, name: &str, hint: Option<usize>) -> ToolError {
     let way_out = match hint {
         _ if name == "old_string" => "set replace_all".to_owned(),
         None => "give lineHint".to_owned(),
-        Some(line) => format!("give another lineHint: two of them are equally near to line {line}"),
+        Some(line) => {
+            format!("give another lineHint: two occurrences are equally close to line {line}")
+        }
     };
     ToolError::new(
         ErrorKind::EditTargetAmbiguous,
@@ -217,7 +222,7 @@ fn not_found(text: &str, target: &str, name: &str) -> ToolError {
         return ToolError::new(
             ErrorKind::EditTargetNotFound,
             format!(
-                "{name} is not in the file, and nothing in {where_} is close; read the file again"
+                "{name} is not in the file, and nothing in {where_} is similar; read the file again"
             ),
         );
     };
@@ -227,23 +232,23 @@ fn not_found(text: &str, target: &str, name: &str) -> ToolError {
         .take(region.last_line + 1 - region.first_line)
         .collect();
     let limits = DiffLimits { max_lines: 60, max_bytes: 4_000, ..DiffLimits::default() };
-    // Whether the last line ends is not what makes the difference.
+    // A missing line end after the last line is not the difference to show.
     let ended = nearest.ends_with('\n') && !target.ends_with('\n');
     let target = format!("{target}{}", if ended { "\n" } else { "" });
     let diff = unified_diff(&target, &nearest, name, &limits).text;
-    // The header would name the target twice.
+    // The two header lines of a diff name files, and this is none.
     let hunks = diff.splitn(3, '\n').nth(2).unwrap_or_default();
     ToolError::new(
         ErrorKind::EditTargetNotFound,
         format!(
-            "{name} is not in the file; nearest are lines {}-{}, which differ so (- {name}, + file):\n{}",
+            "{name} is not in the file; the most similar lines are {}-{} (- {name}, + file):\n{}",
             region.first_line, region.last_line, hunks
         ),
     )
 }
 
-/// What a model should know after an edit: that the file was not what it had read, and that the file's
-/// encoding, which was a guess, may be guessed differently from now on.
+/// What a model should know after an edit: that the file had changed since it was read, and that the guess of
+/// its encoding may now be a different one.
 pub(super) fn remark(current: &Current, before: &TextFile, bytes: &[u8]) -> Option<String> {
     let mut remarks: Vec<String> = other_encoding(before, bytes).into_iter().collect();
     if current.seen == Seen::Otherwise {
@@ -253,17 +258,17 @@ pub(super) fn remark(current: &Current, before: &TextFile, bytes: &[u8]) -> Opti
     (!remarks.is_empty()).then(|| remarks.join("; "))
 }
 
-/// Tells that a file whose encoding is guessed will be guessed differently from now on.
+/// A note for a file without a byte order mark whose new bytes look like another encoding.
 pub(super) fn other_encoding(before: &TextFile, bytes: &[u8]) -> Option<String> {
     (!before.keeps_its_encoding(bytes)).then(|| {
         format!(
-            "the file was written as {}, but without a byte order mark its bytes now look like another encoding and may be shown as that",
+            "the file was written as {}, but it has no byte order mark and its bytes now look like another encoding, so it may be read as that",
             before.encoding().label()
         )
     })
 }
 
-/// Adds to a refusal that the file is not what the model had read, which may be why.
+/// Adds to an error that the file has changed since it was read, which may be the reason for it.
 pub(super) fn explain_drift(error: ToolError, current: &Current, now: &TextFile) -> ToolError {
     if current.seen != Seen::Otherwise {
         return error;
@@ -274,7 +279,7 @@ pub(super) fn explain_drift(error: ToolError, current: &Current, now: &TextFile)
     error.reworded(message)
 }
 
-/// A notebook edited as text soon is none. `instead` says what the model can do about it.
+/// Refuses to edit a notebook as text, which easily makes it invalid JSON. `instead` says what to do.
 pub(super) fn refuse_notebook(place: &WorkspacePath, instead: &str) -> Result<(), ToolError> {
     if !place.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("ipynb")) {
         return Ok(());
@@ -285,11 +290,11 @@ pub(super) fn refuse_notebook(place: &WorkspacePath, instead: &str) -> Result<()
     Err(ToolError::new(ErrorKind::FileEdit, message).allowed_by(how))
 }
 
-/// The text of a file that a model wants to change: it has to have been read.
+/// The text of a file that a model wants to change. Fails if the file has not been read.
 pub(super) fn text_to_edit(current: &Current) -> Result<TextFile<'_>, ToolError> {
     let path = &current.path;
     let Some(bytes) = &current.bytes else {
-        return Err(ToolError::new(ErrorKind::FileNotFound, format!("no file at `{path}`")));
+        return Err(ToolError::new(ErrorKind::FileNotFound, format!("`{path}` does not exist")));
     };
     if current.seen == Seen::Never {
         return Err(ToolError::new(

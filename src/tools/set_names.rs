@@ -1,14 +1,14 @@
-//! Tools name each other in what models read, each by its name in the set that it is in.
+//! Replaces the placeholders for tools in descriptions by their names in a set.
 //!
-//! Texts say `{tool:Read}` where they mean the tool that rules know as `Read`; a model that has the
-//! `classic` set reads `read_file` there. So one text serves the tools of all sets.
+//! A text says `{tool:Read}` for the tool that rules know as `Read`. A model with the `classic` set reads
+//! `read_file` there, so one text serves the tools of all sets.
 
 use super::BuiltinTool;
 
 const BEGIN: &str = "{tool:";
 const END: char = '}';
 
-/// What the tools of one set are called in it.
+/// The names of the tools of one set.
 pub(super) struct SetNames(&'static [BuiltinTool]);
 
 impl SetNames {
@@ -16,7 +16,7 @@ impl SetNames {
         Self(table)
     }
 
-    /// The text as a model that has the set reads it.
+    /// A text with every placeholder replaced.
     pub(super) fn in_words(&self, text: &str) -> String {
         let mut words = String::with_capacity(text.len());
         let mut rest = text;
@@ -31,7 +31,7 @@ impl SetNames {
         words
     }
 
-    /// The name that a tool has in the set, if it is in it.
+    /// The name in the set of the tool that rules know as `meant`, if the set has it.
     fn name(&self, meant: &str) -> Option<&'static str> {
         self.0.iter().map(|it| it.known).find(|it| it.rule_name() == meant).map(|it| it.name)
     }

@@ -1,4 +1,6 @@
-//! Reading what a task has said: what the tools of both sets share.
+//! Reads the output of a task for the tools `TaskOutput` and `task_output`.
+//!
+//! Each call continues where the last one of the same conversation stopped, unless it names an offset.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,41 +11,42 @@ use serde_json::json;
 use super::{
     command_answer::{TaskFacts, output_place, state_words, task_of},
     command_text::{MAX_CHARACTERS, Rest, shown_part},
+    failures::UnreadableOutput,
 };
 use crate::{
-    error::{ErrorKind, ToolError},
+    error::ToolError,
     process::Task,
     tool::{ToolContext, ToolOutput},
 };
 
-/// How long a call waits where it does not say.
+/// How long a call waits for the end of the task by default.
 const DEFAULT_TIMEOUT_MS: u32 = 30_000;
-/// How many bytes are looked at for one answer: as many characters may be four times as many bytes.
+/// The number of bytes that are read for one answer. A character has at most four.
 const MAX_BYTES: usize = 4 * MAX_CHARACTERS;
-/// More bytes than an answer's own words have, beside the state of the task and the place of its output.
+/// An upper bound for the bytes of an answer beside the output, the state of the task and its output file.
 const MAX_WORDS: usize = 300;
 
-/// What is known of a task and of the part of its output that is shown.
+/// The facts about a task and about the part of its output that is shown.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReadOutput {
     #[serde(flatten)]
     task: TaskFacts,
-    /// The byte of the output at which the text begins.
+    /// The offset of the shown part in the output, in bytes.
     offset: u64,
-    /// The byte behind it, where the next part begins.
+    /// The offset of the next part, in bytes.
     next_offset: u64,
 }
 
-/// A task whose output is wanted.
+/// A checked call: the task to read, and from where.
 pub(super) struct TaskToRead {
     task: Arc<Task>,
     wait: Option<Duration>,
     offset: Option<u64>,
 }
 
-/// What a call says of the output it wants.
-pub(super) struct Wanted {
+/// The parameters of a call, whose names differ between the sets.
+pub(super) struct TaskOutputRequest {
     pub(super) task_id: String,
     pub(super) block: Option<bool>,
     pub(super) timeout_ms: Option<u32>,
@@ -51,46 +54,42 @@ pub(super) struct Wanted {
 }
 
 impl TaskToRead {
-    /// Finds the task.
-    pub(super) fn of(wanted: &Wanted, cx: &ToolContext) -> Result<Self, ToolError> {
+    /// Finds the task that the call names.
+    pub(super) fn of(wanted: &TaskOutputRequest, cx: &ToolContext) -> Result<Self, ToolError> {
         let timeout = wanted.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS);
         let wait = (wanted.block != Some(false)).then(|| Duration::from_millis(timeout.into()));
         Ok(Self { task: task_of(&wanted.task_id, &cx.session)?, wait, offset: wanted.offset })
     }
 
-    /// One line for a person.
+    /// The line that a person is shown about the call.
     pub(super) fn describe(&self) -> String {
         format!("Read the output of task {}", self.task.id)
     }
 }
 
-/// Reads what the task has said, after waiting for its end if the call wants that.
+/// Reads output of the task, after waiting for its end if the call asks for that.
 pub(super) async fn read(
     plan: TaskToRead,
     cx: &ToolContext,
 ) -> Result<ToolOutput<ReadOutput>, ToolError> {
     let TaskToRead { task, wait, offset } = plan;
     if let Some(wait) = wait {
-        // Whether it has ended or the time is up, the answer says what there is.
+        // The answer is the same whether the task ended or the time was up.
         let _ = tokio::time::timeout(wait, task.ended()).await;
     }
-    // Whoever reads on from the last call does it alone: two would be given the same.
+    // Two calls that continue from the last one must not get the same output.
     let place = match offset {
         None => Some(cx.session.shell.reading.lock().await),
         Some(_) => None,
     };
     let from = offset.unwrap_or_else(|| cx.session.shell.read_up_to(&task.id));
-    // The state first: a task that has ended says no more, so nothing can be missed.
+    // The state is read before the output, so that the output of an ended task is complete.
     let (state, has_ended) = (state_words(&task), task.ending().is_some());
     let reading = Arc::clone(&task);
     let part = cx
         .blocking(move |_| {
-            reading.part(from, MAX_BYTES).map_err(|cause| {
-                ToolError::new(
-                    ErrorKind::FileRead,
-                    format!("the output of `{}` cannot be read: {cause}", reading.id),
-                )
-            })
+            let part = reading.part(from, MAX_BYTES);
+            Ok(part.map_err(|cause| UnreadableOutput { task_id: reading.id.clone(), cause })?)
         })
         .await?;
     let total = task.total();
@@ -100,7 +99,7 @@ pub(super) async fn read(
         (false, true) => Rest::IsNone,
     };
     let whereabouts = output_place(&task).map(|it| format!("; {it}")).unwrap_or_default();
-    // What is cut off an answer would be missed, and never given again.
+    // The part has to fit: output that is cut off the answer would never be shown by a later call.
     let words = state.len() + whereabouts.len() + MAX_WORDS;
     let (bytes, text) = shown_part(&part.bytes, rest, cx.max_result_bytes.saturating_sub(words));
     let next = part.offset + bytes.len() as u64;
@@ -117,9 +116,9 @@ pub(super) async fn read(
     }
     answer.push_str(&match (total.saturating_sub(next), text.is_empty()) {
         (0, true) => format!("\n[no output beyond byte {next}]"),
-        (0, false) => format!("\n[output from byte {} to {next}, which is all so far]", part.offset),
+        (0, false) => format!("\n[output from byte {} to {next}, all so far]", part.offset),
         (more, _) => format!(
-            "\n[output from byte {} to {next}; {more} more bytes: call again, or with `offset` {next}{whereabouts}]",
+            "\n[output from byte {} to {next}; {more} more bytes; call again, or with `offset` {next}{whereabouts}]",
             part.offset,
         ),
     });

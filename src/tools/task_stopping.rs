@@ -1,4 +1,4 @@
-//! Ending a task and all it started: what the tools of both sets share.
+//! Stops a task and every process it started, for the tools `TaskStop` and `task_stop`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,15 +10,15 @@ use crate::{
     tool::{ToolContext, ToolOutput},
 };
 
-/// How long the end is waited for, beyond the grace.
+/// How long to wait for the end of the task after the grace period.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// One line for a person.
+/// The line that a person is shown about the call.
 pub(super) fn describe(task: &Task) -> String {
     format!("Stop task {}", task.id)
 }
 
-/// Stops the task, and answers when it is gone.
+/// Stops the task, and waits until it has ended.
 pub(super) async fn stop(task: Arc<Task>, cx: &ToolContext) -> ToolOutput<TaskFacts> {
     let state_before = task.state();
     let grace = cx.session.shared.tasks.settings.grace;
@@ -27,22 +27,22 @@ pub(super) async fn stop(task: Arc<Task>, cx: &ToolContext) -> ToolOutput<TaskFa
     let survivors = task.ending().map_or(0, |it| it.survivors);
     let words = match (state_before, gone) {
         (TaskState::Stopped, _) => {
-            format!("{}; it had been stopped before", state_words(&task))
+            format!("{}; it was already stopped", state_words(&task))
         }
         (TaskState::Completed | TaskState::Failed, _) => {
             format!("{}, before it could be stopped", state_words(&task))
         }
         (TaskState::Running, false) => {
-            format!("task `{}` was told to stop and killed, and is not gone yet", task.id)
+            format!("task `{}` was sent SIGTERM and SIGKILL, but is still running", task.id)
         }
         (TaskState::Running, true) if survivors > 0 => {
             format!("{}; {survivors} of its processes could not be stopped", state_words(&task))
         }
         (TaskState::Running, true) if task.is_contained() => {
-            format!("{}; nothing of it is left", state_words(&task))
+            format!("{}; all of its processes have ended", state_words(&task))
         }
         (TaskState::Running, true) => format!(
-            "{}; processes that left its group may go on, as there is no supervisor here",
+            "{}; processes that left its process group may still run, because there is no supervisor",
             state_words(&task)
         ),
     };

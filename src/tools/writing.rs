@@ -1,4 +1,4 @@
-//! What `Write` and `write_file` share: a file's whole content.
+//! Computes the new content of a file for `Write` and `write_file`, which replace all of it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,26 +6,29 @@ use serde::Serialize;
 use crate::{
     error::{ErrorKind, ToolError},
     tools::{
-        editing::{Current, Next, Seen, WITHOUT_READING},
+        editing::{Current, NewContent, Seen, WITHOUT_READING},
         replacing::other_encoding,
     },
     workspace::{TextFile, encode_new_file},
 };
 
-/// What was written.
+/// The facts about a written file.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct WrittenFacts {
-    /// How many lines the file has.
+    /// The number of lines in the file.
     lines: usize,
 }
 
-/// The content of a file that is created or replaced: one that is there has to be as it was read.
-pub(super) fn written(current: &Current, content: &str) -> Result<Next<WrittenFacts>, ToolError> {
+/// The content of a file that is created or replaced. An existing file must be unchanged since it was read.
+pub(super) fn written(
+    current: &Current,
+    content: &str,
+) -> Result<NewContent<WrittenFacts>, ToolError> {
     let path = &current.path;
     let lines = content.lines().count();
     let count = format!("{lines} {}", if lines == 1 { "line" } else { "lines" });
-    let next = |bytes: Vec<u8>, summary, remark, before| Next {
-        // Where the bytes are the text, it need not be there twice.
+    let next = |bytes: Vec<u8>, summary, remark, before| NewContent {
+        // Kept only if the bytes are not the text itself, to save memory.
         after: (bytes != content.as_bytes()).then(|| content.to_owned()),
         bytes,
         summary,
@@ -36,7 +39,7 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next<WrittenFa
     let Some(old_bytes) = &current.bytes else {
         let summary = format!("created `{path}` ({count})");
         let gone = current.seen == Seen::Otherwise;
-        let remark = gone.then(|| "the file was gone since it was read".to_owned());
+        let remark = gone.then(|| "the file had been deleted since it was read".to_owned());
         return Ok(next(encode_new_file(content), summary, remark, Some(String::new())));
     };
     let old = TextFile::from_bytes(old_bytes.as_slice());
@@ -53,7 +56,7 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next<WrittenFa
             return Err(ToolError::new(
                 ErrorKind::StaleFile,
                 format!(
-                    "`{path}` was read in part and has been touched since, and was not written; read it again"
+                    "`{path}` was only read in part and may have changed since; nothing was written; read it again"
                 ),
             ));
         }
@@ -62,7 +65,7 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next<WrittenFa
             return Err(ToolError::new(
                 ErrorKind::StaleFile,
                 format!(
-                    "`{path}` changed since it was read, and was not written; read it again{drift}"
+                    "`{path}` has changed since it was read; nothing was written; read it again{drift}"
                 ),
             )
             .allowed_by(WITHOUT_READING));
@@ -74,7 +77,7 @@ pub(super) fn written(current: &Current, content: &str) -> Result<Next<WrittenFa
             let remark = other_encoding(&old, &bytes);
             (bytes, remark, old.into_text_unlike_bytes())
         }
-        // What was no text becomes one.
+        // A binary file is replaced by text.
         Err(_) => (encode_new_file(content), None, Some(String::new())),
     };
     let summary = if bytes == *old_bytes {

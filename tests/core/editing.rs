@@ -64,7 +64,7 @@ async fn what_is_missing_or_there_twice_is_refused_with_where() {
     assert!(twice.joined_text().contains("(lines 1, 3)"), "{twice:?}");
     let missing = bed.call("Edit", edit(&path, "alpha bete\ngamma", "x")).await;
     assert_eq!(kind(&missing), Some(ErrorKind::EditTargetNotFound));
-    assert!(missing.joined_text().contains("nearest are lines 1-2"), "{missing:?}");
+    assert!(missing.joined_text().contains("the most similar lines are 1-2"), "{missing:?}");
     let all = json!({ "file_path": path, "old_string": "alpha beta", "new_string": "x", "replace_all": true });
     assert_eq!(kind(&bed.call("Edit", all).await), None);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "x\ngamma\nx\n");

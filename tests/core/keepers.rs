@@ -87,7 +87,7 @@ async fn a_command_that_stops_its_keeper_and_ends_is_told_with_its_exit_code() {
     let output = bash(&bed, "kill -STOP $PPID; echo said; exit 3", 60_000).await;
     assert_eq!(
         output.joined_text(),
-        "said\n[exit code 3]\n[the process that watches over commands was stopped, and was set going again]"
+        "said\n[exit code 3]\n[the supervisor process of the command was suspended by a signal and has been resumed]"
     );
 }
 
@@ -116,7 +116,7 @@ async fn a_command_that_kills_those_who_watch_leaves_nobody_and_is_told_as_what_
         assert_eq!(error.kind, ErrorKind::ShellExecution, "{attack}");
         let text = output.joined_text();
         assert!(text.starts_with("said\n[exit status unknown]\n["), "{attack}: {text}");
-        assert!(text.contains("was killed; everything that the command had started was ended"));
+        assert!(text.contains("was killed; all processes that the command had started were ended"));
         assert!(!text.contains("could not be run"), "{attack}: {text}");
         assert_eq!(facts(&output)["exitCode"], Value::Null);
         serves(&bed).await;
@@ -143,7 +143,12 @@ async fn a_task_whose_keeper_is_killed_has_failed_and_nothing_of_it_is_left() {
     let id = facts(&started)["taskId"].as_str().unwrap();
     let read = bed.call("TaskOutput", json!({ "task_id": id })).await;
     let text = read.joined_text();
-    assert!(text.starts_with(&format!("task `{id}` failed; the process that watched")), "{text}");
+    assert!(
+        text.starts_with(&format!(
+            "task `{id}` failed; the supervisor process of the command was killed"
+        )),
+        "{text}"
+    );
     assert_eq!(alive(&marker), Vec::<String>::new());
     let task = bed.pipeline.sessions.tasks().find(id).unwrap();
     assert_eq!(task.state(), TaskState::Failed);

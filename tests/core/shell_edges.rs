@@ -164,10 +164,13 @@ async fn an_answer_within_few_bytes_keeps_its_end() {
 async fn what_is_left_out_is_said_to_be_where_it_is() {
     let bed = TestBed::with_processes(|it| it.max_file_bytes = 100_000);
     let said = bash(&bed, "seq 1 100000").await;
-    assert!(!said.contains("has all") && said.contains("the first 100000 are in"), "{said}");
+    assert!(
+        !said.contains("the full output") && said.contains("the first 100000 are in"),
+        "{said}"
+    );
     let bed = TestBed::new();
     let output = bed.call("Bash", json!({ "command": "seq 1 100000" })).await;
-    assert!(output.joined_text().contains("has all …]"));
+    assert!(output.joined_text().contains("; the full output is in `"));
     let file = output.meta.get("toolwright/command").unwrap()["outputFile"].as_str().unwrap();
     for (tool, input) in [
         ("Grep", json!({ "pattern": "^54321$", "path": file, "output_mode": "content" })),
@@ -236,7 +239,7 @@ async fn a_command_that_waits_for_its_listener_is_not_silent() {
 async fn the_limit_of_silence_is_told() {
     let bed = TestBed::with_processes(|it| it.idle_timeout = Some(Duration::from_millis(200)));
     let said = bash(&bed, "sleep 60").await;
-    assert_eq!(said, "(no output)\n[said nothing for 200 ms and was stopped]");
+    assert_eq!(said, "(no output)\n[no output for 200 ms, so it was stopped]");
 }
 
 #[tokio::test]

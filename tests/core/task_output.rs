@@ -119,15 +119,15 @@ async fn a_stop_says_what_it_found_and_what_is_left() {
     let id = start(&bed, "trap 'exit 0' TERM; echo up; while :; do sleep 0.02; done").await;
     bed.pipeline.sessions.tasks().find(&id).unwrap().output_beyond(0).await;
     let state = format!("task `{id}` stopped with exit code 0");
-    assert_eq!(stop(&bed, &id).await, format!("{state}; nothing of it is left"));
-    assert_eq!(stop(&bed, &id).await, format!("{state}; it had been stopped before"));
+    assert_eq!(stop(&bed, &id).await, format!("{state}; all of its processes have ended"));
+    assert_eq!(stop(&bed, &id).await, format!("{state}; it was already stopped"));
     let ended = start(&bed, "true").await;
     read(&bed, &ended).await;
     assert!(stop(&bed, &ended).await.ends_with("with exit code 0, before it could be stopped"));
     let bed = TestBed::with_processes(|it| it.supervisor = Err(NoSupervisor::OtherSystem));
     let id = start(&bed, "sleep 100").await;
     let text = stop(&bed, &id).await;
-    assert!(text.contains("may go on") && !text.contains("nothing of it"), "{text}");
+    assert!(text.contains("may still run") && !text.contains("all of its processes"), "{text}");
 }
 
 #[tokio::test]

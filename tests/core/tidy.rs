@@ -127,6 +127,26 @@ fn policy_names_no_tool() {
 }
 
 #[test]
+fn errors_of_engines_become_tool_errors_in_one_file() {
+    for path in source_files(&src().join("tools")) {
+        let below = path.strip_prefix(src()).unwrap();
+        if below.ends_with("failures.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains(" for ToolError {"), "{} converts errors", below.display());
+        for converted in text.split("map_err(").skip(1) {
+            let statement = converted.split(';').next().unwrap();
+            assert!(
+                !statement.contains("ToolError::new"),
+                "{} converts an error by itself; add a `From` to `tools/failures.rs`: {statement}",
+                below.display()
+            );
+        }
+    }
+}
+
+#[test]
 fn every_file_says_what_it_is_for() {
     for path in source_files(&src()) {
         let text = fs::read_to_string(&path).unwrap();

@@ -1,4 +1,4 @@
-//! `edit_file`: several replacements in one file, all or none.
+//! `edit_file`: makes several replacements in one file, all of them or none.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,10 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Changed, Current, Next},
+        editing::{self, Changed, Current, NewContent},
         replacing::{
-            LineMoves, Occurrences, Replacements, Wanted, explain_drift, refuse_notebook, remark,
-            replace, text_to_edit,
+            LineMoves, Occurrences, Replacements, WantedReplacement, explain_drift,
+            refuse_notebook, remark, replace, text_to_edit,
         },
     },
     workspace::{RelativePaths, TextFile, WorkspacePath},
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Default)]
 pub(super) struct EditFile;
 
-/// What the target of an edit is called that has none beside it.
+/// What messages call the target of the only edit. Of several, each is named by its index.
 const ONLY_TARGET: &str = "target";
 
 #[derive(Deserialize, JsonSchema)]
@@ -46,10 +46,10 @@ struct OneEdit {
     line_hint: Option<u64>,
 }
 
-/// What was replaced.
+/// The facts about all replacements of a call.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AllReplacements {
-    /// By each edit, in their order.
+    /// One entry for each edit, in the order of the call.
     edits: Vec<Replacements>,
 }
 
@@ -75,7 +75,7 @@ impl Tool for EditFile {
         for (index, edit) in input.edits.iter().enumerate() {
             if edit.target == edit.replacement {
                 let message = format!(
-                    "parameter `edits[{index}].replacement`: expected another text than its target"
+                    "parameter `edits[{index}].replacement`: it equals `target`, so there is nothing to change"
                 );
                 return Err(ToolError::new(ErrorKind::Validation, message));
             }
@@ -105,9 +105,9 @@ impl Tool for EditFile {
     }
 }
 
-fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next<AllReplacements>, ToolError> {
+fn edited(current: &Current, edits: &[OneEdit]) -> Result<NewContent<AllReplacements>, ToolError> {
     let original = text_to_edit(current)?;
-    // The file after the edits so far, once there are any.
+    // The file after the edits so far; `None` before the first.
     let mut edited: Option<TextFile> = None;
     let mut bytes = Vec::new();
     let mut moves: Vec<LineMoves> = Vec::new();
@@ -118,10 +118,11 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next<AllReplacements>,
             1 => ONLY_TARGET.to_owned(),
             _ => format!("edits[{index}].target"),
         };
-        // A hint counts the lines of the file as it was read.
+        // A hint is a line number of the file as it was read, before any edit of this call.
         let hint = edit.line_hint.map(|line| moves.iter().fold(line, |line, it| it.line_now(line)));
         let occurrences = hint.map_or(Occurrences::One, Occurrences::Nearest);
-        let wanted = Wanted { target: &edit.target, replacement: &edit.replacement, occurrences };
+        let wanted =
+            WantedReplacement { target: &edit.target, replacement: &edit.replacement, occurrences };
         if index > 0 {
             edited = Some(original.changed_to(bytes));
         }
@@ -141,7 +142,7 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next<AllReplacements>,
         if count == 1 { "edit" } else { "edits" },
         current.path
     );
-    Ok(Next {
+    Ok(NewContent {
         remark: remark(current, &original, &bytes),
         after: original.says_after(&bytes),
         bytes,
@@ -151,7 +152,7 @@ fn edited(current: &Current, edits: &[OneEdit]) -> Result<Next<AllReplacements>,
     })
 }
 
-/// An error that names the edit it is about, also where what failed knows of one edit only.
+/// Adds the name of the edit to an error that does not contain it.
 fn naming(error: ToolError, name: &str) -> ToolError {
     if name == ONLY_TARGET || error.message.contains(name) {
         return error;

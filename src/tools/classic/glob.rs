@@ -1,4 +1,4 @@
-//! `glob`: finds files by path, newest first.
+//! `glob`: finds files by path, the most recently modified first.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,14 +6,17 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, NameStyle, NamesData, RelativeTo, bad_selection},
+    tools::{
+        failures::InvalidParameter,
+        searching::{self, NameStyle, NamesData, RelativeTo},
+    },
     workspace::{
         WorkspacePath,
         walk::{Depth, HiddenFiles, PathPattern, Selection},
     },
 };
 
-/// How many files are shown when nobody said how many.
+/// The number of files that an answer shows if the call does not set `maxResults`.
 const DEFAULT_FILES: u64 = 1_000;
 
 #[derive(Default)]
@@ -22,7 +25,7 @@ pub(super) struct ClassicGlob;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The glob that paths below the directory have to fit.
+    /// The glob that paths below the directory have to match.
     pattern: String,
     /// The directory to look in. Default: the workspace.
     #[serde(default)]
@@ -57,7 +60,7 @@ impl Tool for ClassicGlob {
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let start = searching::start(input.directory.as_deref(), cx)?;
         let pattern = PathPattern::new(&input.pattern, Depth::Top)
-            .map_err(|error| bad_selection("pattern", &error.into()))?;
+            .map_err(|error| InvalidParameter { name: "pattern", error })?;
         let limit = input.max_results.unwrap_or(DEFAULT_FILES);
         Ok(Plan {
             start,
@@ -65,8 +68,8 @@ impl Tool for ClassicGlob {
             style: NameStyle {
                 relative_to: RelativeTo::Workspace,
                 limit: usize::try_from(limit).unwrap_or(usize::MAX),
-                narrow: "raise maxResults or give a longer pattern to see others",
-                widen: "give such a path as the pattern, without directory, to see it",
+                narrow: "raise maxResults or narrow the pattern to see more",
+                widen: "to list one, give its path as pattern, without directory",
             },
             pattern: input.pattern,
         })

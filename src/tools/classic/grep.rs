@@ -6,14 +6,17 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, Headings, LineStyle, Next, PlannedSearch, SearchData, bad_selection},
+    tools::{
+        failures::InvalidParameter,
+        searching::{self, ContinuationParameter, Headings, LineStyle, PlannedSearch, SearchData},
+    },
     workspace::{
         search::{CaseSensitivity, MatchSpan, Shape},
         walk::{Depth, HiddenFiles, PathPattern, Selection},
     },
 };
 
-/// How many lines are shown when nobody said how many.
+/// The number of lines that an answer shows if the call does not set `maxResults`.
 const DEFAULT_LINES: u64 = 1_000;
 
 #[derive(Default)]
@@ -27,11 +30,11 @@ pub(super) struct Input {
     /// The directory, or the file, to search. Default: the workspace.
     #[serde(default)]
     directory: Option<String>,
-    /// Only search files whose path below the directory fits this glob: `**/*.ts` at any depth, `*.ts`
+    /// Only search files whose path below the directory matches this glob: `**/*.ts` at any depth, `*.ts`
     /// at the top.
     #[serde(default)]
     file_pattern: Option<String>,
-    /// Tell upper from lower case.
+    /// Match case.
     #[serde(default)]
     case_sensitive: bool,
     /// How many lines to show. Default: 1,000.
@@ -56,7 +59,7 @@ impl Tool for ClassicGrep {
         let mut selection = Selection::new(HiddenFiles::LeftOut);
         if let Some(pattern) = input.file_pattern.as_deref().filter(|it| !it.is_empty()) {
             let pattern = PathPattern::new(pattern, Depth::Top)
-                .map_err(|error| bad_selection("filePattern", &error.into()))?;
+                .map_err(|error| InvalidParameter { name: "filePattern", error })?;
             selection = selection.with_pattern(pattern);
         }
         let limit = input.max_results.unwrap_or(DEFAULT_LINES);
@@ -76,10 +79,10 @@ impl Tool for ClassicGrep {
             style: LineStyle {
                 numbers: true,
                 before_text: " ",
-                // As the set's grep has always answered: each line with its path.
+                // The grep of this set has always shown the path on each line.
                 headings: Headings::Never,
-                next: Next::Limit("maxResults"),
-                widen: "give such a path as directory to search it",
+                next: ContinuationParameter::Limit("maxResults"),
+                widen: "pass one as directory to search it",
                 shorten: "",
                 over_lines: "search for a part within one line",
             },

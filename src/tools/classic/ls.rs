@@ -1,4 +1,4 @@
-//! `ls`: what is in a directory.
+//! `ls`: lists a directory, and on request the directories below it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Content, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        failures::search_failure,
+        failures::FailedSearch,
         searching::{self, Paths, Surroundings, rules_in_words},
     },
     workspace::{
@@ -18,9 +18,9 @@ use crate::{
     },
 };
 
-/// How many entries are shown.
+/// The number of entries that an answer shows.
 const MAX_ENTRIES: usize = 2_000;
-/// How many levels are listed below the first when nobody said how many.
+/// The number of levels that a recursive call lists below the first if it does not set `maxDepth`.
 const DEFAULT_DEPTH: u32 = 3;
 
 #[derive(Default)]
@@ -43,19 +43,19 @@ pub(super) struct Input {
     max_depth: Option<u32>,
 }
 
-/// What is in a directory.
+/// The entries of a directory.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Listed {
+pub(super) struct DirectoryListingData {
     /// The directory that paths are relative to.
     root: String,
-    /// The entries, each directory followed by what is in it.
+    /// The entries. A directory is followed by its own entries.
     entries: Vec<ListedEntry>,
-    /// How many there are.
+    /// The number of entries.
     total: usize,
-    /// Whether these are all, and every directory could be read.
+    /// Whether all of them are listed and every directory could be read.
     complete: bool,
-    /// How many were left out because they are ignored or hidden.
+    /// The number of entries that were left out because they are ignored or hidden.
     ignored_or_hidden: usize,
 }
 
@@ -64,7 +64,7 @@ struct ListedEntry {
     name: String,
     #[serde(rename = "type")]
     kind: ListedKind,
-    /// How many directories below the one that was asked for.
+    /// How many levels below the listed directory the entry is.
     depth: usize,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Plan {
 
 impl Tool for Ls {
     type Input = Input;
-    type Output = Listed;
+    type Output = DirectoryListingData;
     type Plan = Plan;
 
     const NAME: &'static str = "ls";
@@ -111,7 +111,11 @@ impl Tool for Ls {
         format!("List {}", shown_path(plan.start.absolute()))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<Listed>, ToolError> {
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<DirectoryListingData>, ToolError> {
         let around = Surroundings::of(cx);
         let turn = around.turn().await;
         cx.blocking(move |cancel| {
@@ -125,14 +129,14 @@ impl Tool for Ls {
                 visibility: around.visibility(),
             };
             let listing = list(&request, &|| cancel.is_cancelled())
-                .map_err(|error| search_failure(&error, ErrorKind::Ls))?;
+                .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Ls })?;
             Ok(present(&listing, &Paths::below(plan.start.absolute())))
         })
         .await
     }
 }
 
-fn present(listing: &Listing, paths: &Paths) -> ToolOutput<Listed> {
+fn present(listing: &Listing, paths: &Paths) -> ToolOutput<DirectoryListingData> {
     let name = |name: &std::ffi::OsStr| shown_path(name.as_ref());
     let rows: Vec<String> = listing
         .entries
@@ -146,7 +150,7 @@ fn present(listing: &Listing, paths: &Paths) -> ToolOutput<Listed> {
     let shown = listing.entries.len();
     if shown < listing.total {
         notes.push(format!(
-            "{shown} of {} entries are shown; list a directory below, or set a smaller maxDepth",
+            "showing {shown} of {} entries; list a subdirectory, or set a smaller maxDepth",
             listing.total
         ));
     }
@@ -174,7 +178,7 @@ fn present(listing: &Listing, paths: &Paths) -> ToolOutput<Listed> {
         },
         depth: entry.depth,
     });
-    let data = Listed {
+    let data = DirectoryListingData {
         root: paths.root_in_data(),
         entries: entries.collect(),
         total: listing.total,

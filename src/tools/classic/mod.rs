@@ -1,4 +1,4 @@
-//! The `classic` set: `snake_case` names, paths relative to the workspace.
+//! The `classic` set: tools with `snake_case` names. Paths may be relative to the workspace.
 
 mod edit_file;
 mod glob;
@@ -13,6 +13,7 @@ mod write_file;
 
 use super::BuiltinTool;
 
+/// The tools of the set.
 pub(super) const TOOLS: [BuiltinTool; 10] = [
     BuiltinTool::of::<edit_file::EditFile>(),
     BuiltinTool::of::<glob::ClassicGlob>(),

@@ -1,4 +1,4 @@
-//! `read_file`: a file's content as it is, or a range of its lines.
+//! `read_file`: shows a file, or a range of its lines, without line numbers.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

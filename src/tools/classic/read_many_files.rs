@@ -1,4 +1,5 @@
-//! `read_many_files`: several files in one answer; one that fails does not spoil the others.
+//! `read_many_files`: shows several files in one answer. A file that cannot be read shows its error, and the
+//! others are shown all the same.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,31 +29,31 @@ pub(super) struct Input {
     paths: Vec<String>,
 }
 
-/// What became of each file that was asked for.
+/// The facts about every requested file.
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ReadFiles {
-    /// The directory that relative paths count from.
+    /// The directory that relative paths are relative to.
     root: String,
-    /// The files that the answer is about, in the order they were asked for.
-    files: Vec<ReadFile>,
-    /// The paths of those that did not fit and were not read.
+    /// The files that were read or could not be read, in the order of the call.
+    files: Vec<RequestedFile>,
+    /// The paths of files that did not fit into the answer and were not read.
     left_out: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct ReadFile {
-    /// The path as it was asked for.
+struct RequestedFile {
+    /// The path as the call gives it.
     asked: String,
-    /// What was read.
+    /// The facts about the file, if it could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<FileFacts>,
-    /// Why it could not be read.
+    /// Why the file could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
-/// Each path as it was asked for, with the place it means or why it was refused.
+/// Each path as the call gives it, with the resolved path or the reason why it was refused.
 pub(super) struct Plan(Vec<(String, Result<WorkspacePath, ToolError>)>);
 
 impl Tool for ReadManyFiles {
@@ -91,7 +92,7 @@ impl Tool for ReadManyFiles {
 
     async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<ReadFiles>, ToolError> {
         let count = plan.0.len();
-        let mut answer = Answer::default();
+        let mut answer = ManyFilesAnswer::default();
         let paths = Paths::below(cx.session.shared.roots.first());
         if plan.0.iter().any(|(asked, _)| path_from_text(asked).is_relative()) {
             paths.owe_the_root();
@@ -121,7 +122,7 @@ impl Tool for ReadManyFiles {
             match read {
                 Ok(output) => {
                     answer.add(&asked, output.content);
-                    answer.data.files.push(ReadFile {
+                    answer.data.files.push(RequestedFile {
                         asked,
                         file: output.structured,
                         error: None,
@@ -132,7 +133,7 @@ impl Tool for ReadManyFiles {
                     failed += 1;
                     answer.add(&asked, vec![Content::text(format!("Error: {error}"))]);
                     let error = Some(error.message);
-                    answer.data.files.push(ReadFile { asked, file: None, error });
+                    answer.data.files.push(RequestedFile { asked, file: None, error });
                 }
             }
         }
@@ -146,17 +147,17 @@ impl Tool for ReadManyFiles {
     }
 }
 
-/// The files one under the other, pictures in their place.
+/// The answer: the text of the files below each other, with images in between.
 #[derive(Default)]
-struct Answer {
+struct ManyFilesAnswer {
     content: Vec<Content>,
     text_bytes: usize,
-    /// Set once something did not fit: what follows would not be what was asked for.
+    /// Set once a file did not fit. The files after it are left out, even if they would fit.
     full: bool,
     data: ReadFiles,
 }
 
-impl Answer {
+impl ManyFilesAnswer {
     fn add(&mut self, asked: &str, blocks: Vec<Content>) {
         let between = if self.content.is_empty() { "" } else { "\n" };
         self.push_text(&format!("{between}=== {asked} ===\n"));

@@ -1,4 +1,4 @@
-//! `shell`: a command in a shell, in a directory of the caller's choice.
+//! `shell`: runs a command in a shell, in a directory that the call may choose.
 
 use std::{io, path::Path, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     tools::{
         command_answer::CommandFacts,
         commands::{
-            self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording,
+            self, CALL_LIMIT, CommandToRun, CommandWording, MAX_TIMEOUT_MS, StartingPlace,
             checked_command, describe,
         },
     },
@@ -22,7 +22,7 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Shell;
 
-/// How long a command may run where the call does not say.
+/// The `timeout` of a call that does not set it.
 const DEFAULT_TIMEOUT_MS: u32 = 30_000;
 
 #[derive(Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ pub(super) struct Input {
     /// workspace.
     #[serde(default)]
     cwd: Option<String>,
-    /// How long it may run, in milliseconds. Default: 30000; in the background, for ever.
+    /// How long it may run, in milliseconds. Default: 30000; no limit in the background.
     #[serde(default)]
     #[schemars(range(min = 1, max = MAX_TIMEOUT_MS))]
     timeout: Option<u32>,
@@ -86,7 +86,7 @@ impl Tool for Shell {
             } else {
                 RunMode::Foreground
             },
-            wording: Wording::CodeFirst,
+            wording: CommandWording::CodeFirst,
         })
     }
 

@@ -1,4 +1,4 @@
-//! `task_output`: what a task has said, and whether it has ended.
+//! `task_output`: reads the output of a background task, and whether it runs or how it ended.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{
     tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
     tools::{
         commands::{CALL_LIMIT, MAX_TIMEOUT_MS},
-        task_reading::{self, ReadOutput, TaskToRead, Wanted},
+        task_reading::{self, ReadOutput, TaskOutputRequest, TaskToRead},
     },
 };
 
@@ -50,7 +50,7 @@ impl Tool for ClassicTaskOutput {
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<TaskToRead, ToolError> {
         let Input { task_id, block, timeout: timeout_ms, offset } = input;
-        TaskToRead::of(&Wanted { task_id, block, timeout_ms, offset }, cx)
+        TaskToRead::of(&TaskOutputRequest { task_id, block, timeout_ms, offset }, cx)
     }
 
     fn accesses(&self, _plan: &TaskToRead) -> Vec<Access> {

@@ -1,4 +1,4 @@
-//! `task_stop`: ends a task and all it started.
+//! `task_stop`: stops a background task and every process it started.
 
 use std::{sync::Arc, time::Duration};
 

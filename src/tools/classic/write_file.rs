@@ -1,4 +1,4 @@
-//! `write_file`: a file's whole content; one that exists only when told so.
+//! `write_file`: creates a file, or with `overwrite` replaces its whole content.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Changed, Current, Next},
+        editing::{self, Changed, Current, NewContent},
         writing::{WrittenFacts, written},
     },
     workspace::{RelativePaths, WorkspacePath},
@@ -21,7 +21,7 @@ pub(super) struct WriteFile;
 pub(super) struct Input {
     /// The file to write, absolute or relative to the workspace.
     path: String,
-    /// The whole content.
+    /// The whole content of the file.
     content: String,
     /// Replace a file that exists.
     #[serde(default)]
@@ -77,7 +77,7 @@ fn checked(
     current: &Current,
     content: &str,
     overwrite: bool,
-) -> Result<Next<WrittenFacts>, ToolError> {
+) -> Result<NewContent<WrittenFacts>, ToolError> {
     if current.bytes.is_some() && !overwrite {
         return Err(ToolError::new(
             ErrorKind::FileExists,

@@ -1,4 +1,4 @@
-//! `Bash`: a command in a shell.
+//! `Bash`: runs a command in a shell, in the working directory of the conversation.
 
 use std::{path::Path, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     tools::{
         command_answer::CommandFacts,
         commands::{
-            self, CALL_LIMIT, CommandToRun, MAX_TIMEOUT_MS, StartingPlace, Wording,
+            self, CALL_LIMIT, CommandToRun, CommandWording, MAX_TIMEOUT_MS, StartingPlace,
             checked_command, describe,
         },
     },
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Bash;
 
-/// How long a command may run where the call does not say.
+/// The `timeout` of a call that does not set it.
 const DEFAULT_TIMEOUT_MS: u32 = 120_000;
 
 #[derive(Deserialize, JsonSchema)]
@@ -29,7 +29,7 @@ const DEFAULT_TIMEOUT_MS: u32 = 120_000;
 pub(super) struct Input {
     /// The command to run.
     command: String,
-    /// How long it may run, in milliseconds. Default: 120000; in the background, for ever.
+    /// How long it may run, in milliseconds. Default: 120000; no limit in the background.
     #[serde(default)]
     #[schemars(range(min = 1, max = MAX_TIMEOUT_MS))]
     timeout: Option<u32>,
@@ -69,7 +69,7 @@ impl Tool for Bash {
             } else {
                 RunMode::Foreground
             },
-            wording: Wording::OutputFirst,
+            wording: CommandWording::OutputFirst,
         })
     }
 

@@ -1,4 +1,4 @@
-//! `Edit`: replaces text in a file, and no byte beside it.
+//! `Edit`: replaces text in a file and leaves every other byte as it is.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,10 +7,10 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Changed, Current, Next},
+        editing::{self, Changed, Current, NewContent},
         replacing::{
-            Occurrences, Replacements, Wanted, explain_drift, refuse_notebook, remark, replace,
-            text_to_edit,
+            Occurrences, Replacements, WantedReplacement, explain_drift, refuse_notebook, remark,
+            replace, text_to_edit,
         },
     },
     workspace::{RelativePaths, TextFile, WorkspacePath, encode_new_file},
@@ -53,7 +53,8 @@ impl Tool for Edit {
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
         if input.old_string == input.new_string {
-            let message = "parameter `new_string`: expected another text than old_string; there is nothing to change";
+            let message =
+                "parameter `new_string`: it equals `old_string`, so there is nothing to change";
             return Err(ToolError::new(ErrorKind::Validation, message));
         }
         refuse_notebook(&place, "change its cells with NotebookEdit")?;
@@ -82,16 +83,20 @@ impl Tool for Edit {
     }
 }
 
-fn edited(current: &Current, input: &Input) -> Result<Next<Option<Replacements>>, ToolError> {
+fn edited(current: &Current, input: &Input) -> Result<NewContent<Option<Replacements>>, ToolError> {
     if input.old_string.is_empty() {
         return created(current, &input.new_string);
     }
     let file = text_to_edit(current)?;
     let occurrences = if input.replace_all { Occurrences::All } else { Occurrences::One };
-    let wanted = Wanted { target: &input.old_string, replacement: &input.new_string, occurrences };
+    let wanted = WantedReplacement {
+        target: &input.old_string,
+        replacement: &input.new_string,
+        occurrences,
+    };
     let replaced = replace(&file, &wanted, "old_string", &|| current.is_cancelled())
         .map_err(|error| explain_drift(error, current, &file))?;
-    Ok(Next {
+    Ok(NewContent {
         summary: format!("edited `{}`: {}", current.path, replaced.summary()),
         remark: remark(current, &file, &replaced.bytes),
         facts: Some(replaced.facts()),
@@ -101,24 +106,27 @@ fn edited(current: &Current, input: &Input) -> Result<Next<Option<Replacements>>
     })
 }
 
-/// An empty text to replace asks for a new file.
-fn created(current: &Current, content: &str) -> Result<Next<Option<Replacements>>, ToolError> {
+/// The content of a new or empty file, which an empty `old_string` asks for.
+fn created(
+    current: &Current,
+    content: &str,
+) -> Result<NewContent<Option<Replacements>>, ToolError> {
     let bytes = match current.bytes.as_deref().map(TextFile::from_bytes) {
         None => encode_new_file(content),
-        // Not a byte of text, but maybe a byte order mark.
+        // An empty text may still have a byte order mark, which is kept.
         Some(Ok(file)) if file.text().is_empty() => file.encode_whole(content)?,
         Some(_) => {
             return Err(ToolError::new(
                 ErrorKind::FileEdit,
                 format!(
-                    "`{}` exists and is not empty; old_string must be text of it",
+                    "`{}` exists and is not empty; give the text to replace as old_string",
                     current.path
                 ),
             ));
         }
     };
     let done = if current.bytes.is_none() { "created" } else { "filled the empty file" };
-    Ok(Next {
+    Ok(NewContent {
         bytes,
         summary: format!("{done} `{}`", current.path),
         remark: None,

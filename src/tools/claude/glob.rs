@@ -1,4 +1,4 @@
-//! `Glob`: finds files by path, newest first.
+//! `Glob`: finds files by path, the most recently modified first.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,7 +6,10 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{self, NameStyle, NamesData, RelativeTo, bad_selection},
+    tools::{
+        failures::InvalidParameter,
+        searching::{self, NameStyle, NamesData, RelativeTo},
+    },
     workspace::{
         WorkspacePath,
         walk::{Depth, HiddenFiles, PathPattern, Selection, split_absolute},
@@ -16,8 +19,8 @@ use crate::{
 const STYLE: NameStyle = NameStyle {
     relative_to: RelativeTo::RootOfSearch,
     limit: 100,
-    narrow: "give a longer pattern or a path to see others",
-    widen: "give such a path as the pattern, without path, to see it",
+    narrow: "narrow the pattern or give a path to see more",
+    widen: "to list one, give its path as pattern, without path",
 };
 
 #[derive(Default)]
@@ -26,7 +29,7 @@ pub(super) struct Glob;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The glob that paths have to fit, for example `src/**/*.{c,h}`.
+    /// The glob that paths have to match, for example `src/**/*.{c,h}`.
     pattern: String,
     /// The directory to look in, absolute or relative to the workspace. Default: the workspace.
     #[serde(default)]
@@ -51,7 +54,7 @@ impl Tool for Glob {
     const KIND: ToolKind = ToolKind::reads_files(&["path"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        // Models write absolute patterns, whatever the schema says.
+        // Models also write absolute patterns, although the schema does not mention them.
         let absolute = split_absolute(&input.pattern);
         let (folder, pattern, depth) = match &absolute {
             Some((folder, below)) => (Some(folder.as_str()), below.as_str(), Depth::Top),
@@ -59,7 +62,7 @@ impl Tool for Glob {
         };
         let start = searching::start(folder, cx)?;
         let compiled = PathPattern::new(pattern, depth)
-            .map_err(|error| bad_selection("pattern", &error.into()))?;
+            .map_err(|error| InvalidParameter { name: "pattern", error })?;
         let selection = Selection::new(HiddenFiles::Seen).with_pattern(compiled);
         Ok(Plan { start, selection, pattern: input.pattern })
     }

@@ -6,8 +6,12 @@ use serde::Deserialize;
 use crate::{
     error::ToolError,
     tool::{Access, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
-    tools::searching::{
-        self, Headings, LineStyle, Next, PlannedSearch, SearchData, bad_selection, split_globs,
+    tools::{
+        failures::InvalidParameter,
+        searching::{
+            self, ContinuationParameter, Headings, LineStyle, PlannedSearch, SearchData,
+            split_globs,
+        },
     },
     workspace::{
         search::{CaseSensitivity, MatchSpan, Shape},
@@ -15,13 +19,13 @@ use crate::{
     },
 };
 
-/// How many rows an answer shows when nobody said how many.
+/// The number of rows that an answer shows if the call does not set `head_limit`.
 const DEFAULT_ROWS: u64 = 250;
 
 #[derive(Default)]
 pub(super) struct Grep;
 
-// Not as doc comments: the tool's description says what each shows.
+// The variants have no doc comments, because the description of the tool says what each shows.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum OutputMode {
@@ -38,8 +42,8 @@ pub(super) struct Input {
     /// The file or directory to search, absolute or relative to the workspace. Default: the workspace.
     #[serde(default)]
     path: Option<String>,
-    /// Only search files that fit this glob, relative to the workspace: `*.ts`, `src/**/*.{c,h}`. Several
-    /// are separated by spaces or commas; `!` leaves files out.
+    /// Only search files that match this glob, relative to the workspace: `*.ts`, `src/**/*.{c,h}`. Several
+    /// are separated by spaces or commas; `!` excludes files.
     #[serde(default)]
     glob: Option<String>,
     /// Only search files of this type of `rg --type`: js, py, rust, go, java…
@@ -56,11 +60,11 @@ pub(super) struct Input {
     #[serde(default, rename = "-A")]
     #[schemars(range(max = 1_000))]
     after: Option<u32>,
-    /// Lines to show before and after each match; goes before `-A` and `-B`.
+    /// Lines to show before and after each match; overrides `-A` and `-B`.
     #[serde(default, rename = "-C")]
     #[schemars(range(max = 1_000))]
     around: Option<u32>,
-    /// The same as `-C`, and goes before it.
+    /// The same as `-C`, and overrides it.
     #[serde(default)]
     #[schemars(range(max = 1_000))]
     context: Option<u32>,
@@ -71,7 +75,7 @@ pub(super) struct Input {
     /// than 20 lines that get shorter by it.
     #[serde(default)]
     heading: Option<bool>,
-    /// Take upper and lower case as the same.
+    /// Ignore case.
     #[serde(default, rename = "-i")]
     ignore_case: bool,
     /// Show only the part of a line that matches.
@@ -84,7 +88,7 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
     head_limit: Option<u64>,
-    /// How many rows to pass over first.
+    /// How many rows to skip.
     #[serde(default)]
     #[schemars(range(max = searching::MAX_OFFSET))]
     offset: Option<u64>,
@@ -107,10 +111,12 @@ impl Tool for Grep {
         if let Some(globs) = input.glob.as_deref().map(split_globs) {
             selection = selection
                 .with_globs(&globs, start.root())
-                .map_err(|error| bad_selection("glob", &error))?;
+                .map_err(|error| InvalidParameter { name: "glob", error })?;
         }
         if let Some(name) = input.file_type.as_deref().filter(|it| !it.is_empty()) {
-            selection = selection.with_type(name).map_err(|error| bad_selection("type", &error))?;
+            selection = selection
+                .with_type(name)
+                .map_err(|error| InvalidParameter { name: "type", error })?;
         }
         let around = input.context.or(input.around);
         let lines = |side: Option<u32>| around.or(side).unwrap_or(0) as usize;
@@ -145,12 +151,12 @@ impl Tool for Grep {
                     Some(true) => Headings::Always,
                     Some(false) => Headings::Never,
                 },
-                next: Next::Offset("offset"),
-                widen: "name such a path to search it",
+                next: ContinuationParameter::Offset("offset"),
+                widen: "pass one as path to search it",
                 shorten: if input.only_matching {
-                    "give a pattern that matches less"
+                    "use a pattern with a shorter match"
                 } else {
-                    "match less of it with -o"
+                    "show only the match with -o"
                 },
                 over_lines: "set multiline to match across lines",
             },

@@ -1,4 +1,5 @@
-//! The `claude` set: Claude Code's names and inputs, absolute paths.
+//! The `claude` set: tools with the names and inputs of Claude Code, which models know. Paths of files are
+//! absolute.
 
 mod bash;
 mod edit;
@@ -12,6 +13,7 @@ mod write;
 
 use super::BuiltinTool;
 
+/// The tools of the set.
 pub(super) const TOOLS: [BuiltinTool; 9] = [
     BuiltinTool::of::<bash::Bash>(),
     BuiltinTool::of::<edit::Edit>(),

@@ -1,4 +1,4 @@
-//! `NotebookEdit`: changes one cell of a notebook.
+//! `NotebookEdit`: replaces, inserts or deletes one cell of a Jupyter notebook.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, Preview, SideEffect, Tool, ToolContext, ToolKind, ToolOutput, shown_path},
     tools::{
-        editing::{self, Changed, Current, Next},
+        editing::{self, Changed, Current, NewContent},
         replacing::{explain_drift, remark, text_to_edit},
     },
     workspace::{
@@ -33,7 +33,7 @@ pub(super) struct Input {
     /// The kind of the cell.
     #[serde(default)]
     cell_type: Option<Kind>,
-    /// What to do.
+    /// What to do with the cell.
     #[serde(default)]
     edit_mode: Mode,
 }
@@ -68,7 +68,7 @@ impl From<Kind> for CellKind {
 #[serde(rename_all = "camelCase")]
 pub(super) struct EditedCell {
     cell_id: String,
-    /// Its place, counted from 0.
+    /// Its position in the notebook, counted from 0.
     cell_index: usize,
 }
 
@@ -94,9 +94,9 @@ impl Tool for NotebookEdit {
         let missing = |what: &str| {
             ToolError::new(ErrorKind::Validation, format!("missing required parameter {what}"))
         };
-        let id = || input.cell_id.clone().ok_or_else(|| missing("`cell_id`: it says which cell"));
+        let id = || input.cell_id.clone().ok_or_else(|| missing("`cell_id`: the id of the cell"));
         let source = || {
-            let what = "`new_source`: the cell's new text; an empty one has to be given as such";
+            let what = "`new_source`: the new text of the cell; to empty it, give an empty text";
             input.new_source.clone().ok_or_else(|| missing(what))
         };
         let edit = match input.edit_mode {
@@ -110,7 +110,7 @@ impl Tool for NotebookEdit {
                 source: source()?,
                 kind: input
                     .cell_type
-                    .ok_or_else(|| missing("`cell_type`, to insert a cell"))?
+                    .ok_or_else(|| missing("`cell_type`: the kind of the inserted cell"))?
                     .into(),
             },
             Mode::Delete => CellEdit::Delete { id: id()? },
@@ -140,7 +140,7 @@ impl Tool for NotebookEdit {
     }
 }
 
-fn edited(current: &Current, edit: &CellEdit) -> Result<Next<EditedCell>, ToolError> {
+fn edited(current: &Current, edit: &CellEdit) -> Result<NewContent<EditedCell>, ToolError> {
     let file = text_to_edit(current)?;
     let notebook = edit_notebook(file.text(), edit)
         .map_err(|error| explain_drift(error.into(), current, &file))?;
@@ -160,7 +160,7 @@ fn edited(current: &Current, edit: &CellEdit) -> Result<Next<EditedCell>, ToolEr
     };
     let remark = remark(current, &file, &bytes);
     let after = file.says_after(&bytes);
-    Ok(Next {
+    Ok(NewContent {
         bytes,
         summary,
         remark,

@@ -1,12 +1,15 @@
-//! `Read`: a file's content, with line numbers.
+//! `Read`: shows a file with line numbers, or as what it is: an image, a PDF, a notebook.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    error::{ErrorKind, ToolError},
+    error::ToolError,
     tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
-    tools::reading::{self, FileFacts, FileToRead},
+    tools::{
+        failures::InvalidParameter,
+        reading::{self, FileFacts, FileToRead},
+    },
     workspace::{PageRange, RelativePaths},
 };
 
@@ -51,13 +54,10 @@ impl Tool for Read {
         let is_pdf = path.absolute().extension().is_some_and(|it| it.eq_ignore_ascii_case("pdf"));
         let pages = match input.pages.as_deref().map(PageRange::parse) {
             Some(Ok(range)) => Some(range),
-            Some(Err(err)) if is_pdf => {
-                return Err(ToolError::new(
-                    ErrorKind::Validation,
-                    format!("parameter `pages`: {err}"),
-                ));
+            Some(Err(error)) if is_pdf => {
+                return Err(InvalidParameter { name: "pages", error }.into());
             }
-            // Models pass `pages` for any file; it only means something for a PDF.
+            // Models set `pages` for all kinds of files. It is ignored unless the file is a PDF.
             Some(Err(_)) | None => None,
         };
         let first = input.offset.map(|offset| offset.max(1));

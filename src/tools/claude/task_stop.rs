@@ -1,4 +1,4 @@
-//! `TaskStop`: ends a task and all it started.
+//! `TaskStop`: stops a background task and every process it started.
 
 use std::{sync::Arc, time::Duration};
 

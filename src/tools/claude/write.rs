@@ -1,4 +1,4 @@
-//! `Write`: a file's whole content.
+//! `Write`: creates a file or replaces its whole content.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ pub(super) struct Write;
 pub(super) struct Input {
     /// The absolute path of the file to write.
     file_path: String,
-    /// The whole content.
+    /// The whole content of the file.
     content: String,
 }
 

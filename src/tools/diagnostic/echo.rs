@@ -1,4 +1,4 @@
-//! `diagnostic_echo`: gives a text back, as often as asked.
+//! `diagnostic_echo`: answers with its own text, repeated if asked.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,7 +47,7 @@ impl Tool for Echo {
 
     async fn run(&self, plan: Input, _cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
         Ok(ToolOutput::text(match plan.repeat {
-            // One byte beyond the widest result a registry can be set to hand on would only waste memory.
+            // No registry returns more than this, so more would only take memory.
             Some(times) => {
                 plan.text.repeat((times as usize).min(64 * 1024 * 1024 / plan.text.len().max(1)))
             }

@@ -9,6 +9,7 @@ mod sleep;
 
 use super::BuiltinTool;
 
+/// The tools of the set.
 pub(super) const TOOLS: [BuiltinTool; 3] = [
     BuiltinTool::of::<echo::Echo>(),
     BuiltinTool::of::<sleep::Sleep>(),

@@ -1,4 +1,4 @@
-//! `diagnostic_panic`: fails as a bug in a tool would.
+//! `diagnostic_panic`: panics, as a bug in a tool would make it do.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,9 +14,9 @@ pub(super) struct Panic;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// What the panic says.
+    /// The message of the panic.
     message: String,
-    /// Where it happens.
+    /// When to panic.
     #[serde(default)]
     stage: Stage,
 }

@@ -1,4 +1,4 @@
-//! `diagnostic_sleep`: waits, telling how far it has come.
+//! `diagnostic_sleep`: waits, and reports its progress.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(super) struct Input {
     /// How long to wait, in milliseconds.
     #[schemars(range(max = 600_000))]
     ms: u32,
-    /// In how many steps; progress is told after each.
+    /// In how many steps; progress is reported after each.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1_000))]
     steps: Option<u32>,
@@ -33,7 +33,7 @@ impl Tool for Sleep {
     const NAME: &'static str = "diagnostic_sleep";
     const TITLE: &'static str = "Sleep";
     const DESCRIPTION: &'static str =
-        "Waits, and tells how far it has come. For checking cancellation and progress.";
+        "Waits and reports progress. For checking cancellation and progress.";
     const SIDE_EFFECT: SideEffect = SideEffect::None;
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {

@@ -1,4 +1,4 @@
-//! What the tools that search tell programs: the facts of their texts, as data.
+//! The structured data of the answers of `Grep`, `Glob`, `grep` and `glob`: what their texts say, for programs.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::shown::Paths;
 use crate::workspace::search::{FileRows, Notices, Row, RowKind, RowText, Skipped, WouldMatch};
 
-/// What a search in files found.
+/// The result of a search in the content of files.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::tools) struct SearchData {
@@ -17,21 +17,21 @@ pub(in crate::tools) struct SearchData {
     /// The directory that paths are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) root: Option<String>,
-    /// How many files match, where all were searched.
+    /// The number of files that match, if all were searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) total_files: Option<u64>,
-    /// How many matches there are, where all were counted.
+    /// The number of matches, if all were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) total_matches: Option<u64>,
-    /// The offset that continues behind what is shown.
+    /// The offset at which the rest begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
-    /// Whether this is all there is, and everything could be read.
+    /// Whether nothing was left out and everything could be read.
     pub(super) complete: bool,
-    /// What was not searched, or not to its end.
+    /// What was not searched, or only in part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) skipped: Option<SkippedData>,
-    /// What an empty answer left out.
+    /// Files that were left out although they match, if the answer is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) would_match: Option<WouldMatchData>,
     /// Why nothing is shown.
@@ -39,7 +39,7 @@ pub(in crate::tools) struct SearchData {
     pub(super) note: Option<String>,
 }
 
-/// What was asked for, and what there is of it.
+/// The results, in the form that the call asked for.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "mode")]
 pub(super) enum FoundData {
@@ -50,12 +50,12 @@ pub(super) enum FoundData {
     },
     #[serde(rename = "count")]
     Counts {
-        /// The files with a match, and how many they have.
+        /// The files with a match, and the number of matches in each.
         counts: Vec<CountData>,
     },
     #[serde(rename = "content")]
     Lines {
-        /// The files with a match, and their lines.
+        /// The files with a match, and the lines that are shown of each.
         files: Vec<FileLinesData>,
     },
 }
@@ -74,15 +74,15 @@ pub(super) struct FileLinesData {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct LineData {
-    /// Its number, where it is known.
+    /// The line number, if it is known.
     line: Option<u64>,
-    /// Its text.
+    /// The text of the line.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Box<str>>,
-    /// How long it is, in place of a text that is too long to be shown.
+    /// The number of characters of a line that is too long to be shown, instead of its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     characters: Option<usize>,
-    /// Set for a line that only stands beside a match.
+    /// Set for a line of context, which has no match itself.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     context: bool,
 }
@@ -101,15 +101,15 @@ impl LineData {
     }
 }
 
-/// What a search did not look at.
+/// What a search left out.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SkippedData {
     #[serde(flatten)]
     notices: NoticesData,
-    /// How many binary files there were.
+    /// The number of binary files, which were not searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     binary: Option<u64>,
-    /// The files that are text at their beginning only, and were searched up to there.
+    /// Files that only begin as text and were searched up to the first binary byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     partly: Option<PartlyData>,
 }
@@ -125,12 +125,12 @@ struct PartlyData {
 #[serde(rename_all = "camelCase")]
 struct PartlySearchedFile {
     file: String,
-    /// About where it stops being text, in bytes.
+    /// The approximate offset of the first binary byte.
     binary_from: u64,
 }
 
 impl SkippedData {
-    /// Nothing where nothing was skipped.
+    /// `None` if nothing was skipped.
     pub(super) fn of(skipped: &Skipped, paths: &Paths) -> Option<Self> {
         let notices = NoticesData::of(&skipped.notices, paths);
         if notices.is_none() && skipped.binary == 0 && skipped.partly == 0 {
@@ -148,16 +148,16 @@ impl SkippedData {
     }
 }
 
-/// What could not be read, and which rules did not hold.
+/// What could not be read, and which ignore rules were not applied.
 #[derive(Default, Serialize, JsonSchema)]
 pub(super) struct NoticesData {
-    /// How many files and directories could not be read.
+    /// The number of files and directories that could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     unreadable: Option<u64>,
     /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     examples: Option<Vec<PlaceAndCause>>,
-    /// The files of ignore rules that do not hold.
+    /// The ignore files with rules that were not applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     rules: Option<UnappliedRulesData>,
 }
@@ -176,7 +176,7 @@ struct PlaceAndCause {
 }
 
 impl NoticesData {
-    /// Nothing where there is nothing to tell.
+    /// `None` if there is nothing to report.
     pub(super) fn of(notices: &Notices, paths: &Paths) -> Option<Self> {
         let named = |path: &Path, cause: &str| PlaceAndCause {
             path: paths.in_data(path),
@@ -207,13 +207,13 @@ pub(super) struct WouldMatchData {
     /// Binary files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) binary: Vec<String>,
-    /// Set when not all of them were looked at.
+    /// Set if the check for such files was stopped before its end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) incomplete: bool,
 }
 
 impl WouldMatchData {
-    /// Nothing where nothing was left out.
+    /// `None` if nothing was left out.
     pub(super) fn of(would_match: &WouldMatch, paths: &Paths) -> Option<Self> {
         let WouldMatch { left_out, binary, gave_up } = would_match;
         let any = !left_out.is_empty() || !binary.is_empty() || *gave_up;
@@ -225,27 +225,27 @@ impl WouldMatchData {
     }
 }
 
-/// What a search for names found.
+/// The result of a search for files by name.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::tools) struct NamesData {
     /// The directory that paths are relative to.
     pub(super) root: String,
-    /// The files, newest first.
+    /// The files, the most recently modified first.
     pub(super) files: Vec<String>,
-    /// How many there are.
+    /// The number of files that match.
     pub(super) total: u64,
-    /// Whether these are all, and everything could be read.
+    /// Whether all of them are listed and everything could be read.
     pub(super) complete: bool,
-    /// What could not be looked at.
+    /// What could not be searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) skipped: Option<NoticesData>,
-    /// What an empty answer left out.
+    /// Files that were left out although they match, if the answer is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) would_match: Option<HiddenNames>,
 }
 
-/// Files that an empty answer left out although their names fit.
+/// Files that an empty answer left out although their names match.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct HiddenNames {

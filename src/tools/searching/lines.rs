@@ -1,4 +1,4 @@
-//! Shows the answer of a search, as text and as data.
+//! Builds the answer of a search in the content of files, as text and as structured data.
 
 use super::{
     MAX_BYTES, MAX_OFFSET, PlannedSearch,
@@ -12,65 +12,66 @@ use crate::{
     workspace::search::{FileRows, Found, Row, RowKind, RowText, SearchAnswer, Shape, WouldMatch},
 };
 
-/// How a tool writes rows, and names the parameters that continue or widen a search.
+/// How a tool formats rows, and what its notes advise.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tools) struct LineStyle {
-    /// Whether rows bear their line number.
+    /// Whether rows have line numbers.
     pub(in crate::tools) numbers: bool,
-    /// What stands between the number and a matching line.
+    /// The text between the line number and a matching line.
     pub(in crate::tools) before_text: &'static str,
-    /// Where a file's path stands.
+    /// Where the path of a file is shown.
     pub(in crate::tools) headings: Headings,
-    /// How the rest is asked for.
-    pub(in crate::tools) next: Next,
-    /// What to do about files that are left out.
+    /// The parameter that shows the rest.
+    pub(in crate::tools) next: ContinuationParameter,
+    /// How to search files that were left out.
     pub(in crate::tools) widen: &'static str,
-    /// What to do about a line that is too long to be shown; empty when nothing helps.
+    /// How to see a line that is too long to be shown. Empty if there is no way.
     pub(in crate::tools) shorten: &'static str,
-    /// What to do about a pattern with a line end in it.
+    /// What to do instead of matching across lines.
     pub(in crate::tools) over_lines: &'static str,
 }
 
-/// Where the path of a file stands that has lines in an answer.
+/// Where the path of a file with matching lines is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum Headings {
-    /// On each line: the line is found again wherever it ends up.
+    /// On each line, so that a line makes sense without the others.
     Never,
-    /// Above the file's lines, where the answer has more than [`FLAT_ROWS`] and is shorter for it.
+    /// Above the lines of the file if the answer has more than [`FLAT_ROWS`] rows and gets shorter that way;
+    /// otherwise on each line.
     WhenShorter,
-    /// Above the file's lines.
+    /// Above the lines of the file.
     Always,
 }
 
-/// How many rows bear their path whatever that costs.
+/// An answer with at most this many rows always has the path on each row.
 const FLAT_ROWS: usize = 20;
 
-/// The way to what an answer does not show.
+/// The parameter with which a call shows what an answer left out.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::tools) enum Next {
-    /// A parameter that passes over what was shown.
+pub(in crate::tools) enum ContinuationParameter {
+    /// The name of a parameter that skips the rows that were shown.
     Offset(&'static str),
-    /// A parameter that lets an answer show more.
+    /// The name of a parameter that raises the number of rows.
     Limit(&'static str),
 }
 
-impl Next {
-    fn words(self, last: usize) -> String {
+impl ContinuationParameter {
+    fn advice(self, last: usize) -> String {
         match (self, self.offset(last)) {
             (Self::Offset(name), Some(offset)) => format!("continue with {name} {offset}"),
-            (Self::Offset(_), None) => "narrow the search to see others".to_owned(),
+            (Self::Offset(_), None) => "narrow the search to see more".to_owned(),
             (Self::Limit(name), _) => format!("raise {name} or narrow the search"),
         }
     }
 
-    /// The offset that continues behind a row, where one may be given.
+    /// The offset that continues after a row, unless it is larger than a call may give.
     fn offset(self, last: usize) -> Option<usize> {
         let may_be = last as u64 <= MAX_OFFSET;
         matches!(self, Self::Offset(_)).then_some(last).filter(|_| may_be)
     }
 }
 
-/// An answer without a search.
+/// The answer for a pattern that cannot match, which is not searched for.
 pub(super) fn present_nothing(plan: &PlannedSearch, why: &str) -> ToolOutput<SearchData> {
     let data = SearchData {
         found: match plan.shape {
@@ -91,7 +92,7 @@ pub(super) fn present_nothing(plan: &PlannedSearch, why: &str) -> ToolOutput<Sea
     ToolOutput::text(text).with_data(data).with_display("Found no matches")
 }
 
-/// Shows an answer.
+/// The answer for a search that was made.
 pub(super) fn present_answer(
     answer: &SearchAnswer,
     plan: &PlannedSearch,
@@ -144,7 +145,7 @@ pub(super) fn present_answer(
             _ => String::new(),
         };
         let (first, last) = (plan.offset + 1, plan.offset + shown);
-        let next = plan.style.next.words(last);
+        let next = plan.style.next.advice(last);
         notes.push(format!("{what}s {first}-{last}{total} are shown; {next}"));
         next_offset = plan.style.next.offset(last);
     }
@@ -157,7 +158,7 @@ pub(super) fn present_answer(
     notes.extend(partly_note(skipped, paths));
     notes.extend(notices_in_words(&skipped.notices, paths));
     notes.extend(paths.root_note());
-    // Of a file that was searched in part, nobody knows the rest of its matches.
+    // The number of matches in a file that was searched in part is unknown.
     let counts_matches = plan.shape != Shape::Files && skipped.partly == 0;
     let data = SearchData {
         found,
@@ -182,7 +183,7 @@ pub(super) fn present_answer(
     ToolOutput { content, structured: Some(data), ..ToolOutput::default() }.with_display(display)
 }
 
-/// Rows within the bytes that an answer may have.
+/// Collects rows until the answer has as many bytes as it may have.
 struct View {
     rows: Vec<String>,
     bytes: usize,
@@ -207,11 +208,11 @@ impl View {
 }
 
 impl LineStyle {
-    /// The lines of each file below its path, where they are to stand there.
+    /// The rows of each file below its path, if the style asks for that.
     fn grouped(self, files: &[FileRows], flat: &[String], paths: &Paths) -> Option<String> {
         let is_wanted = match self.headings {
             Headings::Never => false,
-            // Without numbers a line could be taken for a path.
+            // Without line numbers, a line could be mistaken for a path.
             Headings::WhenShorter => flat.len() > FLAT_ROWS && self.numbers,
             Headings::Always => true,
         };
@@ -221,7 +222,7 @@ impl LineStyle {
         let groups: Vec<String> = files
             .iter()
             .map(|file| {
-                // What parts one file from the next is the empty line.
+                // An empty line separates files, so the `--` before a file is not needed.
                 let rows = file.rows.iter().skip_while(|it| it.kind == RowKind::Gap);
                 let rows = rows.map(|row| self.row("", row));
                 let lines: Vec<String> =
@@ -261,17 +262,15 @@ impl LineStyle {
     }
 }
 
-/// Why there is nothing to see.
+/// Says why there are no rows.
 fn nothing_shown(answer: &SearchAnswer, plan: &PlannedSearch, paths: &Paths) -> String {
     if plan.offset > 0 && answer.totals.is_some_and(|it| it.files > 0) {
-        return format!("nothing is left beyond offset {}", plan.offset);
+        return format!("no more results after offset {}", plan.offset);
     }
     let mut text = "no matches".to_owned();
     if plan.start.absolute().is_file() && !plan.selection.takes_file(&plan.start) {
-        text += &format!(
-            "; `{}` does not fit the pattern of files",
-            paths.shown(plan.start.absolute())
-        );
+        text +=
+            &format!("; `{}` does not match the file pattern", paths.shown(plan.start.absolute()));
     }
     let WouldMatch { left_out, binary, gave_up } = &answer.would_match;
     if !left_out.is_empty() {
@@ -280,13 +279,13 @@ fn nothing_shown(answer: &SearchAnswer, plan: &PlannedSearch, paths: &Paths) -> 
     }
     if !binary.is_empty() {
         let names = paths.named(binary);
-        text += &format!("; binary files match: {names}; name one as path to search it as text");
+        text += &format!("; binary files match: {names}; pass one as path to search it as text");
     } else if answer.skipped.binary > 0 {
         text += &format!("; {} skipped", amount(answer.skipped.binary, "binary file"));
     }
     if *gave_up {
         text +=
-            "; not all ignored, hidden or binary files were looked at; name a place to search it";
+            "; not all ignored, hidden and binary files were checked; pass a path to search there";
     }
     text
 }

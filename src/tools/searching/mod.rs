@@ -1,4 +1,7 @@
-//! What the tools that search share: where they look, and how they show what they found.
+//! Searches for the tools `Grep`, `Glob`, `grep`, `glob` and `ls`.
+//!
+//! The tools differ in parameters and wording. They share where a search starts, what it may see, the threads it
+//! runs on, and how results become an answer.
 
 mod data;
 mod lines;
@@ -6,7 +9,7 @@ mod names;
 mod shown;
 
 pub(super) use data::{NamesData, SearchData};
-pub(super) use lines::{Headings, LineStyle, Next};
+pub(super) use lines::{ContinuationParameter, Headings, LineStyle};
 pub(super) use names::{NameStyle, RelativeTo, find};
 pub(super) use shown::{Paths, rules_in_words};
 
@@ -18,28 +21,28 @@ use std::{
 use crate::{
     error::{ErrorKind, ToolError},
     tool::{ToolContext, ToolOutput},
-    tools::failures::search_failure,
+    tools::failures::FailedSearch,
     workspace::{
         RelativePaths, WorkspacePath,
         search::{
             CaseSensitivity, MatchSpan, Query, QueryError, Scope, SearchRequest, Shape, search,
         },
-        walk::{SearchThreads, SearchTurn, Selection, SelectionError, Visibility},
+        walk::{SearchThreads, SearchTurn, Selection, Visibility},
     },
 };
 
-/// How many bytes of text an answer shows, whatever was asked for.
+/// The number of bytes of text in an answer at most, whatever limit the call asks for.
 pub(super) const MAX_BYTES: usize = 1024 * 1024;
-/// The most rows that an answer passes over.
+/// The largest `offset` that a call may give.
 pub(super) const MAX_OFFSET: u64 = 100_000;
 
-/// The place a search starts at; without one, or with an empty one, the workspace.
+/// The file or directory that a search starts at: the workspace, if `path` is missing or empty.
 pub(super) fn start(path: Option<&str>, cx: &ToolContext) -> Result<WorkspacePath, ToolError> {
     let asked = path.filter(|it| !it.is_empty()).unwrap_or(".");
     Ok(cx.session.shared.roots.resolve(asked, RelativePaths::FromFirstRoot)?)
 }
 
-/// The same for a search in files, which may be that of a command's output.
+/// The same for a search in the content of files, which may also be the output file of a command.
 pub(super) fn start_in_files(
     path: Option<&str>,
     cx: &ToolContext,
@@ -48,7 +51,7 @@ pub(super) fn start_in_files(
     Ok(cx.session.resolve_for_reading(asked, RelativePaths::FromFirstRoot)?)
 }
 
-/// A search that is ready but for its pattern, which takes time to compile.
+/// A checked call. Its pattern is compiled when it runs, because that can take long.
 pub(super) struct PlannedSearch {
     pub(super) start: WorkspacePath,
     pub(super) selection: Selection,
@@ -61,7 +64,7 @@ pub(super) struct PlannedSearch {
     pub(super) style: LineStyle,
 }
 
-/// Runs a search and shows what it found.
+/// Runs a search and builds the answer.
 pub(super) async fn run(
     plan: PlannedSearch,
     cx: &ToolContext,
@@ -69,23 +72,21 @@ pub(super) async fn run(
     let around = Surroundings::of(cx);
     let turn = around.turn().await;
     cx.blocking(move |cancel| {
-        // Held by the work, not by the call: an aborted search gives its turn up when it has stopped.
+        // Held by the work and not by the call, so that a cancelled search keeps its turn until it stops.
         let _turn = turn;
         let query = match Query::new(&plan.pattern, plan.case, plan.span) {
             Ok(query) => query,
-            // Nothing is wrong with the pattern; it just cannot match within a line.
+            // The pattern is valid, but cannot match within a line.
             Err(error @ QueryError::NeedsLines) => {
                 let why = format!("{error}; {}", plan.style.over_lines);
                 return Ok(lines::present_nothing(&plan, &why));
             }
-            // Part of it could match, so that no matches would be untrue.
+            // Another part of the pattern could match, so an answer without matches would be wrong.
             Err(error @ QueryError::PartNeedsLines) => {
                 let message = format!("{error}; {}", plan.style.over_lines);
-                return Err(ToolError::new(ErrorKind::Grep, message));
+                return Err(ToolError::from(error).reworded(message));
             }
-            Err(error @ QueryError::Malformed(_)) => {
-                return Err(ToolError::new(ErrorKind::Grep, error.to_string()));
-            }
+            Err(error @ QueryError::Malformed(_)) => return Err(error.into()),
         };
         let request = SearchRequest {
             scope: around.scope(&plan.start, &plan.selection),
@@ -96,13 +97,13 @@ pub(super) async fn run(
             max_bytes: MAX_BYTES,
         };
         let answer = search(&request, &|| cancel.is_cancelled())
-            .map_err(|error| search_failure(&error, ErrorKind::Grep))?;
+            .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Grep })?;
         Ok(lines::present_answer(&answer, &plan, &around.paths))
     })
     .await
 }
 
-/// What a search needs of the call it serves.
+/// What a search needs from the context of its call.
 pub(super) struct Surroundings {
     pub(super) paths: Paths,
     visibility: Visibility,
@@ -127,7 +128,7 @@ impl Surroundings {
         Some((file.as_path(), self.workspace.as_path()))
     }
 
-    /// Waits until not too many searches run.
+    /// Waits while too many searches run.
     pub(super) async fn turn(&self) -> SearchTurn {
         self.threads.turn().await
     }
@@ -151,13 +152,8 @@ impl Surroundings {
     }
 }
 
-/// A selection that cannot be made is input that does not fit.
-pub(super) fn bad_selection(parameter: &str, error: &SelectionError) -> ToolError {
-    ToolError::new(ErrorKind::Validation, format!("parameter `{parameter}`: {error}"))
-}
-
-/// Takes several globs apart, at spaces and at commas that no brace encloses. A backslash keeps what
-/// follows it in the name.
+/// Splits a list of globs at spaces and commas, except inside braces. A backslash escapes the character
+/// after it.
 pub(super) fn split_globs(globs: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut depth = 0_usize;

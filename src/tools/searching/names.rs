@@ -1,4 +1,4 @@
-//! Finds files by name, and shows them as text and as data.
+//! Finds files by name, and builds the answer as text and as structured data.
 
 use super::{
     MAX_BYTES, Surroundings,
@@ -8,7 +8,7 @@ use super::{
 use crate::{
     error::{ErrorKind, ToolError},
     tool::{Content, ToolContext, ToolOutput},
-    tools::failures::search_failure,
+    tools::failures::FailedSearch,
     workspace::{
         WorkspacePath,
         search::{FindFilesRequest, FoundFiles, find_files},
@@ -16,30 +16,30 @@ use crate::{
     },
 };
 
-/// How a tool shows files.
+/// How a tool shows files, and what its notes advise.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tools) struct NameStyle {
     /// What paths are shown relative to.
     pub(in crate::tools) relative_to: RelativeTo,
-    /// How many are shown.
+    /// The number of files to show.
     pub(in crate::tools) limit: usize,
-    /// What to do about the rest.
+    /// How to see the rest.
     pub(in crate::tools) narrow: &'static str,
-    /// What to do about files that are left out.
+    /// How to list files that were left out.
     pub(in crate::tools) widen: &'static str,
 }
 
 /// What the paths of an answer are relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum RelativeTo {
-    /// The workspace, where relative paths in calls start. Paths outside it are absolute.
+    /// The workspace, which relative paths in calls are relative to as well. Paths outside it are absolute.
     Workspace,
-    /// The directory of the workspace's that the search is in, which need not be the first. For a set whose
-    /// tools take no relative path, so that none can be taken for one of the first.
+    /// The workspace directory that the search is in, which need not be the first one. Only for a set whose
+    /// other tools refuse relative paths: they would resolve them against the first.
     RootOfSearch,
 }
 
-/// Finds the files of a selection and shows them.
+/// Finds the files of a selection and builds the answer.
 pub(in crate::tools) async fn find(
     start: WorkspacePath,
     selection: Selection,
@@ -56,7 +56,7 @@ pub(in crate::tools) async fn find(
         let request =
             FindFilesRequest { scope: around.scope(&start, &selection), limit: style.limit };
         let found = find_files(&request, &|| cancel.is_cancelled())
-            .map_err(|error| search_failure(&error, ErrorKind::Glob))?;
+            .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Glob })?;
         Ok(present(&found, style, &around.paths))
     })
     .await
@@ -85,7 +85,7 @@ fn present(found: &FoundFiles, style: NameStyle, paths: &Paths) -> ToolOutput<Na
         notes.push(note);
     } else if shown < found.total {
         notes.push(format!(
-            "the {shown} files changed last are shown of {}; {}",
+            "showing the {shown} most recently modified of {} files; {}",
             found.total, style.narrow
         ));
     }

@@ -1,4 +1,4 @@
-//! How places and amounts are shown.
+//! Formats the paths, counts and notes of search answers.
 
 use std::{
     path::{MAIN_SEPARATOR, Path, PathBuf},
@@ -17,8 +17,8 @@ use crate::{
     },
 };
 
-/// Shows the paths of one answer: below a directory relative to it, others absolute. An answer that
-/// shows a relative path says once what it is relative to, because other tools want absolute ones.
+/// Formats the paths of one answer: relative to a directory if they are below it, otherwise absolute. An answer
+/// with a relative path says once what it is relative to, because other tools need absolute paths.
 pub(in crate::tools) struct Paths {
     root: PathBuf,
     /// Whether a relative path has been shown.
@@ -34,7 +34,7 @@ impl Paths {
         &self.root
     }
 
-    /// A path in the text of the answer.
+    /// A path for the text of the answer.
     pub(in crate::tools) fn shown(&self, path: &Path) -> String {
         let (shown, is_relative) = self.told(path);
         if is_relative {
@@ -43,17 +43,17 @@ impl Paths {
         shown
     }
 
-    /// The same path in the answer's data, where the directory has a place of its own.
+    /// A path for the structured data, which has the directory in a property of its own.
     pub(in crate::tools) fn in_data(&self, path: &Path) -> String {
         self.told(path).0
     }
 
-    /// The directory, for the answer's data.
+    /// The directory, for the structured data.
     pub(in crate::tools) fn root_in_data(&self) -> String {
         shown_path(&self.root)
     }
 
-    /// The path, and whether it is relative.
+    /// The text of a path, and whether it is relative.
     fn told(&self, path: &Path) -> (String, bool) {
         if let Some(below) = self.quickly_below(path) {
             return (shown_path(below), true);
@@ -65,19 +65,19 @@ impl Paths {
         }
     }
 
-    /// The answer shows something relative, by whomever.
+    /// Notes that the answer has a relative path, so that [`Self::root_note`] is needed.
     pub(in crate::tools) fn owe_the_root(&self) {
         self.is_owed.store(true, Ordering::Relaxed);
     }
 
-    /// What the paths in the text are relative to; nothing where none is relative.
+    /// Says what the paths in the text are relative to; `None` if none is relative.
     pub(in crate::tools) fn root_note(&self) -> Option<String> {
         let root = || format!("paths are relative to `{}`", shown_path(&self.root));
         self.is_owed.load(Ordering::Relaxed).then(root)
     }
 
-    /// The path below the workspace, for most paths: without taking both apart, which for a long list
-    /// takes as long as to sort it. Paths from a walk have one separator between their parts.
+    /// The relative path by comparing text, which works for most paths. Comparing components takes as long as
+    /// sorting the list, and paths from a walk have a single separator between components.
     fn quickly_below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         let below = path.to_str()?.strip_prefix(self.root.to_str()?)?;
         let below = below.strip_prefix(std::path::MAIN_SEPARATOR)?;
@@ -88,17 +88,17 @@ impl Paths {
         paths.iter().map(|it| self.in_data(it)).collect()
     }
 
-    /// Some paths in backticks.
+    /// Some paths in backticks, separated by commas.
     pub(super) fn named(&self, paths: &[PathBuf]) -> String {
         let names: Vec<String> = paths.iter().map(|it| format!("`{}`", self.shown(it))).collect();
         names.join(", ")
     }
 }
 
-/// Shows files one after the other. Their directories are shown once for all that follow each other.
+/// Formats the paths of many files. The text of a directory is reused for the files that follow in it.
 pub(super) struct ShownFiles<'p> {
     paths: &'p Paths,
-    /// A directory, and what is shown before the names in it.
+    /// The last directory, and the text before the names in it.
     folder: Option<(Arc<Path>, String)>,
 }
 
@@ -131,13 +131,13 @@ impl<'p> ShownFiles<'p> {
     }
 }
 
-/// `1 file`, `2 files`.
+/// A number with its noun: `1 file`, `2 files`.
 pub(super) fn amount(count: u64, noun: &str) -> String {
     let plural = if noun.ends_with("ch") { "es" } else { "s" };
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}{plural}") }
 }
 
-/// What could not be read, and which rules did not hold, in words.
+/// Notes about what could not be read, and about ignore rules that were not applied.
 pub(super) fn notices_in_words(notices: &Notices, paths: &Paths) -> Vec<String> {
     let more = |count: u64| match count.saturating_sub(1) {
         0 => String::new(),
@@ -151,22 +151,23 @@ pub(super) fn notices_in_words(notices: &Notices, paths: &Paths) -> Vec<String> 
     unreadable.into_iter().chain(unapplied).collect()
 }
 
-/// The first of the rules that did not hold, in words.
+/// A note about the first of the ignore files with rules that were not applied.
 pub(in crate::tools) fn rules_in_words(
     unapplied: &[UnappliedRules],
     paths: &Paths,
 ) -> Option<String> {
     let UnappliedRules { file, cause } = unapplied.first()?;
-    Some(format!("ignore rules that do not hold: `{}` ({cause})", paths.shown(file)))
+    Some(format!("ignore rules not applied: `{}` ({cause})", paths.shown(file)))
 }
 
-/// Which file was searched in part, in words.
+/// A note about the first of the files that were searched in part.
 pub(super) fn partly_note(skipped: &Skipped, paths: &Paths) -> Option<String> {
     let (path, from) = skipped.partly_examples.first()?;
     let rest = skipped.partly.saturating_sub(1);
-    let more = if rest > 0 { format!(", and {rest} more are like it") } else { String::new() };
+    let more =
+        if rest > 0 { format!("; the same goes for {rest} more files") } else { String::new() };
     Some(format!(
-        "`{}` is binary from about byte {from} on and was searched up to there; name it as path to search all of it{more}",
+        "`{}` is binary from about byte {from} on and was searched up to there; pass it as path to search all of it{more}",
         paths.shown(path)
     ))
 }

@@ -31,7 +31,7 @@ pub(crate) use name_list::FileNames;
 pub(crate) use pattern::{Depth, PathPattern, split_absolute};
 pub(crate) use queue::{Gather, ResultOrder};
 pub(crate) use rules::UnappliedRules;
-pub(crate) use selection::{HiddenFiles, Selection, SelectionError};
+pub(crate) use selection::{HiddenFiles, Selection};
 pub use threads::SearchThreads;
 pub(crate) use threads::SearchTurn;
 pub use visibility::Visibility;
