@@ -1,6 +1,6 @@
 //! What a shell makes of a command's text, and what it says of it: the same as without us, byte for byte.
 
-use std::{collections::BTreeMap, fs, process::Command};
+use std::{collections::BTreeMap, fs, os::unix::process::CommandExt as _, process::Command};
 
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -75,14 +75,33 @@ const TEXTS: [&str; 60] = [
 /// What bash itself says, and its exit code.
 fn alone(bed: &TestBed, text: &str) -> (String, Option<i32>) {
     let script = "exec 2>&1; exec -a bash bash -c \"$0\" bash";
-    let output = Command::new("/bin/bash")
+    let mut command = Command::new("/bin/bash");
+    command
         .args(["-c", script, text])
         .current_dir(bed.root())
         .env_clear()
-        .envs([("PATH", "/usr/bin:/bin"), ("SHLVL", "0")])
-        .output()
-        .unwrap();
+        .envs([("PATH", "/usr/bin:/bin"), ("SHLVL", "0")]);
+    reset_signals(&mut command);
+    let output = command.output().unwrap();
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+}
+
+/// Resets all signals, as is done for our commands. A test run that was started with `&` ignores SIGINT, its
+/// programs inherit that, and a shell lists signals that were ignored when it started among its traps.
+#[expect(unsafe_code, reason = "between fork and exec there is no safe interface")]
+fn reset_signals(command: &mut Command) {
+    // SAFETY: the closure makes system calls alone, all of which may be made there, and takes no lock.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in 1..=64 {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            let mut none = std::mem::MaybeUninit::uninit();
+            libc::sigemptyset(none.as_mut_ptr());
+            libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+            Ok(())
+        });
+    }
 }
 
 #[tokio::test]
