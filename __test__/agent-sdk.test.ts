@@ -9,7 +9,7 @@ import type { McpSdkServerConfig, ToolContext } from "../index.js";
 import { agentEnvironment } from "./support/agent-environment.js";
 import { LoopbackMessagesApi } from "./support/loopback-messages-api.js";
 import type { Turn } from "./support/loopback-messages-api.js";
-import { aborted, deferred } from "./support/mcp-clients.js";
+import { aborted, deferred } from "./support/promises.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const PNG =
