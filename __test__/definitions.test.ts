@@ -22,16 +22,7 @@ describe("definitions", () => {
     registry.register(greeter());
     return registry;
   }
-  const parameters = {
-    type: "object",
-    properties: {
-      name: { type: "string", description: "Whom." },
-      times: { type: "integer", minimum: 1, default: 1 },
-      tone: { type: "string", enum: ["warm", "cool"] },
-    },
-    required: ["name"],
-    additionalProperties: false,
-  };
+  const { inputSchema: parameters } = greeter();
   const strict = {
     type: "object",
     properties: {

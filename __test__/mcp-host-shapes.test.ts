@@ -4,12 +4,10 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSdkMcpServer, tool } from "./support/unasked";
 import type { CallResult, McpSdkServerConfig, ToolContext } from "../index.js";
+import { PNG } from "./support/pictures.js";
 import { aborted, deferred, rejection } from "./support/promises.js";
 import { EVERY_SET, useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
-
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
 const workspace = useWorkspace();
 const newRegistry = useRegistries(workspace, { toolsets: EVERY_SET });

@@ -6,14 +6,11 @@ import { z } from "zod";
 import { createSdkMcpServer, tool } from "./support/unasked";
 import type { SdkTool, ToolContext } from "../index.js";
 import { RawClient, callTool, connectClient, initialize, ping } from "./support/mcp-clients.js";
+import { PNG } from "./support/pictures.js";
 import { aborted, deferred, rejection } from "./support/promises.js";
 import { root, runScript, runtimes } from "./support/runtimes.js";
 import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
-
-/** One red pixel. */
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
 const workspace = useWorkspace();
 const newRegistry = useRegistries(workspace, { toolsets: ["claude", "diagnostic"] });

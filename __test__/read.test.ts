@@ -20,6 +20,7 @@ import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const KIB_256 = 256 * 1024;
+/** The picture of the fixture. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const workspace = useWorkspace();
@@ -778,7 +779,7 @@ describe("paths", () => {
 
   test.each([
     ["", "ValidationError", "it is empty"],
-    ["a\0b", "PathOutsideWorkspace", "has a NUL character"],
+    ["a\0b", "PathOutsideWorkspace", "contains a NUL character"],
     ["new/../../x", "PathOutsideWorkspace", "goes up from a directory that does not exist"],
   ])("the path %j is refused", async (path, type, cause) => {
     const { error } = await readRaw(path);
