@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 use toolwright::session::{Environment, EnvironmentRules};
 
-use crate::test_bed::TestBed;
+use crate::test_bed::{TestBed, command_facts};
 
 /// Texts in which something of ours would show, or whose meaning it would change.
 const TEXTS: [&str; 60] = [
@@ -115,7 +115,7 @@ async fn a_shell_says_of_a_text_what_it_says_without_us() {
     });
     for text in TEXTS {
         let output = bed.call("shell", json!({ "command": text })).await;
-        let facts = output.meta.get("toolwright/command").unwrap();
+        let facts = command_facts(&output);
         let code = facts["exitCode"].as_i64().and_then(|it| i32::try_from(it).ok());
         // Of a text that says nothing, a person is shown the end instead.
         let silent = facts["outputBytes"] == 0;
@@ -163,7 +163,7 @@ async fn where_a_command_went_is_known_and_where_its_programs_went_does_not_coun
             ..toolwright::pipeline::CallOptions::default()
         };
         let output = bed.call_with("Bash", json!({ "command": command }), options).await;
-        let facts = output.meta.get("toolwright/command").unwrap();
+        let facts = command_facts(&output);
         assert_eq!(facts["cwd"], format!("{root}{place}"), "{command}: {output:?}");
     }
 }
