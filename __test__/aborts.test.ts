@@ -1,7 +1,7 @@
 // Whoever ends a call gets the same answer wherever the call is: a rejection with AbortError, whose cause
 // is the signal's reason.
 import { existsSync, readFileSync } from "node:fs";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ToolError, tool } from "../index.mjs";
 import type {
   CallOptions,
@@ -10,19 +10,13 @@ import type {
   ToolRegistry,
   ToolRegistryOptions,
 } from "../index.js";
-import { registriesIn } from "./support/asking";
-import { aborted, deferred, rejection } from "./support/mcp-clients";
+import { useAskingRegistries } from "./support/registries";
+import { aborted, deferred, rejection } from "./support/promises";
 import { eventually } from "./support/processes";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
-const made = registriesIn(workspace);
-const open: ToolRegistry[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((registry) => registry.close()));
-});
-
+const made = useAskingRegistries(workspace);
 const never = () => new Promise<never>(() => {});
 
 /** A place where a call can be, and how to get it there. */
@@ -187,7 +181,6 @@ function started(
   workspace.write("a.txt", "one\n");
   const arrived = deferred<AbortSignal | undefined>();
   const registry = made(options?.(arrived.resolve) ?? {});
-  open.push(registry);
   registry.register(tool({ name: "mine", inputSchema: { type: "object" }, handler: () => "x" }));
   registry.register(
     tool({ name: "fails", handler: () => ({ llmContent: "", error: { message: "no" } }) }),
@@ -280,7 +273,6 @@ describe("an abort", () => {
     const asked: unknown[] = [];
     const hooks = { PreToolUse: [() => void asked.push("hook")] };
     const registry = made({ hooks });
-    open.push(registry);
     registry.messageBus.on("request", () => asked.push("person"));
     declared(registry, { shouldConfirmExecute: () => asked.push("tool") });
     for (const name of ["declared", "write_file"]) {
@@ -296,7 +288,6 @@ describe("an abort", () => {
 
   test("while shouldConfirmExecute waits for the tool rejects, and reaches the tool", async () => {
     const registry = made();
-    open.push(registry);
     const there = deferred<AbortSignal>();
     declared(registry, {
       shouldConfirmExecute: (it: AbortSignal) => (there.resolve(it), never()),
@@ -322,7 +313,6 @@ describe("an abort", () => {
           return answer;
         };
         const registry = made({ ...allowed, hooks: { [event]: [aborts] } });
-        open.push(registry);
         const { signal } = controller;
         const call = registry.call("diagnostic_echo", { text: "x" }, { signal });
         expect(await rejectionOf(call)).toEqual(abort(event));
@@ -334,7 +324,6 @@ describe("an abort", () => {
     const controller = new AbortController();
     const aborts = () => controller.abort();
     const registry = made({ ...allowed, hooks: { PostToolUse: [aborts, aborts] } });
-    open.push(registry);
     const input = { path: "new.txt", content: "x" };
     const result = await registry.call("write_file", input, { signal: controller.signal });
     expect(result.isError).toBeUndefined();
@@ -344,7 +333,6 @@ describe("an abort", () => {
   test("is told apart from a hook's timeout, which blocks", async () => {
     const slow = { hooks: [never], timeout: 0.02 };
     const registry = made({ ...allowed, hooks: { PreToolUse: [slow] } });
-    open.push(registry);
     const { signal } = new AbortController();
     const { error } = await registry.call("diagnostic_echo", { text: "x" }, { signal });
     expect(error?.type).toBe("HookBlocked");

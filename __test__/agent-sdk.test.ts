@@ -7,28 +7,18 @@ import { z } from "zod";
 import { createSdkMcpServer, createToolRegistry, tool } from "./support/unasked";
 import type { McpSdkServerConfig, ToolContext } from "../index.js";
 import { agentEnvironment } from "./support/agent-environment.js";
-import { LoopbackMessagesApi } from "./support/loopback-messages-api.js";
-import type { Turn } from "./support/loopback-messages-api.js";
-import { aborted, deferred } from "./support/mcp-clients.js";
+import { type LoopbackMessagesApi, useModels } from "./support/loopback-messages-api.js";
+import { PNG } from "./support/pictures.js";
+import { aborted, deferred } from "./support/promises.js";
 import { useWorkspace } from "./support/workspace.js";
 
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-
 const workspace = useWorkspace();
-const models: LoopbackMessagesApi[] = [];
+const modelThatSays = useModels();
 const exits: Promise<void>[] = [];
 afterEach(async () => {
   // An aborted agent lives on for a moment, and would write into the workspace while it is removed.
   await Promise.all(exits.splice(0));
-  await Promise.all(models.splice(0).map((model) => model.close()));
 });
-
-async function modelThatSays(...turns: Turn[]): Promise<LoopbackMessagesApi> {
-  const model = await LoopbackMessagesApi.start(turns);
-  models.push(model);
-  return model;
-}
 
 /** What the SDK does by itself, and remembers when the process is gone. */
 function spawnAgent({ command, args, ...options }: Parameters<Spawn>[0]): SpawnedProcess {

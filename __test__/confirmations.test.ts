@@ -2,12 +2,12 @@ import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { tool } from "../index.mjs";
 import type { ErrorType, ToolRegistry, ToolRegistryOptions } from "../index.js";
-import { registriesIn } from "./support/asking";
+import { useAskingRegistries } from "./support/registries";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
 
-const registryOf = registriesIn(workspace);
+const registryOf = useAskingRegistries(workspace);
 
 describe("between the question and the yes", () => {
   const changes: Record<string, [(registry: ToolRegistry) => unknown, ErrorType | undefined]> = {

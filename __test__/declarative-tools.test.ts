@@ -1,69 +1,82 @@
-// Declarative tools of a host: what their invocations are given, asked and told.
-import { afterEach, describe, expect, test, vi } from "vitest";
+// Declarative tools of a host: what their invocations are given and asked.
+import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { MessageBus } from "../index.mjs";
-import type {
-  ConfirmationRequest,
-  ConfirmationResponse,
-  DeclarativeTool,
-  ToolCallConfirmationDetails,
-  ToolRegistry,
-  ToolRegistryOptions,
-} from "../index.js";
-import { registriesIn } from "./support/asking";
-import { deferred } from "./support/mcp-clients";
-import { eventually } from "./support/processes";
+import type { ToolCallConfirmationDetails, ToolRegistryOptions } from "../index.js";
+import { nestedArrays } from "./support/nested";
+import { type Parts, details, thrower, withOwnTool } from "./support/own-tool";
+import { deferred } from "./support/promises";
+import { useAskingRegistries } from "./support/registries";
+import { texts } from "./support/results";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
-const made = registriesIn(workspace);
-const open: ToolRegistry[] = [];
+const made = useAskingRegistries(workspace);
+const registryOf = withOwnTool(made);
 
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((registry) => registry.close()));
-});
-
-type Invocation = ReturnType<DeclarativeTool["createInvocation"]>;
-type Parts = { [Key in keyof Invocation]?: unknown };
-type Answer = Omit<ConfirmationResponse, "id">;
-
-/** A registry with a declarative tool of these parts, and a person who answers. */
-function registryOf(parts: Parts = {}, options: ToolRegistryOptions = {}, answer?: Answer) {
-  const registry = made(options);
-  open.push(registry);
-  const given: unknown[][] = [];
-  const ran: unknown[] = [];
-  registry.register({
-    name: "own",
-    displayName: "Own",
-    schema: { parameters: { type: "object", properties: { a: { type: "integer" } } } },
-    createInvocation(...args: unknown[]) {
-      given.push(args);
-      return {
-        execute() {
-          ran.push(args[0]);
-          return { llmContent: "ran", returnDisplay: "ran" };
+describe("declarative tools", () => {
+  function declarative() {
+    return {
+      name: "declared",
+      displayName: "Declared",
+      schema: {
+        name: "declared",
+        description: "Describes its calls.",
+        parameters: {
+          type: "object",
+          properties: { path: { type: "string" } },
+          required: ["path"],
         },
-        ...parts,
-      } as Invocation;
-    },
-  } as DeclarativeTool);
-  const asked: ConfirmationRequest[] = [];
-  if (answer !== undefined) {
-    registry.messageBus.on("request", (request) => {
-      asked.push(request);
-      registry.messageBus.respondToConfirmation({ id: request.id, ...answer });
-    });
+      },
+      createInvocation: ({ path }: { path: string }) => ({
+        getDescription: () => `touch ${path}`,
+        toolLocations: () => [path],
+        execute: async (_signal: AbortSignal, updateOutput?: (text: string) => void) => {
+          updateOutput?.("half");
+          return { llmContent: `touched ${path}`, returnDisplay: "Done" };
+        },
+      }),
+    };
   }
-  return { registry, given, ran, asked };
-}
 
-const details = (more: object = {}) => ({
-  toolName: "another",
-  description: "Delete 40 rows",
-  risk: "low" as const,
-  locations: ["db:rows"],
-  ...more,
+  test("are registered, retrieved, described and run", async () => {
+    const registry = made({ toolsets: [], permissionMode: "bypassPermissions" });
+    const object = declarative();
+    registry.register(object);
+    expect(registry.get("declared")).toBe(object);
+    expect(registry.getFunctionSchemas()).toEqual([object.schema]);
+    const invocation = registry.createInvocation("declared", { path: "a.txt" });
+    expect(invocation.getDescription()).toBe("touch a.txt");
+    expect(invocation.toolLocations()).toEqual(["a.txt"]);
+    const outputs: string[] = [];
+    expect(await invocation.execute(undefined, (text) => outputs.push(text))).toEqual({
+      llmContent: "touched a.txt",
+      returnDisplay: "Done",
+    });
+    expect(outputs).toEqual(["half"]);
+    expect(await registry.call("declared", { path: "a.txt" })).toEqual({
+      content: [{ type: "text", text: "touched a.txt" }],
+      display: "Done",
+    });
+  });
+
+  test("have their input checked first", async () => {
+    const registry = made({ toolsets: [], permissionMode: "bypassPermissions" });
+    registry.register(declarative());
+    expect((await registry.call("declared", {})).error).toEqual({
+      type: "ValidationError",
+      message: "missing required parameter `path`, expected a string",
+    });
+  });
+
+  test("a built-in tool of one registry can be registered in another", async () => {
+    workspace.write("a.txt", "hi");
+    const read = made({ permissionMode: "bypassPermissions" }).get("read_file");
+    const other = made({ toolsets: [], permissionMode: "bypassPermissions" });
+    other.register(read as NonNullable<typeof read>);
+    expect(other.get("read_file")).toBe(read);
+    expect(texts(await other.call("read_file", { path: "a.txt" }))).toEqual(["hi"]);
+  });
 });
 
 describe("an invocation is made", () => {
@@ -84,7 +97,6 @@ describe("an invocation is made", () => {
 
   test("once for each call: what is asked is what runs", async () => {
     const registry = made({ permissionMode: "bypassPermissions" });
-    open.push(registry);
     class Counting {
       steps: string[] = [];
       getDescription = () => "counts";
@@ -104,7 +116,6 @@ describe("an invocation is made", () => {
 
   test("of what a schema library makes of the input", async () => {
     const registry = made({ permissionMode: "bypassPermissions" });
-    open.push(registry);
     const seen: unknown[] = [];
     registry.register({
       name: "own",
@@ -126,7 +137,6 @@ describe("an invocation is made", () => {
 
   test("and may ask over the bus by itself", async () => {
     const registry = made({ allowedTools: ["own"] });
-    open.push(registry);
     registry.messageBus.on("request", ({ id }) =>
       registry.messageBus.respondToConfirmation({ id, approved: true }),
     );
@@ -299,7 +309,7 @@ describe("a question that is none refuses the call, whatever policy allows", () 
     ["has no such risk", () => ({ risk: "none" }), /could not say/],
     ["has an onConfirm that is none", () => ({ onConfirm: "x" }), /could not say/],
     ["cannot be read", () => ({ ...details(), big: 1n }), /could not say/],
-    ["nests too deep", () => ({ deep: nested(500) }), /could not say/],
+    ["nests too deep", () => ({ deep: nestedArrays(500) }), /could not say/],
     ["is a proxy that throws", () => new Proxy({}, { ownKeys: thrower(symbol) }), /could not say/],
   ];
 
@@ -326,7 +336,6 @@ describe("a question that is none refuses the call, whatever policy allows", () 
 
   test("one that takes too long ends with the call's time, and hears of it", async () => {
     const registry = made({ permissionMode: "bypassPermissions" });
-    open.push(registry);
     const told = deferred();
     const execute = vi.fn<() => never>();
     registry.register({
@@ -348,7 +357,6 @@ describe("a question that is none refuses the call, whatever policy allows", () 
 
   test("an invocation that cannot be made fails as its work would", async () => {
     const registry = made();
-    open.push(registry);
     const rejected = () => Promise.reject(new Error("no such row"));
     for (const createInvocation of [thrower(new Error("no such row")), rejected]) {
       registry.register({ name: "own", schema: {}, createInvocation } as never);
@@ -370,141 +378,3 @@ describe("a question that is none refuses the call, whatever policy allows", () 
     }
   });
 });
-
-describe("onConfirm", () => {
-  async function outcomes(options: ToolRegistryOptions, answer?: Answer) {
-    const onConfirm = vi.fn<(outcome: string) => void>();
-    const parts = { shouldConfirmExecute: () => details({ onConfirm }) };
-    const { registry, ran } = registryOf(parts, options, answer);
-    const call = registry.call("own", { a: 1 });
-    return { registry, call, ran, told: () => onConfirm.mock.calls.map(([outcome]) => outcome) };
-  }
-
-  test("hears of a yes before the work begins", async () => {
-    const steps: string[] = [];
-    const parts = {
-      shouldConfirmExecute: () => ({
-        steps,
-        async onConfirm(this: { steps: string[] }, outcome: string) {
-          await Promise.resolve();
-          this.steps.push(outcome);
-        },
-      }),
-      execute: () => {
-        steps.push("ran");
-        return { llmContent: "", returnDisplay: "" };
-      },
-    };
-    await registryOf(parts, {}, { approved: true }).registry.call("own", {});
-    expect(steps).toEqual(["approved", "ran"]);
-  });
-
-  test.each<[string, ToolRegistryOptions, Answer | undefined, string]>([
-    ["a no", {}, { approved: false }, "denied"],
-    ["no listener", {}, undefined, "cancelled"],
-  ])("hears of %s", async (_what, options, answer, outcome) => {
-    const { call, ran, told } = await outcomes(options, answer);
-    expect((await call).error?.type).toBe("PolicyDenied");
-    expect(await eventually(() => told().length > 0, 20_000)).toBe(true);
-    expect(told()).toEqual([outcome]);
-    expect(ran).toEqual([]);
-  });
-
-  test("hears that nobody answered in time", async () => {
-    const limits = { confirmationTimeoutMs: 20 };
-    const { registry, call, told } = await outcomes({ limits });
-    registry.messageBus.on("request", () => {});
-    expect((await call).error?.type).toBe("ConfirmationTimeout");
-    expect(await eventually(() => told().length > 0, 20_000)).toBe(true);
-    expect(told()).toEqual(["timeout"]);
-  });
-
-  test("hears that the registry was closed meanwhile", async () => {
-    const { registry, call, told } = await outcomes({});
-    const asked = deferred();
-    registry.messageBus.on("request", () => asked.resolve());
-    await asked.promise;
-    await registry.close();
-    expect((await call).error?.type).toBe("RegistryClosed");
-    expect(told()).toEqual(["cancelled"]);
-  });
-
-  test.each<[string, ToolRegistryOptions]>([
-    ["policy allows", { allowedTools: ["own"] }],
-    ["a mode allows", { permissionMode: "bypassPermissions" }],
-  ])("hears nothing where nobody was asked: %s", async (_what, options) => {
-    const { registry, call, told } = await outcomes(options);
-    await call;
-    await registry.createInvocation("own", {}).shouldConfirmExecute();
-    await registry.close();
-    expect(told()).toEqual([]);
-  });
-
-  test("of an input that the person edited: the invocation that runs hears of the yes", async () => {
-    const heard: unknown[] = [];
-    const registry = made();
-    open.push(registry);
-    registry.register({
-      name: "own",
-      schema: { parameters: { type: "object", properties: { a: { type: "integer" } } } },
-      createInvocation: ({ a }: { a: number }) => ({
-        shouldConfirmExecute: () => ({ onConfirm: (outcome: string) => heard.push([a, outcome]) }),
-        execute: () => {
-          heard.push([a, "ran"]);
-          return { llmContent: "", returnDisplay: "" };
-        },
-      }),
-    } as never);
-    registry.messageBus.on("request", ({ id }) =>
-      registry.messageBus.respondToConfirmation({ id, approved: true, updatedInput: { a: 2 } }),
-    );
-    await registry.call("own", { a: 1 });
-    await registry.close();
-    expect(heard).toHaveLength(3);
-    expect(heard).toEqual(
-      expect.arrayContaining([
-        [1, "cancelled"],
-        [2, "approved"],
-        [2, "ran"],
-      ]),
-    );
-  });
-
-  test("that throws keeps the call from running", async () => {
-    for (const onConfirm of [
-      thrower(new Error("busy")),
-      async () => thrower(new Error("busy"))(),
-    ]) {
-      const parts = { shouldConfirmExecute: () => details({ onConfirm }) };
-      const { registry, ran } = registryOf(parts, {}, { approved: true });
-      expect((await registry.call("own", {})).error).toEqual({
-        type: "ToolFailed",
-        message: "busy",
-      });
-      expect(ran).toEqual([]);
-    }
-  });
-
-  test("that never ends keeps the call from running, for as long as a person has to answer", async () => {
-    const onConfirm = () => new Promise<never>(() => {});
-    const parts = { shouldConfirmExecute: () => details({ onConfirm }) };
-    const limits = { confirmationTimeoutMs: 200 };
-    const { registry, ran } = registryOf(parts, { limits }, { approved: true });
-    const { error } = await registry.call("own", {});
-    // On a machine that is busy enough, the answer itself comes too late.
-    expect(["TimeoutError", "ConfirmationTimeout"]).toContain(error?.type);
-    expect(ran).toEqual([]);
-  });
-});
-
-function thrower(thrown: unknown) {
-  return (): never => {
-    throw thrown;
-  };
-}
-
-function nested(depth: number): unknown {
-  let value: unknown = 1;
-  for (let level = 0; level < depth; level += 1) value = [value];
-  return value;
-}

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type CallResult, createToolRegistry } from "./support/unasked";
 import { Random } from "./support/random.js";
-import { countsOf, filesOf, ripgrep, rowsOf, stoppedOf } from "./support/ripgrep.js";
+import { countsOf, filesOf, partlySearchedOf, ripgrep, rowsOf } from "./support/ripgrep.js";
 import { type Tree, plantTree } from "./support/search-trees.js";
 import { useWorkspace } from "./support/workspace.js";
 
@@ -196,7 +196,7 @@ const SAME = { error: undefined, ours: [], theirs: [], more: 0 };
 const NAMED = 5;
 
 /** The rows around the first difference: all of them would fill the screen. */
-function compared(input: Input, result: CallResult, output: Buffer) {
+function compared(input: Input, result: CallResult, output: Buffer, root: string) {
   const { error } = result;
   if (error) return { ...SAME, error };
   const answer = result.structuredContent as unknown as Answer;
@@ -206,7 +206,8 @@ function compared(input: Input, result: CallResult, output: Buffer) {
   const cut = !answer.complete && found.length < expected.length;
   const wanted = cut ? expected.slice(0, found.length) : expected;
   const at = found.findIndex((row, index) => row !== wanted[index]);
-  const stopped = stoppedOf(output);
+  // Who asks for files or counts is told of no file in part: one match is enough, or it is not counted.
+  const stopped = input.output_mode === "content" ? partlySearchedOf(output, root) : [];
   const partly = answer.skipped?.partly ?? { count: 0, files: [] };
   if (!cut && (answer.complete || partly.count > 0)) {
     const expectedPartly = { count: stopped.length, files: stopped.slice(0, NAMED) };
@@ -242,11 +243,33 @@ describe("the same answers as ripgrep", () => {
           const result = await registry.call("Grep", input);
           // What was asked for is part of what is compared, so that a failure says it.
           const about = { case: done, input, repository: tree.repository };
-          const seen = { ...about, ...compared(input, result, output) };
+          const seen = { ...about, ...compared(input, result, output, root) };
           expect(seen).toEqual({ ...about, ...SAME });
         }
         await registry.close();
       }
     },
   );
+
+  test("a match over lines with a binary byte in it, of which ripgrep shows the context alone", async () => {
+    const before = `before\nfoo\n${"filler\n".repeat(10_000)}`;
+    workspace.write("a.rs", `${before}\0bar\n`);
+    const input: Input = {
+      pattern: "foo.*bar",
+      output_mode: "content",
+      multiline: true,
+      "-B": 1,
+      head_limit: 0,
+    };
+    const tree = { repository: false, files: ["a.rs"], folders: [], swallowed: new Set<string>() };
+    const output = ripgrep(workspace.root, ripgrepArguments(input, tree));
+    const registry = createToolRegistry({ projectPath: workspace.root });
+    const result = await registry.call("Grep", input);
+    await registry.close();
+    expect(compared(input, result, output, workspace.root)).toEqual(SAME);
+    expect(output.toString()).toBe("./a.rs\u00001-before\n");
+    expect((result.structuredContent as unknown as Answer).skipped?.partly?.files).toEqual([
+      { file: "a.rs", binaryFrom: before.length },
+    ]);
+  });
 });

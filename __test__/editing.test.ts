@@ -1,18 +1,12 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { createToolRegistry } from "./support/unasked";
 import { failure, refusal, texts } from "./support/results";
+import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
 
-function registryOf(options = {}) {
-  return createToolRegistry({
-    projectPath: workspace.root,
-    toolsets: ["claude", "classic"],
-    ...options,
-  });
-}
+const registryOf = useRegistries(workspace);
 
 describe("what an edit answers", () => {
   test("the certificate is data, the diff is for the person", async () => {

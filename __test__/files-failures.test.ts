@@ -21,6 +21,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type CallResult, type ErrorType, createToolRegistry } from "./support/unasked";
 import { NOBODY, attributes, callsInChild, mayMount } from "./support/child-calls.js";
 import { failure, texts, refusal as allowableRefusal } from "./support/results.js";
+import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -29,9 +30,7 @@ const isRoot = process.getuid?.() === 0;
 // Where the calls of the unprivileged user took turns.
 afterAll(() => rmSync(`/tmp/toolwright-locks-${NOBODY}`, { recursive: true, force: true }));
 
-function registryHere(projectPath = workspace.root) {
-  return createToolRegistry({ projectPath, toolsets: ["claude", "classic"] });
-}
+const registryHere = useRegistries(workspace);
 
 /** A call of each tool that changes text, of one file; `new.txt` and its folder are created. */
 function changes(folder: string, size: number): [string, Record<string, unknown>][] {
@@ -533,7 +532,7 @@ describe("paths that lead out of the workspace", () => {
 
   /** One call of each tool that changes files, of one path. */
   async function callAll(file_path: string): Promise<CallResult[]> {
-    const registry = registryHere(workspace.path(ROOT));
+    const registry = registryHere({ projectPath: workspace.path(ROOT) });
     return [
       await registry.call("Write", { file_path, content: "evil" }),
       await registry.call("Edit", { file_path, old_string: "old", new_string: "evil" }),

@@ -5,16 +5,14 @@ import { once } from "node:events";
 import { linkSync, readFileSync, readdirSync, symlinkSync, watch } from "node:fs";
 import { createInterface } from "node:readline";
 import { describe, expect, test } from "vitest";
-import { createToolRegistry } from "./support/unasked";
 import { failure } from "./support/results.js";
 import { type Ended, root, runScript, runtimes } from "./support/runtimes.js";
+import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
 
-function registryHere() {
-  return createToolRegistry({ projectPath: workspace.root, toolsets: ["claude", "classic"] });
-}
+const registryHere = useRegistries(workspace);
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 

@@ -4,18 +4,17 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ToolRegistry, createToolRegistry } from "./support/unasked";
+import { type ToolRegistry } from "./support/unasked";
 import { type Written, encodings } from "./support/encodings.js";
 import { failure, rows, texts } from "./support/results.js";
+import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const seed = Number(process.env["TOOLWRIGHT_SEED"] ?? Date.now() % 2 ** 31);
 const runs = (numRuns: number) => ({ numRuns, seed });
 const workspace = useWorkspace();
 
-function registryHere(): ToolRegistry {
-  return createToolRegistry({ projectPath: workspace.root, toolsets: ["claude", "classic"] });
-}
+const registryHere = useRegistries(workspace);
 
 interface Lines {
   /** Numbered lines before the others: files of several blocks. */

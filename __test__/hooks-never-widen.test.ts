@@ -2,12 +2,12 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { tool } from "../index.mjs";
 import type { ToolRegistryOptions } from "../index.js";
-import { registriesIn } from "./support/asking";
+import { useAskingRegistries } from "./support/registries";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
 
-const registryOf = registriesIn(workspace);
+const registryOf = useAskingRegistries(workspace);
 
 type Call = [name: string, input: Record<string, unknown>];
 

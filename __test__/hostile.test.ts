@@ -6,19 +6,19 @@ import {
   type ToolRegistry,
 } from "./support/unasked";
 import { errorTypes } from "../native/binding.js";
+import { nestedArrays, nestedObjects } from "./support/nested.js";
 import { texts } from "./support/results.js";
 import { workingCalls } from "./support/working-calls.js";
+import { EVERY_SET, useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
+const newRegistry = useRegistries(workspace, { toolsets: EVERY_SET });
 const knownTypes = errorTypes();
 
 function registryHere() {
   workspace.write("a.txt", "one\n");
-  return createToolRegistry({
-    projectPath: workspace.root,
-    toolsets: ["claude", "classic", "diagnostic"],
-  });
+  return newRegistry();
 }
 
 /** Calls that would work, so that the one hostile parameter is what decides. */
@@ -26,18 +26,6 @@ function workingCall(name: string): Record<string, unknown> {
   const call = workingCalls(workspace.root)[name];
   if (call === undefined) throw new Error(`write a working call of \`${name}\` for this test`);
   return call;
-}
-
-function nest(levels: number, innermost: unknown): unknown {
-  let value = innermost;
-  for (let level = 0; level < levels; level += 1) value = [value];
-  return value;
-}
-
-function nestObjects(levels: number): unknown {
-  let value: unknown = null;
-  for (let level = 0; level < levels; level += 1) value = { a: value };
-  return value;
 }
 
 const circular: unknown[] = [];
@@ -91,11 +79,11 @@ const hostileValues: Record<string, () => unknown> = {
   "an array of 200,000 items": () => Array.from({ length: 200_000 }, () => "a"),
   "an own __proto__ key": () => JSON.parse('{"__proto__":{"polluted":true}}'),
   "a constructor key": () => ({ constructor: { prototype: { polluted: true } } }),
-  "3,000 nested arrays around null": () => nest(3_000, null),
-  "8,000 nested arrays around null": () => nest(8_000, null),
-  "200 nested arrays": () => nest(200, "deep"),
-  "120 nested arrays": () => nest(120, "deep"),
-  "3,000 nested objects": () => nestObjects(3_000),
+  "3,000 nested arrays around null": () => nestedArrays(3_000, null),
+  "8,000 nested arrays around null": () => nestedArrays(8_000, null),
+  "200 nested arrays": () => nestedArrays(200, "deep"),
+  "120 nested arrays": () => nestedArrays(120, "deep"),
+  "3,000 nested objects": () => nestedObjects(3_000, null),
   "a circle": () => circular,
   "a getter that throws": () => ({
     get boom() {
@@ -176,7 +164,7 @@ async function echo(registry: ToolRegistry, text: string): Promise<string[]> {
   return texts(await registry.call("diagnostic_echo", { text }));
 }
 
-const specs = createToolRegistry({ toolsets: ["claude", "classic", "diagnostic"] }).listTools();
+const specs = createToolRegistry({ toolsets: EVERY_SET }).listTools();
 
 describe.each(specs)("$name", ({ name, inputSchema }) => {
   const parameters = Object.keys(inputSchema["properties"] as object);
@@ -201,7 +189,7 @@ describe.each(specs)("$name", ({ name, inputSchema }) => {
   test("refuses 1e5 nested arrays", async () => {
     const registry = registryHere();
     const [parameter = ""] = parameters;
-    const input = { ...workingCall(name), [parameter]: nest(100_000, "deep") };
+    const input = { ...workingCall(name), [parameter]: nestedArrays(100_000, "deep") };
     const { error } = await registry.call(name, input);
     expect(error?.type).toBe("ValidationError");
     expect(error?.message).toContain("nests");

@@ -1,15 +1,13 @@
 // What an invocation says before it runs: what it is about, whether or not it may run, and what has to be
 // confirmed first.
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { MessageBus, tool } from "../index.mjs";
 import type { PermissionMode, ToolRegistry, ToolRegistryOptions } from "../index.js";
-import { registriesIn } from "./support/asking";
+import { useAskingRegistries } from "./support/registries";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
-const open: ToolRegistry[] = [];
-
-const made = registriesIn(workspace);
+const made = useAskingRegistries(workspace);
 
 function registryOf(options: ToolRegistryOptions = {}): ToolRegistry {
   const registry = made(options);
@@ -28,13 +26,8 @@ function registryOf(options: ToolRegistryOptions = {}): ToolRegistry {
       execute: () => ({ llmContent: "ran", returnDisplay: "ran" }),
     }),
   });
-  open.push(registry);
   return registry;
 }
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((registry) => registry.close()));
-});
 
 /** A call of each kind of tool that asks where nothing is said about it. */
 const CALLS: Record<string, () => Record<string, unknown>> = {

@@ -1,29 +1,16 @@
 // The shape that tacogips/claude-code-agent takes. Its package is not on npm, so what it does with a
 // server's config is done here by hand.
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createSdkMcpServer, createToolRegistry, tool } from "./support/unasked";
-import type { CallResult, McpSdkServerConfig, ToolContext, ToolRegistry } from "../index.js";
-import { aborted, deferred, rejection } from "./support/mcp-clients.js";
+import { createSdkMcpServer, tool } from "./support/unasked";
+import type { CallResult, McpSdkServerConfig, ToolContext } from "../index.js";
+import { PNG } from "./support/pictures.js";
+import { aborted, deferred, rejection } from "./support/promises.js";
+import { EVERY_SET, useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-
 const workspace = useWorkspace();
-const registries: ToolRegistry[] = [];
-afterEach(async () => {
-  await Promise.all(registries.splice(0).map((registry) => registry.close()));
-});
-
-function newRegistry(): ToolRegistry {
-  const registry = createToolRegistry({
-    projectPath: workspace.root,
-    toolsets: ["claude", "classic", "diagnostic"],
-  });
-  registries.push(registry);
-  return registry;
-}
+const newRegistry = useRegistries(workspace, { toolsets: EVERY_SET });
 
 /** Calls a tool as ClaudeCodeToolAgent does. */
 async function callByHost(
@@ -54,14 +41,12 @@ const formsOfSchema = [
 
 describe("a server's config for ClaudeCodeToolAgent", () => {
   test("of a registry says its type, name and version, and holds the tools that are not disabled", () => {
-    const registry = createToolRegistry({
-      projectPath: workspace.root,
+    const registry = newRegistry({
       toolsets: ["diagnostic"],
       serverName: "mine",
       version: "9.8.7",
       disallowedTools: ["diagnostic_panic"],
     });
-    registries.push(registry);
 
     const { type, name, version, tools } = registry.toMcpServerConfig();
     expect({ type, name, version }).toEqual({ type: "sdk", name: "mine", version: "9.8.7" });

@@ -1,42 +1,19 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ErrorCode } from "@modelcontextprotocol/sdk/types.js";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createSdkMcpServer, createToolRegistry, tool } from "./support/unasked";
-import type { SdkTool, ToolContext, ToolRegistry, ToolRegistryOptions } from "../index.js";
-import {
-  RawClient,
-  aborted,
-  callTool,
-  connectClient,
-  deferred,
-  initialize,
-  ping,
-  rejection,
-} from "./support/mcp-clients.js";
+import { createSdkMcpServer, tool } from "./support/unasked";
+import type { SdkTool, ToolContext } from "../index.js";
+import { RawClient, callTool, connectClient, initialize, ping } from "./support/mcp-clients.js";
+import { PNG } from "./support/pictures.js";
+import { aborted, deferred, rejection } from "./support/promises.js";
 import { root, runScript, runtimes } from "./support/runtimes.js";
+import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
-/** One red pixel. */
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-
 const workspace = useWorkspace();
-const registries: ToolRegistry[] = [];
-afterEach(async () => {
-  await Promise.all(registries.splice(0).map((registry) => registry.close()));
-});
-
-function newRegistry(options: ToolRegistryOptions = {}): ToolRegistry {
-  const registry = createToolRegistry({
-    projectPath: workspace.root,
-    toolsets: ["claude", "diagnostic"],
-    ...options,
-  });
-  registries.push(registry);
-  return registry;
-}
+const newRegistry = useRegistries(workspace, { toolsets: ["claude", "diagnostic"] });
 
 function instanceOf(...tools: SdkTool[]) {
   const registry = newRegistry();

@@ -1,17 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
-import { MessageBus, ToolError } from "../index.mjs";
+import { MessageBus } from "../index.mjs";
 import type { ConfirmationResponse, ConfirmationSettled } from "../index.js";
+import { rejectionOf } from "./support/misuse";
 
 const details = { toolName: "Bash", description: "ls", risk: "high" as const };
-
-async function refusal(promise: Promise<unknown>): Promise<ToolError> {
-  const error = await promise.then(
-    (value) => new Error(`resolved with ${value}`),
-    (reason) => reason,
-  );
-  expect(error).toBeInstanceOf(ToolError);
-  return error as ToolError;
-}
 
 describe("a message bus", () => {
   test("asks its listeners and gives back their answer", async () => {
@@ -33,7 +25,7 @@ describe("a message bus", () => {
     const listener = () => {};
     bus.on("request", listener);
     bus.off("request", listener);
-    const error = await refusal(bus.requestConfirmation(details));
+    const error = await rejectionOf(bus.requestConfirmation(details));
     expect(error.type).toBe("PolicyDenied");
     expect(error.message).toContain("nobody listens");
   });
@@ -49,7 +41,7 @@ describe("a message bus", () => {
   ])("refuses when its listener %s", async (_how, listener) => {
     const bus = new MessageBus();
     bus.on("request", listener);
-    const error = await refusal(bus.requestConfirmation(details));
+    const error = await rejectionOf(bus.requestConfirmation(details));
     expect(error.type).toBe("PolicyDenied");
     expect(error.message).toContain("the listener failed: no screen");
   });
@@ -81,16 +73,16 @@ describe("a message bus", () => {
     const bus = new MessageBus();
     const heard: boolean[] = [];
     bus.on("request", ({ id }) => heard.push(bus.cancelRequest(id), bus.cancelRequest(id)));
-    expect((await refusal(bus.requestConfirmation(details))).type).toBe("Cancelled");
+    expect((await rejectionOf(bus.requestConfirmation(details))).type).toBe("Cancelled");
     expect(heard).toEqual([true, false]);
   });
 
   test("what is no request, no timeout and no answer is refused", async () => {
     const bus = new MessageBus();
     // @ts-expect-error details are an object
-    expect((await refusal(bus.requestConfirmation("Bash"))).type).toBe("InvalidOptions");
+    expect((await rejectionOf(bus.requestConfirmation("Bash"))).type).toBe("InvalidOptions");
     for (const timeout of [0, -1, NaN, Infinity, 2 ** 31]) {
-      const refused = refusal(bus.requestConfirmation(details, undefined, timeout));
+      const refused = rejectionOf(bus.requestConfirmation(details, undefined, timeout));
       expect((await refused).type).toBe("InvalidOptions");
     }
     // @ts-expect-error an answer needs an id

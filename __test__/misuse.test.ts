@@ -2,6 +2,7 @@ import { types } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as toolwright from "../index.mjs";
 import type { SdkTool } from "../index.js";
+import { nestedObjects } from "./support/nested.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const { MessageBus, OutputFormatter, PolicyEngine, ToolError, ToolRegistry, tool } = toolwright;
@@ -57,12 +58,6 @@ function revoked(target: object): unknown {
   return proxy;
 }
 
-function nested(levels: number): unknown {
-  let value: unknown = 1;
-  for (let level = 0; level < levels; level += 1) value = { value };
-  return value;
-}
-
 const cycle: Record<string, unknown> = {};
 cycle["cycle"] = cycle;
 
@@ -107,7 +102,7 @@ const ODD: [string, () => unknown][] = [
   // oxlint-disable-next-line unicorn/no-thenable -- a host may hand one over
   ["a thenable that throws", () => Object.defineProperty({}, "then", { get: fail })],
   ["a cycle", () => cycle],
-  ["a deep nest", () => nested(10_000)],
+  ["a deep nest", () => nestedObjects(10_000)],
   ["a date", () => new Date(Number.NaN)],
   ["a map", () => new Map([[{}, {}]])],
   ["a typed array", () => new Uint8Array(3)],

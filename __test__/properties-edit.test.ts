@@ -1,15 +1,13 @@
 import { readFileSync, statSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createToolRegistry } from "./support/unasked";
+import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const RUNS = { numRuns: 100 };
 const workspace = useWorkspace();
 
-function registryHere() {
-  return createToolRegistry({ projectPath: workspace.root, toolsets: ["claude", "classic"] });
-}
+const registryHere = useRegistries(workspace);
 
 /** Text without what has a meaning of its own: NUL (binary), a leading mark, the stand-in for damage. */
 const text = fc

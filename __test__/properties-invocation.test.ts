@@ -1,20 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ToolError, createToolRegistry, tool, type ToolResult } from "./support/unasked";
+import { ToolError, tool, type ToolResult } from "./support/unasked";
 import { errorTypes } from "../native/binding.js";
 import { workingCalls } from "./support/working-calls.js";
+import { EVERY_SET, useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const RUNS = { numRuns: 150 };
 const workspace = useWorkspace();
+const newRegistry = useRegistries(workspace, { toolsets: EVERY_SET });
 const knownTypes = errorTypes();
 
 function registryHere() {
   workspace.write("a.txt", "one\ntwo\n");
-  return createToolRegistry({
-    projectPath: workspace.root,
-    toolsets: ["claude", "classic", "diagnostic"],
-  });
+  return newRegistry();
 }
 
 interface Parameter {

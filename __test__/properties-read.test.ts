@@ -1,15 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createToolRegistry } from "./support/unasked";
 import { rows } from "./support/results.js";
+import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const RUNS = { numRuns: 200 };
 const workspace = useWorkspace();
 
-function registryHere() {
-  return createToolRegistry({ projectPath: workspace.root, toolsets: ["claude", "classic"] });
-}
+const registryHere = useRegistries(workspace);
 
 /** Any text a file may hold: a NUL makes it binary, a leading U+FEFF is a mark and no content. */
 const content = fc

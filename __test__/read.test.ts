@@ -12,29 +12,20 @@ import {
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import {
-  ToolError,
-  createToolRegistry,
-  type CallResult,
-  type ToolRegistry,
-} from "./support/unasked";
+import { ToolError, createToolRegistry, type CallResult } from "./support/unasked";
 import { make, pdf } from "./fixtures/facts/fixture.mjs";
 import { failure, rows, texts } from "./support/results.js";
 import { root as repository, runScript } from "./support/runtimes.js";
+import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const KIB_256 = 256 * 1024;
+/** The picture of the fixture. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const workspace = useWorkspace();
 
-function registryHere(additionalDirectories: string[] = []): ToolRegistry {
-  return createToolRegistry({
-    projectPath: workspace.root,
-    additionalDirectories,
-    toolsets: ["claude", "classic"],
-  });
-}
+const registryHere = useRegistries(workspace);
 
 interface Part {
   offset?: number;
@@ -760,9 +751,9 @@ describe("what is no file", () => {
   test.each(["/dev/zero", "/dev/null", "/dev/random", "/dev/full"])(
     "%s is refused even where the host allows /dev",
     async (device) => {
-      expect(await registryHere(["/dev"]).call("Read", { file_path: device })).toEqual(
-        failure("FileReadError", `\`${device}\` is a device, not a file`),
-      );
+      expect(
+        await registryHere({ additionalDirectories: ["/dev"] }).call("Read", { file_path: device }),
+      ).toEqual(failure("FileReadError", `\`${device}\` is a device, not a file`));
     },
   );
 });

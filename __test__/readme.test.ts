@@ -1,27 +1,17 @@
 // README's samples: all of them are checked against the types, and those that stand on their own are run.
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createToolRegistry } from "../index.mjs";
 import { agentEnvironment } from "./support/agent-environment.js";
 import { build, installToolwright } from "./support/installed-package.js";
-import { LoopbackMessagesApi } from "./support/loopback-messages-api.js";
-import type { Turn } from "./support/loopback-messages-api.js";
+import { useModels } from "./support/loopback-messages-api.js";
 import { readmeSample, readmeSamples } from "./support/readme.js";
 import { root, runScript, runtimes } from "./support/runtimes.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
-const models: LoopbackMessagesApi[] = [];
-afterEach(async () => {
-  await Promise.all(models.splice(0).map((model) => model.close()));
-});
-
-async function modelThatSays(...turns: Turn[]): Promise<LoopbackMessagesApi> {
-  const model = await LoopbackMessagesApi.start(turns);
-  models.push(model);
-  return model;
-}
+const modelThatSays = useModels();
 
 /** Links packages of this repository into the workspace's node_modules. */
 function link(...names: string[]): void {

@@ -9,12 +9,12 @@ import type {
   ToolRegistryOptions,
 } from "../index.js";
 import { connectClient } from "./support/mcp-clients";
-import { registriesIn } from "./support/asking";
+import { useAskingRegistries } from "./support/registries";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
 
-const registryOf = registriesIn(workspace);
+const registryOf = useAskingRegistries(workspace);
 
 /** What no model is told: the settings, rules and ways by which a host allows something. */
 const HOST_ONLY =

@@ -1,8 +1,9 @@
 // Searches end when told to, keep no more than they show, and say what they did not look at.
 import { closeSync, ftruncateSync, openSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type CallResult, createToolRegistry } from "./support/unasked";
+import { type CallResult } from "./support/unasked";
 import { found, texts } from "./support/results.js";
+import { usePlantedRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -10,10 +11,7 @@ const workspace = useWorkspace();
 /** The texts of an answer whose paths are relative to the workspace. */
 const shown = (result: CallResult) => found(result, workspace.root);
 
-function plant(files: Record<string, string | Uint8Array>) {
-  for (const [name, content] of Object.entries(files)) workspace.write(name, content);
-  return createToolRegistry({ projectPath: workspace.root, toolsets: ["claude", "classic"] });
-}
+const plant = usePlantedRegistries(workspace);
 
 describe("a search that takes its time in one file", () => {
   // Each match is one letter and a look at all that follow: minutes, if nobody stops it.

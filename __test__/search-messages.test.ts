@@ -2,15 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { createToolRegistry } from "./support/unasked";
 import { found, texts } from "./support/results.js";
+import { usePlantedRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
 
-function plant(files: Record<string, string>, options: object = {}) {
-  for (const [name, content] of Object.entries(files)) workspace.write(name, content);
-  const toolsets = ["claude", "classic"] as ["claude", "classic"];
-  return createToolRegistry({ projectPath: workspace.root, toolsets, ...options });
-}
+const plant = usePlantedRegistries(workspace);
 
 test("what policy hides is not suggested for a name that is close", async () => {
   const registry = plant(

@@ -1,16 +1,13 @@
 // Who names an ignored place wants to see it; who does not is not shown it.
 import { describe, expect, test } from "vitest";
 import type { CallResult } from "../index.js";
-import { createToolRegistry } from "./support/unasked";
 import { found } from "./support/results.js";
+import { usePlantedRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
 
-function plant(files: Record<string, string>) {
-  for (const [name, content] of Object.entries(files)) workspace.write(name, content);
-  return createToolRegistry({ projectPath: workspace.root, toolsets: ["claude", "classic"] });
-}
+const plant = usePlantedRegistries(workspace);
 
 /** The files of an answer by name. */
 function files(result: CallResult): string[] {

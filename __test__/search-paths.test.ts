@@ -3,18 +3,15 @@
 import { symlinkSync } from "node:fs";
 import { homedir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { type CallResult, createToolRegistry } from "./support/unasked";
+import { type CallResult } from "./support/unasked";
 import { found, texts } from "./support/results.js";
+import { usePlantedRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
 const further = useWorkspace();
-const toolsets: ["claude", "classic"] = ["claude", "classic"];
 
-function plant(files: Record<string, string>, options: object = {}) {
-  for (const [name, content] of Object.entries(files)) workspace.write(name, content);
-  return createToolRegistry({ projectPath: workspace.root, toolsets, ...options });
-}
+const plant = usePlantedRegistries(workspace);
 
 /** How often an answer says what its paths are relative to. */
 function statements(result: CallResult, root = workspace.root): number {

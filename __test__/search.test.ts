@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CallResult } from "../index.js";
 import { callsInChild } from "./support/child-calls.js";
-import { createToolRegistry } from "./support/unasked";
 import { found, texts } from "./support/results.js";
+import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -24,17 +24,11 @@ const workspace = useWorkspace();
 /** The texts of an answer whose paths are relative to the workspace. */
 const shown = (result: CallResult) => found(result, workspace.root);
 
-function registryHere() {
-  return createToolRegistry({ projectPath: workspace.root, toolsets: ["claude", "classic"] });
-}
-
-function plant(files: Record<string, string | Uint8Array>): void {
-  for (const [name, content] of Object.entries(files)) workspace.write(name, content);
-}
+const registryHere = useRegistries(workspace);
 
 describe("Grep", () => {
   test("gives the same facts as text and as data", async () => {
-    plant({ "a.ts": "one\ntwo\nthree\n", "src/b.ts": "two\n" });
+    workspace.plant({ "a.ts": "one\ntwo\nthree\n", "src/b.ts": "two\n" });
     const result = await registryHere().call("Grep", {
       pattern: "two",
       output_mode: "content",
@@ -67,7 +61,7 @@ describe("Grep", () => {
   });
 
   test("says how to continue, and continues there", async () => {
-    plant(
+    workspace.plant(
       Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i % 7}/f${i}.txt`, "x\ny x\n"])),
     );
     const registry = registryHere();
@@ -92,7 +86,7 @@ describe("Grep", () => {
   });
 
   test("gives the same bytes every time, whichever thread is first", async () => {
-    plant(
+    workspace.plant(
       Object.fromEntries(
         Array.from({ length: 400 }, (_, i) => [`${i % 23}/f${i}.txt`, "x\n".repeat(i % 9)]),
       ),
@@ -109,7 +103,7 @@ describe("Grep", () => {
   });
 
   test("files with matches come newest first, ties by path", async () => {
-    plant({ "old.txt": "x", "new.txt": "x", "b/tie.txt": "x", "a/tie.txt": "x" });
+    workspace.plant({ "old.txt": "x", "new.txt": "x", "b/tie.txt": "x", "a/tie.txt": "x" });
     const at = (name: string, seconds: number) =>
       utimesSync(workspace.path(name), seconds, seconds);
     at("old.txt", 1_000);
@@ -121,7 +115,7 @@ describe("Grep", () => {
   });
 
   test("an empty answer names ignored and binary files that would have matched", async () => {
-    plant({
+    workspace.plant({
       ".gitignore": "dist/\n*.log\n",
       "dist/out.js": "needle\n",
       "a.log": "needle\n",
@@ -147,7 +141,11 @@ describe("Grep", () => {
   });
 
   test("a path or a glob that names an ignored place searches it", async () => {
-    plant({ ".gitignore": "dist/\n", "dist/out.js": "needle\n", "dist/sub/x.js": "needle\n" });
+    workspace.plant({
+      ".gitignore": "dist/\n",
+      "dist/out.js": "needle\n",
+      "dist/sub/x.js": "needle\n",
+    });
     const registry = registryHere();
     const files = async (input: { path?: string; glob?: string }) => {
       const { structuredContent } = await registry.call("Grep", { pattern: "needle", ...input });
@@ -189,7 +187,7 @@ describe("Grep", () => {
   });
 
   test("ignore files with hostile lines do no harm", async () => {
-    plant({
+    workspace.plant({
       ".gitignore": `${"{".repeat(50_000)}\n${"[".repeat(9_000)}\n*.log\n`,
       "a.log": "x\n",
       "a.txt": "x\n",
@@ -214,7 +212,7 @@ describe("Grep", () => {
 
 describe("searches of hostile trees", () => {
   test("links are not followed, wherever they lead", async () => {
-    plant({ "a/x.txt": "needle\n" });
+    workspace.plant({ "a/x.txt": "needle\n" });
     symlinkSync("..", workspace.path("a/up"));
     symlinkSync("x.txt", workspace.path("a/link.txt"));
     symlinkSync("/etc", workspace.path("a/etc"));
@@ -227,7 +225,7 @@ describe("searches of hostile trees", () => {
   });
 
   test.skipIf(process.platform === "win32")("FIFOs are never opened", async () => {
-    plant({ "x.txt": "needle\n" });
+    workspace.plant({ "x.txt": "needle\n" });
     execFileSync("mkfifo", [workspace.path("pipe"), workspace.path(".gitignore")]);
     const registry = registryHere();
     expect(shown(await registry.call("Grep", { pattern: "needle" }))).toEqual(["x.txt"]);
@@ -257,8 +255,8 @@ describe("searches of hostile trees", () => {
   test("nesting of 1,000 directories is searched to its end", async () => {
     const deepest = "d/".repeat(1_000);
     mkdirSync(workspace.path(deepest), { recursive: true });
-    for (const depth of [1, 500, 999]) plant({ [`${"d/".repeat(depth)}b.txt`]: "x\n" });
-    plant({ [`${deepest}c.txt`]: "needle\n" });
+    for (const depth of [1, 500, 999]) workspace.plant({ [`${"d/".repeat(depth)}b.txt`]: "x\n" });
+    workspace.plant({ [`${deepest}c.txt`]: "needle\n" });
     const result = await registryHere().call("Grep", { pattern: "needle", output_mode: "count" });
     expect(shown(result)).toEqual([`${deepest}c.txt:1`, "[1 match in 1 file]"]);
   });
@@ -267,7 +265,7 @@ describe("searches of hostile trees", () => {
     const folder = workspace.path("many");
     mkdirSync(folder);
     for (let i = 0; i < 100_000; i += 1) closeSync(openSync(join(folder, `f${i}`), "w"));
-    plant({ "many/needle": "needle\n" });
+    workspace.plant({ "many/needle": "needle\n" });
     const registry = registryHere();
     expect(shown(await registry.call("Grep", { pattern: "needle" }))).toEqual(["many/needle"]);
     const glob = await registry.call("Glob", { pattern: "f*" });
@@ -284,7 +282,7 @@ describe("searches of hostile trees", () => {
         Buffer.from([0xff, 0xfe]),
       ]);
       writeFileSync(name, "needle\n");
-      plant({ "line\nbreak.txt": "needle\n" });
+      workspace.plant({ "line\nbreak.txt": "needle\n" });
       const result = await registryHere().call("Grep", {
         pattern: "needle",
         output_mode: "content",
@@ -302,7 +300,11 @@ describe("searches of hostile trees", () => {
   test.skipIf(process.platform === "win32")(
     "what may not be read is reported, and the rest is searched",
     async () => {
-      plant({ "open.txt": "needle\n", "shut.txt": "needle\n", "closed/x.txt": "needle\n" });
+      workspace.plant({
+        "open.txt": "needle\n",
+        "shut.txt": "needle\n",
+        "closed/x.txt": "needle\n",
+      });
       if (process.getuid?.() === 0) chmodSync(workspace.root, 0o755);
       chmodSync(workspace.path("shut.txt"), 0);
       chmodSync(workspace.path("closed"), 0);
@@ -322,7 +324,7 @@ describe("searches of hostile trees", () => {
   );
 
   test("files that are cut short or deleted meanwhile are never fatal", async () => {
-    plant(
+    workspace.plant(
       Object.fromEntries(
         Array.from({ length: 200 }, (_, i) => [`f${i}.txt`, "needle\n".repeat(20_000)]),
       ),
@@ -344,7 +346,7 @@ describe("searches of hostile trees", () => {
     const descriptor = openSync(file, "r+");
     ftruncateSync(descriptor, 1024 * 1024 * 1024);
     closeSync(descriptor);
-    plant({ "other.txt": "needle\n" });
+    workspace.plant({ "other.txt": "needle\n" });
     const before = process.memoryUsage().rss;
     const named = await registryHere().call("Grep", { pattern: "needle", path: file });
     expect(shown(named)[0]).toContain("longer than");
@@ -358,7 +360,9 @@ describe("aborted searches", () => {
   test("settle at once, and their threads stop", async () => {
     const line = `${"lorem ipsum dolor ".repeat(8)}\n`;
     const content = line.repeat(60_000);
-    plant(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`${i}.txt`, content])));
+    workspace.plant(
+      Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`${i}.txt`, content])),
+    );
     const registry = registryHere();
     const times: number[] = [];
     for (let round = 0; round < 10; round += 1) {
@@ -401,7 +405,7 @@ describe("Glob", () => {
   });
 
   test("takes absolute patterns, and patterns in a directory", async () => {
-    plant({ "src/a.ts": "", "src/deep/b.ts": "", "c.ts": "" });
+    workspace.plant({ "src/a.ts": "", "src/deep/b.ts": "", "c.ts": "" });
     const registry = registryHere();
     const find = async (input: { pattern: string; path?: string }) =>
       (texts(await registry.call("Glob", input))[0] ?? "").split("\n").toSorted();
@@ -417,7 +421,11 @@ describe("Glob", () => {
   });
 
   test("finds ignored files only where the pattern spells out their directory", async () => {
-    plant({ ".gitignore": "node_modules/\n", "node_modules/p/index.js": "", "index.js": "" });
+    workspace.plant({
+      ".gitignore": "node_modules/\n",
+      "node_modules/p/index.js": "",
+      "index.js": "",
+    });
     const registry = registryHere();
     expect(shown(await registry.call("glob", { pattern: "**/*.js" }))).toEqual(["index.js"]);
     expect(shown(await registry.call("glob", { pattern: "node_modules/**/*.js" }))).toEqual([
@@ -432,7 +440,13 @@ describe("Glob", () => {
 
 describe("ls", () => {
   test("draws the tree by name, without what git ignores", async () => {
-    plant({ ".gitignore": "*.log\n", "b.txt": "", "a/x.txt": "", "a/y.log": "", ".env": "" });
+    workspace.plant({
+      ".gitignore": "*.log\n",
+      "b.txt": "",
+      "a/x.txt": "",
+      "a/y.log": "",
+      ".env": "",
+    });
     const registry = registryHere();
     expect(await registry.call("ls", { path: ".", recursive: true })).toEqual({
       content: [
@@ -455,7 +469,7 @@ describe("ls", () => {
   });
 
   test("refuses files, and suggests names for what is not there", async () => {
-    plant({ "src/a.txt": "" });
+    workspace.plant({ "src/a.txt": "" });
     const registry = registryHere();
     const file = await registry.call("ls", { path: "src/a.txt" });
     expect(file.error).toEqual({
@@ -484,7 +498,11 @@ describe("every searching tool", () => {
   });
 
   test("hidden files are searched by the claude set and not by the classic one", async () => {
-    plant({ ".hidden/a.txt": "needle\n", ".git/config": "needle\n", "b.txt": "needle\n" });
+    workspace.plant({
+      ".hidden/a.txt": "needle\n",
+      ".git/config": "needle\n",
+      "b.txt": "needle\n",
+    });
     const registry = registryHere();
     const grep = await registry.call("Grep", { pattern: "needle" });
     expect(shown(grep)[0]?.split("\n").toSorted()).toEqual([".hidden/a.txt", "b.txt"]);

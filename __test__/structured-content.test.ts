@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createSdkMcpServer, tool } from "./support/unasked";
 import { connectClient } from "./support/mcp-clients";
 import { texts } from "./support/results";
+import { PNG } from "./support/pictures";
 import { useRegistries } from "./support/registries";
 import { useWorkspace } from "./support/workspace";
 import { workingCalls } from "./support/working-calls";
@@ -10,10 +11,6 @@ import type { CallResult } from "../index.js";
 const workspace = useWorkspace();
 const newRegistry = useRegistries(workspace);
 
-const PNG = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==",
-  "base64",
-);
 const NOTEBOOK = JSON.stringify({
   cells: [{ cell_type: "code", id: "c", metadata: {}, outputs: [], source: ["one"] }],
   metadata: {},
@@ -28,7 +25,7 @@ function registryWith(options: object = {}) {
   workspace.write("a.txt", "one\nmore\n");
   workspace.write("b.txt", "one one\n");
   workspace.write("a.ipynb", NOTEBOOK);
-  workspace.write("a.png", PNG);
+  workspace.write("a.png", Buffer.from(PNG, "base64"));
   workspace.write("binary", "one\0");
   workspace.write(".hidden", "lost");
   workspace.write("sub/c.txt", "x\n");

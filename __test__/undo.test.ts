@@ -1,29 +1,13 @@
 import { chmodSync, existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { ToolError, createToolRegistry } from "./support/unasked";
+import { rejectionOf } from "./support/misuse.js";
 import { texts } from "./support/results";
+import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace";
 
 const workspace = useWorkspace();
 
-function registryOf(options = {}) {
-  return createToolRegistry({
-    projectPath: workspace.root,
-    toolsets: ["claude", "classic"],
-    ...options,
-  });
-}
-
-/** How a promise was refused: the type of its error and its message. */
-async function refusal(promise: Promise<unknown>): Promise<{ type: string; message: string }> {
-  const error = await promise.then(
-    () => new Error("it was not refused"),
-    (reason) => reason,
-  );
-  expect(error).toBeInstanceOf(ToolError);
-  const { type, message } = error as ToolError;
-  return { type, message };
-}
+const registryOf = useRegistries(workspace);
 
 describe("undo", () => {
   test("a changed file gets its old bytes back, its mode included", async () => {
@@ -60,7 +44,7 @@ describe("undo", () => {
     ] as const) {
       await registry.call("Write", { file_path: path, content }, { toolUseId });
     }
-    expect(await refusal(registry.undo("first"))).toEqual({
+    expect(await rejectionOf(registry.undo("first"))).toEqual({
       type: "StaleFileError",
       message: `\`${path}\` has changed since call \`first\` wrote it, and was left as it is; undo call \`second\` first`,
     });
@@ -72,7 +56,7 @@ describe("undo", () => {
     await registry.call("Read", { file_path: path });
     await registry.call("Write", { file_path: path, content: "ours" }, { toolUseId: "third" });
     writeFileSync(path, "theirs");
-    expect((await refusal(registry.undo("third"))).type).toBe("StaleFileError");
+    expect((await rejectionOf(registry.undo("third"))).type).toBe("StaleFileError");
     expect(readFileSync(path, "utf8")).toBe("theirs");
     // Refused is not forgotten.
     writeFileSync(path, "ours");
@@ -96,10 +80,12 @@ describe("undo", () => {
       registry.call("write_file", { path: name, content: "x" }, { toolUseId: "id", sessionId });
     await write("a", "one");
     await write("b", "two");
-    expect((await refusal(registry.undo("id"))).type).toBe("NothingToUndo");
+    expect((await rejectionOf(registry.undo("id"))).type).toBe("NothingToUndo");
     await registry.undo("id", { sessionId: "two" });
     expect(readdirSync(workspace.root)).toEqual(["a"]);
-    expect((await refusal(registry.undo("id", { sessionId: "two" }))).type).toBe("NothingToUndo");
+    expect((await rejectionOf(registry.undo("id", { sessionId: "two" }))).type).toBe(
+      "NothingToUndo",
+    );
   });
 
   test("a later change of another session is named with its session", async () => {
@@ -111,7 +97,7 @@ describe("undo", () => {
     };
     await change("two", "first");
     await change("three", "second");
-    const { message } = await refusal(registry.undo("id", { sessionId: "first" }));
+    const { message } = await rejectionOf(registry.undo("id", { sessionId: "first" }));
     expect(message).toContain("undo call `id` of session `second` first");
   });
 
@@ -120,7 +106,7 @@ describe("undo", () => {
     for (const name of ["a", "b"])
       await registry.call("write_file", { path: name, content: "x" }, { toolUseId: "id" });
     writeFileSync(workspace.path("a"), "changed");
-    const { type, message } = await refusal(registry.undo("id"));
+    const { type, message } = await rejectionOf(registry.undo("id"));
     expect(type).toBe("StaleFileError");
     expect(message).toContain(`taken back before that: \`${workspace.path("b")}\``);
     expect(readdirSync(workspace.root)).toEqual(["a"]);
@@ -137,11 +123,11 @@ describe("undo", () => {
   test("what is no id, and a closed registry, are refused", async () => {
     const registry = registryOf();
     // @ts-expect-error an id is a string
-    expect((await refusal(registry.undo(1))).type).toBe("InvalidOptions");
+    expect((await rejectionOf(registry.undo(1))).type).toBe("InvalidOptions");
     // @ts-expect-error so is a session's
-    expect((await refusal(registry.undo("a", { sessionId: 1 }))).type).toBe("InvalidOptions");
+    expect((await rejectionOf(registry.undo("a", { sessionId: 1 }))).type).toBe("InvalidOptions");
     await registry.close();
-    expect((await refusal(registry.undo("a"))).type).toBe("RegistryClosed");
+    expect((await rejectionOf(registry.undo("a"))).type).toBe("RegistryClosed");
   });
 
   test("two undos of one call at once restore the file once", async () => {

@@ -7,6 +7,7 @@ import { digest } from "./digest.mjs";
 import { checkGenerated, writeGenerated } from "./generate.mjs";
 import { otherNodes, otherNodesRunHere } from "./node-versions.mjs";
 import { setup } from "./setup.mjs";
+import { runVitest } from "./slowest-files.mjs";
 
 const cargo = (...args) => run("cargo", args);
 const clippy = (...features) =>
@@ -49,12 +50,12 @@ const STEPS = [
   {
     name: "node",
     about: "vitest on Node",
-    run: ({ quick }) => runTool("vitest", ["run", ...(quick ? withoutSlow : [])]),
+    run: ({ quick }, note) => runVitest(quick ? withoutSlow : [], note),
   },
   {
     name: "bun",
     about: "vitest on Bun",
-    run: () => runTool("vitest", ["run"], { runtime: [bunPath(), "--bun"] }),
+    run: (_options, note) => runVitest([], note, { runtime: [bunPath(), "--bun"] }),
   },
   { name: "smoke", about: "loads, works and exits on each runtime", run: smoke },
   {
@@ -174,13 +175,14 @@ async function outcome({ name, about, run: action }, options) {
   console.log(`\n=== ${name}: ${about}`);
   const started = Date.now();
   let error;
+  let slowest = [];
   try {
-    await action(options);
+    await action(options, (files) => (slowest = files));
   } catch (caught) {
     error = caught;
     console.error(error.message);
   }
-  return { name, about, error, took: Date.now() - started };
+  return { name, about, error, slowest, took: Date.now() - started };
 }
 
 function summarize(results) {
@@ -189,6 +191,9 @@ function summarize(results) {
     console.log(
       `${error ? "FAILED" : "ok    "}  ${name.padEnd(12)} ${seconds(took).padStart(8)}  ${about}`,
     );
+  }
+  for (const { name, slowest } of results) {
+    if (slowest.length > 0) console.log(`\nthe slowest files of ${name}:\n${slowest.join("\n")}`);
   }
   const failed = results.filter(({ error }) => error);
   if (failed.length === 0) return;

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { afterEach } from "vitest";
 
 /** One answer of the model: calls of tools, or the last word. */
 export type Turn = { name: string; id: string; input: unknown }[] | string;
@@ -133,4 +134,17 @@ function blocksOf(turn: Turn): { block: object; delta: object }[] {
     block: { type: "tool_use", id, name, input: {} },
     delta: { type: "input_json_delta", partial_json: JSON.stringify(input) },
   }));
+}
+
+/** Starts models, and closes them after each test. */
+export function useModels() {
+  const models: LoopbackMessagesApi[] = [];
+  afterEach(async () => {
+    await Promise.all(models.splice(0).map((model) => model.close()));
+  });
+  return async (...turns: Turn[]): Promise<LoopbackMessagesApi> => {
+    const model = await LoopbackMessagesApi.start(turns);
+    models.push(model);
+    return model;
+  };
 }

@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
 
 /** One row of ripgrep's answer. */
@@ -44,14 +46,33 @@ export function rowsOf(output: Buffer): RipgrepRow[] {
   });
 }
 
-/** The files that ripgrep stopped searching because they are binary from some byte on. */
-export function stoppedOf(output: Buffer): { file: string; binaryFrom: number }[] {
+/** A file that was searched up to the byte from which on it is binary. */
+export interface PartlySearched {
+  file: string;
+  binaryFrom: number;
+}
+
+/**
+ * The files that ripgrep stopped searching after it had shown some of their rows, of the output that
+ * `rowsOf` reads. It says so only where one of the rows is a match. A match over several lines may have
+ * the binary byte in it: ripgrep shows the context before it, then drops the match without a word.
+ */
+export function partlySearchedOf(output: Buffer, root: string): PartlySearched[] {
   const warning =
     /^(?:\.\/)?(.*): WARNING: stopped searching binary file after match \(found "\\0" byte around offset (\d+)\)$/gm;
-  return [...output.toString("utf8").matchAll(warning)].map(([, file = "", offset]) => ({
-    file,
-    binaryFrom: Number(offset),
-  }));
+  const warned = new Map(
+    [...output.toString("utf8").matchAll(warning)].map(([, file = "", offset]) => [
+      file,
+      Number(offset),
+    ]),
+  );
+  const rows = rowsOf(output);
+  const matching = new Set(rows.flatMap(({ file, context }) => (context ? [] : [file])));
+  return [...new Set(rows.map(({ file }) => file))].flatMap((file) => {
+    if (warned.has(file)) return [{ file, binaryFrom: warned.get(file) as number }];
+    if (matching.has(file)) return [];
+    return [{ file, binaryFrom: readFileSync(join(root, file)).indexOf(0) }];
+  });
 }
 
 /** The counts of `rg -c --null --with-filename`. */

@@ -25,6 +25,10 @@ export class Workspace {
     return file;
   }
 
+  plant(files: Record<string, string | Uint8Array>): void {
+    for (const [name, content] of Object.entries(files)) this.write(name, content);
+  }
+
   delete(name: string): void {
     rmSync(this.path(name), { recursive: true, force: true });
   }

@@ -20,7 +20,7 @@ use toolwright::{
     tools::ToolSet,
 };
 
-use crate::test_bed::TestBed;
+use crate::test_bed::{TestBed, kind};
 
 /// A bed whose questions come out here, one after the other.
 struct Asking {
@@ -65,10 +65,6 @@ impl Asking {
 
 fn yes() -> ConfirmationAnswer {
     ConfirmationAnswer { approved: true, ..ConfirmationAnswer::default() }
-}
-
-fn kind(output: &ToolOutput) -> Option<ErrorKind> {
-    output.error.as_ref().map(|it| it.kind)
 }
 
 fn rules(bed: &TestBed, change: impl FnOnce(&mut PolicyConfig)) {

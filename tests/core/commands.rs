@@ -9,7 +9,7 @@ use std::{
 };
 
 use pretty_assertions::assert_eq;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolwright::{
     error::ErrorKind,
@@ -18,39 +18,18 @@ use toolwright::{
     tool::ToolOutput,
 };
 
-use crate::test_bed::TestBed;
-
-fn kind(output: &ToolOutput) -> Option<ErrorKind> {
-    output.error.as_ref().map(|error| error.kind)
-}
-
-fn facts(output: &ToolOutput) -> &Value {
-    output.meta.get("toolwright/command").unwrap()
-}
+use crate::{
+    marked_processes::{NOBODY, alive, marker},
+    test_bed::{TestBed, command_facts as facts, kind},
+};
 
 async fn bash(bed: &TestBed, command: &str) -> ToolOutput {
     bed.call("Bash", json!({ "command": command })).await
 }
 
-/// Processes whose command line holds a marker that no other test uses.
-fn alive(marker: &str) -> usize {
-    fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| fs::read(entry.unwrap().path().join("cmdline")).ok())
-        .filter(|line| String::from_utf8_lossy(line).contains(marker))
-        .count()
-}
-
-/// A number that makes a `sleep` one of this test alone.
-fn marker() -> String {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    format!("9{:07}{:03}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
-}
-
 async fn gone(marker: &str, within: Duration) -> bool {
     let started = Instant::now();
-    while alive(marker) > 0 {
+    while !alive(marker).is_empty() {
         if started.elapsed() > within {
             return false;
         }
@@ -195,7 +174,7 @@ async fn a_command_that_takes_too_long_is_stopped_and_what_it_said_is_kept() {
         (ErrorKind::ShellTimeout, "Command timed out after 1000ms")
     );
     assert!(output.joined_text().ends_with("Output:\nbefore\n"), "{output:?}");
-    assert_eq!(alive(&marker), 0);
+    assert_eq!(alive(&marker), NOBODY);
 }
 
 #[tokio::test]
@@ -205,7 +184,7 @@ async fn a_command_that_ignores_term_is_killed_after_its_grace() {
     let command = format!("trap '' TERM; echo x; while :; do sleep {marker}; done");
     let output = bed.call("Bash", json!({ "command": command, "timeout": 1_000 })).await;
     assert_eq!(kind(&output), Some(ErrorKind::ShellTimeout));
-    assert_eq!((facts(&output)["signal"].as_str(), alive(&marker)), (Some("SIGKILL"), 0));
+    assert_eq!((facts(&output)["signal"].as_str(), alive(&marker)), (Some("SIGKILL"), NOBODY));
 }
 
 #[tokio::test]
@@ -225,7 +204,7 @@ async fn what_outlives_the_shell_is_stopped_whatever_it_did_to_get_away() {
         let started = Instant::now();
         let output = bash(&bed, &format!("echo said; {}", escape.replace('M', &marker))).await;
         assert!(started.elapsed() < Duration::from_secs(4), "{escape}");
-        assert_eq!((kind(&output), alive(&marker)), (None, 0), "{escape}");
+        assert_eq!((kind(&output), alive(&marker)), (None, NOBODY), "{escape}");
         let text = output.joined_text();
         assert!(text.starts_with("said\n[exit code 0]\n["), "{escape}: {text}");
         assert!(text.contains("outlived the shell and w"), "{escape}: {text}");
@@ -247,7 +226,7 @@ async fn five_hundred_children_end_with_their_command() {
     let output = bed.call("Bash", json!({ "command": command, "timeout": 3_000 })).await;
     assert!(started.elapsed() < Duration::from_secs(9));
     assert!(output.joined_text().starts_with("started"), "{output:?}");
-    assert_eq!(alive(&marker), 0);
+    assert_eq!(alive(&marker), NOBODY);
 }
 
 /// Runs a command until it has made the file `started`, and tells how long it went on after that.
@@ -314,7 +293,7 @@ async fn a_silent_command_is_stopped_where_the_host_wants_it() {
         output.joined_text().starts_with("x\ny\n[no output for 1000 ms, so it was stopped]"),
         "{output:?}"
     );
-    assert_eq!((&facts(&output)["stoppedFor"], alive(&marker)), (&json!("idle"), 0));
+    assert_eq!((&facts(&output)["stoppedFor"], alive(&marker)), (&json!("idle"), NOBODY));
 }
 
 #[tokio::test]
@@ -407,13 +386,13 @@ async fn without_a_supervisor_commands_run_and_say_that_they_are_not_contained()
     for escape in ["sleep M &", "setsid sleep M &", "(setsid bash -c 'sleep M & exit' & exit)"] {
         let marker = marker();
         let output = bash(&bed, &escape.replace('M', &marker)).await;
-        assert_eq!((kind(&output), alive(&marker)), (None, 0), "{escape}");
+        assert_eq!((kind(&output), alive(&marker)), (None, NOBODY), "{escape}");
     }
     let marker = marker();
     let started = Instant::now();
     let command = format!("setsid sleep {marker} & sleep {marker}");
     let output = bed.call("Bash", json!({ "command": command, "timeout": 300 })).await;
-    assert_eq!((kind(&output), alive(&marker)), (Some(ErrorKind::ShellTimeout), 0));
+    assert_eq!((kind(&output), alive(&marker)), (Some(ErrorKind::ShellTimeout), NOBODY));
     assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(fs::read_dir(bed.temporary()).unwrap().count(), 0);
 }

@@ -2,13 +2,9 @@
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
-use toolwright::{error::ErrorKind, tool::ToolOutput};
+use toolwright::error::ErrorKind;
 
-use crate::test_bed::TestBed;
-
-fn kind(output: &ToolOutput) -> Option<ErrorKind> {
-    output.error.as_ref().map(|error| error.kind)
-}
+use crate::test_bed::{TestBed, kind};
 
 async fn read(bed: &TestBed, path: &std::path::Path) {
     let output = bed.call("Read", json!({ "file_path": path })).await;

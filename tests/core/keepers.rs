@@ -1,16 +1,16 @@
 //! Commands that turn against the processes that watch over them: they are ended in their time all the
 //! same, what is said of them is true, and whoever comes next is served.
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use toolwright::{error::ErrorKind, process::TaskState, tool::ToolOutput};
 
-use crate::test_bed::TestBed;
+use crate::{
+    marked_processes::{NOBODY, alive, marker},
+    test_bed::{TestBed, command_facts as facts},
+};
 
 /// Sets `$s` to the supervisor's id: the parent of the keeper, which is the shell's parent.
 const SUPERVISOR: &str = "read -r _ _ _ s _ < /proc/$PPID/stat; ";
@@ -19,27 +19,6 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 fn bed() -> TestBed {
     TestBed::with_processes(|it| it.grace = Duration::from_millis(200))
-}
-
-/// A number that makes a `sleep` one of this test alone.
-fn marker() -> String {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    format!("8{:07}{:03}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// The processes of a test, but for those that only have their entry left to be taken note of.
-fn alive(marker: &str) -> Vec<String> {
-    fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| fs::read(entry.unwrap().path().join("cmdline")).ok())
-        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-        .filter(|line| line.contains(marker))
-        .collect()
-}
-
-fn facts(output: &ToolOutput) -> &Value {
-    output.meta.get("toolwright/command").unwrap()
 }
 
 async fn bash(bed: &TestBed, command: &str, timeout: u32) -> ToolOutput {
@@ -76,7 +55,7 @@ async fn a_command_that_stops_those_who_watch_is_ended_in_its_time() {
         assert_eq!(error.kind, ErrorKind::ShellTimeout, "{attack}: {output:?}");
         assert_eq!(error.message, "Command timed out after 1500ms", "{attack}");
         assert_eq!(facts(&output)["survivingProcesses"], 0, "{attack}: {output:?}");
-        assert_eq!(alive(&marker), Vec::<String>::new(), "{attack}");
+        assert_eq!(alive(&marker), NOBODY, "{attack}");
         serves(&bed).await;
     }
 }
@@ -111,7 +90,7 @@ async fn a_command_that_kills_those_who_watch_leaves_nobody_and_is_told_as_what_
         let output = bash(&bed, &command, 60_000).await;
         assert!(started.elapsed() < LIMIT, "{attack}");
         // At once, and not some time after the answer.
-        assert_eq!(alive(&marker), Vec::<String>::new(), "{attack}: {output:?}");
+        assert_eq!(alive(&marker), NOBODY, "{attack}: {output:?}");
         let error = output.error.as_ref().unwrap();
         assert_eq!(error.kind, ErrorKind::ShellExecution, "{attack}");
         let text = output.joined_text();
@@ -149,7 +128,7 @@ async fn a_task_whose_keeper_is_killed_has_failed_and_nothing_of_it_is_left() {
         )),
         "{text}"
     );
-    assert_eq!(alive(&marker), Vec::<String>::new());
+    assert_eq!(alive(&marker), NOBODY);
     let task = bed.pipeline.sessions.tasks().find(id).unwrap();
     assert_eq!(task.state(), TaskState::Failed);
 }
@@ -168,7 +147,7 @@ async fn a_task_that_stops_its_keeper_can_be_stopped() {
     let text = bed.call("TaskStop", json!({ "task_id": id })).await.joined_text();
     assert!(text.starts_with(&format!("task `{id}` stopped")), "{text}");
     assert!(!text.contains("is not gone yet"), "{text}");
-    assert_eq!(alive(&marker), Vec::<String>::new());
+    assert_eq!(alive(&marker), NOBODY);
     serves(&bed).await;
 }
 

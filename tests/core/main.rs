@@ -12,6 +12,7 @@ mod editing;
 mod hooks;
 #[cfg(target_os = "linux")]
 mod keepers;
+mod marked_processes;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]

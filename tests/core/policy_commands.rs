@@ -22,6 +22,10 @@ pub(crate) fn engine_in_mode(policy: &serde_json::Value, mode: PermissionMode) -
     PolicyEngine::new(PolicySources { layers, mode, places, tools: catalogue().into() }).unwrap()
 }
 
+pub(crate) fn action(policy: &serde_json::Value, tool: &str, params: &serde_json::Value) -> Action {
+    engine(policy).evaluate(tool, params).action
+}
+
 fn check(policy: &serde_json::Value, table: &[(&str, Action)]) {
     let engine = engine(policy);
     let mut wrong = Vec::new();

@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use toolwright::{
     policy::{
-        Action::{self, Allow, Ask, Deny},
+        Action::{Allow, Ask, Deny},
         Layer,
         LintKind::{self, Shadowed, TooBroad, UnknownTool, WithoutEffect},
         Origin, PermissionMode, PolicyConfig, PolicyEngine, PolicyPlaces, PolicySources, Question,
@@ -16,11 +16,7 @@ use toolwright::{
     tools::catalogue,
 };
 
-use crate::policy_commands::{engine, engine_in_mode};
-
-fn action(policy: &Value, tool: &str, params: &Value) -> Action {
-    engine(policy).evaluate(tool, params).action
-}
+use crate::policy_commands::{action, engine, engine_in_mode};
 
 /// Rules as text, and the same as objects. Each object alone means what all the texts mean.
 fn both_forms() -> Vec<(Vec<&'static str>, Vec<Value>)> {

@@ -14,15 +14,11 @@ use toolwright::{
     tools::catalogue,
 };
 
-use crate::policy_commands::{engine, engine_in_mode};
+use crate::policy_commands::{action, engine, engine_in_mode};
 
 /// What the built-in tool of that name says of itself.
 pub(crate) fn kind(tool: &str) -> ToolKind {
     catalogue().find(tool).map(|it| it.kind).unwrap_or_default()
-}
-
-fn action(policy: &Value, tool: &str, params: &Value) -> Action {
-    engine(policy).evaluate(tool, params).action
 }
 
 fn layered(layers: &[(Layer, Value)]) -> PolicyEngine {

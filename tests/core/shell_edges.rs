@@ -8,17 +8,13 @@ use toolwright::{
     error::ErrorKind,
     pipeline::{CallOptions, Limits},
     process::{NoSupervisor, ProcessSettings},
-    tool::{Backlog, Progress, ProgressSink, ToolOutput},
+    tool::{Backlog, Progress, ProgressSink},
 };
 
-use crate::test_bed::TestBed;
+use crate::test_bed::{TestBed, command_facts, kind};
 
 async fn bash(bed: &TestBed, command: &str) -> String {
     bed.call("Bash", json!({ "command": command })).await.joined_text()
-}
-
-fn kind(output: &ToolOutput) -> Option<ErrorKind> {
-    output.error.as_ref().map(|error| error.kind)
 }
 
 /// The ways in which commands are run: beneath the supervisor, and without it.
@@ -171,7 +167,7 @@ async fn what_is_left_out_is_said_to_be_where_it_is() {
     let bed = TestBed::new();
     let output = bed.call("Bash", json!({ "command": "seq 1 100000" })).await;
     assert!(output.joined_text().contains("; the full output is in `"));
-    let file = output.meta.get("toolwright/command").unwrap()["outputFile"].as_str().unwrap();
+    let file = command_facts(&output)["outputFile"].as_str().unwrap();
     for (tool, input) in [
         ("Grep", json!({ "pattern": "^54321$", "path": file, "output_mode": "content" })),
         ("grep", json!({ "pattern": "^54321$", "directory": file })),

@@ -1,12 +1,12 @@
 //! What a shell makes of a command's text, and what it says of it: the same as without us, byte for byte.
 
-use std::{collections::BTreeMap, fs, process::Command};
+use std::{collections::BTreeMap, fs, os::unix::process::CommandExt as _, process::Command};
 
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use toolwright::session::{Environment, EnvironmentRules};
 
-use crate::test_bed::TestBed;
+use crate::test_bed::{TestBed, command_facts};
 
 /// Texts in which something of ours would show, or whose meaning it would change.
 const TEXTS: [&str; 60] = [
@@ -75,14 +75,33 @@ const TEXTS: [&str; 60] = [
 /// What bash itself says, and its exit code.
 fn alone(bed: &TestBed, text: &str) -> (String, Option<i32>) {
     let script = "exec 2>&1; exec -a bash bash -c \"$0\" bash";
-    let output = Command::new("/bin/bash")
+    let mut command = Command::new("/bin/bash");
+    command
         .args(["-c", script, text])
         .current_dir(bed.root())
         .env_clear()
-        .envs([("PATH", "/usr/bin:/bin"), ("SHLVL", "0")])
-        .output()
-        .unwrap();
+        .envs([("PATH", "/usr/bin:/bin"), ("SHLVL", "0")]);
+    reset_signals(&mut command);
+    let output = command.output().unwrap();
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+}
+
+/// Resets all signals, as is done for our commands. A test run that was started with `&` ignores SIGINT, its
+/// programs inherit that, and a shell lists signals that were ignored when it started among its traps.
+#[expect(unsafe_code, reason = "between fork and exec there is no safe interface")]
+fn reset_signals(command: &mut Command) {
+    // SAFETY: the closure makes system calls alone, all of which may be made there, and takes no lock.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in 1..=64 {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            let mut none = std::mem::MaybeUninit::uninit();
+            libc::sigemptyset(none.as_mut_ptr());
+            libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+            Ok(())
+        });
+    }
 }
 
 #[tokio::test]
@@ -96,7 +115,7 @@ async fn a_shell_says_of_a_text_what_it_says_without_us() {
     });
     for text in TEXTS {
         let output = bed.call("shell", json!({ "command": text })).await;
-        let facts = output.meta.get("toolwright/command").unwrap();
+        let facts = command_facts(&output);
         let code = facts["exitCode"].as_i64().and_then(|it| i32::try_from(it).ok());
         // Of a text that says nothing, a person is shown the end instead.
         let silent = facts["outputBytes"] == 0;
@@ -144,7 +163,7 @@ async fn where_a_command_went_is_known_and_where_its_programs_went_does_not_coun
             ..toolwright::pipeline::CallOptions::default()
         };
         let output = bed.call_with("Bash", json!({ "command": command }), options).await;
-        let facts = output.meta.get("toolwright/command").unwrap();
+        let facts = command_facts(&output);
         assert_eq!(facts["cwd"], format!("{root}{place}"), "{command}: {output:?}");
     }
 }

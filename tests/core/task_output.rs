@@ -10,12 +10,12 @@ use toolwright::{
     tool::ToolOutput,
 };
 
-use crate::test_bed::TestBed;
+use crate::test_bed::{TestBed, command_facts};
 
 async fn start(bed: &TestBed, command: &str) -> String {
     let input = json!({ "command": command, "run_in_background": true });
     let output = bed.call("Bash", input).await;
-    output.meta.get("toolwright/command").unwrap()["taskId"].as_str().unwrap().to_owned()
+    command_facts(&output)["taskId"].as_str().unwrap().to_owned()
 }
 
 async fn read(bed: &TestBed, id: &str) -> ToolOutput {
@@ -141,7 +141,7 @@ async fn a_task_is_unknown_to_every_session_but_its_own() {
     let command = "echo secret; until [ -e go ]; do sleep 0.02; done";
     let background = json!({ "command": command, "run_in_background": true });
     let started = call("one", "Bash", background).await;
-    let facts = started.meta.get("toolwright/command").unwrap();
+    let facts = command_facts(&started);
     let (id, file) = (facts["taskId"].as_str().unwrap(), facts["outputFile"].as_str().unwrap());
     bed.pipeline.sessions.tasks().find(id).unwrap().output_beyond(0).await;
     for tool in ["TaskOutput", "TaskStop"] {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use toolwright::{
     confirm::MessageBus,
+    error::ErrorKind,
     pipeline::{CallOptions, Limits, Pipeline, ToolCall},
     policy::{PermissionMode, PolicyEngine, PolicyPlaces, PolicySources},
     process::{ProcessSettings, TaskManager},
@@ -99,4 +100,14 @@ impl TestBed {
     ) -> ToolOutput {
         self.pipeline.call(ToolCall { name: name.to_owned(), input }, options).await
     }
+}
+
+/// Why a call failed, if it did.
+pub(crate) fn kind(output: &ToolOutput) -> Option<ErrorKind> {
+    output.error.as_ref().map(|error| error.kind)
+}
+
+/// What the answer to a command says of it as data.
+pub(crate) fn command_facts(output: &ToolOutput) -> &Value {
+    output.meta.get("toolwright/command").unwrap()
 }

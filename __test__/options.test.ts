@@ -1,0 +1,90 @@
+// The options of a registry: which are refused and why, and what limits do.
+import { describe, expect, test } from "vitest";
+import { thrownBy } from "./support/misuse.js";
+import { EVERY_SET, useRegistries } from "./support/registries.js";
+import { failure, texts } from "./support/results.js";
+import { ToolRegistry, createToolRegistry } from "./support/unasked.js";
+import { useWorkspace } from "./support/workspace.js";
+
+const workspace = useWorkspace();
+const registryHere = useRegistries(workspace, { toolsets: EVERY_SET });
+
+describe("options", () => {
+  test.each<[string, object, string]>([
+    ["an option that is not there yet", { mcpServers: {} }, "unknown option `mcpServers`"],
+    ["a misspelt option", { projectpath: "/" }, "unknown option `projectpath`"],
+    ["an unknown option that is a function", { plugins: () => {} }, "unknown option `plugins`"],
+    ["an unknown limit", { limits: { depth: 1 } }, "unknown option `depth`"],
+    [
+      "an unknown tool set",
+      { toolsets: ["nope"] },
+      "no tool set is named `nope`; there are `claude`",
+    ],
+    ["a tool set that is no list", { toolsets: "claude" }, "option `toolsets`: expected an array"],
+    ["a workspace that is not there", { projectPath: "/nowhere/at/all" }, "`/nowhere/at/all`"],
+    ["a workspace that is a file", { projectPath: process.execPath }, "cannot be used"],
+    ["a workspace that is a number", { projectPath: 5 }, "option `projectPath`: expected a string"],
+    ["a root that is not there", { additionalDirectories: ["/nowhere"] }, "`/nowhere`"],
+    ["a name that is a number", { serverName: 5 }, "option `serverName`: expected a string"],
+    [
+      "NaN as a limit",
+      { limits: { callTimeoutMs: Number.NaN } },
+      "option `limits.callTimeoutMs`: expected an integer",
+    ],
+    [
+      "a negative limit",
+      { limits: { callTimeoutMs: -1 } },
+      "option `limits.callTimeoutMs`: expected an integer",
+    ],
+    [
+      "a limit beyond 32 bits",
+      { limits: { callTimeoutMs: 2 ** 32 } },
+      "option `limits.callTimeoutMs`: expected an integer",
+    ],
+    [
+      "a negative size",
+      { limits: { maxResultBytes: -1 } },
+      "option `limits.maxResultBytes`: expected an integer",
+    ],
+    [
+      "a function as a known option",
+      { toolsets: () => [] },
+      "option `toolsets`: expected an array",
+    ],
+    ["a BigInt", { limits: { callTimeoutMs: 1n } }, "cannot be written as JSON"],
+  ])("refuses %s", (_what, options, cause) => {
+    const refused = thrownBy(() => createToolRegistry(options));
+    expect(refused.type).toBe("InvalidOptions");
+    expect(refused.message).toContain(cause);
+  });
+
+  test.each([null, 5, "claude"])("refuses %s in place of options", (options) => {
+    expect(thrownBy(() => new ToolRegistry(options as never)).type).toBe("InvalidOptions");
+  });
+
+  test("an option that is undefined is an option not given", () => {
+    const registry = createToolRegistry({
+      toolsets: undefined,
+      limits: undefined,
+      version: undefined,
+    } as never);
+    expect(registry.names()).toEqual(createToolRegistry().names());
+  });
+
+  test("a limit on results cuts at a line and says so", async () => {
+    const registry = registryHere({ limits: { maxResultBytes: 1_000 } });
+    const result = await registry.call("diagnostic_echo", { text: "0123456789\n", repeat: 200 });
+    const [shown = "", note] = texts(result);
+    expect(shown).toMatch(/^(0123456789\n)+$/);
+    expect(shown.length).toBeLessThanOrEqual(1_000);
+    expect(shown.length).toBeGreaterThan(700);
+    expect(note).toMatch(/^\[result cut: \d+ of 2200 bytes of text are shown; /);
+  });
+
+  test("a limit on time ends a call", async () => {
+    const registry = registryHere({ limits: { callTimeoutMs: 20 } });
+    expect(await registry.call("diagnostic_sleep", { ms: 600_000 })).toEqual(
+      failure("TimeoutError", "the call was stopped after its limit of 20 ms"),
+    );
+  });
+});
