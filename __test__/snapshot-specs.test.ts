@@ -8,7 +8,7 @@ interface Spec {
 
 // What programs are told of the answers' data is in lib/generated/tool-outputs.d.ts.
 const specs = (JSON.parse(toolSpecs()) as (Spec & { outputSchema: unknown })[]).map(
-  ({ outputSchema: _, ...spec }): Spec => spec,
+  ({ outputSchema: _outputSchema, ...spec }): Spec => spec,
 );
 
 // What a model is told decides how well it uses a tool: a change has to be seen in review.
