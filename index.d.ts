@@ -51,10 +51,10 @@ export type * from "./lib/types/results";
 export type * from "./lib/types/schemas";
 export type * from "./lib/types/tasks";
 
-/** A set of built-in tools. `diagnostic` holds tools that check a host's wiring. */
+/** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
 export type ToolsetName = "claude" | "classic" | "diagnostic";
 
-/** The cause of a failure. Stable: branch on it. */
+/** The cause of a failure. These names are stable, so programs can branch on them. */
 export type ErrorType =
   | "ValidationError"
   | "UnknownTool"
@@ -94,44 +94,44 @@ export type ErrorType =
   | "TodoError";
 
 /**
- * All that this package throws: for a misuse of the API, and for an aborted call (then `type` is
- * `"Cancelled"`, `name` is `"AbortError"` and `cause` the signal's reason). A tool that fails is not an
- * exception but a result with `isError`.
+ * The only error that this package throws: for a misuse of the API, and for an aborted call. After an abort
+ * `type` is `"Cancelled"`, `name` is `"AbortError"` and `cause` is the signal's reason. A tool that fails
+ * does not throw: its result has `isError`.
  */
 export declare class ToolError extends Error {
-  /** An error of a cause that the package knows, such as a handler may throw. */
+  /** Makes an error with a known cause. A handler may throw one to choose the type of its error result. */
   constructor(type: ErrorType, message: string, options?: ErrorOptions);
-  /** The cause; branch on it. */
+  /** The cause, for programs to branch on. */
   readonly type: ErrorType;
-  /** The same as `type`. */
+  /** The same as `type`, where Node's own errors have it. */
   readonly code: ErrorType;
-  /** How to allow what was refused, where that is the reason. */
+  /** For a refused call: why it was refused and how to allow it. */
   readonly details?: RefusalDetails;
 }
 
-/** The result of an invocation: text for the model, text for the person. */
+/** The result of an invocation: a text for the model and one for the person. */
 export interface ToolResult {
   llmContent: string;
   returnDisplay: string;
   error?: CallError;
 }
 
-/** News of a running call. */
+/** A progress report of a running call. */
 export type ToolProgress =
   | { type: "start"; tool: string; toolUseId: string }
   | { type: "output"; text: string }
   | { type: "step"; progress: number; total?: number; message?: string }
   | { type: "end"; tool: string; toolUseId: string; elapsedMs: number; isError: boolean };
 
-/** What a tool's handler gets beside its input. */
+/** The second argument of a tool's handler. */
 export interface ToolContext {
   readonly toolUseId: string;
   readonly sessionId: string;
-  /** Aborted when the caller aborts, the time is up or the registry is closed. */
+  /** Aborted when the caller aborts, the call times out or the registry is closed. */
   readonly signal?: AbortSignal;
   /** Shows a piece of output while the tool runs. Set when the call comes through a registry. */
   readonly updateOutput?: (text: string) => void;
-  /** Tells how far the work has come. Set when the call comes through a registry. */
+  /** Reports how much of the work is done. Set when the call comes through a registry. */
   readonly reportProgress?: (step: {
     progress: number;
     total?: number | undefined;
@@ -140,8 +140,8 @@ export interface ToolContext {
 }
 
 /**
- * What a handler may answer: content blocks, `llmContent` with `returnDisplay`, a plain text, or any
- * other value, which is shown as JSON. A handler that throws makes an error result of its message.
+ * What a handler may return: content blocks, `llmContent` with `returnDisplay`, a string, or any other
+ * value, which is shown as JSON. If a handler throws, the message becomes an error result.
  */
 export type HandlerAnswer =
   | {
@@ -162,61 +162,61 @@ export type HandlerAnswer =
   | void
   | object;
 
-/** MCP's hints about a tool. */
+/** Hints about a tool's behaviour, as the Model Context Protocol defines them. */
 export interface ToolAnnotations {
-  /** A title for people. */
+  /** A name for people to read. */
   title?: string | undefined;
-  /** It changes nothing. */
+  /** The tool changes nothing. */
   readOnlyHint?: boolean | undefined;
-  /** It may destroy something. */
+  /** The tool may delete or overwrite something. */
   destructiveHint?: boolean | undefined;
-  /** The same call made twice does no more than made once. */
+  /** Repeating a call with the same input has no further effect. */
   idempotentHint?: boolean | undefined;
-  /** It deals with what is outside of the machine, such as the web. */
+  /** The tool works with things outside of this machine, such as the web. */
   openWorldHint?: boolean | undefined;
 }
 
-/** What a tool leaves behind. */
+/** What effect a tool has on its surroundings. Policy derives the risk of a call from it. */
 export type SideEffect = "none" | "read-only" | "mutating" | "network" | "blocking" | "spawns";
 
-/** What a tool may say about itself beyond name, description and input. */
+/** Optional properties of a tool beside its name, description and input. */
 export interface ToolExtras {
-  /** A title for people. */
+  /** A name for people to read. */
   title?: string | undefined;
-  /** Hints for MCP clients. */
+  /** Hints about the tool's behaviour, which MCP clients get as well. */
   annotations?: ToolAnnotations | undefined;
-  /** Derived from `annotations` where it is not given. */
+  /** By default derived from `annotations`. */
   sideEffect?: SideEffect | undefined;
   /** How long one call may run; by default `limits.callTimeoutMs` of the registry. */
   timeoutMs?: number | undefined;
   /**
-   * Whether an agent host that lets its model search for tools shows this one from the beginning
-   * (`_meta["anthropic/alwaysLoad"]` in MCP's list). Default: true; where there are hundreds, `false` for
-   * those that are seldom needed.
+   * Whether an agent host that lets its model search for tools shows this one from the start
+   * (`_meta["anthropic/alwaysLoad"]` in MCP's list). Default: true. With hundreds of tools, set it to
+   * `false` for those that are rarely needed.
    */
   alwaysLoad?: boolean | undefined;
 }
 
-/** A tool as the agent hosts take it: what `tool` makes. */
+/** A tool in the form that agent hosts accept. `tool` returns one. */
 export interface SdkTool<TInput = unknown> extends ToolExtras {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: InputSchema;
-  /** Does the work. */
+  /** Runs the tool. A Zod schema is applied to `args` first. */
   handler(args: TInput, context: ToolContext): Promise<HandlerAnswer>;
 }
 
-/** A tool as a host may register it: made by `tool`, by that of the Claude Agent SDK, or plain. */
+/** A tool that a host may register: made by our `tool`, by the Claude Agent SDK's, or a plain object. */
 export interface HostTool<TInput = unknown> extends ToolExtras {
   readonly name: string;
   readonly description?: string | undefined;
-  /** JSON Schema, the simple form, a Zod schema or a shape of them. */
+  /** JSON Schema, the simple form, a Zod schema or an object of Zod schemas. */
   readonly inputSchema?: JsonSchema | StandardSchema | undefined;
-  /** Does the work. */
+  /** Runs the tool. It gets its own copy of the validated input. */
   handler(args: TInput, context: ToolContext): HandlerAnswer | Promise<HandlerAnswer>;
 }
 
-/** A tool of a registry: an `SdkTool` and a `DeclarativeTool` at once. */
+/** A tool of a registry, which is both an `SdkTool` and a `DeclarativeTool`. */
 export interface RegisteredTool<
   TInput = unknown,
   Structured = Record<string, unknown>,
@@ -224,23 +224,23 @@ export interface RegisteredTool<
   readonly displayName: string;
   readonly source: ToolSource;
   readonly schema: { name: string; description: string; parameters: InputSchema };
-  /** Calls the tool through its registry, as `call` does. */
+  /** Calls the tool through its registry, like `call`. */
   handler(
     args: TInput,
     context?: Pick<CallOptions, "toolUseId" | "sessionId" | "signal">,
   ): Promise<CallResult<Structured>>;
-  /** A call of the tool that has not run. People are asked about it over `messageBus`, or the registry's. */
+  /** Describes a call before it runs. People are asked about it over `messageBus`, or the registry's bus. */
   createInvocation(params: TInput, messageBus?: MessageBus): ToolInvocation<TInput>;
 }
 
-/** What `get` and `list` give: the very object that was registered, or one for a built-in tool. */
+/** What `get` and `list` return: the registered object itself, or one for a built-in tool. */
 export type AnyTool = RegisteredTool | HostTool | DeclarativeTool;
 
 /** A tool that describes each call before it runs. */
 export interface DeclarativeTool<TParams = unknown> extends ToolExtras {
   readonly name: string;
   readonly displayName?: string | undefined;
-  /** Where `schema` has none. */
+  /** Used if `schema` has no description. */
   readonly description?: string | undefined;
   readonly schema: {
     name?: string | undefined;
@@ -248,8 +248,8 @@ export interface DeclarativeTool<TParams = unknown> extends ToolExtras {
     parameters?: JsonSchema | undefined;
   };
   /**
-   * Makes an invocation of one call: of its checked input when the call is made, and of the input as it
-   * came when `ToolRegistry.createInvocation` describes one. `messageBus` is the registry's.
+   * Makes the invocation of one call. `params` is the validated input when the call is made, and the
+   * unchecked one when `ToolRegistry.createInvocation` describes it. `messageBus` is the registry's.
    */
   createInvocation(
     params: TParams,
@@ -257,18 +257,18 @@ export interface DeclarativeTool<TParams = unknown> extends ToolExtras {
   ): DeclaredInvocation | Promise<DeclaredInvocation>;
 }
 
-/** What a declarative tool makes of one call. What it leaves out, or cannot say, is said for it. */
+/** One call of a declarative tool. The registry provides the descriptions that are missing or throw. */
 export interface DeclaredInvocation {
-  /** One line for a person: what the call is about to do. */
+  /** One line for a person that says what the call will do. */
   getDescription?(): string;
-  /** The files and resources it will touch. */
+  /** The files and resources that the call will touch. */
   toolLocations?(): string[];
   /**
-   * The tool's own word on the call, asked before any call runs: what a person is to confirm, or `false`.
-   * Policy stands above it. A call that policy denies is not even made; where policy asks, the person is
-   * shown these details, and is asked as well when there are none; what a rule, a default, a mode or a hook
-   * allows runs without a question. The tool itself can only refuse: a call whose `shouldConfirmExecute`
-   * throws, answers anything else or takes longer than the call may does not run, whatever is allowed.
+   * Returns what a person has to confirm, or `false`. It is called before every call, but policy decides
+   * first. A call that policy denies never gets here. If policy asks, the person is asked in any case, and
+   * sees these details if there are some. A call that a rule, a default, a mode or a hook allows runs
+   * without a question. The tool itself can only refuse: if this throws, returns anything else, or takes
+   * longer than the call's timeout, the call does not run.
    */
   shouldConfirmExecute?(
     signal: AbortSignal,
@@ -279,39 +279,39 @@ export interface DeclaredInvocation {
   ): Promise<ToolResult> | ToolResult;
 }
 
-/** What a declarative tool wants to have confirmed; further fields are handed on to whoever is asked. */
+/** What a declarative tool wants to have confirmed. Further fields are passed on to the listener. */
 export type DeclaredConfirmation =
   | DeclaredConfirmationDetails
   | (DeclaredConfirmationDetails & Record<string, unknown>);
 
-/** The details of a tool's own question. `toolName` and what tells calls apart are filled in by us. */
+/** The details of a tool's own question. The registry fills in `toolName` and the ids of the call. */
 export interface DeclaredConfirmationDetails extends Partial<ToolCallConfirmationDetails> {
   /**
-   * Told, where somebody was asked, how that ended. The call waits for it after a yes, and does not run
-   * when it throws.
+   * Called with the outcome if somebody was asked. After an approval the call waits for it, and does not
+   * run if it throws.
    */
   onConfirm?(outcome: ConfirmationSettled["outcome"]): Promise<void> | void;
 }
 
-/** One object: a tool whose input is described in the simple form. */
+/** Defines a tool from one object, with an input schema in the simple form. */
 export declare function tool<const Schema extends SimpleSchema>(
   config: ToolConfig<Schema, SimpleOutput<Schema>>,
 ): SdkTool<SimpleOutput<Schema>>;
-/** One object: a tool with a schema of Zod, such as `z.object({ … })`. */
+/** Defines a tool from one object, with a Zod schema such as `z.object({ … })`. */
 export declare function tool<Schema extends StandardSchema>(
   config: ToolConfig<Schema, SchemaOutput<Schema>>,
 ): SdkTool<SchemaOutput<Schema>>;
-/** One object: a tool with a shape of Zod schemas. */
+/** Defines a tool from one object, with a Zod shape: an object of Zod schemas. */
 export declare function tool<Shape extends Record<string, StandardSchema>>(
   config: ToolConfig<Shape, ShapeOutput<Shape>>,
 ): SdkTool<ShapeOutput<Shape>>;
-/** One object: a tool with JSON Schema, or without parameters. */
+/** Defines a tool from one object, with JSON Schema or without parameters. */
 export declare function tool<TInput = Record<string, unknown>>(
   config: Omit<ToolConfig<JsonSchema, TInput>, "inputSchema"> & {
     inputSchema?: JsonSchema | undefined;
   },
 ): SdkTool<TInput>;
-/** The positional form of the Claude Agent SDK, with a Zod shape. */
+/** Defines a tool with the arguments of the Claude Agent SDK's `tool`, with a Zod shape. */
 export declare function tool<Shape extends Record<string, StandardSchema>>(
   name: string,
   description: string,
@@ -323,7 +323,7 @@ export declare function tool<Shape extends Record<string, StandardSchema>>(
   extras?: ToolExtras,
 ): SdkTool<ShapeOutput<Shape>>;
 
-/** What `tool` takes as one object. */
+/** The definition of a tool as one object, for `tool`. */
 export interface ToolConfig<Schema, TInput> extends ToolExtras {
   name: string;
   description?: string | undefined;
@@ -331,14 +331,14 @@ export interface ToolConfig<Schema, TInput> extends ToolExtras {
   handler: (args: TInput, context: ToolContext) => HandlerAnswer | Promise<HandlerAnswer>;
 }
 
-/** An in-process MCP server of a few tools. */
+/** Makes an in-process MCP server from a few tools, without a registry. */
 export declare function createSdkMcpServer(options: {
   name: string;
-  /** By default `"1.0.0"`. */
+  /** Default: `"1.0.0"`. */
   version?: string | undefined;
-  /** What the client's model is told about the tools as a whole. */
+  /** A text about the tools as a whole for the client's model. */
   instructions?: string | undefined;
-  /** As in `ToolRegistryOptions`. */
+  /** Whether results have `structuredContent`; see `ToolRegistryOptions`. */
   structuredContent?: boolean | undefined;
   tools?: readonly (HostTool | DeclarativeTool)[] | undefined;
 }): McpSdkServerConfig;
@@ -352,41 +352,41 @@ export interface RegisteredToolInfo {
   readonly title: string;
   readonly description: string;
   readonly source: ToolSource;
-  /** The set of a built-in tool. */
+  /** The set that a built-in tool belongs to. */
   readonly toolset?: ToolsetName;
-  /** The server of an MCP tool. */
+  /** The server that an MCP tool belongs to. */
   readonly serverName?: string;
-  /** Other names it answers to. */
+  /** Other names under which it can be called. */
   readonly aliases?: readonly string[];
   readonly inputSchema: InputSchema;
   readonly annotations: ToolAnnotations;
   readonly sideEffect: SideEffect;
   readonly risk: "none" | "low" | "medium" | "high" | "critical";
-  /** What `isAllowed` says of it. */
+  /** The result of `isAllowed` for this tool. */
   readonly allowed: boolean;
   /** True when the host has switched it off. */
   readonly disabled: boolean;
 }
 
-/** What `initialize` and `reloadPlugins` found. */
+/** What `initialize` found: how many tools there are, and rules of the policy that name no tool. */
 export interface ToolRegistrationResult {
   readonly success: boolean;
   readonly toolCount: number;
   readonly errors: readonly { source: string; toolName?: string; message: string }[];
 }
 
-/** A call that has been described and has not run. */
+/** A call that can be described before it runs. */
 export interface ToolInvocation<TParams = unknown> {
   readonly toolName: string;
   readonly params: TParams;
-  /** One line for a person: what the call is about to do, whether or not it may. */
+  /** One line for a person that says what the call would do, even if it will be refused. */
   getDescription(): string;
-  /** The files and resources it will touch, or would. */
+  /** The files and resources that the call would touch, even if it will be refused. */
   toolLocations(): string[];
   /**
    * What a person would have to confirm first, or `false`. Rejects with the `ToolError` of a call that is
-   * denied or whose tool is switched off. Nobody is asked by it, and no hook; what is wrong with the input
-   * is told by `execute`.
+   * denied or whose tool is disabled. It asks no person and runs no hook. Errors in the input are reported
+   * by `execute`.
    */
   shouldConfirmExecute(signal?: AbortSignal): Promise<ToolCallConfirmationDetails | false>;
   /** Runs the call. Rejects only when the signal is aborted. */
@@ -394,133 +394,133 @@ export interface ToolInvocation<TParams = unknown> {
 }
 
 /**
- * Carries confirmation requests to whoever listens, and answers back to whoever asked. A request that
- * nobody listens to, or whose listener throws, is refused at once.
+ * Carries confirmation requests to listeners, and their answers back. A request that nobody listens to, or
+ * whose listener throws, is refused at once.
  */
 export declare class MessageBus {
   /**
-   * Asks, and resolves with the answer. Rejects with a `ToolError`: `ConfirmationTimeout`, `Cancelled`, or
-   * `PolicyDenied` when nobody could be asked. By default it waits 60 seconds.
+   * Asks the listeners, and resolves with the answer. Rejects with a `ToolError`: `ConfirmationTimeout`,
+   * `Cancelled`, or `PolicyDenied` when nobody could be asked. Default of `timeout`: 60,000 ms.
    */
   requestConfirmation(
     details: ToolCallConfirmationDetails,
     abortSignal?: AbortSignal,
     timeout?: number,
   ): Promise<boolean>;
-  /** Answers a request; `false` when none waits for the answer, as for a second one. */
+  /** Answers a request. Returns `false` if no request waits for this answer, such as after a first one. */
   respondToConfirmation(response: ConfirmationResponse): boolean;
-  /** Ends a request as cancelled; `false` when there is none. */
+  /** Ends a request as cancelled. Returns `false` if there is no such request. */
   cancelRequest(id: string): boolean;
 
-  /** Has a function hear of every request, or of every one that is settled. */
+  /** Calls a function for every request, or for every request that is settled. */
   on(event: "request", listener: (request: ConfirmationRequest) => void): this;
   on(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
-  /** The same for the next one alone. */
+  /** Like `on`, but only for the next event. */
   once(event: "request", listener: (request: ConfirmationRequest) => void): this;
   once(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
-  /** Takes a function off again. */
+  /** Removes a listener that `on` or `once` added. */
   off(event: "request", listener: (request: ConfirmationRequest) => void): this;
   off(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
-  /** How many functions listen. */
+  /** The number of listeners for an event. */
   listenerCount(event: "request" | "settled"): number;
-  /** Takes all functions off, of one event or of both. */
+  /** Removes all listeners for one event, or for both. */
   removeAllListeners(event?: "request" | "settled"): this;
 }
 
-/** Brings output into the shape that a model or a person reads. */
+/** Shortens and cleans output for a model or a person. */
 export declare class OutputFormatter {
-  /** Cuts an output to its limits, and says in its last line how much is left out. */
+  /** Cuts an output to the given limits. Its last line then says how much was left out. */
   static truncate(
     output: string,
     config?: { maxChars?: number | undefined; maxLines?: number | undefined },
   ): { content: string; truncated: boolean; omitted?: string };
-  /** Without escape sequences and blank ends. */
+  /** Removes escape sequences, and blanks at the beginning and the end. */
   static formatForLLM(output: string): string;
-  /** With characters escaped that could act on a terminal, turn the reading direction around or hide. */
+  /** Escapes characters that could control a terminal, change the reading direction or are invisible. */
   static formatForDisplay(output: string): string;
 }
 
-/** A file that is as it was before a call. */
+/** A file that `undo` has brought back to the state before a call. */
 export interface UndoneChange {
   path: string;
   action: "restored" | "removed";
 }
 
-/** What comes with a call. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** The id the model gave the call. */
+  /** The id that the model gave the call. */
   toolUseId?: string | undefined;
-  /** The conversation the call belongs to; state such as what was read is kept by it. */
+  /** The conversation that the call belongs to. State, such as which files were read, is kept for each. */
   sessionId?: string | undefined;
   /** Ends the call early; the promise then rejects with a `ToolError` of type `"Cancelled"`. */
   signal?: AbortSignal | undefined;
-  /** Hears of the running call. The result comes after the last piece of news. */
+  /** Called with the progress of the running call. The promise settles after the last report. */
   onProgress?: ((news: ToolProgress) => void) | undefined;
 }
 
-/** How a registry is made; all of it may be left out. */
+/** Options of a registry. All of them are optional. */
 export interface ToolRegistryOptions {
   /** The workspace: file tools stay inside it. Default: the current directory. */
   projectPath?: string | undefined;
   /** Further directories that file tools may touch. */
   additionalDirectories?: readonly string[] | undefined;
-  /** Which built-in tools there are: `["claude"]` for `createToolRegistry`, none for `new ToolRegistry`. */
+  /** The sets of built-in tools. Default: `["claude"]` for `createToolRegistry`, none for `new ToolRegistry`. */
   toolsets?: readonly ToolsetName[] | undefined;
   /** The MCP server's name; part of `mcp__<server>__<tool>`. Default: `"toolwright"`. */
   serverName?: string | undefined;
-  /** The MCP server's version. */
+  /** The MCP server's version. Default: that of this package. */
   version?: string | undefined;
-  /** What an MCP client's model is told about the tools as a whole; where the workspace is follows it. */
+  /** A text about the tools as a whole for an MCP client's model. The path of the workspace is appended. */
   instructions?: string | undefined;
   /**
-   * Whether answers over MCP, and those of tools' `handler`, carry `structuredContent`, and `tools/list` an
-   * `outputSchema` that it fits. Default: false, because Claude's hosts show a model the data in place of
-   * the text. The data of tools that answer with a text, such as `Read`, then hold it as `text`; where data
-   * were too large or a hook keeps them back, the `text` is all they are. `call` always gives the data.
+   * Whether results over MCP, and those of a tool's `handler`, have `structuredContent`, and `tools/list`
+   * the matching `outputSchema`. Default: false, because Claude's hosts then show the model the data instead
+   * of the text. If true, the data of tools that answer with a text, such as `Read`, contain it as `text`.
+   * Data that are too large, or suppressed by a hook, are reduced to `text`. `call` always returns the data.
    */
   structuredContent?: boolean | undefined;
-  /** Rules for what may run, what is asked and what is denied. */
+  /** Rules that allow calls, deny them, or have a person asked about them. */
   policy?: PolicyConfig | undefined;
   /**
-   * What happens to calls that no rule decides. By default tools that only look run, and everything else
-   * is asked for on `messageBus`; with nobody there it is refused. A host that asks by itself, as an agent
-   * host does, sets `"bypassPermissions"`: deny and ask rules hold there too.
+   * What happens to calls that no rule decides. By default read-only tools run, and everything else asks on
+   * `messageBus`, and is refused if nobody listens. A host that asks its user itself, as an agent host does,
+   * sets `"bypassPermissions"`; deny and ask rules still apply there.
    */
   permissionMode?: PermissionMode | undefined;
   /** Rules that allow, such as `"Write"`, `"Bash(git status:*)"` or `"mcp__github__*"`. */
   allowedTools?: readonly string[] | undefined;
   /**
-   * Rules that deny, such as `"Bash(rm:*)"`. A tool named alone is switched off: it is not told to a model
-   * either. The same tool in other sets is denied.
+   * Rules that deny, such as `"Bash(rm:*)"`. A tool's name alone disables the tool, so that models do not
+   * see it either. The same tool in other sets is denied.
    */
   disallowedTools?: readonly string[] | undefined;
-  /** Takes rules from `.toolwright/policy.json` of the project. Default: `false`. */
+  /** Whether to read rules from `.toolwright/policy.json` of the project. Default: `false`. */
   trustProject?: boolean | undefined;
-  /** The user's own rules; `false` for none. Default: `~/.config/toolwright/policy.json`. */
+  /** The file with the user's own rules; `false` for none. Default: `~/.config/toolwright/policy.json`. */
   userPolicyFile?: string | false | undefined;
   /**
-   * Whether `Write` and `Edit` (and their kin) need a file to have been read in the session, and
-   * `Write` the file to be still as it was read. Default: `true`.
+   * Whether tools that change files, such as `Write` and `Edit`, require that the file was read in the
+   * session, and `Write` also that it has not changed since. Default: `true`.
    */
   readBeforeWrite?: boolean | undefined;
-  /** Where confirmation requests go; by default a bus of the registry's own. */
+  /** Where confirmation requests go. Default: a new bus for this registry. */
   messageBus?: MessageBus | undefined;
-  /** What is asked before and after calls, in the form of the Claude Agent SDK. */
+  /** Functions and commands that run before and after calls, in the form of the Claude Agent SDK. */
   hooks?: Hooks | undefined;
-  /** What calls may take. */
+  /** Limits on time and size of calls. */
   limits?:
     | {
         /** How long a person has to answer a confirmation request. Default: 60,000 ms. */
         confirmationTimeoutMs?: number | undefined;
-        /** How long a call may run. Default: 600,000 ms; commands have limits of their own. */
+        /** How long a call may run. Default: 600,000 ms; commands have their own limits. */
         callTimeoutMs?: number | undefined;
-        /** How many bytes of text a result may hold. Default: 4 MiB. */
+        /** How many bytes of text a result may have. Default: 4 MiB. */
         maxResultBytes?: number | undefined;
       }
     | undefined;
   /**
-   * Variables that commands get beside the host's environment, whatever their names. Entries of `PATH` that
-   * depend on the current directory are left out, as they are of the host's own.
+   * Variables for commands, in addition to the host's environment. No name is filtered out. Entries of
+   * `PATH` that depend on the current directory are removed, as they are from the host's own `PATH`.
    */
   env?: Readonly<Record<string, string | undefined>> | undefined;
   /** How commands are run. */
@@ -532,44 +532,44 @@ export interface ToolRegistryOptions {
          */
         path?: string | undefined;
         /**
-         * The program `toolwright-supervisor`, by its absolute path. Default: beside the addon, or beside
-         * the executable of this process. Linux alone.
+         * The absolute path of the program `toolwright-supervisor`. Default: beside the addon, or beside
+         * the executable of this process. Only used on Linux.
          */
         supervisorPath?: string | undefined;
         /**
          * Names of variables that commands may see although they look like secrets. The environment is
-         * that of the moment when the registry was made.
+         * copied when the registry is made.
          */
         allowEnv?: readonly string[] | undefined;
-        /** What becomes of a command that reaches its time: it ends (the default), or goes on as a task. */
+        /** What happens to a command that times out: it ends (the default), or continues as a task. */
         onTimeout?: "stop" | "background" | undefined;
         /** How long processes have between SIGTERM and SIGKILL. Default: 2,000 ms. */
         graceMs?: number | undefined;
-        /** Stops a foreground command that says nothing for so long. Default: never. */
+        /** Stops a foreground command that prints nothing for this long. Default: never. */
         idleTimeoutMs?: number | undefined;
-        /** How many bytes of a command's output are kept in its file. Default: 128 MiB. */
+        /** How many bytes of a command's output its file may hold. Default: 128 MiB. */
         maxOutputFileBytes?: number | undefined;
       }
     | undefined;
 }
 
-/** What comes with the calls of a turn. */
+/** Options of `executeTools`, which apply to all calls of the turn. */
 export interface TurnOptions<Format extends keyof TurnResults = "anthropic"> extends Omit<
   CallOptions,
   "toolUseId"
 > {
-  /** Whose format the results take. Default: `"anthropic"`. */
+  /** The format of the results. Default: `"anthropic"`. */
   format?: Format | undefined;
-  /** Lets calls that only look run side by side with their neighbours that only look. */
+  /** Runs neighbouring calls of read-only tools in parallel. Default: `false`. */
   parallelReads?: boolean | undefined;
 }
 
-/** Any name but those of built-in tools, whose input is known. */
+/** Any name except those of built-in tools, whose input is typed. */
 type OtherName<Name extends string> = Name extends keyof ToolInputs ? never : Name;
 
-/** Judges calls by rules, without running any. */
+/** Judges calls by rules without running them. An engine is immutable. */
 export declare class PolicyEngine {
-  /** Throws a `ToolError` that names the rule that is wrong. */
+  /** Compiles the rules. Throws a `ToolError` that names the rule with a mistake. */
   constructor(
     config: PolicyConfig,
     options?: {
@@ -577,19 +577,19 @@ export declare class PolicyEngine {
       permissionMode?: PermissionMode | undefined;
     },
   );
-  /** What is to be done with a call. */
+  /** Decides whether a call is allowed, denied, or needs a confirmation. */
   evaluate(toolName: string, params?: Record<string, unknown>): PolicyAction;
-  /** The same with its reasons. */
+  /** The decision with its reasons. */
   explain(toolName: string, params?: Record<string, unknown>): PolicyVerdict;
-  /** How much a call of the tool may do, from what the tool is. */
+  /** How much harm a call of the tool could do, judged by the kind of tool alone. */
   getRiskLevel(toolName: string): "low" | "medium" | "high";
-  /** Rules that are shadowed, redundant, without effect, too broad, or about no tool that is built in. */
+  /** Rules that are shadowed, redundant, without effect, too broad, or that name no built-in tool. */
   lint(): PolicyLint[];
   /** The JSON Schema of the policy file. */
   static readonly schema: JsonSchema;
 }
 
-/** A tool of an MCP server: with a handler, or with the client that is connected to the server. */
+/** A tool of an MCP server, with a handler or with the client that is connected to the server. */
 export type McpToolConfig<TInput = Record<string, unknown>> = ToolExtras & {
   serverName: string;
   toolName: string;
@@ -600,9 +600,9 @@ export type McpToolConfig<TInput = Record<string, unknown>> = ToolExtras & {
     | { client: McpToolClient }
   );
 
-/** What is needed of an MCP client to call tools; that of the official SDK fits. */
+/** The part of an MCP client that calls tools. The client of the official SDK fits. */
 export interface McpToolClient {
-  /** Calls a tool of the server. */
+  /** Calls a tool on the server, with the name that the server gave it. */
   callTool(
     params: { name: string; arguments?: Record<string, unknown> },
     resultSchema?: undefined,
@@ -612,45 +612,45 @@ export interface McpToolClient {
 
 /** A registry of tools: every call of every tool takes the same path. */
 export declare class ToolRegistry {
-  /** A registry without built-in tools, unless `toolsets` names some. */
+  /** Makes a registry. It has no built-in tools unless `toolsets` names some. */
   constructor(options?: ToolRegistryOptions);
 
-  /** Where confirmation requests go: answer those it emits as `request`. */
+  /** Where confirmation requests go. Listen to its event `request` to answer them. */
   readonly messageBus: MessageBus;
 
   /**
-   * Loads what is not loaded yet. Built-in tools are there from the start. `errors` also has the rules that
-   * name no tool, so call it when the host's own tools are registered.
+   * Reports how many tools there are, and in `errors` the rules of the policy that name no tool. Call it
+   * after registering the host's own tools. Built-in tools work without it.
    */
   initialize(): Promise<ToolRegistrationResult>;
 
-  /** Adds a tool; one of the same name is replaced. */
+  /** Adds a tool, and replaces one of the same name. */
   register<TInput = Record<string, unknown>>(
     tool: HostTool<TInput> | DeclarativeTool<TInput>,
   ): void;
-  /** Removes a tool; false when there was none of that name. */
+  /** Removes a tool. Returns `false` if there is none of that name. */
   unregister(name: string): boolean;
-  /** The very object that was registered, or a built-in tool. */
+  /** The registered object itself, or an object for a built-in tool. */
   get<Name extends keyof ToolInputs>(
     name: Name,
   ): RegisteredTool<ToolInputs[Name], StructuredContentOf<Name>> | undefined;
   get<T = AnyTool>(name: string): T | undefined;
-  /** Every tool, by name. */
+  /** All tools, sorted by name. */
   list(): AnyTool[];
-  /** Every name, in order. */
+  /** The names of all tools, sorted. */
   names(): string[];
-  /** True when there is a tool of that name or alias. */
+  /** True if there is a tool with that name or alias. */
   hasTool(name: string): boolean;
-  /** How many tools there are. */
+  /** The number of tools, including disabled ones. */
   getToolCount(): number;
-  /** What is known about every tool, by name. */
+  /** Information about every tool, sorted by name. */
   listTools(): RegisteredToolInfo[];
-  /** What is known about a tool, by its name or alias. */
+  /** Information about a tool, found by its name or alias. */
   getToolInfo(name: string): RegisteredToolInfo | undefined;
 
   /** `{ name, description, parameters }` of every tool that is not disabled. */
   getFunctionSchemas(): { name: string; description: string; parameters: InputSchema }[];
-  /** The tools as a provider's API takes them. `strict` asks OpenAI to hold the model to the schema. */
+  /** The tools in a provider's format. `strict` has OpenAI force the model to follow the schema. */
   definitions(format?: undefined, options?: { strict?: boolean | undefined }): Definitions["mcp"];
   definitions<Format extends DefinitionFormat>(
     format: Format,
@@ -658,39 +658,39 @@ export declare class ToolRegistry {
   ): Definitions[Format];
 
   /**
-   * True when a call of which nothing but the tool is known would run without a question: what `explain`
-   * says where no rule about paths, commands or hosts can be asked.
+   * True if a call would run without a question, judged by the tool alone. Rules about paths, commands or
+   * hosts need the input of a call: see `explain`.
    */
   isAllowed(name: string, options?: Pick<CallOptions, "sessionId">): boolean;
-  /** True when the host has switched the tool off. */
+  /** True if the host has disabled the tool. */
   isDisabled(name: string): boolean;
   /**
-   * Switches tools off until `enable`: no definition or listing for models has them, and calls are refused
-   * with `ToolDisabled`. A tool that is registered later under such a name is off as well. `mcp__server__*`
-   * is every tool of a server.
+   * Disables tools until `enable`: they are left out of definitions and listings for models, and calls are
+   * refused with `ToolDisabled`. A tool that is registered later under such a name is disabled too.
+   * `mcp__server__*` names every tool of a server.
    */
   disable(...names: string[]): this;
-  /** Switches on what was switched off, also by `disallowedTools`. Rules that deny it still hold. */
+  /** Enables tools that were disabled, also by `disallowedTools`. Rules that deny them still apply. */
   enable(...names: string[]): this;
-  /** Adds rules that allow, as `allowedTools` does: all of them, or none when one is wrong. */
+  /** Adds rules that allow, like `allowedTools`. If one has a mistake, it throws and adds none. */
   withAllowed(...rules: string[]): this;
-  /** What policy says of a call and why, for each part of it. Nothing runs; wrong input throws. */
+  /** The decision of policy about a call and about each part of it. Nothing runs; wrong input throws. */
   explain(name: string, input?: unknown, options?: Pick<CallOptions, "sessionId">): PolicyVerdict;
-  /** Puts another policy in the place of the `policy` option. One that is wrong throws, and the old one stays. */
+  /** Replaces the option `policy`. If the new one has a mistake, it throws and the old one stays. */
   setPolicy(policy: PolicyConfig | null): this;
-  /** Reads the policy files again. One that is wrong throws, and the old policy stays. */
+  /** Reads the policy files again. If one has a mistake, it throws and the old policy stays. */
   reloadPolicy(): this;
   /** Changes what happens to calls that no rule decides. */
   setPermissionMode(mode: PermissionMode): this;
-  /** Rules that are shadowed, redundant, without effect, too broad, or about no tool that is here. */
+  /** Rules that are shadowed, redundant, without effect, too broad, or that name no tool of the registry. */
   lintPolicy(): PolicyLint[];
 
-  /** Adds a tool of an MCP server the host is connected to. Gives its name, `mcp__<server>__<tool>`. */
+  /** Adds a tool of an MCP server the host is connected to. Returns its name, `mcp__<server>__<tool>`. */
   registerMcpTool<TInput = Record<string, unknown>>(tool: McpToolConfig<TInput>): string;
-  /** Removes MCP tools whose name begins with the prefix; gives how many there were. */
+  /** Removes the MCP tools whose name begins with the prefix, and returns how many there were. */
   unregisterMcpTools(prefix: string): number;
 
-  /** Describes a call before it runs. Throws for an unknown tool; wrong input is told by `execute`. */
+  /** Describes a call before it runs. Throws for an unknown tool; `execute` reports wrong input. */
   createInvocation<Name extends keyof ToolInputs>(
     name: Name,
     params: ToolInputs[Name],
@@ -702,7 +702,7 @@ export declare class ToolRegistry {
     options?: Pick<CallOptions, "toolUseId" | "sessionId">,
   ): ToolInvocation;
 
-  /** Runs a tool. A failure is a result; the promise rejects on misuse of the API or an abort. */
+  /** Runs a tool. If it fails, the result says so; the promise rejects only for misuse or an abort. */
   call<Name extends keyof ToolInputs>(
     name: Name,
     input: ToolInputs[Name],
@@ -715,57 +715,57 @@ export declare class ToolRegistry {
   ): Promise<CallResult>;
 
   /**
-   * Takes back what a call did to files: a changed file gets its old content, a created one is removed.
-   * Rejects with `StaleFileError` when the file has changed since, and with `NothingToUndo` when no
-   * change of that call is kept. A registry keeps the last 10,000 changes, and 128 MiB of old contents.
+   * Undoes what a call did to files: a changed file gets its old content, a created one is removed. Rejects
+   * with `StaleFileError` if the file has changed since, and with `NothingToUndo` if no change of that call
+   * is kept. A registry keeps the last 10,000 changes, and 128 MiB of old contents.
    */
   undo(toolUseId: string, options?: Pick<CallOptions, "sessionId">): Promise<UndoneChange[]>;
 
   /**
-   * Runs the calls of one model turn, one after the other, and gives a result for each, in order. Takes all
-   * that the model answered (`message.content`, `message.tool_calls`, `response.output`, Gemini's parts or
-   * `functionCalls`), nothing included, and leaves out what is no call. A call that cannot be read has an
-   * error in its place, with the id `call_<index>` where it bears none; the others run. When the signal is
-   * aborted, or a person or a hook ends the turn, the calls that remain get errors.
+   * Runs the calls of one model turn, one after the other, and returns a result for each, in order. Pass all
+   * that the model answered: `message.content`, `message.tool_calls`, `response.output`, Gemini's parts or
+   * `functionCalls`, or `null`. Blocks that are not calls are left out. A malformed call gets an error as its
+   * result, with the id `call_<index>` if it has none, and the others run. When the signal is aborted, or a
+   * person or a hook ends the turn, the remaining calls get errors.
    */
   executeTools<Format extends keyof TurnResults = "anthropic">(
     blocks: readonly TurnBlock[] | null | undefined,
     options?: TurnOptions<Format>,
   ): Promise<TurnResults[Format]>;
 
-  /** The tools as an in-process MCP server, for `mcpServers` of either agent host. */
+  /** The tools as an in-process MCP server, for the option `mcpServers` of an agent host. */
   toMcpServerConfig(): McpSdkServerConfig;
-  /** `mcp__<server>__<tool>` of every tool that is not disabled, for `allowedTools` of an agent host. */
+  /** `mcp__<server>__<tool>` for every tool that is not disabled, for `allowedTools` of an agent host. */
   getAllowedToolNames(): string[];
 
   /**
-   * The tasks of all sessions that run, and those that ended last (up to 256), in the order in which they
-   * started. This is the host's view: the tools of a session know its own tasks alone.
+   * The running tasks of all sessions and up to 256 that ended last, in the order in which they started.
+   * This is the host's view: the tools of a session only see its own tasks.
    */
   tasks(): TaskInfo[];
-  /** Has a function hear of every event of tasks, each once. It keeps neither process nor registry alive. */
+  /** Calls a function once for every task event. This keeps neither the process nor the registry alive. */
   on(event: "task", listener: (event: TaskEvent) => void, options?: TaskEventOptions): this;
-  /** Takes a function off again. */
+  /** Removes a listener that `on` added. */
   off(event: "task", listener: (event: TaskEvent) => void): this;
   /**
-   * The events of tasks one after the other; ends when the registry is closed. One that is 16,384 events
-   * behind is given those, and then throws an error that says which it missed.
+   * An async iterator over the task events, which ends when the registry is closed. If it falls 16,384
+   * events behind, it returns those and then throws an error that says which events it missed.
    */
   taskEvents(options?: TaskEventOptions): TaskEventIterator;
 
   /**
-   * Ends every running call and task at once, and removes the files of their output; later calls are
-   * refused. A call that waits for a confirmation or a hook ends too: its request is withdrawn (`settled`
-   * with `"cancelled"`), the hook's signal aborted. Kept when every call has its answer, every process is
-   * gone, and nothing of the host is referred to any more.
+   * Ends every running call and task at once and removes their output files; later calls are refused. A
+   * call that waits for a confirmation or a hook ends too: its request is withdrawn (`settled` with
+   * `"cancelled"`), and the hook's signal is aborted. Resolves when every call has its answer, every process
+   * is gone, and the registry refers to none of the host's objects any more.
    *
-   * A registry that is not closed ends with the garbage collection that finds nobody has it: keep it for
-   * as long as its tasks are to run. Somebody who waits for a call or for `taskEvents()` has it.
+   * A registry that is not closed ends when it is garbage-collected, so keep a reference to it for as long
+   * as its tasks should run. A pending call or `taskEvents()` keeps it alive too.
    */
   close(): Promise<void>;
   /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A registry with the built-in tools of the chosen sets, by default those of Claude Code. */
+/** Makes a registry with the built-in tools of the chosen sets, by default those of Claude Code. */
 export declare function createToolRegistry(options?: ToolRegistryOptions): ToolRegistry;

@@ -80,17 +80,17 @@ describe("handlers that fail", () => {
     [
       "rejects with an object without a prototype",
       () => Promise.reject(Object.create(null)),
-      "the tool threw something without a message",
+      "the tool threw a value without a message",
     ],
     [
       "rejects with an empty error",
       () => Promise.reject(new Error("")),
-      "the tool threw something without a message",
+      "the tool threw a value without a message",
     ],
     [
       "rejects with an error whose message throws",
       () => Promise.reject(new Odd()),
-      "the tool threw something without a message",
+      "the tool threw a value without a message",
     ],
     ["rejects with half a surrogate pair", () => Promise.reject(new Error("x\ud800")), "x\ufffd"],
   ])("one that %s is an error result", async (_how, handler, message) => {
@@ -174,12 +174,12 @@ describe("what handlers answer", () => {
     ["a boolean", false, answered("false")],
     ["a BigInt", 10n, answered("10")],
     ["a symbol", Symbol("s"), answered("Symbol(s)")],
-    ["nothing", undefined, answered("[the tool answered nothing]")],
-    ["null", null, answered("[the tool answered nothing]")],
+    ["nothing", undefined, answered("[the tool returned nothing]")],
+    ["null", null, answered("[the tool returned nothing]")],
     [
       "what is nothing in JSON",
       { toJSON: () => undefined },
-      answered("[the tool answered nothing]"),
+      answered("[the tool returned nothing]"),
     ],
     ["an object", { a: [1] }, answered('{\n  "a": [\n    1\n  ]\n}')],
     ["an array", [1, 2], answered("[\n  1,\n  2\n]")],

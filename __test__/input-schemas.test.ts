@@ -278,7 +278,7 @@ describe("Zod", () => {
     expect(texts(await registry.call("x", { a: 1 }))).toEqual(['{\n  "a": 1\n}']);
   });
 
-  test("a schema of a library that cannot say its JSON Schema is refused", () => {
+  test("a schema of a library that cannot be converted to JSON Schema is refused", () => {
     const field = {
       "~standard": {
         version: 1 as const,
@@ -291,7 +291,7 @@ describe("Zod", () => {
     ).toEqual({
       type: "InvalidTool",
       message:
-        "tool `x`: a valibot schema cannot say its JSON Schema; use Zod 4 or give inputSchema as JSON Schema",
+        "tool `x`: a valibot schema cannot be converted to JSON Schema; use Zod 4 or give inputSchema as JSON Schema",
     });
   });
 });

@@ -146,7 +146,7 @@ describe("an addon that does not load", () => {
     mkdirSync(path);
     const { message } = await failureOf();
     expect(message).toBe(
-      onThisSystem(`\`${path}\` is no file; remove node_modules and install again`),
+      onThisSystem(`\`${path}\` is not a file; remove node_modules and install again`),
     );
   });
 

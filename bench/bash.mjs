@@ -1,4 +1,4 @@
-// What a command costs, against what a host would write with child_process.
+// The cost of a command, compared with child_process, which a host would use otherwise.
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,7 +53,7 @@ bash.task({
   },
 });
 
-/** The least a reader can do: count, and keep nothing. */
+/** The cheapest reader there is: it counts the bytes and keeps none. */
 function readFlood() {
   return new Promise((resolve, reject) => {
     const child = spawn("bash", ["-c", FLOOD], { stdio: ["ignore", "pipe", "inherit"] });
@@ -72,5 +72,5 @@ async function floodThroughBash() {
 }
 
 function checked(bytes) {
-  if (bytes !== 1_450_493_344) throw new Error(`the flood had ${bytes} bytes`);
+  if (bytes !== 1_450_493_344) throw new Error(`expected 1450493344 bytes of output, got ${bytes}`);
 }

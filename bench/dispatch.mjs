@@ -1,4 +1,4 @@
-// What one call costs beyond its work.
+// The overhead of one call: its cost without the work of the tool.
 import { createRequire } from "node:module";
 import { z } from "zod";
 import { createToolRegistry, tool } from "../index.mjs";
@@ -7,7 +7,7 @@ import { PlainRegistry, ZodRegistry, textResult } from "./plain-registry.mjs";
 
 const { yardstick } = createRequire(import.meta.url)("../native/binding.js");
 
-/** The most a native call through the whole path may cost, in bare async calls of the addon. */
+/** How many times longer than a bare async call of the addon a call through the whole path may take. */
 const NATIVE_CALL_BUDGET = 3;
 const WIDTH = 100;
 

@@ -1,4 +1,4 @@
-// What one small change of a file costs, for a small and for a large one.
+// The cost of one small change, in a small file and in a large one.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open, readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ const projectPath = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
 process.once("exit", () => rmSync(projectPath, { recursive: true, force: true }));
 const registry = createToolRegistry({ projectPath, permissionMode: "bypassPermissions" });
 
-/** Source text of about that size with one place in its middle that occurs once. */
+/** Source text of about the given size, with one unique line in its middle. */
 function source(bytes) {
   const lines = [];
   for (let size = 0, n = 0; size < bytes; n += 1) {
@@ -27,7 +27,7 @@ function source(bytes) {
 const PLACE = `    function theOnlyOne(argument) {\n        return argument + 1;\n    }`;
 const CHANGED = `    function theOnlyOne(argument) {\n        return argument + 2;\n    }`;
 const asItIs = (text) => text;
-/** As a model gives it that has lost the indentation. */
+/** The same text without its indentation, as models sometimes write it. */
 const unindented = (text) => text.replaceAll(/^ {4}/gm, "");
 
 async function replaceInJs(file, from, to) {
@@ -39,7 +39,7 @@ async function replaceInJs(file, from, to) {
   );
 }
 
-/** The same, but so that a crash leaves the old or the new file. */
+/** The same, but safe: a crash leaves either the old or the new file. */
 async function replaceAtomicallyInJs(file, from, to) {
   const text = await readFile(file, "utf8");
   if (text.indexOf(from) !== text.lastIndexOf(from)) throw new Error("not the only place");
@@ -52,7 +52,7 @@ async function replaceAtomicallyInJs(file, from, to) {
 
 const indentation = (line) => line.slice(0, line.length - line.trimStart().length);
 
-/** Compares trimmed lines, as several agents do, and indents the new text as the place is. */
+/** Compares trimmed lines, as several agents do, and indents the new text like the old one. */
 async function replaceLinesInJs(file, from, to) {
   const lines = (await readFile(file, "utf8")).split("\n");
   const wanted = from.split("\n").map((line) => line.trim());
@@ -71,7 +71,7 @@ async function replaceNatively(file_path, old_string, new_string) {
   if (result.isError) throw new Error(result.error.message);
 }
 
-/** Changes a file of its own there and back again. */
+/** Makes a contender with its own file, which it changes back and forth. */
 async function contender(name, text, given, replace) {
   const file = join(projectPath, `${edit.tasks.length}-${name.replaceAll(/\W+/g, "-")}.ts`);
   writeFileSync(file, text);
@@ -83,7 +83,7 @@ async function contender(name, text, given, replace) {
   };
   await operation();
   if (readFileSync(file, "utf8") !== text.replace(PLACE, CHANGED)) {
-    throw new Error(`${name} gives another file than the others; they cannot be compared`);
+    throw new Error(`${name} writes a different file than the others, so they cannot be compared`);
   }
   return [name, sequential(operation)];
 }

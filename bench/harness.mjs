@@ -1,13 +1,13 @@
-// Compares contenders for one task in one run. Rounds are interleaved (A B C A B C …), so that a busy
-// moment of the machine hits every contender, and ratios are taken within a round, where it cancels out.
+// Compares contenders for one task in one run. Rounds are interleaved (A B C A B C …), so that a busy moment
+// of the machine affects every contender. Ratios are taken within a round, where it cancels out.
 
-/** How long one sample should last, so that the clock's grain and one garbage collection matter little. */
+/** How long one sample lasts: long enough that the clock's resolution and one collection hardly matter. */
 const SAMPLE_MS = { full: 25, quick: 4 };
 const ROUNDS = { full: 31, quick: 5 };
 const WARM_UP_MS = { full: 150, quick: 20 };
 
 /**
- * One operation after the other.
+ * A contender that runs one operation after the other.
  *
  * @param {() => unknown} operation may be async; every call is awaited
  */
@@ -17,7 +17,7 @@ export function sequential(operation) {
   };
 }
 
-/** Operations that do not wait for each other, `width` at a time. */
+/** A contender that runs `width` operations at the same time. */
 export function concurrent(width, operation) {
   return async (times) => {
     for (let done = 0; done < times; done += width) {
@@ -27,7 +27,7 @@ export function concurrent(width, operation) {
   };
 }
 
-/** Operations that are not async. The results are kept in sight, so that they cannot be optimised away. */
+/** A contender for operations that are not async. It uses the results, so that none is optimised away. */
 export function synchronous(operation) {
   return (times) => {
     let last;
@@ -51,9 +51,9 @@ export class Suite {
    * @param {string} task.title
    * @param {string} task.baseline the contender that the others are measured against
    * @param {Record<string, (times: number) => unknown>} task.contenders
-   * @param {{ contender: string, atMost: number }[]} [task.budgets] the most a ratio may be
-   * @param {number} [task.rounds] how often each contender is measured, where 31 times take too long
-   * @param {number} [task.width] operations that start together: a sample holds a multiple of it
+   * @param {{ contender: string, atMost: number }[]} [task.budgets] the highest ratios that are acceptable
+   * @param {number} [task.rounds] how often each contender is measured, if 31 times take too long
+   * @param {number} [task.width] how many operations start together: a sample has a multiple of it
    * @param {() => unknown} [task.cleanUp]
    */
   task(task) {
@@ -63,7 +63,7 @@ export class Suite {
     this.tasks.push(task);
   }
 
-  /** Runs the tasks in order and gives what was measured. */
+  /** Runs the tasks in order and returns the measurements. */
   async run({ quick = false, onTask = () => {} } = {}) {
     const pace = quick ? "quick" : "full";
     const results = [];
@@ -110,14 +110,14 @@ async function measure(task, pace) {
   return { title, baseline, rounds, contenders: rows };
 }
 
-/** Warms a contender up and finds how many operations make a sample of the wanted length. */
+/** Warms up a contender and finds out how many operations make a sample of the wanted length. */
 async function calibrate(run, width, pace) {
   let times = width;
   let nanoseconds = await sample(run, times);
   const warmedUpAt = performance.now() + WARM_UP_MS[pace];
   while (performance.now() < warmedUpAt) {
     const wanted = Math.ceil((SAMPLE_MS[pace] * 1e6) / Math.max(nanoseconds, 1));
-    // Grown step by step: the first calls are slow and say little.
+    // Grown step by step, because the first calls are slow and not representative.
     times = Math.min(wanted, times * 8);
     times = Math.max(width, Math.ceil(times / width) * width);
     nanoseconds = await sample(run, times);
@@ -125,7 +125,7 @@ async function calibrate(run, width, pace) {
   return times;
 }
 
-/** Nanoseconds of one operation, as the mean over one sample. */
+/** The mean time of one operation in a sample, in nanoseconds. */
 async function sample(run, times) {
   const started = process.hrtime.bigint();
   await run(times);
@@ -139,7 +139,7 @@ function quantile(values, share) {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** One task as a table of text. */
+/** The measurements of one task as a text table. */
 export function table({ title, baseline, contenders }) {
   const rows = contenders.map(({ name, nanoseconds, spread, ratio, ratioRange, budget }) => [
     name,

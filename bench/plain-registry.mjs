@@ -1,6 +1,6 @@
-// What a host would write without toolwright: the least there can be, and the least that checks input.
+// What a host would write without toolwright: a minimal registry, and a minimal one that checks input.
 
-/** A map of async functions. Nothing is checked. */
+/** A map of async functions, without any checks. */
 export class PlainRegistry {
   #tools = new Map();
 
@@ -19,7 +19,7 @@ export class PlainRegistry {
   }
 }
 
-/** The same with input checked by Zod. */
+/** The same, with input checked by Zod. */
 export class ZodRegistry {
   #tools = new Map();
 
@@ -38,7 +38,7 @@ export class ZodRegistry {
   }
 }
 
-/** A result of one text, as every contender gives it. */
+/** A result with one text, which every contender returns. */
 export function textResult(text) {
   return { content: [{ type: "text", text }] };
 }

@@ -1,4 +1,4 @@
-// What it costs to bring a result across, for small and for large ones.
+// The cost of passing a result from Rust to JavaScript, for small and large ones.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { textResult } from "./plain-registry.mjs";
 export const results = new Suite("results");
 
 const LINE = "The quick brown fox jumps over the lazy dog, and back it comes.\n";
-/** Long enough that 250 KB are within the 2,000 lines that Read shows at once. */
+/** Long enough that 250 KB fit into the 2,000 lines that Read shows at once. */
 const LONG_LINE = LINE.trimEnd().padEnd(2 * LINE.length - 1, " and") + "\n";
 const projectPath = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
 process.once("exit", () => rmSync(projectPath, { recursive: true, force: true }));
@@ -73,7 +73,7 @@ for (const [size, bytes] of [
   });
 }
 
-/** The lines with their numbers, as Read shows them. */
+/** Numbers the lines as Read does. */
 function numbered(text) {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -84,7 +84,7 @@ async function refuseDifferentWork(...contenders) {
   const [first, ...others] = await Promise.all(contenders.map((contender) => contender()));
   for (const { content } of others) {
     if (JSON.stringify(content) !== JSON.stringify(first.content)) {
-      throw new Error("the contenders do not give the same text; they cannot be compared");
+      throw new Error("the contenders return different texts, so they cannot be compared");
     }
   }
 }

@@ -1,4 +1,4 @@
-// Those who search too. Each is optional: what is not installed is left out, with a word.
+// Other libraries that search. Each is optional: one that is not installed is skipped with a message.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Loads what is there, from this repository or from a folder with a `node_modules` of its own.
+ * Loads the installed peers, from this repository or from a folder with its own `node_modules`.
  *
  * @param {string | undefined} folder
  * @param {(text: string) => void} say
@@ -22,7 +22,7 @@ export async function loadPeers(folder, say) {
       try {
         return createRequire(place).resolve(name);
       } catch {
-        // Not there, or for `import` only; the next look may find it.
+        // Not installed here, or only for `import`; the next attempt may find it.
       }
     }
     const folders = [root, ...(folder ? [folder] : [])].map((it) => join(it, "node_modules", name));
@@ -57,7 +57,7 @@ export async function loadPeers(folder, say) {
   };
 }
 
-/** ripgrep as a host without a native search uses it: a child process, its output as text. */
+/** ripgrep as a host without native search uses it: as a child process, with its output as text. */
 function ripgrep(path) {
   return async (cwd, args) => {
     try {

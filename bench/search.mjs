@@ -1,5 +1,5 @@
-// `node bench/search.mjs [--tree DIR] [--peers DIR]`: searching, against ripgrep spawned from Node and
-// against native and JavaScript peers. See README.md for how to get the tree that the goals are about.
+// `node bench/search.mjs [--tree DIR] [--peers DIR]`: compares searching with ripgrep spawned from Node, and
+// with native and JavaScript peers. README.md says how to get the tree that the goals refer to.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** What is measured of ours, by name. */
+/** Our contenders, by name. */
 function searches(root) {
   const registry = createToolRegistry({
     projectPath: root,
@@ -47,10 +47,10 @@ function searches(root) {
   };
 }
 
-/** In a process of its own: how much memory one search takes beyond what the process had. */
+/** How much memory one search adds to the process. Runs in a child process. */
 async function probe(name) {
   const search = searches(resolve(options.tree))[name];
-  // Not `maxRSS`: a process begins with the peak of the one it was started from.
+  // Not `maxRSS`, which a process inherits from the one that started it.
   writeFileSync("/proc/self/clear_refs", "5");
   const before = peakMegabytes();
   await search();
@@ -68,7 +68,7 @@ function memoryOf(name, tree) {
   return Number(output);
 }
 
-/** How long the event loop was late while something ran. */
+/** How late the event loop was while something ran. */
 async function delayOf(run) {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
@@ -100,7 +100,7 @@ function contenders(all) {
   );
 }
 
-/** fff scans once and watches; what is measured of it is a question to its index. */
+/** fff scans once and then watches the tree, so only a query of its index is measured. */
 function indexed(FileFinder, basePath) {
   if (!FileFinder) return undefined;
   const created = FileFinder.create({ basePath });
@@ -165,7 +165,7 @@ function tasks(suite, tree, small, peers) {
   return ours;
 }
 
-/** How long searches go on after their signal, in milliseconds, ascending. */
+/** How long searches take to settle after an abort, in milliseconds, in ascending order. */
 async function abortTimes(root) {
   const registry = createToolRegistry({ projectPath: root, userPolicyFile: false });
   const times = [];
@@ -206,7 +206,7 @@ async function main() {
     const verdict = within(megabytes < MEMORY_LIMIT_MB);
     say(`  ${name.padEnd(8)} ${megabytes.toFixed(1)} MB, ${verdict}: less than ${MEMORY_LIMIT_MB}`);
   }
-  // A busy machine delays the event loop by itself, so both are shown.
+  // A busy machine delays the event loop too, so the delay without a search is shown as well.
   const idle = await delayOf(() => new Promise((resolve) => setTimeout(resolve, 1_000)));
   const delay = await delayOf(() =>
     Promise.all([1, 2, 3, 4].flatMap(() => [ours.rare(), ours.regex()])),

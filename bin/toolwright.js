@@ -29,10 +29,10 @@ async function main() {
   if (values.help) return console.log(HELP);
   if (values.version) return console.log(version);
 
-  // Loaded late: help and version must work where the addon does not.
+  // Loaded here, so that help and version work even if the addon does not load.
   const { createToolRegistry } = require("../index.js");
   const registry = createToolRegistry({
-    // Whoever types a call wants it; rules that deny, from the user's policy file, hold all the same.
+    // Whoever types a call wants it to run. Deny rules in the user's policy file still apply.
     permissionMode: "bypassPermissions",
     projectPath: values.project,
     toolsets: values.toolsets.split(",").filter(Boolean),
@@ -102,7 +102,7 @@ async function tour(registry) {
   console.log(`\n${result.isError ? "failed" : "done"} in ${elapsed} ms. More: toolwright --help`);
 }
 
-/** The tour reads our own package.json, which need not be in the caller's workspace. */
+/** A registry for the tour, which reads this package's package.json: it may be outside the workspace. */
 function tourRegistry() {
   const { createToolRegistry } = require("../index.js");
   return createToolRegistry({
@@ -140,7 +140,7 @@ async function readStandardInput() {
 }
 
 function print({ content, isError, error, display }) {
-  // A person reads this: what was refused comes with the way to allow it.
+  // This is for a person, so a refusal is shown with the way to allow the call.
   const why = error?.details ? display : error?.message;
   if (isError) return console.error(`${error.type}: ${why}`);
   for (const block of content) {

@@ -3,12 +3,12 @@
 const native = require("./native.js");
 const { ToolError, abortError, shown } = require("./errors.js");
 
-/** signal → its native handle, the listener and how many calls use it: one listener serves them all. */
+/** signal → { handle, cancel, users }. All calls with the same signal share one listener on it. */
 const watched = new WeakMap();
 
 /**
- * Runs native work that ends when the signal is aborted: `run` gets a handle to give to the addon, or
- * nothing. The caller's `onabort` stays the caller's.
+ * Runs native work that ends when the signal is aborted. `run` gets a handle for the addon, or `undefined`
+ * without a signal. Throws at once if the signal is already aborted.
  */
 async function withSignal(signal, run) {
   checkSignal(signal);
@@ -16,7 +16,7 @@ async function withSignal(signal, run) {
   return withHandle(signal, run);
 }
 
-/** The same for work that answers for itself when the signal has been aborted before. */
+/** Like `withSignal`, but runs the work even if the signal is already aborted: it has its own answer. */
 async function withHandle(signal, run) {
   if (signal === undefined || signal === null) return run(undefined);
   const handle = watch(signal);
@@ -48,7 +48,7 @@ function release(signal) {
   watched.delete(signal);
 }
 
-/** Refuses what is given as a signal and is none. */
+/** Throws unless the value is an AbortSignal or missing. */
 function checkSignal(signal) {
   if (signal === undefined || signal === null || looksLikeSignal(signal)) return;
   throw new ToolError("InvalidOptions", `\`signal\` must be an AbortSignal, got ${shown(signal)}`);

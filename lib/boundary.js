@@ -1,13 +1,12 @@
 "use strict";
 
-// The edge of the public API. Whatever it is given, and however it is called, what it throws or rejects
-// with is a ToolError.
+// Guards of the public API: whatever a method is given, all that it throws or rejects with is a ToolError.
 
 const { ToolError, isToolError, shown, wordsOf } = require("./errors.js");
 
 const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
 
-/** A function of the public API that throws nothing but ToolErrors. */
+/** Wraps a function of the public API so that it only throws ToolErrors. */
 function guarded(method, name, checkThis = () => {}) {
   const wrapper =
     method instanceof AsyncFunction
@@ -33,8 +32,8 @@ function guarded(method, name, checkThis = () => {}) {
 }
 
 /**
- * Guards every method of a class, also those without a `this` of the class, as when one is taken off its
- * object. `isInstance` has to look at a private field: nothing else cannot be made up.
+ * Guards every method of a class. A method that was taken off its object and called without it throws a
+ * ToolError too. `isInstance` has to check for a private field, because anything else can be forged.
  */
 function guardClass(owner, isInstance, methods = methodsOf(owner.prototype)) {
   const checkThis = (self, name) => {
@@ -49,7 +48,7 @@ function guardClass(owner, isInstance, methods = methodsOf(owner.prototype)) {
   }
 }
 
-/** Guards the static methods of a class that has no others. */
+/** Guards the methods of a class that has only static ones. */
 function guardStatics(owner) {
   for (const [name, method] of methodsOf(owner)) define(owner, name, guarded(method, name));
 }
@@ -65,19 +64,17 @@ function define(object, name, value) {
 }
 
 /**
- * An error as the caller gets it. Our own code refuses what it knows to be wrong; what else is thrown was
- * thrown by the values that were given: by a getter, a proxy, a `toJSON`.
+ * Turns any thrown value into a ToolError. Our own checks throw ToolErrors already; anything else was
+ * thrown by the caller's values, such as a getter, a proxy or a `toJSON`.
  */
 function misuseOf(error, name) {
   if (isToolError(error)) return error;
-  return new ToolError(
-    "InvalidOptions",
-    `${name}() cannot use what it was given: ${wordsOf(error)}`,
-    { cause: error },
-  );
+  return new ToolError("InvalidOptions", `${name}() cannot use its arguments: ${wordsOf(error)}`, {
+    cause: error,
+  });
 }
 
-/** Options of a method: an object, or nothing. */
+/** Returns the options of a method, which may be missing, or throws when they are not an object. */
 function optionsOf(options, name) {
   if (options === undefined || options === null) return {};
   if (typeof options === "object") return options;
@@ -87,10 +84,24 @@ function optionsOf(options, name) {
   );
 }
 
-/** A text that may be left out. */
+/** Returns a string that may be missing, or throws when it is something else. */
 function optionalText(value, name) {
   if (value === undefined || value === null || typeof value === "string") return value ?? undefined;
   throw new ToolError("InvalidOptions", `\`${name}\` must be a string, got ${shown(value)}`);
 }
 
-module.exports = { guardClass, guardStatics, guarded, misuseOf, optionalText, optionsOf };
+/** Returns the name of a tool, or throws when it is not a string. */
+function checkedToolName(name) {
+  if (typeof name === "string") return name;
+  throw new ToolError("InvalidOptions", `a tool's name must be a string, got ${shown(name)}`);
+}
+
+module.exports = {
+  checkedToolName,
+  guardClass,
+  guardStatics,
+  guarded,
+  misuseOf,
+  optionalText,
+  optionsOf,
+};

@@ -3,13 +3,13 @@
 const { ToolError, shown } = require("./errors.js");
 const { encodeInput } = require("./json.js");
 
-/** What the addon takes for a no without a word. */
-const NO = "{}";
+/** An answer that refuses without a message. */
+const REFUSAL = "{}";
 
 /**
- * What somebody answered to a request, as the addon takes it. Each field is read once, from the object
- * itself and not from what it inherits, and a yes is the boolean `true` at that moment: neither `toJSON`
- * nor a boxed value can make one. What cannot be read is a no.
+ * Reads the answer to a confirmation request and encodes it for the addon. Each field is read once, and
+ * only if it is the object's own property. Only the boolean `true` approves: `toJSON` or a boxed value
+ * cannot. An answer that cannot be read counts as a refusal.
  */
 function readAnswer(response) {
   if (response === null || typeof response !== "object") {
@@ -28,9 +28,9 @@ function readAnswer(response) {
 function encodedAnswer(response) {
   try {
     const message = ownField(response, "message") ?? undefined;
-    if (message !== undefined && typeof message !== "string") return NO;
+    if (message !== undefined && typeof message !== "string") return REFUSAL;
     const answer = {
-      // JSON.stringify would call a `toJSON` of Object.prototype.
+      // Without this, JSON.stringify would call a `toJSON` that somebody put on Object.prototype.
       __proto__: null,
       approved: ownField(response, "approved") === true,
       alwaysAllow: ownField(response, "alwaysAllow") === true,
@@ -39,14 +39,14 @@ function encodedAnswer(response) {
     };
     const updatedInput = ownField(response, "updatedInput");
     if (updatedInput === undefined || updatedInput === null) return JSON.stringify(answer);
-    // The input alone may be anything that JSON can say; it is validated and judged like any other.
+    // Only the input may be any JSON value; it is validated and judged like the input of a new call.
     return `${JSON.stringify(answer).slice(0, -1)},"updatedInput":${encodeInput(updatedInput)}}`;
   } catch {
-    return NO;
+    return REFUSAL;
   }
 }
 
-/** A property that JSON would write. */
+/** The value of a property that JSON.stringify would write: an own, enumerable one. */
 function ownField(object, name) {
   const isOwn = Object.prototype.propertyIsEnumerable.call(object, name);
   return isOwn ? object[name] : undefined;

@@ -2,13 +2,13 @@
 
 const { parseWire } = require("./wire.js");
 
-/** The longest words that are taken over from something that was thrown. */
+/** How many characters of a thrown value's message are kept. */
 const MAX_WORDS = 10_000;
 
-/** Every ToolError there is: known without a look at it, which could throw. */
+/** All ToolErrors. A lookup here is safe, while `instanceof` runs code of a proxy. */
 const known = new WeakSet();
 
-/** What this package throws: `type` is stable, the message says what to do. */
+/** The only class of errors that this package throws. `type` is stable; the message says what to do. */
 class ToolError extends Error {
   constructor(type, message, options) {
     super(isText(message) ? message : wordsOf(message), plainCause(options));
@@ -18,7 +18,7 @@ class ToolError extends Error {
   }
 
   get name() {
-    // What `fetch` and Node's own APIs call it, so that one check covers all.
+    // The name that `fetch` and Node's APIs use, so that one check of the caller covers all of them.
     return this.type === "Cancelled" ? "AbortError" : "ToolError";
   }
 }
@@ -41,15 +41,15 @@ function plainCause(options) {
   }
 }
 
-/** The error of an aborted call, with the signal's reason as its cause. */
+/** The error that an aborted call rejects with; its cause is the signal's reason. */
 function abortError(reason) {
   return new ToolError("Cancelled", "the call was cancelled", { cause: reason });
 }
 
-/** Parses what the addon answered; a misuse it reports is thrown. */
+/** Parses an answer of the addon. If the answer reports a misuse of the API, it is thrown. */
 function unwrap(json, signal) {
   const value = parseWire(json);
-  // Results never have this key; the test is one property read.
+  // No result has a key `misuse`, so this one property read tells them apart.
   if (value.misuse !== undefined) {
     const { type, message, details } = value.misuse;
     if (type === "Cancelled") throw abortError(signal?.reason);
@@ -60,7 +60,7 @@ function unwrap(json, signal) {
   return value;
 }
 
-/** A few words that show a value without its whole content. */
+/** A short text about a value for error messages: its type, and the beginning of its content. */
 function shown(value) {
   try {
     if (value === null) return "null";
@@ -76,11 +76,11 @@ function shown(value) {
 }
 
 /**
- * What was thrown, in words. It may be anything: a symbol, an object that cannot be made a string, one
- * whose `message` throws, one of many megabytes. This never throws, because it is called where an error
- * would end the process.
+ * The message of a thrown value. The value may be anything: a symbol, an object that cannot be converted
+ * to a string, one whose `message` throws, or one of many megabytes. This function never throws, because
+ * some callers run where an exception would end the process.
  */
-function wordsOf(thrown, otherwise = "something that cannot be put into words") {
+function wordsOf(thrown, otherwise = "a value without a readable message") {
   try {
     return (
       String(thrown?.message ?? thrown)
@@ -92,12 +92,12 @@ function wordsOf(thrown, otherwise = "something that cannot be put into words") 
   }
 }
 
-/** The same, without what follows the first line. */
+/** The first line of a thrown value's message. */
 function firstLineOf(thrown) {
   return wordsOf(thrown).split("\n", 1)[0];
 }
 
-/** The constructors of the addon can only throw; their message is the same envelope others return. */
+/** Reads an error that a constructor of the addon threw. Its message is what a method would return. */
 function asToolError(error) {
   try {
     unwrap(error.message);

@@ -3,28 +3,31 @@
 const { ToolError, shown, wordsOf } = require("./errors.js");
 const { encodeInput } = require("./json.js");
 
-/** What a hook may say of the event it was asked about. */
+/** The fields of a hook's answer that may also be in `hookSpecificOutput`. */
 const SPECIFIC = ["permissionDecision", "permissionDecisionReason", "additionalContext"];
 const GENERAL = ["continue", "stopReason", "suppressOutput", "decision", "reason", ...SPECIFIC];
 
 /**
- * What a hook answered, as the addon takes it: `{ answer }` or `{ failure }`. Never throws.
+ * Runs a hook and encodes its answer for the addon, as `{ answer }` or `{ failure }`. Never throws.
  *
- * Each field is read once and has to be a plain value: neither `toJSON` nor a boxed string can say
- * something else than what stands there. What stands where it cannot be read is a failure, which blocks
- * the call, because it may have been meant as an objection.
+ * Each field is read once and has to be a plain value, so that no `toJSON` and no boxed string can change
+ * its meaning. A field that cannot be read is a failure, which blocks the call: the hook may have meant
+ * to object.
  */
 async function hookAnswerOf(run) {
   try {
     return `{"answer":${encodedAnswer(await run())}}`;
   } catch (error) {
-    return JSON.stringify({ __proto__: null, failure: wordsOf(error, "it threw something") });
+    return JSON.stringify({
+      __proto__: null,
+      failure: wordsOf(error, "it threw a value without a message"),
+    });
   }
 }
 
 function encodedAnswer(answer) {
   if (answer === undefined || answer === null) return "null";
-  // Refused by the addon, in its own words.
+  // Passed on as it is: the addon refuses it with its own message.
   if (typeof answer !== "object" || Array.isArray(answer)) return encodedValue("answer", answer);
   const fields = encodedFields(answer, GENERAL);
   const specific = plainField(answer, "hookSpecificOutput");
@@ -45,7 +48,7 @@ function encodedFields(object, names) {
     return value === undefined ? [] : [`"${name}":${encodedValue(name, value)}`];
   });
   const input = plainField(object, "updatedInput");
-  // The input alone may be anything that JSON can say; it is validated and judged like any other.
+  // Only the input may be any JSON value; it is validated and judged like the input of a new call.
   if (input !== undefined) fields.push(`"updatedInput":${encodeInput(input)}`);
   return fields;
 }

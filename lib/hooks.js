@@ -2,12 +2,13 @@
 
 const { ToolError, shown } = require("./errors.js");
 
-/** In seconds, as for the Claude Agent SDK. */
+/** Seconds that a hook may take; the same as in the Claude Agent SDK. */
 const DEFAULT_TIMEOUT = 60;
 
 /**
- * The host's hooks as the addon takes them: a list of specs, which name functions by number. Each event has a list of `{ matcher?, timeout?, hooks: [function | { type: "command", command }] }`;
- * a function or a command may also stand there by itself.
+ * Turns the option `hooks` into the list of specs that the addon takes, where functions are numbers. For
+ * each event the option has a list of `{ matcher?, timeout?, hooks: [function | { type: "command",
+ * command }] }`. A function or a command may also be in that list directly, without a group.
  */
 function readHooks(hooks, functions) {
   const specs = [];
@@ -41,13 +42,14 @@ function groupOf(entry, place) {
     }
     return { matcher, timeout, onFailure, hooks };
   }
-  // A command that stands there by itself brings its own.
+  // A command without a group may have its own matcher.
   return { matcher: entry?.type === "command" ? entry.matcher : undefined, hooks: [entry] };
 }
 
 /**
- * The Claude Agent SDK lets a host choose. Here a hook that fails blocks its call, because what it would
- * have said is not known; after a call there is nothing left to block.
+ * Refuses `onFailure: "continue"` for PreToolUse, which the Claude Agent SDK allows. Here a hook that
+ * fails before a call always blocks it, because nobody knows whether it would have objected. After a call
+ * there is nothing to block, so both values are accepted.
  */
 function checkOnFailure(onFailure, event, place) {
   if (onFailure === undefined || onFailure === null || onFailure === "block") return;
@@ -57,7 +59,7 @@ function checkOnFailure(onFailure, event, place) {
   if (event === "PreToolUse") {
     throw wrong(
       `\`${place}.onFailure\` is "continue", but a PreToolUse hook that fails always blocks its call; ` +
-        `leave it out, and have the hook catch what may go on`,
+        `leave it out, and catch errors inside the hook if the call may go on`,
     );
   }
 }

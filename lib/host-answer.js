@@ -1,13 +1,13 @@
 "use strict";
 
-// What a host's handler answers or throws, brought into the one shape the addon takes.
+// Turns what a host's handler returns or throws into a result for the addon.
 
 const { isToolError, wordsOf } = require("./errors.js");
 const { encodeAnswer } = require("./json.js");
 
-const NO_ANSWER = "[the tool answered nothing]";
+const NO_ANSWER = "[the tool returned nothing]";
 
-/** The answer of a handler, as JSON. Never throws. */
+/** Runs a handler and encodes its result as JSON. Never throws: an exception becomes an error result. */
 async function handlerAnswerOf(run) {
   try {
     return encodeAnswer(resultOf(await run()));
@@ -35,7 +35,7 @@ function errorOf({ type, message, details }) {
   return {
     type: typeof type === "string" ? type : undefined,
     message: wordsOf({ message }, "the tool failed without a message"),
-    // Of a refusal, where the tool hands on the answer of another.
+    // Set when the tool passes on the refusal of another tool.
     details,
   };
 }
@@ -45,9 +45,9 @@ function resultOfThrown(thrown) {
   return { ...text(error.message), isError: true, error };
 }
 
-/** What was thrown, as an error of a call. One of ours keeps what it says. */
+/** Turns a thrown value into the error of a call. A ToolError keeps its type and details. */
 function failureOf(thrown) {
-  const message = wordsOf(thrown, "the tool threw something without a message");
+  const message = wordsOf(thrown, "the tool threw a value without a message");
   const ours = isToolError(thrown) && typeof thrown.type === "string";
   return ours
     ? { type: thrown.type, message, details: thrown.details }

@@ -3,39 +3,38 @@
 const { ToolError, wordsOf } = require("./errors.js");
 const { handlerAnswerOf } = require("./host-answer.js");
 const { hookAnswerOf } = require("./hook-answer.js");
-const { encodedWord } = require("./own-invocation.js");
+const { encodedStatement } = require("./own-invocation.js");
 const { weakly } = require("./lifetime.js");
 
 /**
- * The functions of a host that the addon calls by number: its tools' handlers and its hooks. They are
- * kept here and not in the addon, which would keep with them whatever they refer to, the registry above
- * all, for as long as the addon itself lives.
+ * The host's functions that the addon calls by number: handlers of tools, and hooks. The functions stay
+ * here because the addon would keep alive everything they refer to, including the registry itself.
  */
 class HostFunctions {
   #native;
   #last = 0;
-  /** number → how to get its answer as JSON; never throws. */
+  /** number → a function that runs the host's and returns the answer as JSON; it never throws. */
   #functions = new Map();
-  /** number → the invocations that a function keeps between its calls. */
+  /** number → the invocations of a declarative tool, which live from one step of a call to the next. */
   #invocations = new Map();
-  /** key → how to tell the function that its call has ended early. */
+  /** key of a running call → a function that aborts the signal its handler got. */
   #aborts = new Map();
 
-  /** The function that the addon reaches all others through. */
+  /** The one callback that the addon holds; all other functions are called through it. */
   listener() {
     return weakly(this, HostFunctions.#hear);
   }
 
-  /** The addon's end, where answers go. */
+  /** Sets the addon's registry that answers are sent to. */
   answerTo(native) {
     this.#native = native;
   }
 
   addHandler(handler, invocations) {
     const number = this.#add((input, context) => {
-      if (context.step === "statement") return encodedWord(() => handler(input, context));
+      if (context.step === "statement") return encodedStatement(() => handler(input, context));
       if (context.step === "agreed") {
-        return encodedWord(() => invocations.agreed(context.invocation));
+        return encodedStatement(() => invocations.approved(context.invocation));
       }
       return handlerAnswerOf(() => handler(input, context));
     });
@@ -43,14 +42,14 @@ class HostFunctions {
     return number;
   }
 
-  /** A hook is called as the Claude Agent SDK calls one. */
+  /** Adds a hook. It is called with the same arguments as by the Claude Agent SDK. */
   addHook(hook) {
     return this.#add((event, context) =>
       hookAnswerOf(() => hook(event, context.toolUseId, { signal: context.signal })),
     );
   }
 
-  /** Tells every function that still runs, and lets go of all. */
+  /** Aborts the signal of every running function and drops all functions. */
   close() {
     this.#functions.clear();
     this.#invocations.clear();
@@ -66,7 +65,7 @@ class HostFunctions {
   static #hear = (functions, what, key, number, inputJson, contextJson) => {
     if (what === "call") functions.#call(key, number, inputJson, contextJson);
     else if (what === "abort") functions.#abort(key);
-    else if (what === "letGo") functions.#invocations.get(number)?.letGo(key, inputJson);
+    else if (what === "letGo") functions.#invocations.get(number)?.release(key, inputJson);
     else functions.#forget(number);
   };
 
@@ -77,14 +76,14 @@ class HostFunctions {
 
   async #call(key, number, inputJson, contextJson) {
     const answer = this.#functions.get(number);
-    // The registry was closed while this was on its way.
+    // The registry was closed after the addon had sent this.
     if (answer === undefined) return;
     const { context, abort } = handlerCall(JSON.parse(contextJson), (news) =>
       this.#native.hostProgress(key, JSON.stringify(news)),
     );
     this.#aborts.set(key, abort);
     const json = await answer(JSON.parse(inputJson), context);
-    // An answer nobody waits for means that the abort is on its way.
+    // `false` means that nobody waits for the answer: the call has ended, and its abort will follow.
     if (this.#native.hostAnswer(key, json)) this.#aborts.delete(key);
   }
 
@@ -95,13 +94,13 @@ class HostFunctions {
   }
 }
 
-/** What a handler gets beside its input, and the means to tell it that its call has ended. */
+/** Makes the second argument of a handler, and the function that aborts its signal. */
 function handlerCall({ watched, ...facts }, send) {
   let controller;
   let ended;
   const context = {
     ...facts,
-    // Made when it is asked for: few handlers do, and a controller costs more than the rest of this.
+    // Made on first use: few handlers need it, and a controller costs more than the rest of the context.
     get signal() {
       if (controller === undefined) {
         controller = new AbortController();
@@ -128,7 +127,7 @@ function outputText(output) {
   return typeof output === "string" ? output.toWellFormed() : wordsOf(output, "");
 }
 
-/** A handler that reports nonsense is no reason to end its call. */
+/** A progress report as the addon takes it; `undefined` for a malformed one, which is ignored. */
 function stepOf(step) {
   try {
     const { progress, total, message } = step;

@@ -1,16 +1,16 @@
 "use strict";
 
-// What a host registers, brought into the one shape the addon takes: a spec and a handler.
+// Turns the tools that a host registers into what the addon takes: a spec and a handler.
 
 const { ToolError, shown } = require("./errors.js");
 const { OwnInvocations } = require("./own-invocation.js");
 const { tool } = require("./tool.js");
 
 /**
- * The spec and the function of a registered object, whichever of the known shapes it has, and the
- * invocations of one that makes some.
+ * Reads a tool in any of the accepted shapes. A declarative tool also has `invocations`, which keeps the
+ * invocations of its running calls.
  *
- * @param bus what a declarative tool's invocations may ask over
+ * @param bus the bus that a declarative tool's invocations may ask over
  */
 function readHostTool(object, bus) {
   if (object === null || typeof object !== "object") {
@@ -25,7 +25,25 @@ function readHostTool(object, bus) {
   return { spec: { ...spec, declarative: true }, handler, invocations };
 }
 
-/** A tool with `createInvocation` instead of a handler. */
+/** Reads a tool of an MCP server. It runs the host's handler, or calls the tool through the client. */
+function readMcpTool(config) {
+  const { serverName, toolName, client, handler, ...rest } = config ?? {};
+  const callable = typeof handler === "function" || typeof client?.callTool === "function";
+  if (typeof serverName !== "string" || typeof toolName !== "string" || !callable) {
+    throw new ToolError(
+      "InvalidTool",
+      "registerMcpTool() takes { serverName, toolName, description, inputSchema, handler or client }",
+    );
+  }
+  const call =
+    handler ??
+    ((args, { signal }) =>
+      client.callTool({ name: toolName, arguments: args }, undefined, { signal }));
+  const tool = readHostTool({ ...rest, name: toolName, handler: call });
+  return { spec: { ...tool.spec, mcpServer: serverName }, handler: tool.handler };
+}
+
+/** True for a declarative tool: one with `createInvocation` instead of a handler. */
 function isDeclarative(object) {
   return typeof object.createInvocation === "function" && typeof object.handler !== "function";
 }
@@ -44,4 +62,4 @@ function fromDeclarative(object, invocations) {
   };
 }
 
-module.exports = { isDeclarative, readHostTool };
+module.exports = { isDeclarative, readHostTool, readMcpTool };

@@ -6,10 +6,10 @@ const { zodFieldSchema, isOptionalField, isStandardSchema, parseField } = requir
 const SIMPLE_TYPES = new Set(["string", "number", "boolean", "object", "array"]);
 
 /**
- * Brings any of the forms a host writes into JSON Schema of `type: "object"`, with a function that
- * parses input the way the form asks for.
+ * Turns a host's input schema, in any accepted form, into JSON Schema of `type: "object"`. For Zod schemas
+ * the result also has `parse`, which applies defaults, transforms and refinements.
  *
- * @param {string} toolName for messages
+ * @param {string} toolName for error messages
  */
 function readInputSchema(inputSchema, toolName) {
   if (inputSchema === undefined || inputSchema === null) return { schema: objectSchema({}, []) };
@@ -32,7 +32,7 @@ function readInputSchema(inputSchema, toolName) {
   throw badSchema(toolName, `\`${key}\` is ${shown(value)}`);
 }
 
-/** JSON Schema knows `true` and `false` as schemas; MCP, and with it every client, wants objects. */
+/** Replaces `true` and `false`, which JSON Schema allows as schemas: MCP requires objects. */
 function withoutBooleans({ properties }) {
   if (!Object.values(properties ?? {}).some((it) => typeof it === "boolean")) return {};
   return { properties: mapValues(properties, asObject) };
@@ -43,7 +43,7 @@ function asObject(schema) {
   return schema ? {} : { not: {} };
 }
 
-/** A parameter may be called `type`; a schema of `type` alone is JSON Schema. */
+/** True for the simple form, where a parameter may be called `type`. `{ type }` alone is JSON Schema. */
 function isSimpleForm(inputSchema) {
   const values = Object.values(inputSchema);
   const isTypeAlone = values.length === 1 && "type" in inputSchema;
@@ -90,7 +90,7 @@ function zodShape(shape, toolName) {
   return { schema: objectSchema(properties, required), parse };
 }
 
-/** Input that came through a registry is plain; a handler that is called directly may get anything. */
+/** Reads a field of the input. Input from a registry is plain, but a direct caller may pass a proxy. */
 function readField(input, key) {
   try {
     return { isGiven: key in input, given: input[key] };
@@ -100,7 +100,7 @@ function readField(input, key) {
   }
 }
 
-/** A field's schema refers to itself by `#`, which is the whole input once it stands in a shape. */
+/** Corrects the references inside a field's schema: `#` was the field and is now the whole input. */
 function movedBelow(schema, place) {
   if (Array.isArray(schema)) return schema.map((it) => movedBelow(it, place));
   if (schema === null || typeof schema !== "object") return schema;

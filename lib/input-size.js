@@ -2,14 +2,14 @@
 
 const { ToolError } = require("./errors.js");
 
-/** As many bytes of JSON an input may have; the addon refuses more as well. */
+/** The most bytes of JSON that an input may have. The addon has the same limit. */
 const MAX_INPUT_BYTES = 64 * 1024 * 1024;
-/** As many values are looked at before the input is written; what it became is looked at in any case. */
+/** How many values are counted before the input is encoded. The encoded size is checked in any case. */
 const MAX_VALUES = 10_000;
 
 /**
- * Throws for an input with more text than may cross to the addon, before any of it is copied. Runs
- * nothing of the caller's: only plain values of objects are looked at, no getter is asked.
+ * Throws if an input has more text than the addon accepts, before any of it is copied. Runs no code of the
+ * caller: getters are skipped.
  */
 function refuseTooLarge(input) {
   let size = 0;
@@ -28,7 +28,7 @@ function refuseTooLarge(input) {
   }
 }
 
-/** What an object's own fields hold, without asking getters; nothing of a proxy that will not say. */
+/** The values of an object's own properties, without those of getters. Stops at a proxy that throws. */
 function* plainValuesOf(object) {
   try {
     for (const key of Object.keys(object)) {
@@ -36,7 +36,7 @@ function* plainValuesOf(object) {
       if (property !== undefined && "value" in property) yield property.value;
     }
   } catch {
-    // What cannot be looked at here is looked at once it is written as JSON.
+    // Its size is checked once it is encoded as JSON.
   }
 }
 

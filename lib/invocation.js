@@ -4,13 +4,13 @@ const native = require("./native.js");
 const { withSignal } = require("./abort.js");
 const { guardClass } = require("./boundary.js");
 const { unwrap } = require("./errors.js");
-const { ownText, ownTexts } = require("./own-words.js");
+const { ownText, ownTexts } = require("./invocation-text.js");
 
 let isInvocation;
 
 /**
- * One call that has been described and not yet run. Nothing it says has any effect; `execute` goes the
- * whole path, where the input is judged again. What it is about, it says whether or not it may run.
+ * A call that can be described before it runs. Describing it has no effect, and works for a call that will
+ * be refused too. `execute` takes the path of every other call and judges the input again.
  */
 class ToolInvocation {
   #describe;
@@ -22,9 +22,7 @@ class ToolInvocation {
     isInvocation = (value) => typeof value === "object" && value !== null && #describe in value;
   }
 
-  /**
-   * @param own the invocation of a host's declarative tool, which describes itself better than we can
-   */
+  /** @param own the invocation of a host's declarative tool, whose descriptions are preferred */
   constructor({ toolName, params, describe, question, execute, own }) {
     this.toolName = toolName;
     this.params = params;
@@ -57,7 +55,7 @@ class ToolInvocation {
     return this.#execute({ signal, onProgress });
   }
 
-  /** Asked each time: files may have changed since the last look. */
+  /** Not cached, because files may have changed in between. */
   #look() {
     return unwrap(this.#describe());
   }
@@ -65,7 +63,7 @@ class ToolInvocation {
 
 guardClass(ToolInvocation, isInvocation);
 
-/** A host's own text, which may hold what a model wrote: nothing in it is hidden from a person. */
+/** Escapes invisible characters in a host's text, because it may contain what a model wrote. */
 function visible(text) {
   return text === undefined ? undefined : native.formatForDisplay(text);
 }

@@ -4,8 +4,8 @@ const { ToolError, firstLineOf, isToolError, shown } = require("./errors.js");
 const { MAX_INPUT_BYTES, refuseTooLarge, tooLarge } = require("./input-size.js");
 
 /**
- * A tool's input as JSON, taken once: what the caller does to the object afterwards changes nothing.
- * Throws a `ValidationError` for what JSON cannot say, instead of losing it.
+ * Encodes a tool's input as JSON. This copies it, so later changes by the caller have no effect. Throws a
+ * `ValidationError` for values that JSON cannot express, which would otherwise be lost.
  */
 function encodeInput(input) {
   refuseTooLarge(input);
@@ -31,7 +31,7 @@ function refuseNonFiniteIn(input) {
     refuseNonFinite(input, "");
   } catch (error) {
     if (isToolError(error)) throw error;
-    // What `toJSON` hides from JSON can be endless, or throw.
+    // An object with `toJSON` may have properties that are cyclic or throw.
     throw new ToolError("ValidationError", `input cannot be read: ${firstLineOf(error)}`);
   }
 }
@@ -52,7 +52,7 @@ function refuseNonFinite(value, path) {
 
 const LONE_SURROGATE_ESCAPE = /\\ud[89a-f][0-9a-f]{2}/i;
 
-/** A handler's answer as JSON. Half a surrogate pair is shown as U+FFFD: it is no character. */
+/** Encodes a handler's answer as JSON. Lone surrogates become U+FFFD: the addon takes only valid text. */
 function encodeAnswer(answer) {
   const json = JSON.stringify(answer);
   if (typeof json !== "string") throw new TypeError("the answer cannot be written as JSON");

@@ -1,12 +1,12 @@
 "use strict";
 
-// Who lives how long. The addon's callbacks are roots of the garbage collector for as long as the addon
-// has them. So they refer to our objects weakly, and an object with work under way is kept here.
+// What is kept from garbage collection, and how long. A callback that the addon holds is a root of the
+// collector, so callbacks refer to our objects weakly. Objects with unfinished work are kept here instead.
 
-/** Objects that must not be collected: somebody waits for what they do. */
+/** Objects that must not be collected, because somebody waits for their work. */
 const kept = new Set();
 
-/** Counts the work that somebody waits for, and keeps its owner until the last of it is over. */
+/** Counts unfinished work and keeps its owner from being collected until the count is zero. */
 class WorkUnderWay {
   #owner;
   #count = 0;
@@ -37,16 +37,16 @@ class WorkUnderWay {
     }
   }
 
-  /** Resolves when there is no work. */
+  /** Resolves when no work is left. */
   async over() {
     if (this.#count > 0) await new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
 
 /**
- * A function for the addon that hands what it is given to an object, if that still is there.
+ * Makes a callback for the addon that calls `hear(object, ...news)` as long as the object exists.
  *
- * @param hear takes the object first; it must not refer to the object in any other way
+ * @param hear must not refer to the object itself, which would keep it alive
  */
 function weakly(object, hear) {
   const reference = new WeakRef(object);

@@ -3,8 +3,8 @@
 const { wordsOf } = require("./errors.js");
 
 /**
- * Calls a listener of the host. We are called from the event loop ourselves, where what a listener throws,
- * or what its promise is rejected with, could only end the process: `fail` is told instead.
+ * Calls a listener of the host. If it throws, or its promise rejects, `fail` gets the error. We run
+ * directly on the event loop, where an uncaught error would end the process.
  */
 function callListener(listener, self, news, fail) {
   try {
@@ -15,7 +15,7 @@ function callListener(listener, self, news, fail) {
   }
 }
 
-/** A way to fail that leaves a warning and nothing else. */
+/** A `fail` for `callListener` that emits a process warning. */
 function warningOf(who) {
   return (error) => process.emitWarning(`${who} threw: ${wordsOf(error)}`, "ToolwrightWarning");
 }

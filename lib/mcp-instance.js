@@ -6,25 +6,25 @@ const { WorkUnderWay, weakly } = require("./lifetime.js");
 
 let isInstance;
 
-/** Ends every client's line for good. */
+/** Closes every client's line and refuses new clients. */
 let endInstance;
 
-/** Takes a client that has left out of its instance. */
+/** Removes a client that has left from its instance. */
 let forgetClient;
 
-/** Takes clients out of their instance when they are collected with their transport. */
+/** Removes clients that were garbage-collected together with their transport. */
 const collected = new FinalizationRegistry(({ instance, reference }) =>
   forgetClient(instance.deref(), reference),
 );
 
 /**
- * What the Claude Agent SDK takes as an MCP server: `connect(transport)` and no more is needed. The
- * answering is done in Rust; here messages only change hands.
+ * An MCP server for the Claude Agent SDK, which needs nothing but `connect(transport)`. Requests are
+ * answered in Rust; this class only passes messages between the transport and the addon.
  */
 class McpInstance {
-  /** Opens a line of the registry; nothing once the registry is closed. */
+  /** Opens a line to the registry; `undefined` once the registry is closed. */
   #openLine;
-  /** References to clients, which their transports keep and nobody else. */
+  /** Weak references to the clients. Only its transport keeps a client alive. */
   #clients = new Set();
 
   static {
@@ -64,12 +64,12 @@ class McpInstance {
 guardClass(McpInstance, isInstance);
 
 /**
- * One client of an instance. Its transport keeps it, and with it the registry, by `onmessage`; the addon
- * only refers to it weakly, so that a transport nobody has any more is collected with all behind it.
+ * One client of an instance. Its transport refers to it by `onmessage`, and so keeps it and the registry
+ * alive. The addon refers to it weakly, so that an unused transport is collected together with the client.
  */
 class Client {
   reference = new WeakRef(this);
-  // All that a transport would keep by us; let go of when the line ends.
+  // Cleared when the line ends, so that a transport that still exists does not keep the registry alive.
   #instance;
   #transport;
   #line;
@@ -81,13 +81,13 @@ class Client {
     this.#line = openLine(weakly(this, Client.#hear));
   }
 
-  /** Takes the transport's messages from now on; one that does not start leaves nothing open. */
+  /** Starts to receive messages. If the transport fails to start, the line is closed again. */
   async start() {
     const transport = this.#transport;
     try {
       const previous = transport.onclose;
       transport.onmessage = (message) => this.#receive(message);
-      // The only sign of an abort that some hosts give: whatever still runs for this client ends.
+      // Some hosts signal an abort only by closing, so this ends all calls of the client.
       transport.onclose = () => {
         this.#end();
         previous?.call(transport);
@@ -99,7 +99,7 @@ class Client {
     }
   }
 
-  /** Ends the line. The client has to hear of it: nobody answers it any more. */
+  /** Ends the line and closes the transport, so that the client does not wait for answers. */
   async hangUp() {
     const transport = this.#transport;
     this.#end();
@@ -111,10 +111,10 @@ class Client {
   async #send(message) {
     if (message.method === undefined) this.#requests.settle(message.id);
     try {
-      // Without a transport, the line closed while this was on its way: nobody is left to answer.
+      // There is no transport if the line was closed after the addon had sent this.
       await this.#transport?.send(message);
     } catch {
-      // A transport that is closing may refuse; it says so itself by `onclose`.
+      // A transport that is closing may throw; it reports the end by `onclose`.
     }
   }
 
@@ -133,7 +133,7 @@ class Client {
   }
 }
 
-/** A message as JSON, and what we have to know of it. What JSON cannot say is refused as no message. */
+/** Encodes a message and reads the fields that are needed here. The addon refuses the empty text. */
 function readMessage(message) {
   try {
     const { method, id, params } = message ?? {};
@@ -143,7 +143,7 @@ function readMessage(message) {
   }
 }
 
-/** Keeps the process and the client alive while it waits for an answer, and not a moment longer. */
+/** Keeps the process and the client alive exactly as long as the client waits for an answer. */
 class PendingRequests {
   #ids = new Set();
   #timer;
@@ -153,7 +153,7 @@ class PendingRequests {
     this.#waits = new WorkUnderWay(client);
   }
 
-  /** Only what the protocol takes for an id: an answer to another would not be known again. */
+  /** Ignores ids that MCP does not allow: their answers could not be matched to them. */
   add(id) {
     const isId = typeof id === "string" ? id.isWellFormed() : Number.isSafeInteger(id);
     if (!isId) return;

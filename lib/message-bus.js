@@ -10,30 +10,30 @@ const { encodeInput } = require("./json.js");
 const { WorkUnderWay, weakly } = require("./lifetime.js");
 const { callListener, warningOf } = require("./listener.js");
 
-/** Longest wait that timers take. */
+/** The longest timeout that JavaScript's timers support, in milliseconds. */
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
 /** True for a MessageBus. */
 let isBus;
 
-/** Somebody may ask over a bus from now on: gives the addon's end of it. */
+/** Counts one more user of a bus and returns the addon's side of it, for sending requests. */
 let joinBus;
 
-/** Somebody will not ask over a bus any more; what is on its way is still heard. */
+/** Counts one user less. Events that the addon has already sent still arrive. */
 let leaveBus;
 
 /**
- * Carries confirmation requests to whoever listens and answers back to whoever asked. Emits `request`
- * and, when no answer is needed any more, `settled`. Whatever goes wrong, the answer is no.
+ * Carries confirmation requests to listeners, and their answers back. Emits `request`, and `settled` when
+ * a request needs no answer any more. Whatever goes wrong counts as a refusal.
  */
 class MessageBus extends EventEmitter {
   #native;
-  /** How many may ask at this moment: open registries and requests. The addon can reach us while it is not 0. */
+  /** How many open registries and requests use the bus. The addon has a callback while it is not 0. */
   #askers = 0;
   #requests = new WorkUnderWay(this);
 
   constructor() {
-    // Node's options of emitters are not ours.
+    // No arguments: the options of Node's emitters are not part of this API.
     super();
     this.#native = new native.NativeMessageBus();
   }
@@ -100,14 +100,14 @@ class MessageBus extends EventEmitter {
     );
   }
 
-  /** One listener's failure is told and does not keep the others from hearing. */
+  /** Calls all listeners, also after one of them has failed. */
   #tellAll(type, event, fail) {
     for (const listener of this.rawListeners(type))
       callListener(listener, this, { ...event }, fail);
   }
 }
 
-/** Runs work that may ask over a bus, if there is one: `run` gets the addon's end of it, or nothing. */
+/** Runs work that may ask over a bus. `run` gets the addon's side of it, or `undefined` without a bus. */
 async function withBus(bus, run) {
   if (bus === undefined) return run(undefined);
   const end = joinBus(bus);
@@ -119,8 +119,8 @@ async function withBus(bus, run) {
 }
 
 guardClass(MessageBus, isBus);
-// Node's own methods throw its own errors for what is no listener. `emit` throws what listeners throw,
-// which is for whoever calls it.
+// The inherited methods are guarded too, because Node throws its own errors for a wrong listener. Not
+// `emit`: it throws what listeners throw, and that belongs to its caller.
 const inherited = Object.getOwnPropertyNames(EventEmitter.prototype)
   .filter((name) => name !== "constructor" && name !== "emit")
   .filter((name) => typeof EventEmitter.prototype[name] === "function")

@@ -1,7 +1,7 @@
 "use strict";
 
-// Says why the addon does not load: what stands in the way, and what to do about it. It looks for itself,
-// because the loader's errors say of every place it tried that something is missing there.
+// Explains why the addon does not load, and what to do about it. It inspects the system itself, because
+// the loader's errors only list every place that it tried.
 
 const { accessSync, constants, existsSync, statSync } = require("node:fs");
 const { join } = require("node:path");
@@ -18,7 +18,7 @@ const {
 
 const REINSTALL = "remove node_modules and install again";
 
-/** Why no addon loads. `loaderError` is what napi's loader threw. */
+/** The error for an addon that does not load. `loaderError` is what napi's loader threw. */
 function loadFailure(loaderError) {
   const { words, cause } = wrongSystem() ?? wrongFile(loaderError) ?? nothingThere(buildName());
   return new Error(`toolwright's native addon does not load on ${here()}: ${words}`, {
@@ -26,7 +26,7 @@ function loadFailure(loaderError) {
   });
 }
 
-/** Why an addon that loads cannot be used. */
+/** The error for an addon of another version. */
 function versionFailure(wanted, found) {
   const build = buildName();
   const path = placesOf(build).find(existsSync) ?? addonFile(build);
@@ -38,7 +38,7 @@ function versionFailure(wanted, found) {
   );
 }
 
-/** The system as the names of builds have it, and what else decides whether an addon loads. */
+/** This system: the name of its build, and the versions that decide whether an addon loads. */
 function here() {
   const glibc = glibcVersion();
   const { bun } = process.versions;
@@ -55,13 +55,13 @@ function wrongSystem() {
   }
   const wanted = Number(/\d+/.exec(engines.node)[0]);
   if (!process.versions.bun && Number.parseInt(process.versions.node, 10) < wanted) {
-    // npm leaves a platform's package out, without a word, where its `engines` do not fit.
+    // npm silently skips a platform's package if its `engines` do not fit.
     return { words: `it needs Node.js ${wanted} or newer; update Node.js, then install again` };
   }
   return undefined;
 }
 
-/** The first file that is there, which does not load. */
+/** Explains why the first file that exists does not load; `undefined` if there is no file. */
 function wrongFile(loaderError) {
   const override = process.env.NAPI_RS_NATIVE_LIBRARY_PATH;
   if (override) {
@@ -75,7 +75,7 @@ function wrongFile(loaderError) {
   return path === undefined ? undefined : whyNot(path, loaderError);
 }
 
-/** Where the addon may be, in the order in which it is looked for. */
+/** Where the addon may be, in the order in which it is searched. */
 function placesOf(build) {
   const file = addonFile(build);
   const folders = [
@@ -86,7 +86,7 @@ function placesOf(build) {
   return folders.filter(Boolean).map((it) => join(it, file));
 }
 
-/** Why a file that is there does not load. */
+/** Explains why a file that exists does not load. */
 function whyNot(path, loaderError) {
   try {
     accessSync(path, constants.R_OK);
@@ -97,11 +97,11 @@ function whyNot(path, loaderError) {
     };
   }
   if (!statSync(path).isFile()) {
-    return { words: `\`${path}\` is no file; ${REINSTALL}` };
+    return { words: `\`${path}\` is not a file; ${REINSTALL}` };
   }
   try {
     process.dlopen({ exports: {} }, path);
-    // The loader has reasons of its own: variables that napi knows of.
+    // The file itself loads, so the loader failed for another reason, such as one of napi's variables.
     return { words: `the loader of \`${path}\` says: ${allWords(loaderError)}` };
   } catch (cause) {
     const said = `${cause.message}`.trim().split("\n", 1)[0].slice(0, 500);
@@ -115,7 +115,7 @@ function whyNot(path, loaderError) {
   }
 }
 
-/** What an error says, with what it came from. */
+/** The messages of an error and its causes, each once. */
 function allWords(error) {
   const words = new Set();
   for (let cause = error; cause instanceof Error && words.size < 20; cause = cause.cause) {
@@ -124,7 +124,7 @@ function allWords(error) {
   return [...words].join(" | ");
 }
 
-/** What systems say when they do not load a library, and what that means here. */
+/** Patterns in the system's error messages, and the advice for each. */
 const MEANINGS = [
   [
     /version [`']GLIBC_/,
@@ -150,14 +150,14 @@ const MEANINGS = [
       "security policy forbids it; install elsewhere or allow it",
   ],
   [
-    // glibc does not see a file for another processor, and says that it is not there.
+    // For a file made for another processor, glibc reports that it does not exist.
     /^: cannot open shared object|ELF|mach-o|incompatible architecture|Win32 application|file too short|Exec format|wrong architecture/i,
     () =>
       `the file is damaged, or made for another system or processor; ${REINSTALL} on this system`,
   ],
 ];
 
-/** Nothing of this build is there, or only a part of it. */
+/** Explains why there is no file of this build at all. */
 function nothingThere(build) {
   const name = `toolwright-${build}`;
   const file = addonFile(build);

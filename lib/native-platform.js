@@ -1,11 +1,11 @@
 "use strict";
 
-// Which build of the addon this system needs, and where it may be.
+// Which build of the addon this system needs, and where its file may be.
 
 const { readFileSync } = require("node:fs");
 const { dirname, isAbsolute } = require("node:path");
 
-/** The systems that there are builds for, as their packages call them; a test compares with package.json. */
+/** The names of all builds, as in the names of their packages. A test compares them with package.json. */
 const BUILDS = [
   "linux-x64-gnu",
   "linux-arm64-gnu",
@@ -17,14 +17,14 @@ const BUILDS = [
   "win32-arm64-msvc",
 ];
 
-/** What the build for this system is called, whether there is one or not. */
+/** The name of the build for this system, whether or not it exists. */
 function buildName() {
   const name = `${process.platform}-${process.arch}`;
   if (process.platform === "linux") return `${name}-${isMusl() ? "musl" : "gnu"}`;
   return process.platform === "win32" ? `${name}-msvc` : name;
 }
 
-/** Decided as napi's loader decides it, so that what is asked for is what it looked for. */
+/** Decides as napi's loader does, so that both look for the same build. */
 function isMusl() {
   try {
     return readFileSync("/usr/bin/ldd", "utf8").includes("musl");
@@ -34,12 +34,12 @@ function isMusl() {
   }
 }
 
-/** The version of glibc in this process, where it has one. */
+/** The version of glibc in this process, if it uses glibc. */
 function glibcVersion() {
   return process.platform === "linux" ? processReport()?.header?.glibcVersionRuntime : undefined;
 }
 
-/** What the runtime knows of its process; names of network interfaces may take seconds to look up. */
+/** The runtime's report about its process, without the network part, which may take seconds. */
 function processReport() {
   if (process.report) process.report.excludeNetwork = true;
   return process.report?.getReport?.();
@@ -50,23 +50,24 @@ function addonFile(build) {
 }
 
 /**
- * True where this file has become a part of a bundle, so that nothing of this package is around it. Bundlers
- * make `module` up, without a whole path; `__dirname` may still be that of the machine where they ran.
+ * True if this file is part of a bundle, so that the package's other files are not beside it. Bundlers
+ * provide a `module` without an absolute path. `__dirname` does not tell: it may still be the directory on
+ * the machine where the bundler ran.
  */
 function isBundled() {
   return !isAbsolute(module.filename ?? "");
 }
 
-/** Directories that a bundle, or a program in one file, may have the addon in. */
+/** Directories where a bundle or a single-file program may have the addon. */
 function programFolders() {
   const folders = [process.argv[1], process.execPath].filter(Boolean).map((it) => dirname(it));
   return [...new Set(folders)].filter((it) => !INSIDE_BUN.test(it));
 }
 
-/** What a program made by Bun sees as the directory of its own files. */
+/** The virtual directory in which a program compiled by Bun sees its own files. */
 const INSIDE_BUN = /^(?:\/\$bunfs|B:\\~BUN)/;
 
-/** The directory of an installed package, found as Node finds it. */
+/** The directory of an installed package, by Node's own resolution. */
 function packageFolder(name) {
   try {
     return dirname(require.resolve(`${name}/package.json`));

@@ -6,7 +6,7 @@ const { version } = require("../package.json");
 const { loadFailure, versionFailure } = require("./native-failure.js");
 const { addonFile, buildName, programFolders } = require("./native-platform.js");
 
-/** The addon, or an error that says what stands in the way and what to do about it. */
+/** Loads the addon, or throws an error that says why it does not load and what to do about it. */
 function load() {
   const addon = fromLoader();
   const addonVersion = addon.addonVersion?.();
@@ -15,8 +15,8 @@ function load() {
 }
 
 /**
- * napi's loader knows the installed package and the directory of a bundle. Its requires are written out
- * one by one, which is how bundlers come to know of the addon.
+ * Loads through napi's loader, which tries the installed package and the directory of a bundle. It spells
+ * out one `require` for each platform, which is how bundlers find the addon.
  */
 function fromLoader() {
   try {
@@ -28,7 +28,7 @@ function fromLoader() {
   }
 }
 
-/** The addon beside the program: one in a single file cannot require what is not in it. */
+/** Loads the addon beside the program: a single-file program cannot `require` files outside of itself. */
 function besideProgram() {
   const file = addonFile(buildName());
   for (const path of programFolders().map((folder) => join(folder, file))) {
@@ -38,7 +38,7 @@ function besideProgram() {
       process.dlopen(module, path);
       return module.exports;
     } catch {
-      // `loadFailure` looks at the same places, and says why.
+      // `loadFailure` tries the same places and reports why they fail.
     }
   }
   return undefined;

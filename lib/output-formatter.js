@@ -4,7 +4,7 @@ const native = require("./native.js");
 const { guardStatics } = require("./boundary.js");
 const { ToolError, shown } = require("./errors.js");
 
-/** Brings output into the shape that a model or a person reads. */
+/** Shortens and cleans output for a model or a person. */
 class OutputFormatter {
   static truncate(output, options) {
     const text = checkedText(output);
@@ -37,7 +37,7 @@ function checkedText(output) {
   return output;
 }
 
-/** A limit as the addon takes it: zero for none. */
+/** A limit for the addon, where 0 means no limit. */
 function limit(name, value) {
   if (value === undefined || value === null || value === Infinity) return 0;
   if (!Number.isInteger(value) || value < 0 || value > 2 ** 32 - 1) {

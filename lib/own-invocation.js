@@ -1,9 +1,9 @@
 "use strict";
 
-// The invocations that a host's declarative tool makes of its calls. The addon knows each by a key, asks it
-// for its word on the call, tells it how a person answered, and runs it.
+// The invocations that a host's declarative tool creates for its calls. The addon knows each by a key. It
+// asks the invocation what to confirm, reports what the person answered, and runs it.
 
-const { ownText, ownTexts } = require("./own-words.js");
+const { ownText, ownTexts } = require("./invocation-text.js");
 const { shown, wordsOf } = require("./errors.js");
 const { failureOf } = require("./host-answer.js");
 const { encodeAnswer } = require("./json.js");
@@ -11,11 +11,11 @@ const { callListener, warningOf } = require("./listener.js");
 
 const RISKS = new Set(["low", "medium", "high"]);
 
-/** The invocations of one tool whose calls are not over. */
+/** The invocations of one tool for calls that have not ended. */
 class OwnInvocations {
   #tool;
   #bus;
-  /** key → { invocation, onConfirm, isTold } */
+  /** key → { invocation, onConfirm, isConfirmed } */
   #kept = new Map();
 
   constructor(tool, bus) {
@@ -23,32 +23,32 @@ class OwnInvocations {
     this.#bus = bus;
   }
 
-  /** The steps of a call that are given its input: first the invocation's own word, then its work. */
+  /** Runs a step of a call: first the statement about what to confirm, then the work. */
   async take(input, { step, invocation: key, signal, updateOutput }) {
     if (step === "statement") return this.#statement(key, input, signal);
     const { invocation } = this.#kept.get(key) ?? (await this.#make(key, input));
     return invocation.execute(signal, updateOutput);
   }
 
-  /** Tells an invocation that a person agreed to it, and waits until it has heard. */
-  async agreed(key) {
+  /** Tells an invocation that a person approved it, and waits for its `onConfirm`. */
+  async approved(key) {
     const kept = this.#kept.get(key);
     if (kept?.onConfirm !== undefined) {
-      kept.isTold = true;
+      kept.isConfirmed = true;
       await kept.onConfirm("approved");
     }
     return { said: {} };
   }
 
   /**
-   * Lets go of an invocation.
+   * Forgets an invocation, and tells it the outcome unless `approved` has.
    *
-   * @param outcome how the question about it ended, or nothing where nobody was asked
+   * @param outcome how the confirmation request ended; empty if nobody was asked
    */
-  letGo(key, outcome) {
+  release(key, outcome) {
     const kept = this.#kept.get(key);
     this.#kept.delete(key);
-    if (outcome === "" || kept?.onConfirm === undefined || kept.isTold) return;
+    if (outcome === "" || kept?.onConfirm === undefined || kept.isConfirmed) return;
     callListener(kept.onConfirm, undefined, outcome, warningOf("the `onConfirm` of a tool"));
   }
 
@@ -61,14 +61,14 @@ class OwnInvocations {
 
   async #statement(key, input, signal) {
     const kept = await this.#make(key, input);
-    const { onConfirm, ...word } = await wordOn(kept.invocation, signal);
+    const { onConfirm, ...statement } = await statementOf(kept.invocation, signal);
     kept.onConfirm = onConfirm;
-    return word;
+    return statement;
   }
 }
 
-/** What an invocation says, as JSON for the addon. Never throws. */
-async function encodedWord(run) {
+/** Encodes what an invocation states as JSON for the addon. Never throws. */
+async function encodedStatement(run) {
   try {
     return encodeAnswer(await run());
   } catch (error) {
@@ -76,8 +76,11 @@ async function encodedWord(run) {
   }
 }
 
-/** Asks an invocation whether somebody has to confirm it. Only `false` is a no, and only an object details. */
-async function wordOn(invocation, signal) {
+/**
+ * Asks an invocation what a person has to confirm: `false` for nothing, or an object with details. Any
+ * other answer is `unclear`, and an exception is `refused`; both keep the call from running.
+ */
+async function statementOf(invocation, signal) {
   const description = ownText(invocation, "getDescription");
   const locations = ownTexts(invocation, "toolLocations");
   let answer;
@@ -87,13 +90,13 @@ async function wordOn(invocation, signal) {
     }
     answer = await invocation.shouldConfirmExecute(signal);
   } catch (error) {
-    return { refused: wordsOf(error, "it threw something without a message") };
+    return { refused: wordsOf(error, "it threw a value without a message") };
   }
   if (answer === false) return { said: { description, locations } };
   try {
     const { onConfirm, ...details } = readDetails(answer);
     const said = { description, locations, ...details };
-    // Here, where it may still throw, and not when all is sent.
+    // Encoded here once to find out whether it can be, so that a failure counts as `unclear`.
     encodeAnswer(said);
     return { said, onConfirm };
   } catch (error) {
@@ -101,12 +104,12 @@ async function wordOn(invocation, signal) {
   }
 }
 
-/** The details that a tool wants to be confirmed. The names it does not share with us are handed on. */
+/** Checks the details that a tool wants to have confirmed. Unknown fields are passed on in `more`. */
 function readDetails(answer) {
   if (answer === null || typeof answer !== "object" || Array.isArray(answer)) {
     throw new TypeError(`it answered ${shown(answer)}`);
   }
-  // The tool's name is not for the tool to say.
+  // The name comes from the registry, so the tool cannot change it.
   const { toolName: _toolName, description, locations, risk, onConfirm, ...more } = answer;
   const check = (name, isRight, wanted) => {
     if (!isRight) throw new TypeError(`\`${name}\` must be ${wanted}, got ${shown(answer[name])}`);
@@ -132,4 +135,4 @@ function isTexts(value) {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-module.exports = { OwnInvocations, encodedWord };
+module.exports = { OwnInvocations, encodedStatement };

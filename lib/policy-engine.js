@@ -1,13 +1,13 @@
 "use strict";
 
 const native = require("./native.js");
-const { guardClass, misuseOf, optionalText, optionsOf } = require("./boundary.js");
+const { checkedToolName, guardClass, misuseOf, optionalText, optionsOf } = require("./boundary.js");
 const { ToolError, asToolError, firstLineOf, shown, unwrap } = require("./errors.js");
 const { encodeInput } = require("./json.js");
 
 let isEngine;
 
-/** Judges calls by rules. Never changes: another policy is another engine. */
+/** Judges calls by rules, without a registry. An engine is immutable; another policy needs another one. */
 class PolicyEngine {
   #native;
 
@@ -36,11 +36,11 @@ class PolicyEngine {
   }
 
   explain(toolName, params = {}) {
-    return unwrap(this.#native.evaluate(checkedName(toolName), encodeInput(params)));
+    return unwrap(this.#native.evaluate(checkedToolName(toolName), encodeInput(params)));
   }
 
   getRiskLevel(toolName) {
-    return this.#native.riskLevel(checkedName(toolName));
+    return this.#native.riskLevel(checkedToolName(toolName));
   }
 
   lint() {
@@ -55,7 +55,7 @@ class PolicyEngine {
 
 guardClass(PolicyEngine, isEngine);
 
-/** A policy as JSON. What JSON would leave out is written in words, so that it is refused. */
+/** Encodes a policy as JSON. Functions and symbols, which JSON drops, become text that the addon refuses. */
 function encodePolicy(policy) {
   try {
     return JSON.stringify(policy ?? null, (_key, value) =>
@@ -67,13 +67,6 @@ function encodePolicy(policy) {
       `the policy cannot be written as JSON: ${firstLineOf(error)}`,
     );
   }
-}
-
-function checkedName(name) {
-  if (typeof name !== "string") {
-    throw new ToolError("InvalidOptions", `a tool's name must be a string, got ${shown(name)}`);
-  }
-  return name;
 }
 
 module.exports = { PolicyEngine, encodePolicy };

@@ -4,9 +4,9 @@ const { ToolError, shown } = require("./errors.js");
 const { callListener, warningOf } = require("./listener.js");
 
 /**
- * Runs native work that tells of its progress: `run` gets a listener for the addon, or nothing. Settles
- * when the last piece of news has been heard as well: news and result come over separate queues, and a
- * caller expects the result last.
+ * Runs native work that reports progress. `run` gets a callback for the addon, or `undefined` without
+ * `onProgress`. Progress and result arrive over separate queues, so this waits for the last report: the
+ * caller gets the result after all of them.
  */
 async function withProgress(onProgress, run) {
   if (onProgress === undefined || onProgress === null) return run(undefined);
@@ -25,7 +25,7 @@ async function withProgress(onProgress, run) {
     if (json === "") hearLast();
     else callListener(onProgress, undefined, JSON.parse(json), fail);
   };
-  // The addon's listener is weak: with much to hear, the loop would end before all of it is heard.
+  // The addon's callback does not keep the process alive, which could exit before the last report.
   const alive = setInterval(() => {}, 2 ** 30);
   try {
     const answer = await run(listener);

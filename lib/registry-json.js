@@ -1,10 +1,10 @@
 "use strict";
 
-// What a registry is given, as the JSON that the addon takes.
+// Encodes what a registry is given as JSON for the addon.
 
 const { ToolError, firstLineOf, shown } = require("./errors.js");
 
-/** What comes with a call, as JSON; nothing where nothing was given. */
+/** The ids that belong to a call, as JSON; `undefined` if none is given. */
 function factsOf({ toolUseId, sessionId, registration }) {
   for (const [key, value] of Object.entries({ toolUseId, sessionId })) {
     if (value !== undefined && typeof value !== "string") {
@@ -15,7 +15,7 @@ function factsOf({ toolUseId, sessionId, registration }) {
   return given ? JSON.stringify({ toolUseId, sessionId, registration }) : undefined;
 }
 
-/** Options as JSON. What JSON would leave out is written in words, so that the addon refuses it. */
+/** Encodes options as JSON. Values that JSON drops or turns into null become text that the addon refuses. */
 function encodeOptions(options) {
   try {
     return JSON.stringify(options, (_key, value) => (isLostInJson(value) ? shown(value) : value));

@@ -2,44 +2,47 @@
 
 const native = require("./native.js");
 const { version } = require("../package.json");
-const { checkSignal, withHandle, withSignal } = require("./abort.js");
-const { guardClass, guarded, misuseOf, optionalText, optionsOf } = require("./boundary.js");
+const {
+  checkedToolName,
+  guardClass,
+  guarded,
+  misuseOf,
+  optionalText,
+  optionsOf,
+} = require("./boundary.js");
 const { ToolError, asToolError, shown, unwrap } = require("./errors.js");
 const { HostFunctions } = require("./host-functions.js");
-const { isDeclarative, readHostTool } = require("./host-tool.js");
+const { readHostTool, readMcpTool } = require("./host-tool.js");
 const { readHooks } = require("./hooks.js");
-const { ToolInvocation } = require("./invocation.js");
 const { encodeInput } = require("./json.js");
 const { WorkUnderWay } = require("./lifetime.js");
 const { McpInstance, endInstance } = require("./mcp-instance.js");
-const { MessageBus, isBus, joinBus, leaveBus, withBus } = require("./message-bus.js");
-const { settledNow } = require("./own-words.js");
+const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
 const { encodePolicy } = require("./policy-engine.js");
-const { withProgress } = require("./progress.js");
+const { RegistryCalls } = require("./registry-calls.js");
 const { encodeOptions, encodeSpec, factsOf } = require("./registry-json.js");
 const { TaskEvents } = require("./task-events.js");
-const { readTurn } = require("./tool-use-block.js");
+const { ToolObjects } = require("./tool-objects.js");
 
-/** The shapes of an answer, as the addon is asked for them. */
 const { AnswerView } = native;
 
 let isRegistry;
 
-/** A registry of tools: every call of every tool takes the same path through the addon. */
+/**
+ * A registry of tools. The methods check what they are given and hand it to the addon, where every call
+ * of every tool takes the same path.
+ */
 class ToolRegistry {
   #native;
   #serverName;
   #version;
-  /** Kept here too, because anybody may put another in the place of the public field. */
+  /** Also kept here, because the public field can be overwritten. */
   #bus;
   #functions = new HostFunctions();
-  /** name → { id, object }; the id tells whether the addon still means the same registration. */
-  #objects = new Map();
-  /** The names of the built-in tools among them. */
-  #builtins = new Set();
+  #objects;
+  #calls;
   #instance;
   #taskEvents;
-  #calls = new WorkUnderWay(this);
   #closing;
 
   static {
@@ -65,7 +68,7 @@ class ToolRegistry {
         `\`messageBus\` must be a MessageBus, got ${shown(messageBus)}`,
       );
     }
-    // In the addon an empty path means that no file is read.
+    // For the addon, an empty path means that no file is read.
     if (plain.userPolicyFile === false) plain.userPolicyFile = "";
     const settings = {
       ...plain,
@@ -88,6 +91,14 @@ class ToolRegistry {
     }
     this.messageBus = this.#bus = messageBus;
     this.#functions.answerTo(this.#native);
+    this.#objects = new ToolObjects(this.#native, (name, id) =>
+      this.#sdkTool(this.getToolInfo(name), id),
+    );
+    this.#calls = new RegistryCalls(this, {
+      native: this.#native,
+      objects: this.#objects,
+      bus: messageBus,
+    });
     this.#taskEvents = new TaskEvents(this.#native);
   }
 
@@ -106,26 +117,14 @@ class ToolRegistry {
   }
 
   unregister(name) {
-    const removed = this.#native.unregister(checkedName(name)) ?? undefined;
+    const removed = this.#native.unregister(checkedToolName(name)) ?? undefined;
     if (removed === undefined) return false;
-    this.#builtins.delete(removed);
-    this.#objects.delete(removed);
-    this.#forgetOutdated();
+    this.#objects.remove([removed]);
     return true;
   }
 
   get(name) {
-    const id = this.#native.lookup(checkedName(name)) ?? undefined;
-    if (id === undefined) return undefined;
-    const known = this.#objects.get(name);
-    if (known?.id === id) return known.object;
-    const object = this.#sdkTool(this.getToolInfo(name), id);
-    // Under its real name, so that an alias gives the very same object.
-    const real = this.#objects.get(object.name);
-    if (real?.id === id) return real.object;
-    this.#objects.set(object.name, { id, object });
-    if (object.source === "builtin") this.#builtins.add(object.name);
-    return object;
+    return this.#objects.get(checkedToolName(name));
   }
 
   list() {
@@ -137,7 +136,7 @@ class ToolRegistry {
   }
 
   hasTool(name) {
-    return (this.#native.lookup(checkedName(name)) ?? undefined) !== undefined;
+    return (this.#native.lookup(checkedToolName(name)) ?? undefined) !== undefined;
   }
 
   getToolCount() {
@@ -149,7 +148,7 @@ class ToolRegistry {
   }
 
   getToolInfo(name) {
-    const json = this.#native.info(checkedName(name)) ?? undefined;
+    const json = this.#native.info(checkedToolName(name)) ?? undefined;
     return json === undefined ? undefined : JSON.parse(json);
   }
 
@@ -169,34 +168,34 @@ class ToolRegistry {
 
   isAllowed(name, { sessionId } = {}) {
     factsOf({ sessionId });
-    return this.#native.isAllowed(checkedName(name), sessionId);
+    return this.#native.isAllowed(checkedToolName(name), sessionId);
   }
 
   isDisabled(name) {
-    return this.#native.isDisabled(checkedName(name));
+    return this.#native.isDisabled(checkedToolName(name));
   }
 
   disable(...names) {
-    unwrap(this.#native.disable(names.flat().map(checkedName)));
-    this.#forgetOutdated();
+    unwrap(this.#native.disable(names.flat().map(checkedToolName)));
+    this.#objects.forgetOutdated();
     return this;
   }
 
   enable(...names) {
-    unwrap(this.#native.enable(names.flat().map(checkedName)));
-    this.#forgetOutdated();
+    unwrap(this.#native.enable(names.flat().map(checkedToolName)));
+    this.#objects.forgetOutdated();
     return this;
   }
 
   withAllowed(...names) {
-    unwrap(this.#native.allow(names.flat().map(checkedName)));
+    unwrap(this.#native.allow(names.flat().map(checkedToolName)));
     return this;
   }
 
   explain(name, input, options) {
     const { sessionId } = optionsOf(options, "explain");
     factsOf({ sessionId });
-    return unwrap(this.#native.explain(checkedName(name), encodeInput(input ?? {}), sessionId));
+    return unwrap(this.#native.explain(checkedToolName(name), encodeInput(input ?? {}), sessionId));
   }
 
   setPolicy(policy) {
@@ -225,87 +224,25 @@ class ToolRegistry {
   }
 
   registerMcpTool(tool) {
-    const { serverName, toolName, client, handler, ...rest } = tool ?? {};
-    const callable = typeof handler === "function" || typeof client?.callTool === "function";
-    if (typeof serverName !== "string" || typeof toolName !== "string" || !callable) {
-      throw new ToolError(
-        "InvalidTool",
-        "registerMcpTool() takes { serverName, toolName, description, inputSchema, handler or client }",
-      );
-    }
-    const call =
-      handler ??
-      ((args, { signal }) =>
-        client.callTool({ name: toolName, arguments: args }, undefined, { signal }));
-    const { spec, handler: run } = readHostTool({ ...rest, name: toolName, handler: call });
-    return this.#add({ ...spec, mcpServer: serverName }, run);
+    const { spec, handler } = readMcpTool(tool);
+    return this.#add(spec, handler);
   }
 
   unregisterMcpTools(prefix) {
-    const removed = this.#native.unregisterMcpTools(checkedName(prefix));
-    for (const name of removed) this.#objects.delete(name);
+    const removed = this.#native.unregisterMcpTools(checkedToolName(prefix));
+    this.#objects.remove(removed);
     return removed.length;
   }
 
   createInvocation(name, params, options) {
     const { toolUseId, sessionId } = optionsOf(options, "createInvocation");
-    return this.#invocation(checkedName(name), params, { toolUseId, sessionId });
-  }
-
-  /** @param bus where people are asked about the call, where that is not our own */
-  #invocation(name, params, facts, bus) {
-    const factsJson = factsOf(facts);
-    let inputJson;
-    let problem;
-    try {
-      inputJson = encodeInput(params);
-    } catch (error) {
-      // Said by `execute`, as every other fault of the input is.
-      inputJson = "null";
-      problem = error;
-    }
-    const describe = () => this.#native.describe(name, inputJson, factsJson);
-    const id = this.#native.lookup(name) ?? undefined;
-    // Refused here, in the words a call would be answered with.
-    if (id === undefined || this.#closing) unwrap(describe());
-    const known = this.#objects.get(name);
-    const isOwn = facts.registration === undefined && known?.id === id;
-    return new ToolInvocation({
-      toolName: name,
-      params,
-      describe,
-      question: (handle) =>
-        this.#calls.during(() => this.#native.question(name, inputJson, factsJson, handle)),
-      own:
-        isOwn && isDeclarative(known.object)
-          ? this.#ownInvocation(known.object, params)
-          : undefined,
-      execute: (options) =>
-        problem
-          ? invocationFailure(problem)
-          : this.#execute(name, inputJson, { ...options, ...facts, bus }),
-    });
-  }
-
-  /** Only asked to describe itself; what is wrong with the input is said by `execute`. */
-  #ownInvocation(declarative, params) {
-    return settledNow(() => declarative.createInvocation(params, this.#bus));
+    return this.#calls.invocation(checkedToolName(name), params, { toolUseId, sessionId });
   }
 
   async call(name, input, options) {
     const { toolUseId, sessionId, signal, onProgress } = optionsOf(options, "call");
     const given = { toolUseId, sessionId, signal, onProgress };
-    return this.#call(checkedName(name), input, AnswerView.Result, given);
-  }
-
-  async #call(name, input, view, options) {
-    let inputJson;
-    try {
-      inputJson = encodeInput(input);
-    } catch (error) {
-      return callFailure(error);
-    }
-    return this.#run(name, inputJson, view, options);
+    return this.#calls.call(checkedToolName(name), input, AnswerView.Result, given);
   }
 
   async undo(toolUseId, options) {
@@ -317,26 +254,11 @@ class ToolRegistry {
       );
     }
     factsOf({ sessionId });
-    return this.#calls.during(async () => unwrap(await this.#native.undo(toolUseId, sessionId)));
+    return this.#calls.undo(toolUseId, sessionId);
   }
 
   async executeTools(blocks, options) {
-    const given = optionsOf(options, "executeTools");
-    const { format, signal, onProgress, sessionId, parallelReads } = given;
-    const calls = JSON.stringify(readTurn(blocks));
-    const facts = factsOf({ sessionId });
-    const results = optionalText(format, "format") ?? "anthropic";
-    checkSignal(signal);
-    return this.#calls.during(() =>
-      withHandle(signal, (handle) =>
-        withProgress(onProgress, async (listener) => {
-          const isParallel = parallelReads === true;
-          return unwrap(
-            await this.#native.callAll(calls, results, isParallel, facts, handle, listener),
-          );
-        }),
-      ),
-    );
+    return this.#calls.turn(blocks, optionsOf(options, "executeTools"));
   }
 
   toMcpServerConfig() {
@@ -355,7 +277,7 @@ class ToolRegistry {
   }
 
   getAllowedToolNames() {
-    // Agent hosts write the server's name in the characters that every provider takes.
+    // Agent hosts replace the characters that some providers do not allow in a tool's name.
     const server = this.#serverName.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
     return this.definitions("mcp").map(({ name }) => `mcp__${server}__${name}`);
   }
@@ -383,14 +305,15 @@ class ToolRegistry {
     await this.#closing;
   }
 
-  /** Ends all there is, and lets go of every callback that the addon has of us. */
+  /** Ends everything and drops every callback that the addon holds. */
   async #close() {
-    // A transport that takes its time to close, or never does, keeps nobody waiting.
+    this.#calls.close();
+    // Not awaited: a transport may take long to close, or never do it.
     if (this.#instance !== undefined) void endInstance(this.#instance);
     await this.#native.close();
-    // Closed, the addon ends every call at once, whatever it waited for.
+    // A closed addon ends every call at once, whatever the call was waiting for.
     await this.#calls.over();
-    // What the end of calls and tasks had to tell is on its way.
+    // The last events of calls and tasks are still queued; let them arrive first.
     await new Promise(setImmediate);
     this.#native.release();
     this.#functions.close();
@@ -402,64 +325,16 @@ class ToolRegistry {
     const specJson = encodeSpec(spec);
     const number = this.#functions.addHandler(handler, invocations);
     const { id, name } = unwrap(this.#native.register(specJson, number));
-    this.#builtins.delete(name);
-    if (object === undefined) this.#objects.delete(name);
-    else this.#objects.set(name, { id, object });
-    this.#forgetOutdated();
+    this.#objects.replace(name, id, object);
     return name;
   }
 
-  /** Which of the tools tells a model where the workspace is depends on the others. */
-  #forgetOutdated() {
-    for (const name of this.#builtins) {
-      const known = this.#objects.get(name)?.object.description;
-      if (this.getToolInfo(name)?.description === known) continue;
-      this.#builtins.delete(name);
-      this.#objects.delete(name);
-    }
-  }
-
-  async #execute(name, inputJson, options) {
-    const result = await this.#run(name, inputJson, AnswerView.Invocation, options);
-    // The addon does not send the same text twice.
-    result.returnDisplay ??= result.llmContent;
-    return result;
-  }
-
-  async #run(name, inputJson, view, { signal, onProgress, bus, ...given }) {
-    const facts = factsOf(given);
-    this.#calls.begin();
-    try {
-      if (signal === undefined && onProgress === undefined && bus === undefined) {
-        return unwrap(await this.#native.call(name, inputJson, view, facts));
-      }
-      return await withSignal(signal, (handle) =>
-        withProgress(onProgress, (listener) =>
-          withBus(bus, async (nativeBus) => {
-            const call = this.#native.call(
-              name,
-              inputJson,
-              view,
-              facts,
-              handle,
-              listener,
-              nativeBus,
-            );
-            return unwrap(await call, signal);
-          }),
-        ),
-      );
-    } finally {
-      this.#calls.end();
-    }
-  }
-
-  /** A bus that is not ours. Whatever else is given is none, and our own is asked. */
+  /** The given bus, if it is one and not the registry's own. Anything else counts as not given. */
   #otherBus(bus) {
     return isBus(bus) && bus !== this.#bus ? bus : undefined;
   }
 
-  /** A registered tool as hosts take it: an object with a handler that goes the whole path. */
+  /** A registered tool as an object for hosts. Its handler calls the tool through the registry. */
   #sdkTool({ name, title, description, inputSchema, annotations, source }, registration) {
     return {
       name,
@@ -472,11 +347,11 @@ class ToolRegistry {
       handler: guarded(async (args, context) => {
         const { toolUseId, sessionId, signal } = optionsOf(context, `${name}.handler`);
         const given = { toolUseId, sessionId, signal, registration };
-        return this.#call(name, args, AnswerView.Handler, given);
+        return this.#calls.call(name, args, AnswerView.Handler, given);
       }, `${name}.handler`),
       createInvocation: guarded(
         (params, messageBus) =>
-          this.#invocation(name, params, { registration }, this.#otherBus(messageBus)),
+          this.#calls.invocation(name, params, { registration }, this.#otherBus(messageBus)),
         `${name}.createInvocation`,
       ),
     };
@@ -498,21 +373,6 @@ function createToolRegistry(options) {
 function checkedEvent(name) {
   if (name === "task") return name;
   throw new ToolError("InvalidOptions", `the only event is \`"task"\`, got ${shown(name)}`);
-}
-
-function checkedName(name) {
-  if (typeof name !== "string") {
-    throw new ToolError("InvalidOptions", `a tool's name must be a string, got ${shown(name)}`);
-  }
-  return name;
-}
-
-function callFailure({ type, message }) {
-  return { content: [{ type: "text", text: message }], isError: true, error: { type, message } };
-}
-
-function invocationFailure({ type, message }) {
-  return { llmContent: `Error: ${message}`, returnDisplay: message, error: { type, message } };
 }
 
 module.exports = {

@@ -5,8 +5,8 @@ const { ToolError, shown } = require("./errors.js");
 const { ToolRegistry } = require("./registry.js");
 
 /**
- * An in-process MCP server of a few tools. Works in both hosts: `tools` for ClaudeCodeToolAgent,
- * `instance` for the Claude Agent SDK.
+ * Makes an in-process MCP server from a few tools. ClaudeCodeToolAgent uses its `tools`, the Claude Agent
+ * SDK its `instance`.
  */
 function createSdkMcpServer(options) {
   if (options === null || typeof options !== "object" || typeof options.name !== "string") {
@@ -19,7 +19,7 @@ function createSdkMcpServer(options) {
   if (typeof tools?.[Symbol.iterator] !== "function") {
     throw new ToolError("InvalidOptions", `\`tools\` must be an array, got ${shown(tools)}`);
   }
-  // The tools are the host's own, and an agent host asks its user by itself.
+  // The tools are the host's own, and an agent host asks its user itself.
   const permissionMode = "bypassPermissions";
   const server = { serverName: name, version, instructions, structuredContent };
   const registry = new ToolRegistry({ ...server, permissionMode, userPolicyFile: false });

@@ -5,25 +5,25 @@ const { ToolError, shown } = require("./errors.js");
 const { WorkUnderWay, weakly } = require("./lifetime.js");
 const { callListener, warningOf } = require("./listener.js");
 
-/** How many events are kept for those who ask for earlier ones; the addon keeps as many. */
+/** How many past events are kept for listeners that ask for them. The addon keeps as many. */
 const KEPT = 1024;
 
-/** How many events wait for one iterator before it counts as left behind. */
+/** How many events may wait for one iterator. Later ones are lost to it, and it throws. */
 const MAX_WAITING = 16 * 1024;
 
 /**
- * What happened to tasks. The addon is listened to from the first time that somebody wants to know, and
- * hands over what it has kept. Each listener and iterator is given each event once, from the first on or
- * from behind a number.
+ * The events of background tasks. The first listener or iterator subscribes to the addon, which then sends
+ * the events that it has kept. Each listener and iterator gets each event once, starting with the first or
+ * after a given sequence number.
  */
 class TaskEvents {
-  /** Nothing once the registry is closed. */
+  /** `undefined` once the registry is closed. */
   #native;
   #kept = [];
   #listening = false;
   #listeners = new Map();
   #iterators = new Set();
-  /** Iterators that wait for a task that runs. */
+  /** Counts iterators that wait for a running task. */
   #waits = new WorkUnderWay(this);
 
   constructor(native) {
@@ -47,15 +47,15 @@ class TaskEvents {
     this.#listeners.delete(listener);
   }
 
-  /** Every event after a number, one after the other; ends when the registry is closed. */
+  /** An async iterator over the events after a sequence number. It ends when the registry is closed. */
   iterate(options) {
     const { after } = optionsOf(options, "taskEvents");
     const state = {
       last: checkedAfter(after),
-      /** Events for whoever asks next, from `given` on. */
+      /** Events that were not asked for yet begin at index `given`. */
       events: [],
       given: 0,
-      /** The first event that did not fit. */
+      /** The sequence number of the first event that did not fit. */
       lost: undefined,
       waiting: [],
       ended: this.#native === undefined,
@@ -124,7 +124,7 @@ class TaskEvents {
     }
   }
 
-  /** Keeps for an iterator what has come: it may ask long after nobody else wants to know. */
+  /** Copies new events to an iterator, because it may ask for them after `#kept` has dropped them. */
   #collect(state) {
     for (const event of this.#after(state)) {
       const isBehind = state.events.length - state.given >= MAX_WAITING;
@@ -133,7 +133,7 @@ class TaskEvents {
     }
   }
 
-  /** The events that somebody has not been given, who is then taken to have been given them. */
+  /** Returns the events that a listener or iterator has not had yet, and marks them as delivered. */
   #after(state) {
     const events = this.#kept.filter(({ sequence }) => sequence > state.last);
     state.last = Math.max(state.last, this.#last());
@@ -157,24 +157,24 @@ class TaskEvents {
         break;
       }
     }
-    // What was given is let go of, not one by one: that would move all others each time.
+    // Delivered events are dropped in batches: dropping each would move all others every time.
     if (state.given > KEPT || state.given === state.events.length) {
       state.events.splice(0, state.given);
       state.given = 0;
     }
     const isWanted = state.waiting.length > 0 && this.#native?.runningTasks() > 0;
     if (isWanted) this.#keepAlive(state);
-    else this.#letGo(state);
+    else this.#stopKeepingAlive(state);
   }
 
-  /** The addon's listener keeps nothing alive. Whoever waits for a running task must hear of it. */
+  /** Keeps the process alive for an iterator that waits for a running task; the addon's callback does not. */
   #keepAlive(state) {
     if (state.alive !== undefined) return;
     state.alive = setInterval(() => {}, 2 ** 30);
     this.#waits.begin();
   }
 
-  #letGo(state) {
+  #stopKeepingAlive(state) {
     if (state.alive === undefined) return;
     clearInterval(state.alive);
     state.alive = undefined;
@@ -185,7 +185,7 @@ class TaskEvents {
 function leftBehind({ lost, last }) {
   return new ToolError(
     "InternalError",
-    `the iterator is too far behind: ${MAX_WAITING} events waited for it, and those from ${lost} to ${last} are lost to it; ask faster, or look at tasks()`,
+    `the iterator is too far behind: ${MAX_WAITING} events waited for it, and it missed those from ${lost} to ${last}; read events faster, or call tasks() for the current state`,
   );
 }
 

@@ -4,13 +4,13 @@ const { ToolError, shown, wordsOf } = require("./errors.js");
 const { refuseTooLarge } = require("./input-size.js");
 const { encodeInput } = require("./json.js");
 
-/** How many blocks a turn may have: far more than a model makes, and far fewer than an array may hold. */
+/** The most blocks that a turn may have. Models produce far fewer; an array could hold far more. */
 const MAX_BLOCKS = 10_000;
 
-/** The types under which providers give us a call. Under any other they tell something else. */
+/** The `type` of a block that is a call. A block of any other type is not. */
 const CALL_TYPES = new Set(["tool_use", "function", "function_call", "tool_call"]);
 
-/** What makes an object without a type a call, or the attempt of one. */
+/** A block without a type that has one of these fields is a call, or a malformed one. */
 const CALL_FIELDS = [
   "functionCall",
   "function",
@@ -22,7 +22,7 @@ const CALL_FIELDS = [
   "args",
 ];
 
-/** What Gemini's parts hold beside calls; such a part has no type that says so. */
+/** The fields of Gemini's parts that are not calls. Such parts have no type. */
 const PART_FIELDS = [
   "text",
   "thought",
@@ -43,8 +43,8 @@ const PART_FIELDS = [
 ];
 
 /**
- * The calls of a model's turn as the addon takes them. Whatever else a model answers with is left out:
- * text, thinking, what the provider runs by itself. An answer without any content is a turn without calls.
+ * Reads the calls of a model's turn. Other blocks are left out: text, thinking, and calls that the provider
+ * runs itself. A missing list counts as a turn without calls.
  */
 function readTurn(blocks) {
   if (blocks === undefined || blocks === null) return [];
@@ -55,7 +55,7 @@ function readTurn(blocks) {
         `\`message.tool_calls\` or \`response.output\`, got ${shown(blocks)}`,
     );
   }
-  // Not by `map`, which would leave a hole in the array without an answer.
+  // Not `map`, which skips holes in the array: each of them needs an answer too.
   const turn = Array.from({ length: blocks.length }, (_hole, index) =>
     readBlock(() => blocks[index], index),
   );
@@ -63,13 +63,12 @@ function readTurn(blocks) {
 }
 
 /**
- * One call of a model's turn as the addon takes it: an Anthropic `tool_use` block, a tool call of
- * OpenAI's chat, an item of its responses, or a Gemini function call; nothing for a block that is no call.
- * Whatever is wrong with it is a problem of that call alone, which has an answer in its place; so this
- * never throws.
+ * Reads one call: an Anthropic `tool_use` block, a tool call of OpenAI's chat, an item of its responses, or
+ * a Gemini function call. Returns `undefined` for a block that is not a call. Never throws: a malformed
+ * call has a `problem`, which becomes its answer, and the other calls run.
  */
 function readBlock(look, index) {
-  // What the answer bears where a block says none.
+  // Used in the answer if the block has no id.
   let id = `call_${index}`;
   let name = "";
   try {
@@ -85,12 +84,12 @@ function readBlock(look, index) {
   }
 }
 
-/** What says of itself that it is something else than a call. Nonsense does not: it is answered. */
+/** True for a block that is clearly something else than a call. A malformed one is not: it gets an answer. */
 function isNoCall(block) {
   if (block === null || typeof block !== "object") return false;
   const { type } = block;
   if (typeof type === "string") return !CALL_TYPES.has(type);
-  // Servers that write every field have null where there is nothing.
+  // Some servers write every field, with null for those that are missing.
   const has = (field) => (block[field] ?? undefined) !== undefined;
   return type === undefined && !CALL_FIELDS.some(has) && PART_FIELDS.some(has);
 }
@@ -112,7 +111,7 @@ function fields(block, ownId) {
     return { id: block.call_id ?? block.id, name: block.name, input: block.arguments };
   }
   const gemini = block.functionCall ?? ("args" in block ? block : undefined);
-  // Gemini gives ids to some calls only; results go back by name and order.
+  // Gemini gives ids only to some calls; its results are matched by name and order.
   if (gemini) return { id: gemini.id ?? ownId, name: gemini.name, input: gemini.args };
   const { id, name, input } = block;
   return { id, name, input };
@@ -120,7 +119,7 @@ function fields(block, ownId) {
 
 function readInput(input) {
   if (typeof input !== "string") return encodeInput(input);
-  // OpenAI sends arguments as text, which is empty for a call without any.
+  // OpenAI sends arguments as text, which is empty for a call without arguments.
   if (input === "") return "{}";
   refuseTooLarge(input);
   try {

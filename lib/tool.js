@@ -4,9 +4,7 @@ const { guarded } = require("./boundary.js");
 const { ToolError, shown } = require("./errors.js");
 const { readInputSchema } = require("./input-schema.js");
 
-/**
- * Makes a tool of a host, from one object or in the positional form of the Claude Agent SDK.
- */
+/** Defines a tool of the host, from one object or with the arguments of the Claude Agent SDK's `tool`. */
 function tool(nameOrConfig, description, inputSchema, handler, extras) {
   const config =
     typeof nameOrConfig === "string"
@@ -35,7 +33,7 @@ function tool(nameOrConfig, description, inputSchema, handler, extras) {
     );
   }
   const { title, annotations, sideEffect, timeoutMs, alwaysLoad } = config;
-  // JSON would write NaN as null, which passes for "no limit of its own".
+  // JSON would turn NaN into null, which means "not set".
   if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs >= 0)) {
     throw new ToolError(
       "InvalidTool",
@@ -47,7 +45,7 @@ function tool(nameOrConfig, description, inputSchema, handler, extras) {
     name,
     description: config.description ?? "",
     inputSchema: schema,
-    // Always a promise, also when the handler is not async or throws before its first await.
+    // Always returns a promise, also if the handler is not async or throws before its first await.
     handler: async (args, context) =>
       config.handler(parse ? await parse(args ?? {}) : args, context),
     ...definedOnly({ title: title || undefined, annotations, sideEffect, timeoutMs, alwaysLoad }),

@@ -1,8 +1,8 @@
 "use strict";
 
 /**
- * An answer of the addon. Long texts are not part of its JSON, which would be escaped and parsed for
- * nothing, but follow it: see src/binding/wire.rs.
+ * Parses an answer of the addon. Long texts follow the JSON instead of being part of it, which saves
+ * escaping and parsing them. See src/binding/wire.rs for the format.
  */
 function parseWire(wire) {
   if (!wire.startsWith("@")) return JSON.parse(wire);
@@ -12,7 +12,7 @@ function parseWire(wire) {
   const answer = JSON.parse(wire.slice(begin, at));
   if (typeof answer.llmContent === "number") answer.llmContent = take(answer.llmContent);
   for (const block of answer.content ?? []) {
-    // Of all blocks only text can be cut out, and the addon never has a number for it.
+    // Only the text of text blocks is moved out; a number in its place is the length.
     if (block.type === "text" && typeof block.text === "number") block.text = take(block.text);
   }
   return answer;

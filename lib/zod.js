@@ -1,10 +1,10 @@
 "use strict";
 
-// Works with the schemas a host hands over, of Zod 3 and 4, without depending on Zod.
+// Reads the host's schemas of Zod 3 and 4 without depending on Zod.
 
 const { ToolError, wordsOf } = require("./errors.js");
 
-/** True for schemas of Zod and of every other library that follows Standard Schema. */
+/** True for schemas of Zod and of other libraries that implement Standard Schema. */
 function isStandardSchema(value) {
   return (
     value !== null &&
@@ -13,13 +13,13 @@ function isStandardSchema(value) {
   );
 }
 
-/** A field may be left out when its schema takes `undefined`. */
+/** True if a field may be left out, which is when its schema accepts `undefined`. */
 function isOptionalField(field) {
   const result = field["~standard"].validate(undefined);
   return !(result instanceof Promise) && result.issues === undefined;
 }
 
-/** Parses one value: defaults, transforms and refinements included. */
+/** Parses one value and applies defaults, transforms and refinements. */
 async function parseField(field, value, name) {
   const result = await field["~standard"].validate(value);
   if (result.issues === undefined) return result.value;
@@ -31,7 +31,7 @@ async function parseField(field, value, name) {
   throw new ToolError("ValidationError", causes.join("; "));
 }
 
-/** The JSON Schema of what a field takes. */
+/** The JSON Schema of a field's input. */
 function zodFieldSchema(field, toolName) {
   let schema;
   try {
@@ -42,7 +42,7 @@ function zodFieldSchema(field, toolName) {
   if (schema === undefined) {
     throw new ToolError(
       "InvalidTool",
-      `tool \`${toolName}\`: a ${field["~standard"].vendor} schema cannot say its JSON Schema; ` +
+      `tool \`${toolName}\`: a ${field["~standard"].vendor} schema cannot be converted to JSON Schema; ` +
         `use Zod 4 or give inputSchema as JSON Schema`,
     );
   }
@@ -57,11 +57,11 @@ function fromStandard(field) {
 function fromZod4(field) {
   if (field._zod === undefined) return undefined;
   if (typeof field.toJSONSchema === "function") return field.toJSONSchema({ io: "input" });
-  // Zod 4 before it could say it itself: the function beside it can.
+  // Before Zod 4.1 schemas have no such method, but the package has a function.
   return zod().toJSONSchema(field, { io: "input" });
 }
 
-/** Bundlers take a package that is not there for granted only where its absence is caught. */
+/** The host's Zod. In a `try`, because bundlers then accept that the package is missing. */
 function zod() {
   try {
     return require("zod");
@@ -73,7 +73,7 @@ function zod() {
   }
 }
 
-/** Zod 3 cannot say its JSON Schema; these are the kinds that tool inputs are made of. */
+/** Zod 3 has no conversion to JSON Schema, so the kinds that tool inputs use are converted here. */
 function fromZod3(field) {
   const definition = field?._def;
   if (typeof definition?.typeName !== "string") return undefined;

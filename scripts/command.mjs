@@ -6,13 +6,13 @@ import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** How much of a failed command's output its error keeps for the digest. */
+/** How many characters of a failed command's output its error keeps for the digest. */
 const KEPT_OUTPUT = 2_000_000;
 
 /**
- * Runs a command in the repository with its output streamed; rejects unless it exits with 0. Where
- * no person watches, the output has no colours, and the error's `output` is what was printed.
- * With `held` the output is printed when the command has ended, for one that runs beside others.
+ * Runs a command in the repository and streams its output; rejects unless it exits with 0. If stdout is
+ * not a terminal, the output has no colours, and the error's `output` contains it. With `held` the output
+ * is printed when the command has ended, which is for commands that run in parallel with others.
  */
 export function run(command, args, { env = {}, timeoutMs, held = false } = {}) {
   const line = [command, ...args].map(displayed).join(" ");
@@ -39,7 +39,7 @@ export function run(command, args, { env = {}, timeoutMs, held = false } = {}) {
     child.on("error", (error) =>
       reject(new Error(`\`${line}\` could not start: ${error.message}`)),
     );
-    // A process left behind may hold the pipes; it must not hold the run.
+    // A process left behind may hold the pipes open; `close` must not wait for it.
     const closePipes = () => [child.stdout, child.stderr].forEach((it) => it?.destroy());
     child.on("exit", () => setTimeout(closePipes, 2_000).unref());
     child.on("close", (code, signal) => {
@@ -54,7 +54,7 @@ export function run(command, args, { env = {}, timeoutMs, held = false } = {}) {
   });
 }
 
-/** Runs an npm package's command with this Node: no shell, no `.cmd` wrapper, the same everywhere. */
+/** Runs an npm package's command with this Node, without a shell or a `.cmd` wrapper, on every system. */
 export function runTool(
   name,
   args,
@@ -64,7 +64,7 @@ export function runTool(
   return run(program, [...before, toolPath(name, command), ...args], options);
 }
 
-/** npm is run as a script of this Node where npm told us its path, because on Windows it is a `.cmd`. */
+/** Runs npm: as a script of this Node if npm told us its path, because on Windows the command is a `.cmd`. */
 export function runNpm(args, options) {
   const npm = process.env.npm_execpath;
   if (npm?.endsWith(".js")) return run(process.execPath, [npm, ...args], options);
@@ -78,8 +78,8 @@ function toolPath(name, command) {
 }
 
 /**
- * The Bun binary. Bun's postinstall moves it from the platform package into `bun`, so where it is
- * depends on whether install scripts were allowed; without them `bun/bin` holds a small stub.
+ * The path of the Bun binary. Bun's postinstall script moves it from the platform package into `bun`. If
+ * install scripts were not allowed, it is still in the platform package, and `bun/bin` has a small stub.
  */
 export function bunPath() {
   const modules = join(root, "node_modules");

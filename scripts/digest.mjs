@@ -1,4 +1,4 @@
-// What failed, from the output of a failed step: a log that was cut still has to tell the cause.
+// Extracts the causes from the output of a failed step, so that they are at the end of a log that may be cut.
 
 /** Lines by which vitest, cargo, clippy, tsc and the like name what failed. */
 const TELLING =
@@ -7,7 +7,7 @@ const LINES = 12;
 const LINE_LENGTH = 180;
 const END_LENGTH = 900;
 
-/** The telling lines, each once, and the end of the output: about 2,000 characters at most. */
+/** The lines that name what failed, each once, and the end of the output: about 3,000 characters at most. */
 export function digest(output) {
   const telling = new Set(
     output

@@ -1,4 +1,4 @@
-// Writes the committed generated files from the last addon build; `--check` only compares them.
+// Writes the generated files that are committed, from the last build of the addon. `--check` only compares.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

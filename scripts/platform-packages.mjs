@@ -1,7 +1,7 @@
-// The packages of the platforms, in npm/: each holds one build of the addon. What they say of themselves
-// follows from package.json and is checked for drift; licences are put in when they are published:
+// Generates the platform packages in npm/, each of which contains one build of the addon. Their metadata
+// follow from package.json and are checked for drift. The licences are only added for publishing:
 //
-//   node scripts/platform-packages.mjs [folder]     puts LICENSE and NOTICE.md into each package
+//   node scripts/platform-packages.mjs [folder]     copies LICENSE and NOTICE.md into each package
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,7 @@ import { root } from "./command.mjs";
 
 const main = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** What a package says of itself in the same words as the main one. */
+/** The fields of package.json that are copied from the main package. */
 const SHARED = [
   "version",
   "description",
@@ -22,21 +22,21 @@ const SHARED = [
   "publishConfig",
   "engines",
 ];
-/** What has to be with the binary wherever it goes. */
+/** The files that have to be distributed with the binary. */
 const LICENCES = ["LICENSE", "NOTICE.md"];
 
 const SYSTEMS = { linux: "linux", darwin: "darwin", windows: "win32" };
 const PROCESSORS = { x86_64: "x64", aarch64: "arm64" };
 const LIBCS = { gnu: "glibc", musl: "musl" };
 
-/** Each platform by the name of its build, from Rust's name for it. */
+/** The platforms, derived from the names of Rust's targets in package.json. */
 export const platforms = main.napi.targets.map((target) => {
   const [processor, , system, abi] = target.split("-");
   const [os, cpu] = [SYSTEMS[system], PROCESSORS[processor]];
   return { build: [os, cpu, abi].filter(Boolean).join("-"), target, os, cpu, libc: LIBCS[abi] };
 });
 
-/** What each file of the packages must contain, by its path in the repository. */
+/** The expected content of each file of the packages, by its path in the repository. */
 export function platformFiles() {
   return Object.fromEntries(
     platforms.flatMap((platform) => [
@@ -73,7 +73,7 @@ function readme({ build, target }) {
   );
 }
 
-/** Puts the licences into every package in a folder. */
+/** Copies the licences into every package in a folder. */
 export function addLicences(folder) {
   for (const { build } of platforms) {
     for (const file of LICENCES) copyFileSync(join(root, file), join(folder, build, file));

@@ -1,5 +1,5 @@
-// Turns the JSON Schemas of the tools into TypeScript. It knows the constructs our schemas use and
-// throws on any other: a type that is quietly `unknown` would be a lie in the public API.
+// Turns the JSON Schemas of the tools into TypeScript. It knows the keywords that our schemas use and throws
+// on any other: falling back to `unknown` would silently publish a wrong type.
 
 const ANNOTATIONS = new Set(
   (
@@ -16,7 +16,7 @@ const SCALARS = {
   null: "null",
 };
 
-/** The file of inputs: a type per tool, and the map from tool name (and alias) to it. */
+/** The file of input types: one type per tool, and a map from each name and alias to its type. */
 export function toolInputs(specs) {
   return toolTypes(specs, {
     suffix: "Input",
@@ -28,7 +28,7 @@ export function toolInputs(specs) {
   });
 }
 
-/** The file of outputs, the same way; a tool whose answers have no data has no type. */
+/** The file of output types, in the same form. A tool without `structuredContent` has no type. */
 export function toolOutputs(specs) {
   return toolTypes(specs, {
     suffix: "Output",
@@ -44,7 +44,7 @@ function toolTypes(specs, { suffix, isGiven, schemaOf, docOf, map, mapDoc }) {
   const types = [];
   const entries = [];
   const taken = new Set();
-  // "claude" first: its tools keep the plain name where another set has one that reads the same.
+  // "claude" first, so that its tools get the plain name if another set has one of the same name.
   const ordered = [...specs].sort(
     (a, b) => Number(b.set === "claude") - Number(a.set === "claude"),
   );
@@ -116,14 +116,14 @@ function typeOf(schema, cx, indent) {
   const choices = anyOf ?? oneOf;
   if (properties && ($ref ?? allOf)) fail(cx, "properties next to a reference", schema);
   if (properties && choices) {
-    // What all have in common, and what makes the difference.
+    // The common properties, and one alternative for each choice.
     const common = objectType(schema, cx, indent);
     const different = union(choices.map((choice) => typeOf(choice, cx, indent)));
     return `${common} & (${different})`;
   }
   if ($ref !== undefined) return referenced($ref, schema, cx, indent);
   if (allOf !== undefined) {
-    // How some generators attach a description to a reference.
+    // Some generators use this to attach a description to a reference.
     if (allOf.length === 1) return typeOf(allOf[0], cx, indent);
     fail(cx, "`allOf` of several schemas", schema);
   }
@@ -161,8 +161,8 @@ function objectType({ properties = {}, required = [], additionalProperties }, cx
     const isOptional = !required.includes(name);
     const doc = docComment(properties[name].description, inner, properties[name]);
     const type = typeOf(properties[name], cx, inner);
-    // What a host gives crosses as JSON, where `undefined` is nothing; under `exactOptionalPropertyTypes`
-    // TypeScript wants to be told.
+    // Input becomes JSON, where `undefined` means that the property is missing. TypeScript has to allow it
+    // explicitly for users with `exactOptionalPropertyTypes`.
     const given = isOptional && cx.isGiven ? union([type, "undefined"]) : type;
     return `${doc}${inner}${key}${isOptional ? "?" : ""}: ${given};`;
   });
@@ -177,7 +177,7 @@ function referenced($ref, schema, cx, indent) {
   return typeOf(cx.definitions[name], { ...cx, open: [...cx.open, name] }, indent);
 }
 
-/** Whether a type is one object and nothing beside it, as an interface has to be. */
+/** Whether a type is a single object literal, which can be written as an interface. */
 function isObjectLiteral(type) {
   return type.startsWith("{") && type.endsWith("}") && !/^\} [&|]/m.test(type);
 }

@@ -1,5 +1,5 @@
-// Makes the tree ready: npm dependencies and the addon, each only when something changed.
-// Only node: imports, because it runs before node_modules exists.
+// Installs the npm dependencies and builds the addon, each only if something changed. It imports only node:
+// modules and other scripts, because it runs before node_modules exists.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -16,20 +16,20 @@ import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root, runNpm, runTool, seconds } from "./command.mjs";
 
-// napi and cargo rebuild each other's work in a shared target directory.
+// A separate target directory: in a shared one, napi and cargo would rebuild each other's output.
 const targetDir = join(root, "target", "addon");
 const stampPath = join(targetDir, "toolwright-stamp.json");
 
-/** Everything napi wrote in the last build: the addon, `binding.js`, `binding.d.ts`. */
+/** Where napi writes its output: the addon, `binding.js` and `binding.d.ts`. */
 export const buildDir = join(targetDir, "out");
 
-/** The program that the addon starts beside itself; napi builds it too, and leaves it where cargo does. */
+/** The program that the addon starts for commands. napi builds it too, but leaves it in cargo's directory. */
 const SUPERVISOR = process.platform === "linux" ? "toolwright-supervisor" : undefined;
 
 /**
- * Profile "release" is what is published; "any" is for the edit-test loop: it takes an up-to-date
- * addon of either profile and otherwise builds a debug one. With `held` the output of each command
- * is printed when it has ended.
+ * The profile "release" builds what is published. "any" is for the edit-test loop: it accepts an up-to-date
+ * addon of either profile, and otherwise builds a debug one. With `held` the output of each command is
+ * printed when it has ended.
  */
 export async function setup({ profile = "release", held = false } = {}) {
   if (!dependenciesMatchLock())
@@ -48,7 +48,7 @@ async function step(title, action) {
   console.log(`setup: ${title}: done in ${seconds(Date.now() - started)}`);
 }
 
-/** npm records what it installed in node_modules/.package-lock.json, as the last thing it does. */
+/** Compares the lock file with node_modules/.package-lock.json, which npm writes at the end of an install. */
 function dependenciesMatchLock() {
   const installedPath = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(installedPath)) return false;
@@ -58,7 +58,7 @@ function dependenciesMatchLock() {
     Object.keys(installed).every((path) => path in wanted) &&
     Object.entries(wanted).every(([path, { integrity, optional }]) => {
       if (path === "") return true;
-      // Optional packages of other platforms are in the lock file only.
+      // Optional packages of other platforms are only in the lock file.
       if (!(path in installed)) return optional === true;
       return installed[path].integrity === integrity;
     })
@@ -70,16 +70,16 @@ function readPackages(path) {
 }
 
 async function installDependencies(held) {
-  // Not `npm ci`: it refuses a lock file that was written against a mirror without every platform's
-  // optional packages. `--no-save` takes the same locked versions and leaves the lock file alone.
-  // Nothing we install needs its scripts (Bun's only moves a file), so none may run.
+  // Not `npm ci`, which refuses a lock file that was written with a mirror that lacks the optional packages
+  // of some platforms. `--no-save` installs the same locked versions and leaves the lock file unchanged.
+  // No package needs its install scripts (Bun's only moves a file), so none may run.
   await runNpm(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], { held });
 }
 
 function hashOfSources() {
   const hash = createHash("sha256");
   const { name, version, napi } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  // The generated loader names the package and its version.
+  // The generated loader contains the package's name and version.
   hash.update(JSON.stringify({ name, version, napi }));
   const files = [
     "Cargo.toml",
@@ -131,7 +131,7 @@ async function buildAddon(sources, profile, held) {
   writeFileSync(stampPath, JSON.stringify({ sources, profile, addon }));
 }
 
-/** napi builds for a named target, or for this machine; the place differs. */
+/** The newest supervisor that cargo built. Its directory depends on whether napi named a target. */
 function builtSupervisor(profile) {
   const places = ["", ...readdirSync(targetDir)].map((folder) =>
     join(targetDir, folder, profile, SUPERVISOR),
@@ -142,7 +142,7 @@ function builtSupervisor(profile) {
   return newest.path;
 }
 
-/** Renames into place: overwriting a library that a running process has mapped crashes it. */
+/** Renames the file into place, because overwriting a library crashes processes that have it loaded. */
 function publish(built, name) {
   const native = join(root, "native");
   mkdirSync(native, { recursive: true });

@@ -1,4 +1,5 @@
-// `npm test`: makes the tree ready, then runs every check, also after one failed, and sums up.
+// `npm test`: installs and builds what is missing, runs every check, even after one has failed, and prints
+// a summary.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,7 +14,7 @@ const cargo = (...args) => run("cargo", args);
 const clippy = (...features) =>
   cargo("clippy", "--workspace", "--all-targets", ...features, "--", "-D", "warnings");
 
-/** Steps that are `beside` need no addon: they run while it is built, which keeps one core busy. */
+/** Steps that are `beside` need no addon. They run while it is built, which uses one core. */
 const STEPS = [
   {
     name: "rustfmt",
@@ -29,7 +30,7 @@ const STEPS = [
     run: () => clippy("--no-default-features"),
   },
   {
-    // The binding has no Rust tests of its own: Node and Bun test it.
+    // Without the binding, which has no Rust tests: it is tested on Node and Bun.
     name: "cargo",
     about: "Rust tests",
     beside: true,
@@ -71,11 +72,11 @@ const STEPS = [
   },
 ];
 const QUICK = ["cargo", "node"];
-/** What takes longer than all the rest together: thousands of cases and of processes, a minute of waiting. */
+/** Test files that together take longer than all others: thousands of cases and processes, and waiting. */
 const SLOW = ["files-processes", "files-random", "hostile", "tasks"];
 const withoutSlow = SLOW.flatMap((name) => ["--exclude", `__test__/${name}.test.ts`]);
 
-/** Our own tests, the declarations on their own, and a strict user's project as each kind of module. */
+/** Checks our tests, the declarations alone, and a strict user's project for each kind of module. */
 async function types() {
   const consumer = join("__test__", "types", "consumer");
   const ways = readdirSync(join(root, consumer)).filter((name) =>
@@ -90,7 +91,7 @@ async function types() {
   for (const project of projects) await runTool("typescript", ["-p", project], { command: "tsc" });
 }
 
-/** The timeout is a check of its own: a loaded addon must not keep the process alive. */
+/** Runs small programs on each runtime. The timeout checks that a loaded addon does not keep them alive. */
 async function smoke() {
   const folder = join("__test__", "smoke");
   const files = readdirSync(join(root, folder)).filter((name) => /\.[cm]js$/.test(name));

@@ -1,20 +1,20 @@
-// What a person is asked, and the answer.
+// Confirmation requests and their answers.
 
-/** What a person is asked. */
+/** What a person is asked to confirm. */
 export interface ToolCallConfirmationDetails {
   toolName: string;
   description: string;
   risk: "low" | "medium" | "high";
   locations?: string[] | undefined;
-  /** Why somebody has to agree. Set, like what follows, when the request comes from a registry. */
+  /** Why a confirmation is needed. This and the fields below are set for requests from a registry. */
   reason?: string | undefined;
-  /** The words of the rule that asks. */
+  /** The `message` of the rule that asks. */
   message?: string | undefined;
-  /** What the call is about to be given, as data: show `description` and `diff`, which hide nothing. */
+  /** The input of the call, for programs. Show people `description` and `diff`, which hide nothing. */
   input?: Record<string, unknown> | undefined;
-  /** What an edit would change. A yes is for this change: a file that holds something else by then is left. */
+  /** What an edit would change. An approval covers this change only: if the file differs by then, it is kept. */
   diff?: string | undefined;
-  /** What `alwaysAllow` would add for the session: the narrowest rules for this call. */
+  /** The rules that `alwaysAllow` would add for the session: the narrowest ones for this call. */
   suggestedRules?: string[] | undefined;
   toolUseId?: string | undefined;
   sessionId?: string | undefined;
@@ -22,35 +22,35 @@ export interface ToolCallConfirmationDetails {
 
 /** A request that waits for an answer. */
 export interface ConfirmationRequest<Details = ToolCallConfirmationDetails> {
-  /** What the answer has to name. */
+  /** The answer has to have the same id. */
   id: string;
   details: Details;
-  /** How long it waits, in milliseconds. */
+  /** How long the request waits, in milliseconds. */
   timeout: number;
 }
 
 /**
- * An answer to a request. Anything but an own property `approved` that is the boolean `true` is a no; the
- * same goes for the other flags. Each property is read once.
+ * An answer to a request. Only an own property `approved` with the boolean `true` approves; everything else
+ * counts as a refusal. The other flags are read in the same way. Each property is read once.
  */
 export interface ConfirmationResponse {
   id: string;
   approved: boolean;
-  /** Why not, in words for the model. */
+  /** With a refusal: the reason, as a text for the model. */
   message?: string | undefined;
-  /** Run with this input instead; it is validated and judged like any other. */
+  /** Runs the call with this input instead, which is validated and judged again. */
   updatedInput?: Record<string, unknown> | undefined;
   /**
-   * Do not ask again for calls like this one in this session; with `updatedInput`, for calls like the one
-   * that runs. Where a rule asks, it goes on asking; where no rule can be written visibly, nothing is
-   * granted.
+   * Stops asking about calls like this one in this session; with `updatedInput`, about calls like the one
+   * that runs. A rule that asks still asks. Nothing is granted if the rule for it would contain invisible
+   * characters.
    */
   alwaysAllow?: boolean | undefined;
-  /** With a no: stop the whole turn, not this call alone. */
+  /** With a refusal: ends the whole turn instead of this call only. */
   interrupt?: boolean | undefined;
 }
 
-/** Tells that a request needs no answer any more. */
+/** The event that a request needs no answer any more. */
 export interface ConfirmationSettled {
   id: string;
   outcome: "approved" | "denied" | "timeout" | "cancelled";

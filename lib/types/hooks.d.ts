@@ -1,13 +1,13 @@
-// The host's say before and after a call, in the form of the Claude Agent SDK.
-// `__test__/types/agent-sdk.ts` holds it against that SDK.
+// Hooks: the host's functions and commands that run before and after a call, in the form of the Claude
+// Agent SDK. `__test__/types/agent-sdk.ts` checks that the types fit that SDK.
 
 import type { ErrorType } from "../../index";
 import type { CallFailure, CallSuccess } from "./results";
 
-/** What a hook is told of every event. */
+/** The fields that all events have. */
 interface EventFacts {
   session_id: string;
-  /** Always empty: a registry keeps no transcript. Hooks of the Claude Agent SDK know the field. */
+  /** Always empty, because a registry keeps no transcript. Hooks of the Claude Agent SDK expect the field. */
   transcript_path: string;
   cwd: string;
   tool_name: string;
@@ -15,68 +15,68 @@ interface EventFacts {
   tool_input: Record<string, unknown>;
 }
 
-/** What a hook is told of a call that is about to run. */
+/** The event before a call runs. */
 export interface PreToolUseEvent extends EventFacts {
   hook_event_name: "PreToolUse";
 }
 
-/** What a hook is told of a call that did what it was asked for. */
+/** The event after a call that succeeded. */
 export interface PostToolUseEvent extends EventFacts {
   hook_event_name: "PostToolUse";
   tool_response: CallSuccess;
 }
 
-/** What a hook is told of a call that failed. */
+/** The event after a call that failed. */
 export interface PostToolUseFailureEvent extends EventFacts {
   hook_event_name: "PostToolUseFailure";
   tool_response: CallFailure;
-  /** Why it failed. */
+  /** The message of the error. */
   error: string;
   error_type: ErrorType;
 }
 
-/** What a hook is told; `hook_event_name` tells which. */
+/** The event that a hook gets; `hook_event_name` tells which it is. */
 export type HookEvent = PreToolUseEvent | PostToolUseEvent | PostToolUseFailureEvent;
 
 /**
- * What a hook may answer; nothing changes nothing. A plain object: one with `toJSON`, or with a boxed or
- * inherited value where a plain one belongs, counts as a failure of the hook.
+ * What a hook may return. `undefined`, `null` or an empty object changes nothing. It has to be a plain
+ * object: `toJSON`, a boxed value or an inherited property counts as a failure of the hook.
  */
 export interface HookAnswer {
   /** `false` ends the whole turn. */
   continue?: boolean | undefined;
-  /** Why the turn ends. */
+  /** With `continue: false`: the reason. */
   stopReason?: string | undefined;
-  /** After a call: keeps its output from the model. */
+  /** After a call: hides its output from the model. */
   suppressOutput?: boolean | undefined;
-  /** Whether the call may run. */
+  /** Before a call: whether it may run. */
   decision?: "approve" | "allow" | "block" | "deny" | "ask" | undefined;
-  /** Why it may or may not. */
+  /** The reason for the decision. */
   reason?: string | undefined;
   /**
-   * Run with this input instead; it is validated and judged like any other. The hook is not asked about
-   * its own rewrite; what it decides holds for it. When another hook changes the input again, it is
-   * asked about that. Hooks that still change each other's input after 8 rounds block the call.
+   * Runs the call with this input instead, which is validated and judged again. The hook's decision also
+   * applies to its own rewrite, so it is not asked about that. If another hook changes the input after it,
+   * it is asked again. Hooks that still change each other's input after 8 rounds block the call.
    */
   updatedInput?: Record<string, unknown> | undefined;
-  /** Told to the model with the result. */
+  /** A text that the model gets with the result. */
   additionalContext?: string | undefined;
-  /** The same, where the Claude Agent SDK has it. What belongs to its other events is not looked at. */
+  /** The same fields where the Claude Agent SDK has them. Fields for its other events are ignored. */
   hookSpecificOutput?:
     | {
         hookEventName?: string | undefined;
-        /** `"defer"` blocks the call: a registry has no later. */
+        /** `"defer"` blocks the call, because a registry cannot postpone a decision. */
         permissionDecision?: "allow" | "deny" | "ask" | "defer" | undefined;
         permissionDecisionReason?: string | undefined;
         updatedInput?: Record<string, unknown> | undefined;
         additionalContext?: string | undefined;
       }
     | undefined;
-  /** The answer of a hook that goes on by itself; it has no say. */
+  /** Set by a hook that continues in the background. Such an answer decides nothing. */
   async?: true | undefined;
 }
 
-/** A hook that is a function. */
+/** A hook that is a function, called with the same arguments as by the Claude Agent SDK. */
 export type HookFunction<Event = HookEvent> = (
   event: Event,
   toolUseId: string,
@@ -84,52 +84,54 @@ export type HookFunction<Event = HookEvent> = (
 ) => HookAnswer | void | null | Promise<HookAnswer | void | null>;
 
 /**
- * A hook that is a shell command: it gets the event as JSON on standard input and answers with JSON on
- * standard output (exit 2 blocks, with standard error as the reason).
+ * A hook that is a shell command. It gets the event as JSON on standard input and answers with JSON on
+ * standard output. Exit code 2 blocks the call, with standard error as the reason.
  */
 export interface HookCommand {
   type: "command";
   command: string;
-  /** In seconds; by default that of its group. */
+  /** In seconds. Default: that of its group. */
   timeout?: number | undefined;
-  /** For which tools, where the command stands by itself and not in a group. */
+  /** The tools that the hook is for, if the command is not in a group. */
   matcher?: string | undefined;
 }
 
 /**
- * A hook: a function or a shell command. One that fails or takes longer than its timeout before a call
- * blocks the call, and so does a command whose output is longer than 1 MiB or held open by something it
- * left running. A command runs in the system's shell, in `projectPath`, with the host's environment but for
- * variables that change what a command line means. Whatever it starts ends with it, with its timeout and
- * with the host.
+ * A function or a shell command. Before a call, a hook that fails or times out blocks the call. So does a
+ * command that prints more than 1 MiB, or that leaves a process running which holds its output open.
+ *
+ * A command runs in the system's shell, in `projectPath`, with the host's environment except for variables
+ * that change the meaning of a command line. Every process it starts ends with it, at its timeout, or with
+ * the host.
  */
 export type Hook<Event = HookEvent> = HookFunction<Event> | HookCommand;
 
-/** Hooks of some tools: by name, names joined by `|`, or a regular expression for whole names. */
+/** Hooks for some of the tools. */
 export interface HookGroup<Event = HookEvent> {
+  /** A tool's name, names joined by `|`, or a regular expression for whole names. Default: all tools. */
   matcher?: string | undefined;
-  /** In seconds; by default 60. */
+  /** In seconds. Default: 60. */
   timeout?: number | undefined;
-  /** A `PreToolUse` hook that fails blocks its call, so for those `"continue"` is refused. */
+  /** `PreToolUse` does not accept `"continue"`: a hook that fails there always blocks its call. */
   onFailure?: "block" | "continue" | undefined;
   hooks: readonly Hook<Event>[];
 }
 
-/** The hooks of a registry, by event. Those of the Claude Agent SDK fit. */
+/** The hooks of a registry, by event. Hooks written for the Claude Agent SDK fit. */
 export interface Hooks {
-  /** Asked before a call runs; they may block or rewrite it. */
+  /** Run before a call, and may block it or change its input. */
   PreToolUse?: readonly (HookGroup<PreToolUseEvent> | Hook<PreToolUseEvent>)[] | undefined;
-  /** Shown the result of a call that did what it was asked for. */
+  /** Run after a call that succeeded, with its result. */
   PostToolUse?: readonly (HookGroup<PostToolUseEvent> | Hook<PostToolUseEvent>)[] | undefined;
-  /** Shown the result of a call that failed. */
+  /** Run after a call that failed, with its result. */
   PostToolUseFailure?:
     | readonly (HookGroup<PostToolUseFailureEvent> | Hook<PostToolUseFailureEvent>)[]
     | undefined;
 }
 
 /**
- * A hook for a registry and for the Claude Agent SDK alike. The SDK has events that are about no tool, so
- * look at `hook_event_name` first.
+ * A hook that works in a registry and in the Claude Agent SDK. The SDK also has events that are not about a
+ * tool, so check `hook_event_name` first.
  */
 export type SharedHook = (
   event: SharedHookEvent,
@@ -137,7 +139,7 @@ export type SharedHook = (
   options: { signal: AbortSignal },
 ) => Promise<SharedHookAnswer>;
 
-/** What a registry and the Claude Agent SDK both tell a hook. */
+/** The fields of an event that a registry and the Claude Agent SDK have in common. */
 export interface SharedHookEvent {
   hook_event_name: string;
   session_id: string;
@@ -149,15 +151,15 @@ export interface SharedHookEvent {
   tool_response?: unknown;
 }
 
-/** What a registry and the Claude Agent SDK both understand as an answer. */
+/** The fields of an answer that a registry and the Claude Agent SDK both understand. */
 export interface SharedHookAnswer {
   /** `false` ends the whole turn. */
   continue?: boolean;
   stopReason?: string;
-  /** Whether the call may run. */
+  /** Before a call: whether it may run. */
   decision?: "approve" | "block";
   reason?: string;
-  /** What belongs to the event. */
+  /** The fields that are specific to one event. */
   hookSpecificOutput?:
     | {
         hookEventName: "PreToolUse";

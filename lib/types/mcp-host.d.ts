@@ -1,6 +1,6 @@
-// The in-process MCP server, as the hosts that connect to it see it.
+// The in-process MCP server that hosts connect to.
 
-// @ts-ignore: the SDK is there only where the host has it; where it is not, the name means `any`.
+// @ts-ignore: if the host has not installed the SDK, the imported name means `any`.
 import type { McpSdkServerConfigWithInstance } from "@anthropic-ai/claude-agent-sdk" with {
   "resolution-mode": "import",
 };
@@ -9,55 +9,56 @@ import type { RegisteredTool } from "../../index";
 /** A message of the Model Context Protocol. */
 export interface McpMessage {
   jsonrpc: "2.0";
-  /** What a request is known by, and its answer. */
+  /** Set in requests, and repeated in their answers. */
   id?: string | number;
-  /** What a request or a notification is about. */
+  /** The kind of a request or notification, such as `tools/call`. */
   method?: string;
   params?: Record<string, unknown>;
   result?: Record<string, unknown>;
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** A message line of the Model Context Protocol; the official SDK's transports fit. */
+/** A connection to an MCP client. The transports of the official SDK fit. */
 export interface McpTransport {
-  /** Set by `connect`: takes the client's messages. */
+  /** Set by `connect`. The transport calls it with each message of the client. */
   onmessage?: MessageListener | undefined;
-  /** Set by `connect`: tells that the client has left. */
+  /** Set by `connect`. The transport calls it when the client has disconnected. */
   onclose?: (() => void) | undefined;
-  /** Brings a message to the client. */
+  /** Sends a message to the client. */
   send(message: McpMessage): Promise<void> | void;
   /** Called once by `connect`. */
   start?(): Promise<void>;
   close?(): Promise<void> | void;
 }
 
-/** An in-process MCP server; each `connect` serves one client. */
+/** An in-process MCP server. Each `connect` serves one more client. */
 export interface McpInstance {
-  /** Answers the client at the other end of the line, until it closes. */
+  /** Answers the client at the other end of the transport until it disconnects. */
   connect(transport: McpTransport): Promise<void>;
-  /** Ends every client's line. */
+  /** Disconnects all clients. */
   close(): Promise<void>;
 }
 
-/** An in-process MCP server, for the hosts of both kinds. */
+/** An in-process MCP server in the form that agent hosts accept. */
 export interface McpSdkServerConfig {
   readonly type: "sdk";
   readonly name: string;
   readonly version: string;
-  /** For ClaudeCodeToolAgent. */
+  /** The tools themselves, which ClaudeCodeToolAgent uses. */
   readonly tools: RegisteredTool[];
-  /** For the Claude Agent SDK, and for every MCP client. */
+  /** The server, which the Claude Agent SDK and other MCP clients use. */
   readonly instance: McpInstance & AgentSdkInstance;
 }
 
 /**
- * What the Claude Agent SDK asks for is a class, which no other type fits, though it uses `connect` alone.
- * So where that class is known, an instance passes for one, and the rest of it cannot be used.
+ * The Claude Agent SDK asks for an instance of a class with private fields, which no other type fits,
+ * although it only calls `connect`. If that class is known, an instance passes as one, and its other
+ * members have the type `never`.
  */
 type AgentSdkInstance = 0 extends 1 & McpServer
   ? unknown
   : McpServer & { readonly [Name in Exclude<keyof McpServer, keyof McpInstance>]: never };
 type McpServer = McpSdkServerConfigWithInstance["instance"];
 
-// As that of a method, its parameter may be narrower: the SDK's transports know their messages.
+// Declared as a method, so that its parameter may be narrower: the SDK's transports type their messages.
 type MessageListener = { listen(message: unknown): void }["listen"];

@@ -1,16 +1,16 @@
-// Rules for what may run, what is asked and what is denied, and what is said of a call by them.
+// The rules of a policy, and the decisions that it makes.
 
-/** What is to be done with a call. */
+/** The decision about a call: run it, ask a person, or refuse it. */
 export type PolicyAction = "allow" | "ask" | "deny";
 
 /** What happens to calls that no rule decides. */
 export type PermissionMode = "default" | "acceptEdits" | "plan" | "dontAsk" | "bypassPermissions";
 
 /**
- * All of a rule's conditions have to hold. Of several values one has to fit. A condition on paths, commands
- * or hosts is what stands in the parentheses of a rule's text: `{ tool: "Read", conditions: [{ pathGlob:
- * ".env" }] }` is `Read(.env)`. A condition on a `param` is about the named tool alone, and the same tool
- * in other sets.
+ * A condition of a rule. All conditions of a rule have to be true. If one has several values, one of them
+ * has to match. A condition on paths, commands or hosts means the same as the parentheses in a rule's text:
+ * `{ tool: "Read", conditions: [{ pathGlob: ".env" }] }` is `Read(.env)`. A condition on a `param` applies
+ * only to the named tool, in all sets.
  */
 export type PolicyCondition =
   | {
@@ -19,34 +19,34 @@ export type PolicyCondition =
       operator: "equals" | "contains" | "startsWith" | "matches";
       value: string | readonly string[];
     }
-  /** The resolved paths lie in this directory. */
+  /** The resolved paths are in this directory. */
   | { pathWithin: string | readonly string[] }
   /** The resolved paths match this pattern. */
   | { pathGlob: string | readonly string[] }
   /** Every command begins with these words. */
   | { commandPrefix: string | readonly string[] }
-  /** The URL's host; `*.docs.rs` is every host below. */
+  /** The host of the URL. `*.docs.rs` matches its subdomains. */
   | { urlHost: string | readonly string[] }
   | { riskAtLeast: "low" | "medium" | "high" | "critical" };
 
-/** What is to be done with calls of a tool, where all of its conditions hold. */
+/** A rule as an object: the decision about calls of a tool that meet all conditions. */
 export interface PolicyRule {
-  /** A tool's name, `*` for all, or a rule's text such as `Edit(src/**)`. */
+  /** A tool's name, `*` for all tools, or a rule's text such as `Edit(src/**)`. */
   tool: string;
   action: PolicyAction;
-  /** What a person is shown. */
+  /** The risk that a confirmation request shows. */
   risk?: "low" | "medium" | "high" | "critical" | undefined;
-  /** What a person or a model is told. */
+  /** A text for the person who is asked, or for the model whose call is denied. */
   message?: string | undefined;
   conditions?: readonly PolicyCondition[] | undefined;
 }
 
 /**
- * Rules, in any order: deny goes before ask, ask before allow; a rule for `*` steps back behind a rule for
- * the tool.
+ * The rules of a policy. Their order does not matter: deny takes precedence over ask, and ask over allow. A
+ * rule for `*` yields to a rule for the tool.
  */
 export interface PolicyConfig {
-  /** What happens to calls that no rule decides. Without it, the permission mode decides. */
+  /** The decision about calls that no rule matches. Default: the permission mode decides. */
   defaultAction?: PolicyAction | undefined;
   rules?: readonly PolicyRule[] | undefined;
   /** Rules as text: `Bash(git status:*)`, `Edit(src/**)`, `WebFetch(domain:docs.rs)`, `mcp__server__*`. */
@@ -55,37 +55,38 @@ export interface PolicyConfig {
   deny?: readonly string[] | undefined;
 }
 
-/** A rule and where it comes from. */
+/** A rule, and where it was written. */
 export interface PolicyRuleRef {
   layer: "defaults" | "project" | "user" | "options" | "session";
-  /** Its place there, such as `deny[0]`, `rules[2]` or `allowedTools[1]`. */
+  /** Its position there, such as `deny[0]`, `rules[2]` or `allowedTools[1]`. */
   place: string;
-  /** As it is written; the `tool` of a rule object. */
+  /** The rule as it was written, or the `tool` of a rule object. */
   text: string;
   action: PolicyAction;
-  /** The conditions of a rule object, as they are written. */
+  /** The conditions of a rule object, as they were written. */
   conditions?: PolicyCondition[];
 }
 
-/** What policy says of a call, and why. */
+/** The decision of policy about a call, and the reasons. */
 export interface PolicyVerdict {
   action: PolicyAction;
   reason: string;
   /**
-   * What the action rests on: a rule, one that may apply, a protected place, the mode, a doubt about what a
-   * command line runs, or the default alone. Only what the default alone asks about can a hook allow.
+   * Where the action comes from: a rule, a rule that may apply, a protected place, the permission mode,
+   * doubt about what a command line runs, or only the default. A hook can allow a call only if the basis is
+   * `"default"`.
    */
   basis: "default" | "doubt" | "rule" | "possible-rule" | "protected-place" | "mode";
   /** The rule that decided, if one did. */
   rule?: PolicyRuleRef;
   risk: "none" | "low" | "medium" | "high" | "critical";
-  /** The rule's own words. */
+  /** The `message` of the rule. */
   message?: string;
-  /** The same for each command, redirection, path or host. */
+  /** The decision about each command, redirection, path or host of the call. */
   parts: { part: string; action: PolicyAction; reason: string; rule?: PolicyRuleRef }[];
 }
 
-/** A rule that does not do what it looks like. */
+/** A rule that has a different effect than it seems to have. */
 export interface PolicyLint {
   kind: "shadowed" | "redundant" | "without-effect" | "too-broad" | "unknown-tool";
   rule: PolicyRuleRef;

@@ -1,11 +1,11 @@
-// The wire formats of model providers: how a model is told of tools, calls them and gets their results.
-// `__test__/types/providers.ts` holds them against the providers' own SDKs.
+// The wire formats of model providers: definitions of tools, calls, and results.
+// `__test__/types/providers.ts` checks them against the providers' own SDKs.
 
 import type { ToolAnnotations } from "../../index";
 import type { CallResult } from "./results";
 import type { InputSchema } from "./schemas";
 
-/** The formats in which tools are told to a model. */
+/** The formats in which `definitions` returns the tools. */
 export type DefinitionFormat = "mcp" | "anthropic" | "openai" | "openai-responses" | "gemini";
 
 /** A tool as the Model Context Protocol lists it. */
@@ -14,44 +14,44 @@ export interface McpDefinition {
   title: string;
   description: string;
   inputSchema: InputSchema;
-  /** What `structuredContent` fits, where the registry was made to tell it. */
+  /** The schema of `structuredContent`, if the registry's option of that name is true. */
   outputSchema?: InputSchema;
   annotations: ToolAnnotations;
 }
 
-/** A tool as Anthropic's Messages API takes it. */
+/** The definition of a tool for Anthropic's Messages API. */
 export interface AnthropicDefinition {
   name: string;
   description: string;
   input_schema: InputSchema;
 }
 
-/** A function as OpenAI's APIs take it. */
+/** The definition of a function, which both of OpenAI's APIs share. */
 export interface OpenAiFunction {
   name: string;
   description: string;
   parameters: InputSchema;
-  /** Whether the model is held to the schema. Said in both cases, because Responses takes silence for yes. */
+  /** Whether the model has to follow the schema. Always set, because in Responses the default is true. */
   strict: boolean;
 }
 
-/** A tool as OpenAI's Chat Completions take it. */
+/** The definition of a tool for OpenAI's Chat Completions. */
 export interface OpenAiDefinition {
   type: "function";
   function: OpenAiFunction;
 }
 
-/** A tool as OpenAI's Responses take it. */
+/** The definition of a tool for OpenAI's Responses. */
 export interface OpenAiResponsesDefinition extends OpenAiFunction {
   type: "function";
 }
 
-/** The tools as Gemini takes them: all of them in one. */
+/** The definitions for Gemini, which has all functions in one tool. */
 export interface GeminiDefinition {
   functionDeclarations: { name: string; description: string; parametersJsonSchema: InputSchema }[];
 }
 
-/** What `definitions` gives, by format. */
+/** What `definitions` returns, by format. */
 export interface Definitions {
   mcp: McpDefinition[];
   anthropic: AnthropicDefinition[];
@@ -61,8 +61,8 @@ export interface Definitions {
 }
 
 /**
- * A model's call: an Anthropic `tool_use` block, a tool call of OpenAI's chat, a `function_call` item of
- * its responses, or a Gemini function call, by itself or in its part.
+ * A call by a model: an Anthropic `tool_use` block, a tool call of OpenAI's chat, a `function_call` item of
+ * its responses, or a Gemini function call, with or without the part around it.
  */
 export type ToolUseBlock =
   | { type?: string | undefined; id: string; name: string; input?: unknown }
@@ -71,9 +71,9 @@ export type ToolUseBlock =
   | { functionCall: GeminiFunctionCall }
   | GeminiFunctionCall;
 
-/** A function call of Gemini. */
+/** A call by a Gemini model. */
 export interface GeminiFunctionCall {
-  /** Not every model gives one; results go back by name and order then. */
+  /** Some models give no id; their results are matched by name and order. */
   id?: string | undefined;
   name?: string | undefined;
   args?: Record<string, unknown> | undefined;
@@ -82,8 +82,9 @@ export interface GeminiFunctionCall {
 }
 
 /**
- * What a model's answer is made of: calls, and blocks that are none, such as text, thinking and what the
- * provider runs by itself. Those bear another `type`, or are parts of Gemini without a `functionCall`.
+ * A block of a model's answer: a call, or something else, such as text, thinking, or a call that the
+ * provider runs itself. Blocks that are not calls have another `type`, or are Gemini parts without a
+ * `functionCall`.
  */
 export type TurnBlock =
   | ToolUseBlock
@@ -98,13 +99,13 @@ export interface AnthropicToolResult {
   is_error?: true;
 }
 
-/** A text in a result for Anthropic. */
+/** A text block in a result for Anthropic. */
 export interface AnthropicText {
   type: "text";
   text: string;
 }
 
-/** An image in a result for Anthropic. Of an image of another kind, a text says that it was there. */
+/** An image block in a result for Anthropic. Images of other types are replaced by a text that says so. */
 export interface AnthropicImage {
   type: "image";
   source: {
@@ -128,12 +129,12 @@ export interface OpenAiFunctionOutput {
   output: string;
 }
 
-/** A result as a part for Gemini. */
+/** A result as a part of the next message to Gemini. */
 export interface GeminiFunctionResponse {
   functionResponse: { id: string; name: string; response: { output: string } | { error: string } };
 }
 
-/** What `executeTools` gives, by format. */
+/** What `executeTools` returns, by format. */
 export interface TurnResults {
   anthropic: AnthropicToolResult[];
   openai: OpenAiToolMessage[];

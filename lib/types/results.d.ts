@@ -1,9 +1,9 @@
-// What calls answer.
+// The results of calls.
 
 import type { ErrorType } from "../../index";
 import type { ToolOutputs } from "../generated/tool-outputs";
 
-/** One block of a result, as the Model Context Protocol has it. */
+/** A content block of a result, as the Model Context Protocol defines it. */
 export type ToolContent =
   | { type: "text"; text: string }
   | { type: "image"; data: string; mimeType: string }
@@ -12,39 +12,36 @@ export type ToolContent =
   | { type: "resource"; resource: { uri: string; mimeType?: string; text: string } }
   | { type: "resource"; resource: { uri: string; mimeType?: string; blob: string } };
 
-/** Why a call failed. `message` is for the model: what went wrong and what it may do next. */
+/** Why a call failed. `message` is for the model: what went wrong, and what it may do next. */
 export interface CallError {
   type: ErrorType;
   message: string;
-  /** What a person or the host is told of a call that was refused; `display` says it as text. */
+  /** Details of a refusal for a person or the host. `display` has them as text. */
   details?: RefusalDetails;
 }
 
-/** What a person or the host is told of a refusal. It is in no text that goes to a model. */
+/** Details of a refusal for a person or the host. No text for a model contains them. */
 export interface RefusalDetails {
-  /** Why, with the rule or setting that refused. */
+  /** Why the call was refused, with the rule or setting that did it. */
   reason: string;
-  /** What to change so that the same call runs: a rule, a listener, a mode, an option. */
+  /** What to change so that the same call runs: a rule, a listener, a mode or an option. */
   howToAllow: string;
-  /** The narrowest rules that would allow the call, where rules can and can be written visibly. */
+  /** The narrowest rules that would allow the call. Missing if no rule can, or if it would be unreadable. */
   suggestedRules?: string[];
 }
 
-/**
- * The result of a call, shaped as the Model Context Protocol's. `isError` tells which: a failure has an
- * `error`, a success has none.
- */
+/** The result of a call, in the shape of the Model Context Protocol. Only a failure has `isError: true`. */
 export type CallResult<Structured = Record<string, unknown>> =
   | CallSuccess<Structured>
   | CallFailure<Structured>;
 
-/** The result of a call that did what it was asked for. */
+/** The result of a call that succeeded. */
 export type CallSuccess<Structured = Record<string, unknown>> = {
   content: ToolContent[];
   isError?: false;
-  /** The same facts as data, where that serves a program better than the text. */
+  /** The same facts as data, for tools that have some. */
   structuredContent?: AsObject<Structured>;
-  /** A text for a person, never blank, where it is not the content itself. */
+  /** A text for a person, if it differs from the content. Never blank. */
   display?: string;
   error?: undefined;
   /** Facts about the result for programs, such as `toolwright/file`. */
@@ -53,12 +50,12 @@ export type CallSuccess<Structured = Record<string, unknown>> = {
 
 /** The result of a call that failed. */
 export type CallFailure<Structured = Record<string, unknown>> = {
-  /** What the model reads of the failure, and what there was until then. */
+  /** The error as a text for the model, and the output until then. */
   content: ToolContent[];
   isError: true;
-  /** The same facts as data, where there are some. */
+  /** The same facts as data, for tools that have some. */
   structuredContent?: AsObject<Structured>;
-  /** A text for a person, never blank; of a refusal, how to allow it. */
+  /** A text for a person. For a refusal it says how to allow the call. Never blank. */
   display?: string;
   /** Why the tool failed. */
   error: CallError;
@@ -66,11 +63,11 @@ export type CallFailure<Structured = Record<string, unknown>> = {
   _meta?: Record<string, unknown>;
 };
 
-/** The `structuredContent` of a tool's results: known for built-in tools, an object for others. */
+/** The type of a tool's `structuredContent`: known for built-in tools, an object for others. */
 export type StructuredContentOf<Name extends string> = Name extends keyof ToolOutputs
   ? ToolOutputs[Name]
   : Record<string, unknown>;
 
-// An interface is not assignable to `Record<string, unknown>`, which the MCP SDK asks for; this is. A tool
-// without data has `undefined` for its output.
+// Unlike an interface, this is assignable to `Record<string, unknown>`, which the MCP SDK asks for. For a
+// tool without data, T is `undefined`.
 type AsObject<T> = [T] extends [undefined] ? never : { [K in keyof T]: T[K] };

@@ -1,24 +1,24 @@
-// What a host may give as a tool's input schema, and what its handler then gets.
+// The forms of a tool's input schema, and the type of the input for each.
 
-/** JSON Schema of a tool's input as a host writes it; it has to be of `type: "object"`. */
+/** A JSON Schema that a host wrote for a tool's input. It has to be of `type: "object"`. */
 export type JsonSchema = Record<string, unknown>;
 
-/** JSON Schema of an object, a tool's input above all, as the registry tells it. */
+/** A JSON Schema of an object, such as a tool's input, as the registry returns it. */
 export interface InputSchema {
   type: "object";
   /** The schema of each parameter. */
   properties?: Record<string, object>;
-  /** The parameters that must not be missing. */
+  /** The names of the parameters that must not be missing. */
   required?: string[];
   [keyword: string]: unknown;
 }
 
-/** The simple form of an input schema; every key is required. */
+/** The simple form of an input schema: the type of each parameter. All of them are required. */
 export type SimpleSchema = Record<string, "string" | "number" | "boolean" | "object" | "array">;
 
-/** Any schema of Zod, or of another library that follows Standard Schema. */
+/** A schema of Zod, or of another library that implements Standard Schema. */
 export interface StandardSchema<Output = unknown> {
-  /** What the library says about the schema, and how it checks a value. */
+  /** The interface that Standard Schema defines: who made the schema, and how it checks a value. */
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
@@ -27,21 +27,21 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-/** What a schema parses to. */
+/** The type that a schema parses its input to. */
 export type SchemaOutput<Schema> = Schema extends {
   readonly "~standard": { readonly types?: { readonly output: infer Output } | undefined };
 }
   ? Output
   : unknown;
 
-/** The input a Zod shape parses to; keys that may be `undefined` may be missing. */
+/** The type that a Zod shape parses its input to. Keys that may be `undefined` may be missing. */
 export type ShapeOutput<Shape> = Flatten<
   { [K in Exclude<keyof Shape, OptionalKeys<Outputs<Shape>>>]: Outputs<Shape>[K] } & {
     [K in OptionalKeys<Outputs<Shape>> & keyof Shape]?: Outputs<Shape>[K];
   }
 >;
 
-/** The input that the simple form describes. */
+/** The type of the input that a simple form describes. */
 export type SimpleOutput<Schema> = {
   [K in keyof Schema]: Schema[K] extends "string"
     ? string

@@ -1,47 +1,48 @@
-// Commands in the background, and what happens to them.
+// Background tasks and their events.
 
-/** A command in the background. */
+/** A command that runs, or ran, in the background. */
 export interface TaskInfo {
   readonly id: string;
   readonly command: string;
   readonly description?: string;
-  /** The conversation that started it. */
+  /** The session that started the task. */
   readonly sessionId: string;
   readonly state: "running" | "completed" | "failed" | "stopped";
   readonly exitCode?: number;
-  /** The signal that ended the shell. */
+  /** The signal that killed the shell, such as `SIGKILL`. */
   readonly signal?: string;
-  /** Milliseconds since 1970. */
+  /** In milliseconds since 1970, like `Date.now()`. */
   readonly startedAt: number;
   readonly durationMs: number;
   readonly outputBytes: number;
-  /** The file that holds the output, until the task is forgotten or the registry closed. */
+  /** The file with the output. It is removed when the registry forgets the task or is closed. */
   readonly outputFile?: string;
-  /** True when every process it starts ends with it, also when this process is killed. */
+  /** True if every process that the task starts is sure to end with it, even if this process is killed. */
   readonly contained: boolean;
-  /** Why they may not: where the supervisor is missing, or what is wrong with it. */
+  /** Why that is not sure: where the supervisor is missing, or what is wrong with it. */
   readonly notContained?: string;
 }
 
-/** Something that happened to a task. */
+/** The start or the end of a task. */
 export interface TaskEvent {
-  /** Rises by one from event to event, from 1. */
+  /** The number of the event, counted from 1. */
   readonly sequence: number;
   readonly type: "started" | "ended";
-  /** The task as it was then. */
+  /** The task at the time of the event. */
   readonly task: TaskInfo;
 }
 
-/** Gives the events of tasks one after the other. */
+/** An async iterator over task events, for `for await`. */
 export interface TaskEventIterator extends AsyncIterable<TaskEvent> {
-  /** Waits for the next event; is done when the registry is closed. */
+  /** Waits for the next event. It is done when the registry is closed. */
   next(): Promise<IteratorResult<TaskEvent, undefined>>;
-  /** Ends the iteration. */
+  /** Ends the iteration; `for await` calls it when the loop is left. */
   return(): Promise<IteratorResult<TaskEvent, undefined>>;
   [Symbol.asyncIterator](): TaskEventIterator;
 }
 
-/** Where to begin: behind the event of this number. By default with the first that is kept. */
+/** Which task events to deliver. */
 export interface TaskEventOptions {
+  /** Only events with a higher number than this. Default: all that are kept. */
   after?: number | undefined;
 }

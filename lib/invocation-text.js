@@ -1,30 +1,32 @@
 "use strict";
 
-// What an invocation of a host says of itself, where that is what it should be. One that throws, or says
-// something else, leaves it to us.
+// Texts from a host's invocation. A method that throws, or returns something else, gives `undefined`, and
+// the registry's own description is used.
 
-/** Its text, or nothing. */
+/** The non-empty string that a method of the invocation returns. */
 function ownText(invocation, method) {
   const text = said(invocation, method);
   return typeof text === "string" && text !== "" ? text.toWellFormed() : undefined;
 }
 
-/** Its texts, or nothing. */
+/** The array of strings that a method of the invocation returns. */
 function ownTexts(invocation, method) {
   const texts = said(invocation, method);
   const isTexts = Array.isArray(texts) && texts.every((text) => typeof text === "string");
   return isTexts ? texts.map((text) => text.toWellFormed()) : undefined;
 }
 
-/** What a host's function gives. A promise is no use to somebody who cannot wait, and must not be missed
- * when it is rejected: that would end the process. */
+/**
+ * What a host's function returns. A promise gives `undefined`, because the caller cannot wait. Its
+ * rejection is still handled: an unhandled one would end the process.
+ */
 function settledNow(run) {
   try {
     const given = run();
     if (typeof given?.then !== "function") return given;
     given.then(undefined, () => {});
   } catch {
-    // Told when the call runs.
+    // The error shows when the call runs.
   }
   return undefined;
 }
