@@ -464,7 +464,7 @@ export interface ToolRegistryOptions {
   projectPath?: string | undefined;
   /** Further directories that file tools may touch. */
   additionalDirectories?: readonly string[] | undefined;
-  /** The sets of built-in tools. Default: `["claude"]` for `createToolRegistry`, none for `new ToolRegistry`. */
+  /** Sets of built-in tools. Default: `["claude"]` for `createToolRegistry`, none for `new ToolRegistry`. */
   toolsets?: readonly ToolsetName[] | undefined;
   /** The MCP server's name; part of `mcp__<server>__<tool>`. Default: `"toolwright"`. */
   serverName?: string | undefined;

@@ -28,7 +28,7 @@ export interface BashInput {
  * - Read the file in this session first, with Read.
  * - `old_string` is text of the file, without the line numbers that Read shows. It must occur exactly once: include enough context, or set `replace_all`.
  * - Line endings follow the file.
- * - If `old_string` is not found exactly, differences in line endings, trailing blanks, indentation and typographic punctuation are ignored, as long as one place matches; the answer says so. If nothing matches, the most similar lines are shown.
+ * - If `old_string` is not found exactly, differences in line endings, trailing blanks, indentation and typographic punctuation are ignored, as long as exactly one place matches; the answer says so. If nothing matches, the most similar lines are shown.
  * - An empty `old_string` creates a new file with `new_string`.
  * - For Jupyter notebooks, use NotebookEdit.
  */
@@ -118,7 +118,7 @@ export interface NotebookEditInput {
   cell_id?: string | undefined;
   /** The kind of the cell. */
   cell_type?: "code" | "markdown" | null | undefined;
-  /** What to do. */
+  /** What to do with the cell. */
   edit_mode?: "replace" | "insert" | "delete" | undefined;
 }
 
@@ -171,7 +171,7 @@ export interface TaskStopInput {
 export interface WriteInput {
   /** The absolute path of the file to write. */
   file_path: string;
-  /** The whole content. */
+  /** The whole content of the file. */
   content: string;
 }
 
@@ -306,7 +306,7 @@ export interface ClassicTaskStopInput {
 export interface WriteFileInput {
   /** The file to write, absolute or relative to the workspace. */
   path: string;
-  /** The whole content. */
+  /** The whole content of the file. */
   content: string;
   /** Replace a file that exists. */
   overwrite?: boolean | undefined;

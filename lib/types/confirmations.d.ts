@@ -12,7 +12,7 @@ export interface ToolCallConfirmationDetails {
   message?: string | undefined;
   /** The input of the call, for programs. Show people `description` and `diff`, which hide nothing. */
   input?: Record<string, unknown> | undefined;
-  /** What an edit would change. An approval covers this change only: if the file differs by then, it is kept. */
+  /** What an edit would change. If the file has changed by the time of the approval, it is not written. */
   diff?: string | undefined;
   /** The rules that `alwaysAllow` would add for the session: the narrowest ones for this call. */
   suggestedRules?: string[] | undefined;
