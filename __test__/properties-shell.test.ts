@@ -16,7 +16,9 @@ function quoted(text: string): string {
 /** Any text that a command line can hold and people see as it is; what they would not see is written out. */
 const words = fc
   .string({ unit: "grapheme", maxLength: 60 })
-  .map((text) => text.replaceAll(/(?![ \n])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu, ""));
+  .map((text) =>
+    text.replaceAll(/(?![ \n])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu, ""),
+  );
 
 /** What a person is shown of an output: it, unless there is nothing to be seen. */
 function displayed(output: string, code: number): string {

@@ -97,7 +97,5 @@ test("a file that is named is searched only if it fits filePattern", async () =>
   for (const fitting of ["*.txt", "**/*.txt", "src/*.txt"]) {
     expect(await grep(fitting)).toEqual(["1: needle"]);
   }
-  expect(await grep("*.md")).toEqual([
-    "[no matches; `src/a.txt` does not match the file pattern]",
-  ]);
+  expect(await grep("*.md")).toEqual(["[no matches; `src/a.txt` does not match the file pattern]"]);
 });

@@ -211,9 +211,9 @@ impl NativeRegistry {
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, ()>> {
         self.host.close();
-        let commands_gone = self.host.commands_gone();
+        let ended = self.host.ended();
         env.spawn_future(async move {
-            commands_gone.await;
+            ended.await;
             Ok(())
         })
     }

@@ -154,10 +154,12 @@ impl HostRegistry {
         self.pipeline.close();
     }
 
-    /// Waits until every command of a closed registry is gone.
-    pub fn commands_gone(&self) -> impl Future<Output = ()> + Send + 'static {
-        let tasks = Arc::clone(self.pipeline.sessions.tasks());
-        async move { tasks.shut_down().await }
+    /// Waits until every call of a closed registry has ended and every command is gone.
+    pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
+        let pipeline = Arc::clone(&self.pipeline);
+        async move {
+            tokio::join!(pipeline.calls_ended(), pipeline.sessions.tasks().shut_down());
+        }
     }
 
     fn change_policy(

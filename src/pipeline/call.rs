@@ -18,6 +18,7 @@ use super::{
     bound::bounded,
     execute::{BoundedCall, closed_while_running},
     permit::Permit,
+    running_calls::RunningCalls,
     start_order::StartOrder,
 };
 use crate::{
@@ -88,6 +89,7 @@ pub struct Pipeline {
     /// Cancelled when the registry is closed, which ends every running call.
     pub(super) closed: CancellationToken,
     calls: AtomicU64,
+    running: RunningCalls,
     start_order: StartOrder,
 }
 
@@ -104,6 +106,7 @@ impl Pipeline {
             limits,
             closed: CancellationToken::new(),
             calls: AtomicU64::new(0),
+            running: RunningCalls::default(),
             start_order: StartOrder::default(),
         }
     }
@@ -141,6 +144,7 @@ impl Pipeline {
     }
 
     async fn answered_call(&self, call: ToolCall, options: CallOptions) -> ToolOutput {
+        let _running = self.running.begin();
         let output = match self.checked_call(call, options).await {
             Ok(output) => output,
             Err(Refusal { error, interrupt }) => {
@@ -248,6 +252,11 @@ impl Pipeline {
     /// Ends every running call, and refuses later ones.
     pub fn close(&self) {
         self.closed.cancel();
+    }
+
+    /// Waits until no call runs. After [`Self::close`] that takes a moment.
+    pub async fn calls_ended(&self) {
+        self.running.ended().await;
     }
 
     /// True once the registry is closed.

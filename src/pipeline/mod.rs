@@ -10,6 +10,7 @@ mod heed;
 mod limits;
 mod panic_fence;
 mod permit;
+mod running_calls;
 mod start_order;
 mod undo;
 mod visibility;

@@ -121,6 +121,9 @@ fn forget_null(node: &mut Map<String, Value>) {
             node.insert("type".to_owned(), only);
         }
     }
+    if let Some(Value::Array(values)) = node.get_mut("enum") {
+        values.retain(|it| !it.is_null());
+    }
     if let Some(Value::Array(choices)) = node.get_mut("anyOf") {
         choices.retain(|it| it != &json!({ "type": "null" }));
         if choices.len() == 1
@@ -254,6 +257,9 @@ fn make_strict(schema: &mut Value) {
     if let Some(properties) = properties.as_object_mut() {
         for (name, property) in properties {
             make_strict(property);
+            if let Some(property) = property.as_object_mut() {
+                property.remove("default");
+            }
             if !required.iter().any(|it| it == name) {
                 make_nullable(property);
             }
@@ -266,14 +272,10 @@ fn make_strict(schema: &mut Value) {
 
 fn make_nullable(property: &mut Value) {
     let Some(node) = property.as_object_mut() else { return };
-    node.remove("default");
     match node.get_mut("type") {
         Some(Value::String(kind)) => {
             let kind = mem::take(kind);
             node.insert("type".to_owned(), json!([kind, "null"]));
-            if let Some(Value::Array(values)) = node.get_mut("enum") {
-                values.push(Value::Null);
-            }
         }
         Some(Value::Array(kinds)) if !kinds.iter().any(|it| it == "null") => {
             kinds.push(json!("null"));
@@ -283,5 +285,10 @@ fn make_nullable(property: &mut Value) {
             let whole = Value::Object(mem::replace(node, Map::new()));
             node.insert("anyOf".to_owned(), json!([whole, { "type": "null" }]));
         }
+    }
+    if let Some(Value::Array(values)) = node.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
     }
 }
