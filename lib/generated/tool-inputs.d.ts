@@ -77,7 +77,7 @@ export interface GrepInput {
   /** Only search files of this type of `rg --type`: js, py, rust, go, java… */
   type?: string | undefined;
   /** What to show. Default: `files_with_matches`. */
-  output_mode?: "content" | "files_with_matches" | "count" | null | undefined;
+  output_mode?: "content" | "files_with_matches" | "count" | undefined;
   /** Lines to show before each match, with `content`. */
   "-B"?: number | undefined;
   /** Lines to show after each match, with `content`. */
@@ -117,7 +117,7 @@ export interface NotebookEditInput {
   /** The id of the cell; without ids, `cell-N` counted from 0. */
   cell_id?: string | undefined;
   /** The kind of the cell. */
-  cell_type?: "code" | "markdown" | null | undefined;
+  cell_type?: "code" | "markdown" | undefined;
   /** What to do with the cell. */
   edit_mode?: "replace" | "insert" | "delete" | undefined;
 }

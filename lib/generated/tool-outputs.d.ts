@@ -19,7 +19,7 @@ export interface BashOutput {
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
-  stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
+  stoppedFor?: "asked" | "timeout" | "idle" | "abort";
   /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
   /** The number of processes that could not be stopped. */
@@ -227,7 +227,7 @@ export interface TaskOutputOutput {
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
-  stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
+  stoppedFor?: "asked" | "timeout" | "idle" | "abort";
   /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
   /** The number of processes that could not be stopped. */
@@ -263,7 +263,7 @@ export interface TaskStopOutput {
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
-  stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
+  stoppedFor?: "asked" | "timeout" | "idle" | "abort";
   /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
   /** The number of processes that could not be stopped. */
@@ -531,7 +531,7 @@ export interface ShellOutput {
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
-  stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
+  stoppedFor?: "asked" | "timeout" | "idle" | "abort";
   /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
   /** The number of processes that could not be stopped. */
@@ -561,7 +561,7 @@ export interface ClassicTaskOutputOutput {
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
-  stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
+  stoppedFor?: "asked" | "timeout" | "idle" | "abort";
   /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
   /** The number of processes that could not be stopped. */
@@ -597,7 +597,7 @@ export interface ClassicTaskStopOutput {
   /** The signal that ended it. */
   signal?: string;
   /** Why it was stopped, if it was. */
-  stoppedFor?: "asked" | "timeout" | "idle" | "abort" | null;
+  stoppedFor?: "asked" | "timeout" | "idle" | "abort";
   /** The number of processes that outlived the shell and were stopped. */
   stoppedProcesses?: number;
   /** The number of processes that could not be stopped. */
