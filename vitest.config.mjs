@@ -12,7 +12,8 @@ export default defineConfig({
     ],
     // A crash of the addon must end one worker, not the whole run.
     pool: "forks",
-    maxWorkers: 2,
+    // More than there are cores on a small machine: tests wait for processes and files half of their time.
+    maxWorkers: 3,
     // Far longer than any test takes on a loaded machine: it ends only what hangs.
     testTimeout: 120_000,
     hookTimeout: 120_000,
