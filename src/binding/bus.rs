@@ -93,7 +93,7 @@ impl NativeMessageBus {
     /// Hands on an answer; false when no request waits for it.
     #[napi(catch_unwind)]
     pub fn respond(&self, id: String, answer: String) -> bool {
-        // What cannot be read is no yes.
+        // An answer that cannot be parsed counts as a refusal.
         let answer = serde_json::from_str::<ConfirmationAnswer>(&answer).unwrap_or_default();
         self.bus.respond(&id, answer)
     }

@@ -25,7 +25,7 @@ pub struct PolicyConfig {
     /// What happens to calls that no rule decides. If it is missing, the permission mode decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_action: Option<Action>,
-    /// Rules as objects. Their order does not matter: deny goes before ask, ask before allow.
+    /// Rules as objects. Their order does not matter: deny overrides ask, ask overrides allow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleConfig>,
     /// Rules as text, such as `Bash(git status:*)`, for what may run.

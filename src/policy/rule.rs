@@ -98,7 +98,7 @@ pub(super) struct SettledRules<'a> {
 }
 
 impl<'a> SettledRules<'a> {
-    /// Combines rules: deny goes before ask, and ask before allow, whatever the order of the rules. A rule
+    /// Combines rules: deny overrides ask, and ask overrides allow, whatever the order of the rules. A rule
     /// for `*` yields to a rule for the tool, unless that comes from a less trusted layer: a project cannot
     /// lift what the user forbids for all tools.
     pub(super) fn of(hits: &[RuleHit<'a>]) -> Self {

@@ -37,7 +37,7 @@ enum LaunchMethod {
     Supervisor(SupervisorClient),
     /// As children of this process: there is no supervisor.
     Direct(NoSupervisor),
-    /// Not any more.
+    /// No command is started any more, because the registry is closed.
     Closed,
 }
 
