@@ -12,7 +12,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{Mutex, PoisonError},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::{
@@ -37,6 +37,10 @@ use super::{
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the socket may be full before the supervisor is checked and resumed.
 const SEND_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long processes that are to exit are resumed if they are stopped.
+const RESUME_TIME: Duration = Duration::from_secs(5);
+/// The longest pause between two checks of whether they have exited.
+const MAX_EXIT_PAUSE: Duration = Duration::from_millis(20);
 /// How often sending one command is tried.
 const MAX_SENDS: usize = 10;
 
@@ -139,12 +143,14 @@ impl SupervisorClient {
     fn leave(&mut self) -> Option<oneshot::Receiver<()>> {
         // A stopped process does not notice that the socket was closed.
         self.resume();
-        let mut child = self.child.take()?;
+        let child = self.child.take()?;
         let _ = shutdown(&self.socket, Shutdown::Both);
         let (ended, is_ended) = oneshot::channel();
-        // Unless someone waits for it, the exited process stays a zombie.
+        let mut processes =
+            std::mem::take(self.children.get_mut().unwrap_or_else(PoisonError::into_inner));
+        processes.extend(self.process);
         let waiter = thread::Builder::new().stack_size(64 * 1024).spawn(move || {
-            let _ = child.wait();
+            wait_for_exit(child, &processes);
             drop(ended);
         });
         waiter.is_ok().then_some(is_ended)
@@ -155,6 +161,26 @@ impl Drop for SupervisorClient {
     fn drop(&mut self) {
         self.leave();
     }
+}
+
+/// Waits until the supervisor and its other processes have exited. A signal that was sent to one of them
+/// before may stop it only now, so they are resumed until they are gone.
+fn wait_for_exit(mut supervisor: Child, processes: &[ProcessIdentity]) {
+    let deadline = Instant::now() + RESUME_TIME;
+    let mut pause = Duration::from_millis(1);
+    while Instant::now() < deadline {
+        let is_running = matches!(supervisor.try_wait(), Ok(None));
+        let alive = processes.iter().filter_map(|it| inspect_if_alive(*it));
+        let alive: Vec<SeenProcess> = alive.filter(|it| !it.is_zombie).collect();
+        if !is_running && alive.is_empty() {
+            return;
+        }
+        resume_all(alive);
+        thread::sleep(pause);
+        pause = (pause * 2).min(MAX_EXIT_PAUSE);
+    }
+    // Unless someone waits for it, an exited process stays a zombie.
+    let _ = supervisor.wait();
 }
 
 /// Resumes those of the processes that were stopped by a signal; true when there were any.
