@@ -205,3 +205,36 @@ fn environments_file(settings: &ProcessSettings) -> io::Result<File> {
     }
     memory_file(&text)
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::{sync::mpsc, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn processes_that_are_stopped_while_they_should_exit_are_resumed() {
+        let start = || Command::new("sleep").arg("0.2").spawn().unwrap();
+        let (supervisor, mut other) = (start(), start());
+        let identities: Vec<ProcessIdentity> = [&supervisor, &other]
+            .map(|it| inspect(it.id().cast_signed()).unwrap().process)
+            .into_iter()
+            .collect();
+        for process in &identities {
+            signal(*process, Signal::STOP);
+        }
+        let (done, is_done) = mpsc::channel();
+        let waited_for = identities.clone();
+        let waiter = thread::spawn(move || {
+            wait_for_exit(supervisor, &waited_for);
+            done.send(()).unwrap();
+        });
+        let ended = is_done.recv_timeout(Duration::from_mins(1));
+        // So that nothing is left behind when the assertion fails.
+        resume_all(identities.iter().filter_map(|it| inspect_if_alive(*it)));
+        assert!(other.wait().unwrap().success());
+        waiter.join().unwrap();
+        assert!(ended.is_ok(), "the processes stayed stopped");
+    }
+}
