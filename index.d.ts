@@ -7,6 +7,7 @@ import type {
   ConfirmationSettled,
   ToolCallConfirmationDetails,
 } from "./lib/types/confirmations";
+import type { HostHandlers } from "./lib/types/handlers";
 import type { Hooks } from "./lib/types/hooks";
 import type { McpSdkServerConfig } from "./lib/types/mcp-host";
 import type {
@@ -43,6 +44,7 @@ import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from ".
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
 export type * from "./lib/types/confirmations";
+export type * from "./lib/types/handlers";
 export type * from "./lib/types/hooks";
 export type * from "./lib/types/mcp-host";
 export type * from "./lib/types/policy";
@@ -505,6 +507,8 @@ export interface ToolRegistryOptions {
   readBeforeWrite?: boolean | undefined;
   /** Where confirmation requests go. Default: a new bus for this registry. */
   messageBus?: MessageBus | undefined;
+  /** Functions that built-in tools need from the host, such as one that asks the user. */
+  handlers?: HostHandlers | undefined;
   /** Functions and commands that run before and after calls, in the form of the Claude Agent SDK. */
   hooks?: Hooks | undefined;
   /** Limits on time and size of calls. */

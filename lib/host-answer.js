@@ -16,6 +16,15 @@ async function handlerAnswerOf(run) {
   }
 }
 
+/** Runs a function of the host that answers with data, and encodes the data or what it threw as JSON. */
+async function serviceAnswerOf(run) {
+  try {
+    return encodeAnswer({ answer: (await run()) ?? null });
+  } catch (error) {
+    return encodeAnswer({ failure: failureOf(error) });
+  }
+}
+
 function resultOf(answer) {
   if (answer === undefined || answer === null) return text(NO_ANSWER);
   if (typeof answer !== "object") return text(String(answer));
@@ -58,4 +67,4 @@ function text(words) {
   return { content: [{ type: "text", text: words }] };
 }
 
-module.exports = { failureOf, handlerAnswerOf };
+module.exports = { failureOf, handlerAnswerOf, serviceAnswerOf };

@@ -1,7 +1,7 @@
 "use strict";
 
 const { ToolError, wordsOf } = require("./errors.js");
-const { handlerAnswerOf } = require("./host-answer.js");
+const { handlerAnswerOf, serviceAnswerOf } = require("./host-answer.js");
 const { hookAnswerOf } = require("./hook-answer.js");
 const { encodedStatement } = require("./own-invocation.js");
 const { weakly } = require("./lifetime.js");
@@ -47,6 +47,11 @@ class HostFunctions {
     return this.#add((event, context) =>
       hookAnswerOf(() => hook(event, context.toolUseId, { signal: context.signal })),
     );
+  }
+
+  /** Adds a function that built-in tools or the store call: one of `handlers`, or a method of a store. */
+  addService(service) {
+    return this.#add((input, context) => serviceAnswerOf(() => service(input, context)));
   }
 
   /** Aborts the signal of every running function and drops all functions. */

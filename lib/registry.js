@@ -13,6 +13,7 @@ const {
 const { ToolError, asToolError, shown, unwrap } = require("./errors.js");
 const { HostFunctions } = require("./host-functions.js");
 const { readHostTool, readMcpTool } = require("./host-tool.js");
+const { readHandlers } = require("./handlers.js");
 const { readHooks } = require("./hooks.js");
 const { encodeInput } = require("./json.js");
 const { WorkUnderWay } = require("./lifetime.js");
@@ -61,7 +62,7 @@ class ToolRegistry {
     if (options === null || typeof options !== "object") {
       throw new ToolError("InvalidOptions", `options must be an object, got ${shown(options)}`);
     }
-    const { hooks, messageBus = new MessageBus(), ...plain } = options;
+    const { handlers, hooks, messageBus = new MessageBus(), ...plain } = options;
     if (!isBus(messageBus)) {
       throw new ToolError(
         "InvalidOptions",
@@ -72,6 +73,7 @@ class ToolRegistry {
     if (plain.userPolicyFile === false) plain.userPolicyFile = "";
     const settings = {
       ...plain,
+      handlers: readHandlers(handlers, this.#functions),
       hooks: readHooks(hooks, this.#functions),
       toolsets: plain.toolsets ?? [],
       projectPath: plain.projectPath ?? process.cwd(),

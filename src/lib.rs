@@ -15,7 +15,7 @@
 //! 8. [`hooks`] see the answer; it is bounded and goes back as one [`tool::ToolOutput`].
 //!
 //! Commands run in [`process`], where what they start is found and ended with them.
-//! [`session`] is what lasts between calls. [`definition`] is what models are told of the tools, and
+//! [`session`] is what lasts between calls, and [`store`] what lasts longer. [`definition`] is what models are told of the tools, and
 //! [`provider`] knows the wire formats of model providers.
 
 #[cfg(feature = "binding")]
@@ -36,6 +36,7 @@ pub mod registry;
 mod regular_file;
 pub mod session;
 pub mod shell;
+pub mod store;
 mod terminal;
 mod terminal_parser;
 pub mod tool;

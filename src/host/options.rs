@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{
     HostFunction,
     hook_spec::HookSpec,
+    host_handler::handlers_of,
     policy_setup::{PolicySetup, permission_mode, policy_places},
 };
 use crate::{
@@ -56,6 +57,9 @@ pub struct HostOptions {
     user_policy_file: Option<String>,
     #[serde(default)]
     read_before_write: Option<bool>,
+    /// The numbers of the functions in the option `handlers`.
+    #[serde(default)]
+    handlers: BTreeMap<String, u32>,
     #[serde(default)]
     hooks: Vec<HookSpec>,
     #[serde(default)]
@@ -157,6 +161,7 @@ impl HostOptions {
         let tasks = TaskManager::new(commands);
         let sessions = Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
+        pipeline.handlers = Arc::new(handlers_of(&self.handlers, function)?);
         for hook in self.hooks {
             pipeline.hooks.push(hook.build(function)?);
         }

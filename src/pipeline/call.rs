@@ -28,7 +28,7 @@ use crate::{
     policy::{CurrentPolicy, PolicyEngine},
     registry::{Entry, Registry, Snapshot},
     session::Sessions,
-    tool::{Commitment, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
+    tool::{Commitment, Handlers, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
     workspace::walk::Visibility,
 };
 
@@ -78,6 +78,8 @@ pub struct Pipeline {
     pub registry: Registry,
     /// The current policy.
     pub policy: CurrentPolicy,
+    /// The host's functions that built-in tools call.
+    pub handlers: Arc<Handlers>,
     /// The host's hooks.
     pub hooks: Hooks,
     /// Asks people for confirmation.
@@ -101,6 +103,7 @@ impl Pipeline {
             confirmations: Confirmations::new(bus, timeout),
             registry: Registry::default(),
             policy: CurrentPolicy::new(policy),
+            handlers: Arc::default(),
             hooks: Hooks::default(),
             sessions,
             limits,
@@ -300,6 +303,7 @@ impl Pipeline {
             max_result_bytes: self.limits.max_result_bytes,
             visibility: Visibility::everything(),
             shown_file: None,
+            handlers: Arc::clone(&self.handlers),
         }
     }
 }

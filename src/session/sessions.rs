@@ -8,7 +8,7 @@ use std::{
 use lru::LruCache;
 
 use super::{ReadBeforeWrite, Session, SharedState};
-use crate::{process::TaskManager, workspace::Roots};
+use crate::{process::TaskManager, store::Store, workspace::Roots};
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
 const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
@@ -38,6 +38,13 @@ impl Sessions {
     #[must_use]
     pub fn with_tasks(mut self, tasks: Arc<TaskManager>) -> Self {
         Arc::make_mut(&mut self.shared).tasks = tasks;
+        self
+    }
+
+    /// The same, with values kept in a store of their own.
+    #[must_use]
+    pub fn with_store(mut self, store: Store) -> Self {
+        Arc::make_mut(&mut self.shared).store = store;
         self
     }
 

@@ -5,6 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use super::{Environment, EnvironmentRules, SeenTexts, UndoLog};
 use crate::{
     process::{ProcessSettings, TaskManager},
+    store::{InMemoryStore, Store, StoreLimits},
     workspace::{FileLocks, Roots, walk::SearchThreads},
 };
 
@@ -35,6 +36,8 @@ pub struct SharedState {
     pub(crate) search_threads: SearchThreads,
     /// The file of the user's own ignore rules, if git knows one.
     pub(crate) global_excludes: Option<Arc<PathBuf>>,
+    /// Values that last: memory, todos, settings, grants.
+    pub store: Store,
     /// The commands that run, and those that ran.
     pub tasks: Arc<TaskManager>,
 }
@@ -58,6 +61,7 @@ impl SharedState {
             locks: FileLocks::default(),
             search_threads: SearchThreads::of_this_machine(),
             global_excludes: ignore::gitignore::gitconfig_excludes_path().map(Arc::new),
+            store: Store::new(Arc::new(InMemoryStore::default()), StoreLimits::default()),
             tasks: TaskManager::new(settings),
         }
     }

@@ -4,7 +4,7 @@ use std::{panic::resume_unwind, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Commitment, Progress, ProgressSink, ShownFile};
+use super::{Commitment, Handlers, Progress, ProgressSink, ShownFile};
 use crate::{error::ToolError, session::Session, workspace::walk::Visibility};
 
 /// The context of one call.
@@ -26,6 +26,8 @@ pub struct ToolContext {
     pub visibility: Visibility,
     /// The file of which a person was shown a change and agreed to it.
     pub shown_file: Option<ShownFile>,
+    /// The functions that the host gave for built-in tools.
+    pub handlers: Arc<Handlers>,
 }
 
 impl ToolContext {

@@ -9,6 +9,7 @@ use std::{fmt, io};
 use crate::{
     error::{ErrorKind, ToolError},
     process::StartError,
+    store::StoreError,
     workspace::{
         LockError, PathError, ReadError, TextFileError, WriteError,
         notebook::NotebookEditError,
@@ -101,6 +102,18 @@ impl From<NotebookEditError> for ToolError {
             NotebookEditError::AmbiguousCell { .. } => ErrorKind::EditTargetAmbiguous,
         };
         Self::new(kind, error.to_string())
+    }
+}
+
+/// A store that failed, and the error kind of the tool that used it.
+pub(super) struct FailedStore {
+    pub(super) error: StoreError,
+    pub(super) tool_kind: ErrorKind,
+}
+
+impl From<FailedStore> for ToolError {
+    fn from(FailedStore { error, tool_kind }: FailedStore) -> Self {
+        Self::new(tool_kind, error.to_string())
     }
 }
 

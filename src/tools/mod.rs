@@ -64,9 +64,9 @@ impl ToolSet {
 
     const fn table(self) -> &'static [BuiltinTool] {
         match self {
-            Self::Claude => &claude::TOOLS,
-            Self::Classic => &classic::TOOLS,
-            Self::Diagnostic => &diagnostic::TOOLS,
+            Self::Claude => claude::TOOLS,
+            Self::Classic => classic::TOOLS,
+            Self::Diagnostic => diagnostic::TOOLS,
         }
     }
 
@@ -80,7 +80,7 @@ impl ToolSet {
 /// Every tool that policy rules can name: the tools of all sets, and those that are planned.
 pub fn catalogue() -> ToolCatalogue {
     let here = ToolSet::ALL.iter().flat_map(|set| set.table()).map(|it| it.known);
-    ToolCatalogue::new(planned::TOOLS.into_iter().chain(here))
+    ToolCatalogue::new(planned::TOOLS.iter().copied().chain(here))
 }
 
 impl FromStr for ToolSet {

@@ -14,7 +14,7 @@ mod write_file;
 use super::BuiltinTool;
 
 /// The tools of the set.
-pub(super) const TOOLS: [BuiltinTool; 10] = [
+pub(super) const TOOLS: &[BuiltinTool] = &[
     BuiltinTool::of::<edit_file::EditFile>(),
     BuiltinTool::of::<glob::ClassicGlob>(),
     BuiltinTool::of::<grep::ClassicGrep>(),

@@ -14,7 +14,7 @@ mod write;
 use super::BuiltinTool;
 
 /// The tools of the set.
-pub(super) const TOOLS: [BuiltinTool; 9] = [
+pub(super) const TOOLS: &[BuiltinTool] = &[
     BuiltinTool::of::<bash::Bash>(),
     BuiltinTool::of::<edit::Edit>(),
     BuiltinTool::of::<glob::Glob>(),

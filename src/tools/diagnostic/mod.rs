@@ -10,7 +10,7 @@ mod sleep;
 use super::BuiltinTool;
 
 /// The tools of the set.
-pub(super) const TOOLS: [BuiltinTool; 3] = [
+pub(super) const TOOLS: &[BuiltinTool] = &[
     BuiltinTool::of::<echo::Echo>(),
     BuiltinTool::of::<sleep::Sleep>(),
     BuiltinTool::of::<panic::Panic>(),

@@ -1,0 +1,20 @@
+/** What every function of `handlers` gets as its second argument. */
+export interface HandlerContext {
+  /** The id of the call that needs the function. */
+  readonly toolUseId: string;
+  /** The conversation that the call belongs to. */
+  readonly sessionId: string;
+  /** Aborted when the caller aborts, the call times out or the registry is closed. */
+  readonly signal: AbortSignal;
+  /** Shows a piece of output to whoever watches the call. */
+  updateOutput(text: string): void;
+  /** Reports how much of the work is done. */
+  reportProgress(step: {
+    progress: number;
+    total?: number | undefined;
+    message?: string | undefined;
+  }): void;
+}
+
+/** Functions of the host that built-in tools call. A tool whose function is missing says so in its error. */
+export interface HostHandlers {}

@@ -1,0 +1,191 @@
+//! The store of a registry: a backend with bounds, a time limit, and changes that win every race in the end.
+
+use std::{fmt, future::Future, sync::Arc, time::Duration};
+
+use super::{
+    EntryPage, ListRequest, SetOutcome, StoreBackend, StoreEntry, StoreError, StoredValue,
+};
+
+/// The bounds of a store.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreLimits {
+    /// How long one operation may take.
+    pub timeout: Duration,
+    /// How many bytes a key may have.
+    pub max_key_bytes: usize,
+    /// How many bytes a value may have.
+    pub max_value_bytes: usize,
+}
+
+impl Default for StoreLimits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(10),
+            max_key_bytes: 1_024,
+            max_value_bytes: 1024 * 1024,
+        }
+    }
+}
+
+/// How many entries one page has.
+const PAGE: usize = 1_000;
+/// How often a change is tried against others who change the same value.
+const MAX_TRIES: u32 = 1_000;
+
+/// The store of a registry.
+#[derive(Clone)]
+pub struct Store {
+    backend: Arc<dyn StoreBackend>,
+    limits: StoreLimits,
+}
+
+/// What becomes of a value that [`Store::update`] looked at.
+#[derive(Debug)]
+pub enum ValueChange {
+    /// It becomes this.
+    Set(String),
+    /// It is deleted.
+    Delete,
+    /// It stays.
+    Keep,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("place", &self.backend.place()).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// A store with bounds.
+    pub fn new(backend: Arc<dyn StoreBackend>, limits: StoreLimits) -> Self {
+        Self { backend, limits }
+    }
+
+    /// Where values are kept, as a person is told.
+    pub fn place(&self) -> String {
+        self.backend.place()
+    }
+
+    /// The value of a key.
+    pub async fn get(&self, key: &str) -> Result<Option<StoredValue>, StoreError> {
+        self.check_key(key)?;
+        self.in_time(self.backend.get(key)).await
+    }
+
+    /// Sets a value, whatever was there.
+    pub async fn set(&self, key: &str, value: &str) -> Result<(), StoreError> {
+        self.update(key, |_| (ValueChange::Set(value.to_owned()), ())).await
+    }
+
+    /// Deletes a value, whatever it is; false when there was none.
+    pub async fn delete(&self, key: &str) -> Result<bool, StoreError> {
+        self.check_key(key)?;
+        self.in_time(self.backend.delete(key, None)).await
+    }
+
+    /// Changes a value by a function of what is there. The function is called again when somebody else was
+    /// faster, and what it answered last is the answer.
+    pub async fn update<T>(
+        &self,
+        key: &str,
+        mut change: impl FnMut(Option<&str>) -> (ValueChange, T),
+    ) -> Result<T, StoreError> {
+        self.check_key(key)?;
+        for tried in 0..MAX_TRIES {
+            let old = self.in_time(self.backend.get(key)).await?;
+            let version = old.as_ref().map(|it| &it.version);
+            let (new, answer) = change(old.as_ref().map(|it| it.value.as_str()));
+            let is_done = match new {
+                ValueChange::Keep => true,
+                ValueChange::Delete => match version {
+                    None => true,
+                    Some(_) => self.in_time(self.backend.delete(key, version)).await?,
+                },
+                ValueChange::Set(value) => {
+                    self.check_value(key, &value)?;
+                    let outcome = self.in_time(self.backend.set(key, &value, version)).await?;
+                    matches!(outcome, SetOutcome::Stored(_))
+                }
+            };
+            if is_done {
+                return Ok(answer);
+            }
+            tokio::time::sleep(pause(tried)).await;
+        }
+        Err(StoreError::Contended(key.to_owned()))
+    }
+
+    /// A page of entries.
+    pub async fn list(&self, request: &ListRequest) -> Result<EntryPage, StoreError> {
+        self.in_time(self.backend.list(request)).await
+    }
+
+    /// The entries whose keys begin with `prefix`, at most `max`, and whether there are more.
+    pub async fn entries(
+        &self,
+        prefix: &str,
+        max: usize,
+        with_values: bool,
+    ) -> Result<(Vec<StoreEntry>, bool), StoreError> {
+        let mut entries: Vec<StoreEntry> = Vec::new();
+        loop {
+            let page = self
+                .list(&ListRequest {
+                    prefix: prefix.to_owned(),
+                    after: entries.last().map(|it| it.key.clone()),
+                    limit: PAGE.min(max - entries.len()),
+                    with_values,
+                })
+                .await?;
+            let is_last = page.entries.is_empty() || !page.has_more;
+            let has_more = page.has_more;
+            entries.extend(page.entries);
+            if is_last || entries.len() >= max {
+                return Ok((entries, has_more));
+            }
+        }
+    }
+
+    /// Lets go of files and connections.
+    pub async fn close(&self) {
+        self.backend.close().await;
+    }
+
+    fn check_key(&self, key: &str) -> Result<(), StoreError> {
+        let max = self.limits.max_key_bytes;
+        if key.len() > max {
+            let message = format!("a key has {} bytes; at most {max} are allowed", key.len());
+            return Err(StoreError::TooMuch(message));
+        }
+        Ok(())
+    }
+
+    fn check_value(&self, key: &str, value: &str) -> Result<(), StoreError> {
+        let max = self.limits.max_value_bytes;
+        if value.len() > max {
+            let length = value.len();
+            let message =
+                format!("the value of `{key}` has {length} bytes; at most {max} are allowed");
+            return Err(StoreError::TooMuch(message));
+        }
+        Ok(())
+    }
+
+    async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let limit = self.limits.timeout;
+        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+            Err(StoreError::TooSlow(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)))
+        })
+    }
+}
+
+/// How long to wait before the next try: a little longer each time, and not in step with others.
+fn pause(tried: u32) -> Duration {
+    let most = 1_u64 << tried.min(6);
+    let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
+    Duration::from_micros(200 + random % (most * 1_000))
+}
