@@ -147,7 +147,12 @@ impl Store {
         }
     }
 
-    /// Lets go of files and connections.
+    /// Lets go of files and connections, without waiting for anything.
+    pub fn release(&self) {
+        self.backend.release();
+    }
+
+    /// Waits for the last operation, and lets go of files and connections.
     pub async fn close(&self) {
         self.backend.close().await;
     }
