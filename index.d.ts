@@ -39,6 +39,7 @@ import type {
   SimpleSchema,
   StandardSchema,
 } from "./lib/types/schemas";
+import type { FileStoreOptions, KeyValueStore } from "./lib/types/stores";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
@@ -51,6 +52,7 @@ export type * from "./lib/types/policy";
 export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
 export type * from "./lib/types/schemas";
+export type * from "./lib/types/stores";
 export type * from "./lib/types/tasks";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
@@ -509,6 +511,11 @@ export interface ToolRegistryOptions {
   messageBus?: MessageBus | undefined;
   /** Functions that built-in tools need from the host, such as one that asks the user. */
   handlers?: HostHandlers | undefined;
+  /**
+   * Where tools such as `memory` keep values that last: in a file (the default), in memory as long as the
+   * registry, or in a store of the host, which a fleet of machines can share.
+   */
+  store?: FileStoreOptions | "memory" | KeyValueStore | undefined;
   /** Functions and commands that run before and after calls, in the form of the Claude Agent SDK. */
   hooks?: Hooks | undefined;
   /** Limits on time and size of calls. */

@@ -22,6 +22,7 @@ const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
 const { encodePolicy } = require("./policy-engine.js");
 const { RegistryCalls } = require("./registry-calls.js");
 const { encodeOptions, encodeSpec, factsOf } = require("./registry-json.js");
+const { readStore } = require("./store-option.js");
 const { TaskEvents } = require("./task-events.js");
 const { ToolObjects } = require("./tool-objects.js");
 
@@ -62,7 +63,7 @@ class ToolRegistry {
     if (options === null || typeof options !== "object") {
       throw new ToolError("InvalidOptions", `options must be an object, got ${shown(options)}`);
     }
-    const { handlers, hooks, messageBus = new MessageBus(), ...plain } = options;
+    const { handlers, hooks, messageBus = new MessageBus(), store, ...plain } = options;
     if (!isBus(messageBus)) {
       throw new ToolError(
         "InvalidOptions",
@@ -75,6 +76,8 @@ class ToolRegistry {
       ...plain,
       handlers: readHandlers(handlers, this.#functions),
       hooks: readHooks(hooks, this.#functions),
+      storeKind: undefined,
+      ...readStore(store, this.#functions),
       toolsets: plain.toolsets ?? [],
       projectPath: plain.projectPath ?? process.cwd(),
       serverName: plain.serverName ?? "toolwright",

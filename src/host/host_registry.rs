@@ -154,11 +154,12 @@ impl HostRegistry {
         self.pipeline.close();
     }
 
-    /// Waits until every call of a closed registry has ended and every command is gone.
+    /// Waits until every call of a closed registry has ended, every command is gone and the store is closed.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let pipeline = Arc::clone(&self.pipeline);
         async move {
             tokio::join!(pipeline.calls_ended(), pipeline.sessions.tasks().shut_down());
+            pipeline.sessions.store().close().await;
         }
     }
 

@@ -9,11 +9,13 @@ mod hook_spec;
 mod host_function;
 mod host_handler;
 mod host_registry;
+mod host_store;
 mod host_tool;
 mod json_text;
 mod options;
 mod own_invocation;
 mod policy_setup;
+mod store_options;
 
 pub use host_function::HostFunction;
 pub use host_registry::{HostRegistry, RegisteredTool};

@@ -11,6 +11,7 @@ use super::{
     hook_spec::HookSpec,
     host_handler::handlers_of,
     policy_setup::{PolicySetup, permission_mode, policy_places},
+    store_options::{StoreKind, StoreOptions},
 };
 use crate::{
     confirm::SharedBus,
@@ -60,6 +61,11 @@ pub struct HostOptions {
     /// The numbers of the functions in the option `handlers`.
     #[serde(default)]
     handlers: BTreeMap<String, u32>,
+    #[serde(default)]
+    store: StoreOptions,
+    /// What the facade made of a store that is not a file.
+    #[serde(default)]
+    store_kind: StoreKind,
     #[serde(default)]
     hooks: Vec<HookSpec>,
     #[serde(default)]
@@ -147,8 +153,11 @@ impl HostOptions {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
+        let environment = Environment::of_host(self.process_env.clone());
+        let store = self.store.build(self.store_kind, &environment, function)?;
         let commands = self.shell.settings(self.process_env, self.env)?;
-        let places = policy_places(self.project_path, &roots, &commands);
+        let mut places = policy_places(self.project_path, &roots, &commands);
+        places.protected = store.files;
         let mut setup = PolicySetup::new(
             self.policy,
             self.allowed_tools,
@@ -159,7 +168,10 @@ impl HostOptions {
         let mode = permission_mode(self.permission_mode.as_deref())?;
         let engine = setup.engine(mode, places)?;
         let tasks = TaskManager::new(commands);
-        let sessions = Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks);
+        let sessions = Sessions::new(Arc::new(roots))
+            .with(read_before_write)
+            .with_tasks(tasks)
+            .with_store(store.store);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         pipeline.handlers = Arc::new(handlers_of(&self.handlers, function)?);
         for hook in self.hooks {

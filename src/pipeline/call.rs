@@ -267,10 +267,11 @@ impl Pipeline {
         self.closed.is_cancelled()
     }
 
-    /// Closes without waiting for anything: calls and commands end by themselves.
+    /// Closes without waiting for anything: calls, commands and the store end by themselves.
     pub fn abandon(&self) {
         self.close();
         self.sessions.tasks().abandon();
+        self.sessions.store().release();
     }
 
     /// Returns an error once the registry is closed.

@@ -53,6 +53,11 @@ impl Sessions {
         &self.shared.roots
     }
 
+    /// Where their values are kept.
+    pub fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
     /// The commands of all conversations.
     pub fn tasks(&self) -> &Arc<TaskManager> {
         &self.shared.tasks

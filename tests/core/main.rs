@@ -36,6 +36,14 @@ mod shell_edges;
 mod shell_text;
 mod specs;
 #[cfg(target_os = "linux")]
+mod store;
+#[cfg(target_os = "linux")]
+mod store_bed;
+#[cfg(target_os = "linux")]
+mod store_damage;
+#[cfg(target_os = "linux")]
+mod store_processes;
+#[cfg(target_os = "linux")]
 mod task_output;
 mod test_bed;
 mod tidy;
