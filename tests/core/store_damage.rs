@@ -34,10 +34,13 @@ async fn all(store: &Store) -> Result<Vec<(String, String)>, StoreError> {
     Ok(entries.into_iter().map(|it| (it.key, it.value)).collect())
 }
 
-/// The name of the file that was put aside.
+/// The names of the files that were put aside, without the index of a log, and a log that is empty.
 fn kept(bed: &StoreBed) -> Vec<String> {
     let mut names = bed.names();
+    let is_log = |it: &str| it.ends_with("-wal");
+    let is_empty = |it: &str| fs::metadata(bed.folder().join(it)).unwrap().len() == 0;
     names.retain(|it| it.starts_with("store.sqlite.damaged-") && !it.ends_with("-shm"));
+    names.retain(|it| !is_log(it) || !is_empty(it));
     names
 }
 
@@ -153,6 +156,20 @@ async fn a_store_that_was_emptied_keeps_what_its_log_has() {
     let kept_log = names.iter().find(|it| it.ends_with("-wal")).unwrap();
     assert_eq!(fs::read(crashed.folder().join(kept_log)).unwrap(), log);
     assert_eq!(other.get("a").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_store_that_was_cut_is_whole_again_when_its_log_has_the_rest() {
+    let bed = StoreBed::new();
+    let store = bed.store();
+    store.set("a", "1").await.unwrap();
+    let crashed = StoreBed::new();
+    for name in ["store.sqlite", "store.sqlite-wal"] {
+        fs::copy(bed.folder().join(name), crashed.folder().join(name)).unwrap();
+    }
+    let file = fs::OpenOptions::new().write(true).open(crashed.path()).unwrap();
+    file.set_len(file.metadata().unwrap().len() - 100).unwrap();
+    assert_eq!(crashed.store().get("a").await.unwrap().unwrap().value, "1");
 }
 
 #[tokio::test]

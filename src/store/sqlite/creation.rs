@@ -33,11 +33,25 @@ pub(super) fn create(files: &StoreFiles, until: Instant) -> Result<(), DatabaseF
     remove(&files.named("-shm")).map_err(failed)?;
     let draft = files.draft();
     let made = make(&draft).and_then(|()| name(&draft, files).map_err(failed));
+    remove_all(&draft);
+    made
+}
+
+/// Removes what a process has left that was killed just after it had given a new store its name.
+pub(super) fn clear_draft(files: &StoreFiles) {
+    let draft = files.draft();
+    let is_there = fs::symlink_metadata(draft.main()).is_ok();
+    // Whoever has the lock clears up by itself.
+    if is_there && let Ok(_lock) = files.lock(Instant::now()) {
+        remove_all(&draft);
+    }
+}
+
+/// What cannot be removed now is removed by the next who opens the store.
+fn remove_all(draft: &StoreFiles) {
     for (path, _) in draft.all() {
-        // What cannot be removed now is removed by the next who creates a store here.
         let _ = remove(&path);
     }
-    made
 }
 
 fn create_folder(folder: &Path) -> io::Result<()> {

@@ -14,7 +14,7 @@ use std::{
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    database::{APPLICATION_ID, CheckFailure, check, connect},
+    database::{APPLICATION_ID, CheckFailure, PARTIAL_PAGE, check, connect, has_partial_page},
     store_files::{FoundFiles, StoreFiles},
 };
 use crate::{path_text::path_to_text, regular_file, store::StoreError};
@@ -38,7 +38,7 @@ fn judge(files: &StoreFiles, cause: &str, until: Instant) -> Result<StoreError, 
         FoundFiles::Nothing => Ok(replaced(files)),
         FoundFiles::WithoutMain => put_aside(files, "its main file is missing"),
         FoundFiles::Emptied => put_aside(files, "the file is empty"),
-        FoundFiles::Main(_) => {
+        FoundFiles::Main(bytes) => {
             if let Some(what) = other_owner(files)? {
                 let shown = path_to_text(files.main());
                 return Ok(StoreError::Damaged(format!(
@@ -48,6 +48,7 @@ fn judge(files: &StoreFiles, cause: &str, until: Instant) -> Result<StoreError, 
             }
             match found_damage(files, until)? {
                 Some(damage) => put_aside(files, &damage),
+                None if has_partial_page(bytes) => put_aside(files, PARTIAL_PAGE),
                 // Somebody else has put the damaged store aside, or the disk has recovered.
                 None => {
                     Ok(files.unavailable(format!("{cause}, but it is in order by now; try again")))

@@ -7,7 +7,7 @@ use rusqlite::{
     config::DbConfig, params,
 };
 
-use super::store_files::{FileNumber, StoreFiles};
+use super::store_files::{FileNumber, FoundFiles, StoreFiles};
 use crate::{
     path_text::path_to_text,
     store::{
@@ -75,15 +75,18 @@ impl Database {
                  SELECT last_version FROM totals;",
             )
             .map_err(failed)?;
-        // SQLite reads what is missing of the last page as zeros.
-        if bytes % u64::from(PAGE_SIZE) != 0 {
-            check(&connection).map_err(|error| match error {
-                CheckFailure::Found(what) => DatabaseFailure::Suspect(what),
-                CheckFailure::Sqlite(error) => failed(error),
-            })?;
-        }
         let log = FileNumber::of(&files.log());
         let database = Self { connection, files: files.clone(), main, log };
+        if has_partial_page(bytes) {
+            // A process that was killed while it moved changes from the log leaves this, and the log has the
+            // rest. Otherwise the file was cut.
+            database.checkpoint();
+            if let FoundFiles::Main(bytes) = files.look()?
+                && has_partial_page(bytes)
+            {
+                return Err(DatabaseFailure::Suspect(PARTIAL_PAGE.to_owned()));
+            }
+        }
         if database.is_in_place() { Ok(database) } else { Err(DatabaseFailure::Busy) }
     }
 
@@ -238,6 +241,14 @@ pub(super) fn connect(files: &StoreFiles) -> rusqlite::Result<Connection> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     Ok(connection)
+}
+
+/// What is wrong with a file whose last page is not whole. SQLite would read what is missing as zeros.
+pub(super) const PARTIAL_PAGE: &str = "its end is missing";
+
+/// True when the last page of a file of so many bytes is not whole.
+pub(super) fn has_partial_page(bytes: u64) -> bool {
+    bytes % u64::from(PAGE_SIZE) != 0
 }
 
 /// Why a database did not pass a check.

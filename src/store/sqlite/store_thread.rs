@@ -14,7 +14,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    creation::create,
+    creation::{clear_draft, create},
     damage::{examine, replaced},
     database::{Database, DatabaseFailure},
     store_files::{FoundFiles, StoreFiles},
@@ -180,7 +180,11 @@ impl OpenFile {
                 found = self.files.look()?;
             }
             self.database = match found {
-                FoundFiles::Main(bytes) => Some(Database::open(&self.files, bytes)?),
+                FoundFiles::Main(bytes) => {
+                    let opened = Database::open(&self.files, bytes)?;
+                    clear_draft(&self.files);
+                    Some(opened)
+                }
                 // Somebody removed it in this very moment.
                 FoundFiles::Nothing => return Err(DatabaseFailure::Busy),
                 FoundFiles::WithoutMain | FoundFiles::Emptied => {
