@@ -13,7 +13,9 @@ function readStore(store, functions) {
   if (store === undefined || store === null) return {};
   if (store === "memory") return { storeKind: "memory" };
   if (typeof store !== "object" && typeof store !== "function") {
-    throw wrong(`\`store\` must be "memory", settings or an object with methods, got ${shown(store)}`);
+    throw wrong(
+      `\`store\` must be "memory", settings or an object with methods, got ${shown(store)}`,
+    );
   }
   if (METHODS.some((name) => typeof store[name] === "function")) return hostStore(store, functions);
   const { path: file, ...settings } = store;

@@ -1,5 +1,7 @@
 //! What every store does, on SQLite and in memory, and what the embedded one does with its file.
 
+#![expect(clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc, time::Duration};
 
 use pretty_assertions::assert_eq;

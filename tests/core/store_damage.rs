@@ -1,5 +1,7 @@
 //! Files that are damaged, foreign or in the way: a clear error, and nothing is erased.
 
+#![expect(clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
 use std::{
     fs,
     os::unix::fs::{PermissionsExt as _, symlink},
@@ -183,12 +185,15 @@ async fn two_damaged_stores_are_kept_under_two_names() {
     assert_eq!(kept(&bed).len(), 3);
 }
 
+/// What an error has to say, and what makes the file that it is about.
+type ForeignFile<'a> = (&'a str, &'a dyn Fn(&Path));
+
 #[tokio::test]
 async fn a_foreign_file_is_refused_and_stays_as_it_is() {
     let foreign_database = |path: &Path, sql: &str| {
         Connection::open(path).unwrap().execute_batch(sql).unwrap();
     };
-    let makers: [(&str, &dyn Fn(&Path)); 4] = [
+    let makers: [ForeignFile<'_>; 4] = [
         ("not an SQLite database", &|path| fs::write(path, "my diary\n".repeat(1_000)).unwrap()),
         ("only a few bytes", &|path| fs::write(path, "SQLite").unwrap()),
         ("of another program", &|path| {

@@ -1,5 +1,7 @@
 //! Stores that several processes change, processes that are killed, and disks that take nothing.
 
+#![expect(clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
 use std::{
     env, fs,
     io::{self, BufRead as _, BufReader, Write as _},

@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     database::{APPLICATION_ID, DatabaseFailure, PAGE_SIZE, SCHEMA_VERSION, connect, failure_of},
-    store_files::{FoundFiles, StoreFiles},
+    store_files::{StoreFiles, StoreFilesFound},
 };
 
 const SCHEMA: &str = include_str!("schema.sql");
@@ -23,9 +23,9 @@ pub(super) fn create(files: &StoreFiles, until: Instant) -> Result<(), DatabaseF
     }
     let _lock = files.lock(until)?;
     match files.look()? {
-        FoundFiles::Nothing => {}
-        FoundFiles::Main(_) => return Ok(()),
-        FoundFiles::WithoutMain | FoundFiles::Emptied => {
+        StoreFilesFound::Nothing => {}
+        StoreFilesFound::Main(_) => return Ok(()),
+        StoreFilesFound::WithoutMain | StoreFilesFound::Emptied => {
             return Err(DatabaseFailure::Suspect(String::new()));
         }
     }

@@ -15,7 +15,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::{
     database::{APPLICATION_ID, CheckFailure, PARTIAL_PAGE, check, connect, has_partial_page},
-    store_files::{FoundFiles, StoreFiles},
+    store_files::{StoreFiles, StoreFilesFound},
 };
 use crate::{path_text::path_to_text, regular_file, store::StoreError};
 
@@ -35,10 +35,10 @@ pub(super) fn examine(files: &StoreFiles, cause: &str, until: Instant) -> StoreE
 fn judge(files: &StoreFiles, cause: &str, until: Instant) -> Result<StoreError, StoreError> {
     let _lock = files.lock(until)?;
     match files.look()? {
-        FoundFiles::Nothing => Ok(replaced(files)),
-        FoundFiles::WithoutMain => put_aside(files, "its main file is missing"),
-        FoundFiles::Emptied => put_aside(files, "the file is empty"),
-        FoundFiles::Main(bytes) => {
+        StoreFilesFound::Nothing => Ok(replaced(files)),
+        StoreFilesFound::WithoutMain => put_aside(files, "its main file is missing"),
+        StoreFilesFound::Emptied => put_aside(files, "the file is empty"),
+        StoreFilesFound::Main(bytes) => {
             if let Some(what) = other_owner(files)? {
                 let shown = path_to_text(files.main());
                 return Ok(StoreError::Damaged(format!(

@@ -7,7 +7,7 @@ use rusqlite::{
     config::DbConfig, params,
 };
 
-use super::store_files::{FileNumber, FoundFiles, StoreFiles};
+use super::store_files::{FileNumber, StoreFiles, StoreFilesFound};
 use crate::{
     path_text::path_to_text,
     store::{
@@ -81,7 +81,7 @@ impl Database {
             // A process that was killed while it moved changes from the log leaves this, and the log has the
             // rest. Otherwise the file was cut.
             database.checkpoint();
-            if let FoundFiles::Main(bytes) = files.look()?
+            if let StoreFilesFound::Main(bytes) = files.look()?
                 && has_partial_page(bytes)
             {
                 return Err(DatabaseFailure::Suspect(PARTIAL_PAGE.to_owned()));
@@ -248,7 +248,7 @@ pub(super) const PARTIAL_PAGE: &str = "its end is missing";
 
 /// True when the last page of a file of so many bytes is not whole.
 pub(super) fn has_partial_page(bytes: u64) -> bool {
-    bytes % u64::from(PAGE_SIZE) != 0
+    !bytes.is_multiple_of(u64::from(PAGE_SIZE))
 }
 
 /// Why a database did not pass a check.

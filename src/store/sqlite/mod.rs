@@ -39,12 +39,12 @@ pub struct SqliteStore {
     path: PathBuf,
     capacity: StoreCapacity,
     busy_limit: Duration,
-    state: Mutex<Use>,
+    state: Mutex<FileUse>,
 }
 
 /// Whether the file is in use.
 #[derive(Debug)]
-enum Use {
+enum FileUse {
     NotYet,
     Open(Arc<StoreThread>),
     Closed,
@@ -53,7 +53,7 @@ enum Use {
 impl SqliteStore {
     /// The store at an absolute path. An operation waits for `busy_limit` while other processes lock it.
     pub fn new(path: PathBuf, capacity: StoreCapacity, busy_limit: Duration) -> Self {
-        Self { path, capacity, busy_limit, state: Mutex::new(Use::NotYet) }
+        Self { path, capacity, busy_limit, state: Mutex::new(FileUse::NotYet) }
     }
 
     /// Every file that a store at a path may have.
@@ -94,24 +94,24 @@ impl SqliteStore {
 
     async fn thread(&self) -> Result<Arc<StoreThread>, StoreError> {
         match &*self.lock() {
-            Use::Closed => {
+            FileUse::Closed => {
                 let message = format!("{} was closed with its registry", self.place());
                 return Err(StoreError::Unavailable(message));
             }
-            Use::Open(thread) if !thread.ended.is_cancelled() => return Ok(Arc::clone(thread)),
-            Use::Open(_) | Use::NotYet => {}
+            FileUse::Open(thread) if !thread.ended.is_cancelled() => return Ok(Arc::clone(thread)),
+            FileUse::Open(_) | FileUse::NotYet => {}
         }
         let path = self.path.clone();
         let opened = tokio::task::spawn_blocking(move || StoreThread::of(&StoreFiles::at(&path)?));
         let thread = opened.await.map_err(|cause| StoreError::Unavailable(cause.to_string()))??;
         let mut state = self.lock();
-        if !matches!(*state, Use::Closed) {
-            *state = Use::Open(Arc::clone(&thread));
+        if !matches!(*state, FileUse::Closed) {
+            *state = FileUse::Open(Arc::clone(&thread));
         }
         Ok(thread)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Use> {
+    fn lock(&self) -> MutexGuard<'_, FileUse> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -148,12 +148,12 @@ impl StoreBackend for SqliteStore {
     }
 
     fn release(&self) {
-        *self.lock() = Use::Closed;
+        *self.lock() = FileUse::Closed;
     }
 
     async fn close(&self) {
-        let used = std::mem::replace(&mut *self.lock(), Use::Closed);
-        if let Use::Open(thread) = used
+        let used = std::mem::replace(&mut *self.lock(), FileUse::Closed);
+        if let FileUse::Open(thread) = used
             // The last of the registries that share the thread waits for it.
             && let Some(thread) = Arc::into_inner(thread)
         {

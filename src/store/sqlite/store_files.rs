@@ -24,7 +24,7 @@ pub(super) struct StoreFiles {
 
 /// What is at the place of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FoundFiles {
+pub(super) enum StoreFilesFound {
     /// Nothing at all.
     Nothing,
     /// Files beside a database that is not there.
@@ -88,22 +88,22 @@ impl StoreFiles {
     }
 
     /// What is there.
-    pub(super) fn look(&self) -> Result<FoundFiles, StoreError> {
+    pub(super) fn look(&self) -> Result<StoreFilesFound, StoreError> {
         let has_content =
             |ending: &&str| self.named(ending).metadata().is_ok_and(|it| it.len() > 0);
         match fs::metadata(&self.main) {
             // The index of a log (`-shm`) has nothing that the log does not have.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 Ok(if ["-wal", "-journal"].iter().any(has_content) {
-                    FoundFiles::WithoutMain
+                    StoreFilesFound::WithoutMain
                 } else {
-                    FoundFiles::Nothing
+                    StoreFilesFound::Nothing
                 })
             }
             Err(cause) => Err(self.unavailable(cause)),
             Ok(it) if !it.is_file() => Err(self.unavailable("it is not a file")),
-            Ok(it) if it.len() == 0 => Ok(FoundFiles::Emptied),
-            Ok(it) => Ok(FoundFiles::Main(it.len())),
+            Ok(it) if it.len() == 0 => Ok(StoreFilesFound::Emptied),
+            Ok(it) => Ok(StoreFilesFound::Main(it.len())),
         }
     }
 
@@ -121,7 +121,7 @@ impl StoreFiles {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
                 Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                    thread::sleep(LOCK_PAUSE)
+                    thread::sleep(LOCK_PAUSE);
                 }
                 Err(TryLockError::WouldBlock) => {
                     return Err(self.unavailable("another process is about to create or move it"));
@@ -132,6 +132,7 @@ impl StoreFiles {
     }
 
     /// The error that the store cannot be used now.
+    #[expect(clippy::needless_pass_by_value, reason = "for map_err, and for texts")]
     pub(super) fn unavailable(&self, cause: impl ToString) -> StoreError {
         let cause = cause.to_string();
         StoreError::Unavailable(format!("`{}`: {cause}", path_to_text(&self.main)))

@@ -17,7 +17,7 @@ use super::{
     creation::{clear_draft, create},
     damage::{examine, replaced},
     database::{Database, DatabaseFailure},
-    store_files::{FoundFiles, StoreFiles},
+    store_files::{StoreFiles, StoreFilesFound},
 };
 use crate::store::StoreError;
 
@@ -172,7 +172,7 @@ impl OpenFile {
     ) -> Result<T, DatabaseFailure> {
         if self.database.is_none() {
             let mut found = self.files.look()?;
-            if found == FoundFiles::Nothing {
+            if found == StoreFilesFound::Nothing {
                 match operation {
                     Operation::Read(answer) | Operation::Delete(answer) => return Ok(answer()),
                     Operation::Set => create(&self.files, until)?,
@@ -180,14 +180,14 @@ impl OpenFile {
                 found = self.files.look()?;
             }
             self.database = match found {
-                FoundFiles::Main(bytes) => {
+                StoreFilesFound::Main(bytes) => {
                     let opened = Database::open(&self.files, bytes)?;
                     clear_draft(&self.files);
                     Some(opened)
                 }
                 // Somebody removed it in this very moment.
-                FoundFiles::Nothing => return Err(DatabaseFailure::Busy),
-                FoundFiles::WithoutMain | FoundFiles::Emptied => {
+                StoreFilesFound::Nothing => return Err(DatabaseFailure::Busy),
+                StoreFilesFound::WithoutMain | StoreFilesFound::Emptied => {
                     return Err(DatabaseFailure::Suspect(String::new()));
                 }
             };
