@@ -56,7 +56,7 @@ export type * from "./lib/types/stores";
 export type * from "./lib/types/tasks";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
-export type ToolsetName = "claude" | "classic" | "diagnostic";
+export type ToolsetName = "claude" | "classic" | "project" | "diagnostic";
 
 /** The cause of a failure. These names are stable, so programs can branch on them. */
 export type ErrorType =
@@ -91,6 +91,7 @@ export type ErrorType =
   | "ShellTimeoutError"
   | "ShellExecutionError"
   | "TaskNotFoundError"
+  | "GitError"
   | "HttpError"
   | "FetchError"
   | "SearchError"

@@ -24,6 +24,7 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   instructions: undefined,
   structuredContent: undefined,
   policy: undefined,
+  handlers: undefined,
   permissionMode: undefined,
   allowedTools: undefined,
   disallowedTools: undefined,

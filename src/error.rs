@@ -94,6 +94,8 @@ error_kinds! {
     ShellExecution => "ShellExecutionError",
     /// No task has the id, or the task is no longer kept.
     TaskNotFound => "TaskNotFoundError",
+    /// Git refused, or there is no repository.
+    Git => "GitError",
     /// A server answered with an error status.
     Http => "HttpError",
     /// A request could not be made.

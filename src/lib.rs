@@ -23,6 +23,7 @@ pub mod binding;
 pub mod confirm;
 pub mod definition;
 pub mod error;
+mod git;
 pub mod hooks;
 pub mod host;
 pub mod mcp;

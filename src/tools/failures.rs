@@ -8,6 +8,7 @@ use std::{fmt, io};
 
 use crate::{
     error::{ErrorKind, ToolError},
+    git::GitError,
     process::StartError,
     store::StoreError,
     workspace::{
@@ -114,6 +115,19 @@ pub(super) struct FailedStore {
 impl From<FailedStore> for ToolError {
     fn from(FailedStore { error, tool_kind }: FailedStore) -> Self {
         Self::new(tool_kind, error.to_string())
+    }
+}
+
+impl From<GitError> for ToolError {
+    fn from(error: GitError) -> Self {
+        let kind = match &error {
+            GitError::Start(_) => ErrorKind::ShellExecution,
+            GitError::Missing
+            | GitError::Refused { .. }
+            | GitError::TooLong { .. }
+            | GitError::Unusable(_) => ErrorKind::Git,
+        };
+        Self::new(kind, error.to_string())
     }
 }
 

@@ -27,8 +27,4 @@ pub(super) const TOOLS: &[KnownTool] = &[
     planned("web_fetch", SideEffect::Network, ToolKind::fetches(&["url"]).twin_of("WebFetch")),
     planned("web_search", SideEffect::Network, ToolKind::PLAIN.twin_of("WebSearch")),
     planned("write_todos", SideEffect::None, ToolKind::PLAIN.twin_of("TodoWrite")),
-    planned("file-reader", SideEffect::None, ToolKind::reads_files(&["path"])),
-    planned("git-diff-summary", SideEffect::None, ToolKind::PLAIN.running_unasked()),
-    planned("git-status", SideEffect::None, ToolKind::PLAIN.running_unasked()),
-    planned("workspace-info", SideEffect::None, ToolKind::PLAIN.running_unasked()),
 ];

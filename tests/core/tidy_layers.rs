@@ -9,7 +9,7 @@ const LAYERS: [&[&str]; 11] = [
     &["terminal", "terminal_parser"],
     &["error", "path_text", "regular_file"],
     &["workspace", "process", "shell", "store", "net"],
-    &["session"],
+    &["session", "git"],
     &["tool"],
     &["policy", "registry", "tools"],
     &["confirm", "definition", "hooks", "policy_files"],
