@@ -25,6 +25,7 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   structuredContent: undefined,
   policy: undefined,
   handlers: undefined,
+  store: undefined,
   permissionMode: undefined,
   allowedTools: undefined,
   disallowedTools: undefined,
