@@ -66,7 +66,7 @@ class Server {
     const child = spawn(program, args, { stdio: ["ignore", log, log], cwd: this.#folder });
     closeSync(log);
     this.#child = child;
-    // One that ends by itself is started again: PostgreSQL does, while processes of a killed one still end.
+    // One that ends by itself is started again: PostgreSQL refuses to start while parts of a killed one end.
     const ended = () => {
       if (this.#child === child) this.#child = undefined;
     };
@@ -77,16 +77,19 @@ class Server {
   async kill() {
     const child = this.#child;
     if (child === undefined) return;
+    // PostgreSQL has one for each connection, which would answer for a moment longer.
+    const others = childrenOf(child.pid);
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGKILL");
     await gone;
+    for (const pid of others) killIfThere(pid);
+    while (others.some(isRunning)) await pause();
   }
 
   /** Kills the server and deletes its data. */
   async stop() {
     await this.kill();
     process.off("exit", this.#killAtExit);
-    // Processes of a killed PostgreSQL may still write for a moment.
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
@@ -193,6 +196,28 @@ function inOurCare([program, args], { asNobody }) {
       ? [`--reuid=${nobody("-u")}`, `--regid=${nobody("-g")}`, "--clear-groups"]
       : [];
   return ["setpriv", [...user, "--pdeathsig=KILL", "--", program, ...args]];
+}
+
+/** The processes that a process has started, where the system tells. */
+function childrenOf(pid) {
+  if (!onLinux) return [];
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+}
+
+function killIfThere(pid) {
+  try {
+    process.kill(Number(pid), "SIGKILL");
+  } catch {
+    // It has ended with its parent.
+  }
+}
+
+function isRunning(pid) {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
 }
 
 function nobody(what) {

@@ -21,17 +21,17 @@ function postgresStore(client, options = {}) {
 
   // Tried first and made only when missing, because a role that may use the table may not be one that may
   // make it.
-  async function rowsOf(statement, values) {
+  async function rowsOf(statement, values, waiting) {
     try {
-      return await query(statement, values);
+      return await query(statement, values, waiting);
     } catch (error) {
       if (!hasState(error, UNDEFINED_TABLE)) throw error;
     }
-    await makeTable();
-    return query(statement, values);
+    await makeTable(waiting);
+    return query(statement, values, waiting);
   }
 
-  async function makeTable() {
+  async function makeTable(waiting) {
     try {
       // "C" sorts by bytes, whatever the language of the database.
       await query(
@@ -41,6 +41,7 @@ function postgresStore(client, options = {}) {
           version text NOT NULL
         )`,
         [],
+        waiting,
       );
     } catch (error) {
       if (!MADE_BY_ANOTHER.some((state) => hasState(error, state))) throw error;
@@ -48,9 +49,9 @@ function postgresStore(client, options = {}) {
   }
 
   /** Whether a statement that changes at most one row has changed it. */
-  async function changes(statement, values) {
+  async function changes(statement, values, waiting) {
     try {
-      return (await rowsOf(`${statement} RETURNING key`, values)).length === 1;
+      return (await rowsOf(`${statement} RETURNING key`, values, waiting)).length === 1;
     } catch (error) {
       if (hasState(error, CHANGED_BY_ANOTHER)) return false;
       throw error;
@@ -58,35 +59,38 @@ function postgresStore(client, options = {}) {
   }
 
   return checkedStore("PostgreSQL", timeoutMs, {
-    async get(key) {
-      const [row] = await rowsOf(`SELECT value, version FROM ${table} WHERE key = $1`, [key]);
+    async get(key, waiting) {
+      const statement = `SELECT value, version FROM ${table} WHERE key = $1`;
+      const [row] = await rowsOf(statement, [key], waiting);
       return row && { value: row.value, version: row.version };
     },
-    set({ key, value, version, expected }) {
-      if (expected === undefined) {
-        return changes(
-          `INSERT INTO ${table} (key, value, version) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`,
-          [key, value, version],
-        );
-      }
-      return changes(
-        `UPDATE ${table} SET value = $2, version = $3 WHERE key = $1 AND version = $4`,
-        [key, value, version, expected],
-      );
+    set({ key, value, version, expected }, waiting) {
+      const given = [key, value, version];
+      return expected === undefined
+        ? changes(
+            `INSERT INTO ${table} (key, value, version) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`,
+            given,
+            waiting,
+          )
+        : changes(
+            `UPDATE ${table} SET value = $2, version = $3 WHERE key = $1 AND version = $4`,
+            [...given, expected],
+            waiting,
+          );
     },
     async delete({ key, expected }, waiting) {
+      const statement = `DELETE FROM ${table} WHERE key = $1`;
       if (expected !== undefined) {
-        return changes(`DELETE FROM ${table} WHERE key = $1 AND version = $2`, [key, expected]);
+        return changes(`${statement} AND version = $2`, [key, expected], waiting);
       }
-      while (!waiting.aborted) {
-        if (await changes(`DELETE FROM ${table} WHERE key = $1`, [key])) return true;
+      for (;;) {
+        if (await changes(statement, [key], waiting)) return true;
         // Nothing to delete, or somebody changed it at this moment.
-        const rows = await rowsOf(`SELECT 1 AS found FROM ${table} WHERE key = $1`, [key]);
-        if (rows.length === 0) return false;
+        const found = `SELECT 1 AS found FROM ${table} WHERE key = $1`;
+        if ((await rowsOf(found, [key], waiting)).length === 0) return false;
       }
-      return false;
     },
-    async list({ prefix, after, limit, keysOnly }) {
+    async list({ prefix, after, limit, keysOnly }, waiting) {
       const { from, includesFrom, end } = keyRange(prefix, after);
       const isBefore = end === undefined ? "" : "AND key < $2";
       // The window sees one row more than the page has, and ends the page where its values get large.
@@ -104,6 +108,7 @@ function postgresStore(client, options = {}) {
         ) AS sized
         WHERE place <= ${limit} AND before < ${MAX_PAGE_BYTES} ORDER BY key`,
         end === undefined ? [from] : [from, end],
+        waiting,
       );
       const entries = rows.map(({ key, version, value }) =>
         keysOnly ? { key, version } : { key, version, value },
@@ -113,7 +118,10 @@ function postgresStore(client, options = {}) {
   });
 }
 
-/** How a statement is run with this client: a function of the statement and its values. */
+/**
+ * How a statement is run with this client: a function of the statement, its values and a signal that aborts
+ * when nobody waits any more.
+ */
 function queryOf(client, timeoutMs) {
   if (typeof client === "function" && typeof client.unsafe === "function") {
     const adapter = client.options?.adapter;
@@ -121,16 +129,33 @@ function queryOf(client, timeoutMs) {
       throw wrongOption(`postgresStore needs PostgreSQL, got a client of \`${adapter}\``);
     }
     // postgres.js and Bun.sql. "Unsafe" is a text with values beside it; none of ours is in the text.
-    return (statement, values) => client.unsafe(statement, values);
+    return (statement, values, waiting) => {
+      waiting.throwIfAborted();
+      return client.unsafe(statement, values);
+    };
   }
   if (typeof client?.query === "function" && typeof client.connect === "function") {
-    // pg. Its own limit makes a pool drop a connection that does not answer, instead of waiting for it.
-    return async (text, values) =>
-      (await client.query({ text, values, query_timeout: timeoutMs })).rows;
+    const query = async (text, values, waiting) => {
+      waiting.throwIfAborted();
+      // Its own limit makes a pool drop a connection that does not answer, instead of waiting for it.
+      return (await client.query({ text, values, query_timeout: timeoutMs })).rows;
+    };
+    // pg. A pool counts its connections; a client is one, and from pg 9 on takes one query at a time.
+    return typeof client.totalCount === "number" ? query : oneByOne(query);
   }
   throw wrongOption(
     `postgresStore needs a Pool or Client of \`pg\`, a client of \`postgres\`, or Bun's SQL, got ${shown(client)}`,
   );
+}
+
+/** A function that begins each call when the one before has ended. */
+function oneByOne(work) {
+  let last = Promise.resolve();
+  return (...args) => {
+    const next = last.then(() => work(...args));
+    last = next.catch(() => {});
+    return next;
+  };
 }
 
 /** Whether PostgreSQL answered with this code. Bun has it in `errno`, the others in `code`. */
