@@ -121,17 +121,37 @@ for (const server of ["redis", "postgres"] as const) {
       });
 
       test("takes a prefix by the letter", async () => {
-        const names = ["a", "a%", "a%b", "aXb", "a_b", "a*", "a?", "a[bc]", "a\\", "a\\b", "b", "A"];
+        const names = [
+          "a",
+          "a%",
+          "a%b",
+          "aXb",
+          "a_b",
+          "a*",
+          "a?",
+          "a[bc]",
+          "a\\",
+          "a\\b",
+          "b",
+          "A",
+        ];
         for (const name of names) await create(store, `letter/${name}`);
         for (const prefix of names.map((name) => `letter/${name}`)) {
-          const wanted = names.map((name) => `letter/${name}`).filter((it) => it.startsWith(prefix));
+          const wanted = names
+            .map((name) => `letter/${name}`)
+            .filter((it) => it.startsWith(prefix));
           const found = keysOf(await listed(store, prefix, { limit: 3 }));
           expect(found).toEqual(wanted.sort());
         }
       });
 
       test("lists what is behind a prefix at the end of Unicode, and before it nothing", async () => {
-        const keys = ["end/\u{10ffff}", "end/\u{10ffff}\u{10ffff}", "end/\u{10ffff}a", "end/\ud7ff!"];
+        const keys = [
+          "end/\u{10ffff}",
+          "end/\u{10ffff}\u{10ffff}",
+          "end/\u{10ffff}a",
+          "end/\ud7ff!",
+        ];
         for (const key of keys) await create(store, key);
         const prefixed = keysOf(await listed(store, "end/\u{10ffff}", { limit: 2 }));
         expect(prefixed).toEqual([keys[0], keys[2], keys[1]]);

@@ -24,9 +24,7 @@ for (const server of ["redis", "postgres"] as const) {
             return runScript(process.execPath, [host, JSON.stringify(task)], undefined, 500_000);
           }),
         );
-        expect(ended).toEqual(
-          names.map(() => ({ code: 0, signal: null, stdout: "", stderr: "" })),
-        );
+        expect(ended).toEqual(names.map(() => ({ code: 0, signal: null, stdout: "", stderr: "" })));
 
         const store = await servers.open(clients[0] ?? "", settings);
         expect((await store.get("counter"))?.value).toBe(String((PROCESSES * CHANGES) / 2));

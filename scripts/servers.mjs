@@ -5,18 +5,17 @@ import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findPostgres, findRedis } from "./server-programs.mjs";
+import { asOrdinaryUser, findPostgres, findRedis, ordinaryUser } from "./server-programs.mjs";
 
 /** How long a server may take to start on a loaded machine. */
 const PATIENCE_MS = 60_000;
 
 const onLinux = process.platform === "linux";
-const isRoot = process.getuid?.() === 0;
 
-/** Starts Redis, or gives nothing if the machine has none. */
-export async function startRedis() {
+/** Starts Redis, or gives nothing if the machine has none. `settings` are further ones of `redis.conf`. */
+export async function startRedis(settings = {}) {
   const program = findRedis();
-  return program && new RedisServer(program).begin();
+  return program && new RedisServer(program, settings).begin();
 }
 
 /** Starts PostgreSQL, or gives nothing if the machine has none. */
@@ -61,7 +60,7 @@ class Server {
   }
 
   #spawn() {
-    const [program, args] = inOurCare(this.command(), { asNobody: this.refusesRoot });
+    const [program, args] = this.careful(this.command());
     const log = openSync(join(this.#folder, "log"), "a");
     const child = spawn(program, args, { stdio: ["ignore", log, log], cwd: this.#folder });
     closeSync(log);
@@ -100,15 +99,17 @@ class Server {
 }
 
 class RedisServer extends Server {
-  refusesRoot = false;
+  careful = endingWithUs;
   greeting = Buffer.from("PING\r\n");
   /** While it loads its data, it answers with an error. */
   welcome = "+PONG";
   #program;
+  #settings;
 
-  constructor(program) {
+  constructor(program, settings) {
     super();
     this.#program = program;
+    this.#settings = settings;
   }
 
   get url() {
@@ -127,6 +128,7 @@ class RedisServer extends Server {
       appendonly: "yes",
       appendfsync: "always",
       "auto-aof-rewrite-percentage": 0,
+      ...this.#settings,
     };
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     return [this.#program, args];
@@ -134,7 +136,8 @@ class RedisServer extends Server {
 }
 
 class PostgresServer extends Server {
-  refusesRoot = true;
+  // In this order: a process that changes its user no longer ends with its parent.
+  careful = (command) => asOrdinaryUser(endingWithUs(command));
   /** The beginning of a session of the user `postgres`; it is answered with R once sessions are allowed. */
   greeting = startupMessage({ user: "postgres", database: "postgres" });
   welcome = "R";
@@ -154,7 +157,8 @@ class PostgresServer extends Server {
   }
 
   async prepare() {
-    if (isRoot) chownSync(this.folder, nobody("-u"), nobody("-g"));
+    const owner = ordinaryUser();
+    if (owner) chownSync(this.folder, owner.uid, owner.gid);
     // An order of keys that is not that of bytes, so that tests see which one the store uses.
     const order = ["--locale=C", "--locale-provider=icu", "--icu-locale=en"];
     const settings = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"];
@@ -162,7 +166,7 @@ class PostgresServer extends Server {
       join(this.#programs, "initdb"),
       ["-D", this.#data, ...settings, ...(this.#hasIcu() ? order : ["--locale=C"])],
     ];
-    const [program, args] = inOurCare(initdb, { asNobody: true });
+    const [program, args] = asOrdinaryUser(initdb);
     execFileSync(program, args, { cwd: this.folder, stdio: ["ignore", "ignore", "pipe"] });
   }
 
@@ -185,17 +189,9 @@ class PostgresServer extends Server {
   }
 }
 
-/**
- * A command that ends when this process does, also when it is killed; as the user `nobody` where we are root
- * and the program refuses to run as root.
- */
-function inOurCare([program, args], { asNobody }) {
-  if (!onLinux) return [program, args];
-  const user =
-    isRoot && asNobody
-      ? [`--reuid=${nobody("-u")}`, `--regid=${nobody("-g")}`, "--clear-groups"]
-      : [];
-  return ["setpriv", [...user, "--pdeathsig=KILL", "--", program, ...args]];
+/** A command that ends when this process does, also when it is killed. */
+function endingWithUs([program, args]) {
+  return onLinux ? ["setpriv", ["--pdeathsig=KILL", "--", program, ...args]] : [program, args];
 }
 
 /** The processes that a process has started, where the system tells. */
@@ -218,10 +214,6 @@ function isRunning(pid) {
   } catch {
     return false;
   }
-}
-
-function nobody(what) {
-  return Number(execFileSync("id", [what, "nobody"], { encoding: "utf8" }));
 }
 
 function startupMessage(parameters) {
