@@ -168,6 +168,10 @@ for (const server of ["redis", "postgres"] as const) {
         expect(await from("after/e")).toEqual([]);
         expect(await from("aft")).toEqual(["after/a", "after/c", "after/e"]);
         expect(await from("b")).toEqual([]);
+        // By bytes, 😀 is behind ﬀ; in UTF-16 it is before.
+        await create(store, "ﬀ/behind");
+        const page = await store.list("ﬀ", { after: "😀", limit: 9, keysOnly: true });
+        expect(page).toEqual({ entries: [], hasMore: false });
       });
 
       test("ends a page early when its values are large", async () => {
