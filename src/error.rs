@@ -104,6 +104,8 @@ error_kinds! {
     Memory => "MemoryError",
     /// The todo list could not be read or written.
     Todo => "TodoError",
+    /// A setting could not be read or changed.
+    Config => "ConfigError",
 }
 
 impl Serialize for ErrorKind {

@@ -36,6 +36,7 @@ pub mod registry;
 mod regular_file;
 pub mod session;
 pub mod shell;
+pub mod state;
 pub mod store;
 mod terminal;
 mod terminal_parser;

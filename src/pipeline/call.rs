@@ -27,13 +27,10 @@ use crate::{
     hooks::{Hooks, add_context},
     policy::{CurrentPolicy, PolicyEngine},
     registry::{Entry, Registry, Snapshot},
-    session::Sessions,
+    session::{DEFAULT_SESSION, Sessions},
     tool::{Commitment, Handlers, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
     workspace::walk::Visibility,
 };
-
-/// The session of calls that name none.
-pub(super) const DEFAULT_SESSION: &str = "default";
 
 /// A call as it was received. Nothing in it is checked yet.
 #[derive(Clone, Debug)]

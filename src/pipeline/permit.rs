@@ -8,10 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    CallOptions, Pipeline, ToolCall,
-    call::{Called, DEFAULT_SESSION},
-    execute::BoundedCall,
-    heed::after_hooks,
+    CallOptions, Pipeline, ToolCall, call::Called, execute::BoundedCall, heed::after_hooks,
     panic_fence::fenced,
 };
 use crate::{
@@ -20,6 +17,7 @@ use crate::{
     hooks::{HearingStep, HookVerdict},
     policy::{Action, Basis, Decision, Origin, PolicyEngine, PolicyVerdict, Question},
     registry::{Entry, Snapshot, ToolSource},
+    session::DEFAULT_SESSION,
     tool::{
         Access, Annotations, Prepared, ShownFile, SideEffect, Statement, ToolContext, ToolKind,
     },

@@ -9,6 +9,7 @@ use std::{fmt, io};
 use crate::{
     error::{ErrorKind, ToolError},
     process::StartError,
+    state::{SettingError, StateError},
     store::StoreError,
     workspace::{
         LockError, PathError, ReadError, TextFileError, WriteError,
@@ -114,6 +115,28 @@ pub(super) struct FailedStore {
 impl From<FailedStore> for ToolError {
     fn from(FailedStore { error, tool_kind }: FailedStore) -> Self {
         Self::new(tool_kind, error.to_string())
+    }
+}
+
+/// Memories, todos or settings that could not be read or changed, and the error kind of the tool.
+pub(super) struct FailedState {
+    pub(super) error: StateError,
+    pub(super) tool_kind: ErrorKind,
+}
+
+impl From<FailedState> for ToolError {
+    fn from(FailedState { error, tool_kind }: FailedState) -> Self {
+        Self::new(tool_kind, error.to_string())
+    }
+}
+
+impl From<SettingError> for ToolError {
+    fn from(error: SettingError) -> Self {
+        let kind = match &error {
+            SettingError::WrongValue { .. } => ErrorKind::Validation,
+            SettingError::HostOnly(_) => ErrorKind::Config,
+        };
+        Self::new(kind, error.to_string())
     }
 }
 
