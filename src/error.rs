@@ -106,6 +106,8 @@ error_kinds! {
     Todo => "TodoError",
     /// A setting could not be read or changed.
     Config => "ConfigError",
+    /// The store of the registry could not be used.
+    Store => "StoreError",
 }
 
 impl Serialize for ErrorKind {

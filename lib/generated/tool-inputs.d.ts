@@ -23,6 +23,20 @@ export interface BashInput {
 }
 
 /**
+ * Input of `Config`. Reads or changes a setting of this project: without `value` it is read, with `value` it is set.
+ *
+ * - Known settings are language, model, theme (dark, light or system), verbose (true or false) and those of the application. Others may have any name and value.
+ * - Change a setting only when the user asks for it. What the application does with it is up to the application.
+ * - Permissions cannot be changed here.
+ */
+export interface ConfigInput {
+  /** The name of the setting. */
+  setting: string;
+  /** The new value. Leave it out to read the setting. */
+  value?: string | boolean | number | undefined;
+}
+
+/**
  * Input of `Edit`. Replaces text in a file, and leaves every other byte as it is.
  *
  * - Read the file in this session first, with Read.
@@ -162,6 +176,27 @@ export interface TaskStopInput {
 }
 
 /**
+ * Input of `TodoWrite`. Writes the todo list of this conversation, which the user sees. Each call gives the whole list and replaces the old one.
+ *
+ * - Use it for work of three or more steps, or when the user names several things. Skip it for a single simple step.
+ * - Set a todo to in_progress before you start on it, and have only one in progress at a time.
+ * - Set it to completed as soon as it is done, and only if it is done: if tests fail or something is missing, it stays in progress.
+ * - Add todos that come up on the way, and leave out those that are no longer needed.
+ * - `content` says what to do (Run the tests), `activeForm` the same while it happens (Running the tests).
+ */
+export interface TodoWriteInput {
+  /** The whole list, which replaces the old one. */
+  todos: Array<{
+    /** What is to be done, as an instruction: Run the tests. */
+    content: string;
+    /** How far it is. */
+    status: "pending" | "in_progress" | "completed";
+    /** What is shown while it is done: Running the tests. */
+    activeForm: string;
+  }>;
+}
+
+/**
  * Input of `Write`. Writes a file: creates it, with the directories it needs, or replaces its whole content.
  *
  * - Read an existing file in this session first, with Read. If it changed since, the write is refused and what changed is shown.
@@ -244,6 +279,28 @@ export interface LsInput {
 }
 
 /**
+ * Input of `memory`. Stores texts by name and finds them again, also in later conversations.
+ *
+ * - `get` gives the value of a key, `set` stores one and replaces the old, `delete` removes it, `list` gives the keys.
+ * - Memories belong to this project. With the scope user they belong to all projects of the user: for preferences, not for facts about one project.
+ * - Store what is worth knowing next time, and no secrets. Keys like build/command can be listed by prefix.
+ */
+export interface MemoryInput {
+  /** What to do. */
+  action: "get" | "set" | "delete" | "list";
+  /** The name of the memory, for get, set and delete. */
+  key?: string | undefined;
+  /** The text to store, for set. It replaces the old one. */
+  value?: string | undefined;
+  /** Where the memory belongs. Default: project. `project`: To this project. `user`: To all projects of the user. */
+  scope?: "project" | "user" | undefined;
+  /** For list: only keys that begin with this. */
+  prefix?: string | undefined;
+  /** For list: only keys after this one, which is the last that an earlier list showed. */
+  after?: string | undefined;
+}
+
+/**
  * Input of `read_file`. Reads a file and gives its text as it stands, without line numbers.
  *
  * - At most 2,000 lines and 256 KiB are given; an answer that was cut says where to continue.
@@ -312,6 +369,24 @@ export interface WriteFileInput {
   overwrite?: boolean | undefined;
 }
 
+/**
+ * Input of `write_todos`. Keeps the todo list of this project, also for later conversations.
+ *
+ * - `add` takes a task and answers with its id. `complete` and `remove` take that id.
+ * - `list` shows every todo in the order of adding: a mark, x if it is completed, then the id and the task.
+ * - For work of several steps, add the steps first, and complete each as soon as it is done.
+ */
+export interface WriteTodosInput {
+  /** What to do. */
+  action: "add" | "complete" | "remove" | "list";
+  /** What is to be done, for add. */
+  task?: string | undefined;
+  /** The id of a todo, for complete and remove. */
+  id?: string | undefined;
+  /** For list: only todos after the one with this id, which is the last that an earlier list showed. */
+  after?: string | undefined;
+}
+
 /** Input of `diagnostic_echo`. Gives its text back. For checking that calls arrive. */
 export interface DiagnosticEchoInput {
   /**
@@ -342,6 +417,7 @@ export interface DiagnosticPanicInput {
 /** The input of each built-in tool, by name and alias. */
 export interface ToolInputs {
   "Bash": BashInput;
+  "Config": ConfigInput;
   "Edit": EditInput;
   "FileEdit": EditInput;
   "Glob": GlobInput;
@@ -351,18 +427,21 @@ export interface ToolInputs {
   "FileRead": ReadInput;
   "TaskOutput": TaskOutputInput;
   "TaskStop": TaskStopInput;
+  "TodoWrite": TodoWriteInput;
   "Write": WriteInput;
   "FileWrite": WriteInput;
   "edit_file": EditFileInput;
   "glob": ClassicGlobInput;
   "grep": ClassicGrepInput;
   "ls": LsInput;
+  "memory": MemoryInput;
   "read_file": ReadFileInput;
   "read_many_files": ReadManyFilesInput;
   "shell": ShellInput;
   "task_output": ClassicTaskOutputInput;
   "task_stop": ClassicTaskStopInput;
   "write_file": WriteFileInput;
+  "write_todos": WriteTodosInput;
   "diagnostic_echo": DiagnosticEchoInput;
   "diagnostic_sleep": DiagnosticSleepInput;
   "diagnostic_panic": DiagnosticPanicInput;

@@ -30,6 +30,19 @@ export interface BashOutput {
   cwd?: string;
 }
 
+/** The `structuredContent` of `Config`. */
+export interface ConfigOutput {
+  /** What was done. */
+  operation: "get" | "set";
+  setting: string;
+  /** The value it has now; absent if it is not set and has no default. */
+  value?: string | boolean | number;
+  /** The value it had before it was set; absent if it had none. */
+  previousValue?: string | boolean | number;
+  /** Whether it is a known setting, with a type. */
+  known: boolean;
+}
+
 /** The `structuredContent` of `Edit`. */
 export interface EditOutput {
   /** The text of the answer. */
@@ -276,6 +289,28 @@ export interface TaskStopOutput {
   state: "running" | "completed" | "failed" | "stopped";
 }
 
+/** The `structuredContent` of `TodoWrite`. */
+export interface TodoWriteOutput {
+  /** The list as it was. */
+  oldTodos: Array<{
+    /** What is to be done, as an instruction: Run the tests. */
+    content: string;
+    /** How far it is. */
+    status: "pending" | "in_progress" | "completed";
+    /** What is shown while it is done: Running the tests. */
+    activeForm: string;
+  }>;
+  /** The list as it is now. */
+  newTodos: Array<{
+    /** What is to be done, as an instruction: Run the tests. */
+    content: string;
+    /** How far it is. */
+    status: "pending" | "in_progress" | "completed";
+    /** What is shown while it is done: Running the tests. */
+    activeForm: string;
+  }>;
+}
+
 /** The `structuredContent` of `Write`. */
 export interface WriteOutput {
   /** The text of the answer. */
@@ -452,6 +487,24 @@ export interface LsOutput {
   ignoredOrHidden: number;
 }
 
+/** The `structuredContent` of `memory`. */
+export interface MemoryOutput {
+  /** Where the memory belongs, or the memories. `project`: To this project. `user`: To all projects of the user. */
+  scope?: "project" | "user";
+  /** The key that was asked about. */
+  key?: string;
+  /** Whether there was such a key before. */
+  found?: boolean;
+  /** The value, of get. */
+  value?: string;
+  /** The keys, of list. */
+  keys?: string[];
+  /** How many keys there are, of list; at least as many if they are too many to count. */
+  total?: number;
+  /** Whether all keys are listed. */
+  complete?: boolean;
+}
+
 /** The `structuredContent` of `read_file`. */
 export interface ReadFileOutput {
   path: string;
@@ -624,9 +677,28 @@ export interface WriteFileOutput {
   linesRemoved: number;
 }
 
+/** The `structuredContent` of `write_todos`. */
+export interface WriteTodosOutput {
+  /** The todo that was added, completed or removed, or the todos of the list. */
+  todos: Array<{
+    id: string;
+    task: string;
+    completed: boolean;
+    /** In milliseconds since 1970. */
+    createdAt: number;
+  }>;
+  /** How many todos there are, of list. */
+  total?: number;
+  /** How many of them are not completed. */
+  open?: number;
+  /** Whether all todos are listed. */
+  complete?: boolean;
+}
+
 /** The `structuredContent` of each built-in tool that succeeds, by name and alias. */
 export interface ToolOutputs {
   "Bash": BashOutput;
+  "Config": ConfigOutput;
   "Edit": EditOutput;
   "FileEdit": EditOutput;
   "Glob": GlobOutput;
@@ -636,18 +708,21 @@ export interface ToolOutputs {
   "FileRead": ReadOutput;
   "TaskOutput": TaskOutputOutput;
   "TaskStop": TaskStopOutput;
+  "TodoWrite": TodoWriteOutput;
   "Write": WriteOutput;
   "FileWrite": WriteOutput;
   "edit_file": EditFileOutput;
   "glob": ClassicGlobOutput;
   "grep": ClassicGrepOutput;
   "ls": LsOutput;
+  "memory": MemoryOutput;
   "read_file": ReadFileOutput;
   "read_many_files": ReadManyFilesOutput;
   "shell": ShellOutput;
   "task_output": ClassicTaskOutputOutput;
   "task_stop": ClassicTaskStopOutput;
   "write_file": WriteFileOutput;
+  "write_todos": WriteTodosOutput;
   "diagnostic_echo": undefined;
   "diagnostic_sleep": undefined;
   "diagnostic_panic": undefined;

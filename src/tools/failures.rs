@@ -119,9 +119,9 @@ impl From<FailedStore> for ToolError {
 }
 
 /// Memories, todos or settings that could not be read or changed, and the error kind of the tool.
-pub(super) struct FailedState {
-    pub(super) error: StateError,
-    pub(super) tool_kind: ErrorKind,
+pub(crate) struct FailedState {
+    pub(crate) error: StateError,
+    pub(crate) tool_kind: ErrorKind,
 }
 
 impl From<FailedState> for ToolError {
