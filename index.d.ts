@@ -39,13 +39,7 @@ import type {
   SimpleSchema,
   StandardSchema,
 } from "./lib/types/schemas";
-import type {
-  Grant,
-  RegistryConfig,
-  SettingSpec,
-  StateEvents,
-  TodoItem,
-} from "./lib/types/state";
+import type { Grant, RegistryConfig, SettingSpec, StateEvents, TodoItem } from "./lib/types/state";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";

@@ -210,7 +210,10 @@ impl StoreBackend for Broken {
 async fn a_store_that_fails_costs_the_grant_and_not_the_call() {
     let store = Store::new(Arc::new(Broken), StoreLimits::default());
     let here = Agreeable::on(&store, "here", RememberGrants::Project);
-    let write = || json!({ "path": "a.txt", "content": "x" });
+    let write = || {
+        std::fs::remove_file(here.bed.root().join("a.txt")).ok();
+        json!({ "path": "a.txt", "content": "x" })
+    };
     assert_eq!(here.questions("a", "write_file", write()).await, 1);
     assert_eq!(
         here.warnings(),

@@ -71,7 +71,7 @@ impl Tool for Config {
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
         let setting = input.setting.trim().to_owned();
         if setting.is_empty() {
-            let message = "parameter `setting` must not be blank";
+            let message = "parameter `setting`: expected a name, got blanks";
             return Err(ToolError::new(ErrorKind::Validation, message));
         }
         Settings::check_name(&setting).map_err(failed)?;

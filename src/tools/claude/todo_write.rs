@@ -47,7 +47,8 @@ impl Tool for TodoWrite {
         for (index, todo) in input.todos.iter().enumerate() {
             for (name, text) in [("content", &todo.content), ("activeForm", &todo.active_form)] {
                 if text.trim().is_empty() {
-                    let message = format!("parameter `todos[{index}].{name}` must not be blank");
+                    let message =
+                        format!("parameter `todos[{index}].{name}`: expected a text, got blanks");
                     return Err(ToolError::new(ErrorKind::Validation, message));
                 }
             }
