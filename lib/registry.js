@@ -22,6 +22,8 @@ const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
 const { encodePolicy } = require("./policy-engine.js");
 const { RegistryCalls } = require("./registry-calls.js");
 const { encodeOptions, encodeSpec, factsOf } = require("./registry-json.js");
+const { RegistryState } = require("./registry-state.js");
+const { STATE_EVENTS } = require("./state-events.js");
 const { readStore } = require("./store-option.js");
 const { TaskEvents } = require("./task-events.js");
 const { ToolObjects } = require("./tool-objects.js");
@@ -45,6 +47,7 @@ class ToolRegistry {
   #calls;
   #instance;
   #taskEvents;
+  #state;
   #closing;
 
   static {
@@ -105,9 +108,14 @@ class ToolRegistry {
       bus: messageBus,
     });
     this.#taskEvents = new TaskEvents(this.#native);
+    this.#state = new RegistryState(this, this.#native);
+    this.config = this.#state.config;
+    // Without a listener nobody would hear that a grant could not be kept.
+    if (["project", "user"].includes(plain.rememberGrants)) this.#state.events.listen();
   }
 
   async initialize() {
+    await this.#state.loadGrants();
     const errors = JSON.parse(this.#native.unknownTools()).map(({ rule, message }) => ({
       source: `${rule.place} of the policy (${rule.layer})`,
       toolName: rule.text,
@@ -292,13 +300,27 @@ class ToolRegistry {
   }
 
   on(name, listener, options) {
-    this.#taskEvents.add(checkedEvent(name), listener, options);
+    this.#eventsOf(name).add(name, listener, options);
     return this;
   }
 
   off(name, listener) {
-    this.#taskEvents.remove(checkedEvent(name), listener);
+    this.#eventsOf(name).remove(name, listener);
     return this;
+  }
+
+  async todos(options) {
+    const { sessionId } = optionsOf(options, "todos");
+    factsOf({ sessionId });
+    return this.#state.todos(sessionId);
+  }
+
+  async grants() {
+    return this.#state.grants();
+  }
+
+  async forgetGrant(rule) {
+    return this.#state.forgetGrant(rule);
   }
 
   taskEvents(options) {
@@ -323,6 +345,7 @@ class ToolRegistry {
     this.#native.release();
     this.#functions.close();
     this.#taskEvents.close();
+    this.#state.close();
     leaveBus(this.#bus);
   }
 
@@ -332,6 +355,13 @@ class ToolRegistry {
     const { id, name } = unwrap(this.#native.register(specJson, number));
     this.#objects.replace(name, id, object);
     return name;
+  }
+
+  #eventsOf(name) {
+    if (name === "task") return this.#taskEvents;
+    if (STATE_EVENTS.includes(name)) return this.#state.events;
+    const known = ["task", ...STATE_EVENTS].map((it) => `\`"${it}"\``).join(", ");
+    throw new ToolError("InvalidOptions", `the events are ${known}, got ${shown(name)}`);
   }
 
   /** The given bus, if it is one and not the registry's own. Anything else counts as not given. */
@@ -373,11 +403,6 @@ if (Symbol.asyncDispose) {
 function createToolRegistry(options) {
   const given = optionsOf(options, "createToolRegistry");
   return new ToolRegistry({ ...given, toolsets: given.toolsets ?? ["claude"] });
-}
-
-function checkedEvent(name) {
-  if (name === "task") return name;
-  throw new ToolError("InvalidOptions", `the only event is \`"task"\`, got ${shown(name)}`);
 }
 
 module.exports = {

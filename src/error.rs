@@ -106,6 +106,10 @@ error_kinds! {
     Memory => "MemoryError",
     /// The todo list could not be read or written.
     Todo => "TodoError",
+    /// A setting could not be read or changed.
+    Config => "ConfigError",
+    /// The store of the registry could not be used.
+    Store => "StoreError",
 }
 
 impl Serialize for ErrorKind {

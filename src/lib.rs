@@ -37,6 +37,7 @@ pub mod registry;
 mod regular_file;
 pub mod session;
 pub mod shell;
+pub mod state;
 pub mod store;
 mod terminal;
 mod terminal_parser;

@@ -1,3 +1,5 @@
+import type { SettingValue } from "./state";
+
 /** What every function of `handlers` gets as its second argument. */
 export interface HandlerContext {
   /** The id of the call that needs the function. */
@@ -17,4 +19,21 @@ export interface HandlerContext {
 }
 
 /** Functions of the host that built-in tools call. A tool whose function is missing says so in its error. */
-export interface HostHandlers {}
+export interface HostHandlers {
+  /** Keeps the settings of the tool `Config`, instead of the registry's store. */
+  config?: ConfigStore | undefined;
+}
+
+/** Settings that the host keeps itself. What a method throws becomes the error of the call. */
+export interface ConfigStore {
+  /** Returns the value of a setting; `undefined` or `null` if it is not set. */
+  get(
+    input: { setting: string },
+    context: HandlerContext,
+  ): SettingValue | null | undefined | Promise<SettingValue | null | undefined>;
+  /** Sets a value. A known setting has its type here already. */
+  set(
+    input: { setting: string; value: SettingValue },
+    context: HandlerContext,
+  ): void | Promise<void>;
+}

@@ -24,6 +24,7 @@ use crate::{
     mcp::{Connection, ServedTools, ServerIdentity},
     pipeline::Pipeline,
     registry::Snapshot,
+    session::MCP_SESSION,
 };
 
 /// A registry as a host holds it.
@@ -92,7 +93,7 @@ impl HostRegistry {
         &self,
         outgoing: Arc<dyn Fn(String) + Send + Sync>,
     ) -> (Connection, Pin<Box<dyn Future<Output = ()> + Send>>) {
-        let session = format!("mcp-{}", self.connections.fetch_add(1, Ordering::Relaxed));
+        let session = format!("{MCP_SESSION}{}", self.connections.fetch_add(1, Ordering::Relaxed));
         let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
         let tools = ServedTools::new(pipeline, identity, session, self.structured_content);
         Connection::open(tools, outgoing)

@@ -15,6 +15,7 @@ mod json_text;
 mod options;
 mod own_invocation;
 mod policy_setup;
+mod registry_state;
 mod store_options;
 
 pub use host_function::HostFunction;
@@ -23,3 +24,4 @@ pub use host_tool::HostToolSpec;
 pub use json_text::{parsed, parsed_input, validated};
 pub use options::HostOptions;
 pub use policy_setup::stand_alone_engine;
+pub use registry_state::{GrantInfo, RegistryState, SettingInfo};

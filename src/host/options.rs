@@ -18,10 +18,11 @@ use crate::{
     definition::StructuredContent,
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
-    pipeline::{Limits, Pipeline},
+    pipeline::{Limits, Pipeline, RememberGrants},
     process::{OnTimeout, ProcessSettings, TaskManager, find_supervisor, supervisor_at},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions, home_directory},
+    state::{KnownSettings, ProjectKey, SettingSpec},
     tool::is_valid_name,
     tools::ToolSet,
     workspace::Roots,
@@ -51,6 +52,12 @@ pub struct HostOptions {
     allowed_tools: Vec<String>,
     #[serde(default)]
     disallowed_tools: Vec<String>,
+    #[serde(default)]
+    remember_grants: RememberGrants,
+    #[serde(default)]
+    project_id: Option<String>,
+    #[serde(default)]
+    settings: BTreeMap<String, SettingSpec>,
     #[serde(default)]
     trust_project: Option<bool>,
     /// Empty for none.
@@ -168,11 +175,16 @@ impl HostOptions {
         let mode = permission_mode(self.permission_mode.as_deref())?;
         let engine = setup.engine(mode, places)?;
         let tasks = TaskManager::new(commands);
+        let known_settings = KnownSettings::default()
+            .with(self.settings)
+            .map_err(|cause| invalid(format!("option `settings`: {cause}")))?;
         let sessions = Sessions::new(Arc::new(roots))
             .with(read_before_write)
             .with_tasks(tasks)
-            .with_store(store.store);
+            .with_store(store.store)
+            .with_project(self.project_id.as_deref().map(project_of).transpose()?, known_settings);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
+        pipeline.remember_grants = self.remember_grants;
         pipeline.handlers = Arc::new(handlers_of(&self.handlers, function)?);
         for hook in self.hooks {
             pipeline.hooks.push(hook.build(function)?);
@@ -201,4 +213,17 @@ impl HostOptions {
         };
         Ok(Assembled { pipeline, identity, structured_content, setup })
     }
+}
+
+fn project_of(id: &str) -> Result<ProjectKey, ToolError> {
+    ProjectKey::of_id(id).ok_or_else(|| {
+        let shown: String = id.chars().take(80).collect();
+        invalid(format!(
+            "option `projectId` must be 1 to 64 letters, digits, `.`, `_` or `-`, got `{shown}`"
+        ))
+    })
+}
+
+fn invalid(message: String) -> ToolError {
+    ToolError::new(ErrorKind::InvalidOptions, message)
 }

@@ -57,6 +57,7 @@ pub use config::{
 pub use current::CurrentPolicy;
 pub use decision::{Asking, Decision};
 pub use engine::{PolicyEngine, PolicySources};
+pub use grant::is_about_project;
 pub use lint::{Lint, LintKind};
 pub use places::PolicyPlaces;
 pub use question::{FollowLinks, Origin, Question};

@@ -8,7 +8,12 @@ use std::{
 use lru::LruCache;
 
 use super::{ReadBeforeWrite, Session, SharedState};
-use crate::{process::TaskManager, store::Store, workspace::Roots};
+use crate::{
+    process::TaskManager,
+    state::{KnownSettings, ProjectKey},
+    store::Store,
+    workspace::Roots,
+};
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
 const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
@@ -46,6 +51,20 @@ impl Sessions {
     pub fn with_store(mut self, store: Store) -> Self {
         Arc::make_mut(&mut self.shared).store = store;
         self
+    }
+
+    /// The same, with a project and settings that the host described.
+    #[must_use]
+    pub fn with_project(mut self, project: Option<ProjectKey>, known: KnownSettings) -> Self {
+        let shared = Arc::make_mut(&mut self.shared);
+        shared.project = project.unwrap_or_else(|| shared.project.clone());
+        shared.known_settings = Arc::new(known);
+        self
+    }
+
+    /// What all conversations have in common.
+    pub fn shared(&self) -> &Arc<SharedState> {
+        &self.shared
     }
 
     /// The directories that their file tools may touch.

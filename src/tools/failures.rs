@@ -10,6 +10,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     git::GitError,
     process::StartError,
+    state::{SettingError, StateError},
     store::StoreError,
     workspace::{
         LockError, PathError, ReadError, TextFileError, WriteError,
@@ -126,6 +127,28 @@ impl From<GitError> for ToolError {
             | GitError::Refused { .. }
             | GitError::TooLong { .. }
             | GitError::Unusable(_) => ErrorKind::Git,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+/// Memories, todos or settings that could not be read or changed, and the error kind of the tool.
+pub(crate) struct FailedState {
+    pub(crate) error: StateError,
+    pub(crate) tool_kind: ErrorKind,
+}
+
+impl From<FailedState> for ToolError {
+    fn from(FailedState { error, tool_kind }: FailedState) -> Self {
+        Self::new(tool_kind, error.to_string())
+    }
+}
+
+impl From<SettingError> for ToolError {
+    fn from(error: SettingError) -> Self {
+        let kind = match &error {
+            SettingError::WrongValue { .. } => ErrorKind::Validation,
+            SettingError::HostOnly(_) => ErrorKind::Config,
         };
         Self::new(kind, error.to_string())
     }

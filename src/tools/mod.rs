@@ -22,6 +22,8 @@ mod task_reading;
 mod task_stopping;
 mod writing;
 
+pub(crate) use failures::FailedState;
+
 use std::{str::FromStr, sync::Arc};
 
 use set_names::SetNames;

@@ -2,6 +2,7 @@
 //! absolute.
 
 mod bash;
+mod config;
 mod edit;
 mod glob;
 mod grep;
@@ -9,6 +10,7 @@ mod notebook_edit;
 mod read;
 mod task_output;
 mod task_stop;
+mod todo_write;
 mod write;
 
 use super::BuiltinTool;
@@ -16,6 +18,7 @@ use super::BuiltinTool;
 /// The tools of the set.
 pub(super) const TOOLS: &[BuiltinTool] = &[
     BuiltinTool::of::<bash::Bash>(),
+    BuiltinTool::of::<config::Config>(),
     BuiltinTool::of::<edit::Edit>(),
     BuiltinTool::of::<glob::Glob>(),
     BuiltinTool::of::<grep::Grep>(),
@@ -23,5 +26,6 @@ pub(super) const TOOLS: &[BuiltinTool] = &[
     BuiltinTool::of::<read::Read>(),
     BuiltinTool::of::<task_output::TaskOutput>(),
     BuiltinTool::of::<task_stop::TaskStop>(),
+    BuiltinTool::of::<todo_write::TodoWrite>(),
     BuiltinTool::of::<write::Write>(),
 ];
