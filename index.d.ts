@@ -89,6 +89,8 @@ export type ErrorType =
   | "ShellTimeoutError"
   | "ShellExecutionError"
   | "TaskNotFoundError"
+  | "AgentError"
+  | "PlanModeError"
   | "HttpError"
   | "FetchError"
   | "SearchError"

@@ -8,7 +8,12 @@ use std::{
 use lru::LruCache;
 
 use super::{ReadBeforeWrite, Session, SharedState};
-use crate::{process::TaskManager, store::Store, workspace::Roots};
+use crate::{
+    agents::{AgentBook, AgentLimits},
+    process::TaskManager,
+    store::Store,
+    workspace::Roots,
+};
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
 const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
@@ -56,6 +61,18 @@ impl Sessions {
     /// The commands of all conversations.
     pub fn tasks(&self) -> &Arc<TaskManager> {
         &self.shared.tasks
+    }
+
+    /// The same, with limits on agents.
+    #[must_use]
+    pub fn with_agent_limits(mut self, limits: AgentLimits) -> Self {
+        Arc::make_mut(&mut self.shared).agents = Arc::new(AgentBook::new(limits));
+        self
+    }
+
+    /// Forgets the conversation of that id.
+    pub fn forget(&self, id: &str) {
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner).pop(id);
     }
 
     /// The conversation of that id.

@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use super::{Environment, EnvironmentRules, SeenTexts, UndoLog};
 use crate::{
+    agents::AgentBook,
     process::{ProcessSettings, TaskManager},
     store::{InMemoryStore, Store, StoreLimits},
     workspace::{FileLocks, Roots, walk::SearchThreads},
@@ -38,6 +39,8 @@ pub struct SharedState {
     pub(crate) global_excludes: Option<Arc<PathBuf>>,
     /// Values that last: memory, todos, settings, grants.
     pub store: Store,
+    /// The agents that run, and those that can be resumed.
+    pub agents: Arc<AgentBook>,
     /// The commands that run, and those that ran.
     pub tasks: Arc<TaskManager>,
 }
@@ -62,6 +65,7 @@ impl SharedState {
             search_threads: SearchThreads::of_this_machine(),
             global_excludes: ignore::gitignore::gitconfig_excludes_path().map(Arc::new),
             store: Store::new(Arc::new(InMemoryStore::default()), StoreLimits::default()),
+            agents: Arc::default(),
             tasks: TaskManager::new(settings),
         }
     }
