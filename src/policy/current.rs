@@ -14,7 +14,10 @@ use std::{
 
 use lru::LruCache;
 
-use super::{PolicyEngine, PolicyError, PolicySources, session_policy::{SessionPolicy, SessionStanding}};
+use super::{
+    PolicyEngine, PolicyError, PolicySources,
+    session_policy::{SessionPolicy, SessionStanding},
+};
 use crate::tool::{PermissionMode, PlanMode};
 
 /// How many sessions with nothing but grants are kept; the one used longest ago is asked again.

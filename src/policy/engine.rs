@@ -4,7 +4,9 @@ use std::{collections::HashMap, path::Path, sync::Arc};
 
 use serde_json::Value;
 
-use crate::tool::{Access, Annotations, PermissionMode, Risk, SideEffect, ToolCatalogue, ToolFamily, ToolKind};
+use crate::tool::{
+    Access, Annotations, PermissionMode, Risk, SideEffect, ToolCatalogue, ToolFamily, ToolKind,
+};
 
 use super::{
     action::{Action, Layer},

@@ -51,8 +51,8 @@ mod session_policy;
 mod touched_files;
 mod verdict;
 
-pub use action::{Action, Layer};
 pub use crate::tool::PermissionMode;
+pub use action::{Action, Layer};
 pub use config::{
     ConditionConfig, Operator, PolicyConfig, PolicyError, RiskLevel, RuleConfig, Values,
 };

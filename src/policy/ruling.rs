@@ -222,7 +222,9 @@ impl<'a> Why<'a> {
 impl Bound {
     fn reason(self, unbound: String) -> String {
         match self {
-            Self::PlanAsks => "in mode `plan`, commands, fetches and agents are asked for".to_owned(),
+            Self::PlanAsks => {
+                "in mode `plan`, commands, fetches and agents are asked for".to_owned()
+            }
             Self::PersonDecides => "a person decides whether to leave mode `plan`".to_owned(),
             Self::PlanDenies => {
                 "in mode `plan`, nothing is changed; finish the plan first".to_owned()
@@ -234,7 +236,8 @@ impl Bound {
     fn told_to_model(self, unbound: String) -> String {
         match self {
             Self::PlanAsks => {
-                "while a plan is made, the user is asked about commands, fetches and agents".to_owned()
+                "while a plan is made, the user is asked about commands, fetches and agents"
+                    .to_owned()
             }
             Self::PersonDecides => "the user decides about the plan".to_owned(),
             Self::PlanDenies => "while a plan is made, nothing is changed".to_owned(),

@@ -4,7 +4,11 @@ use std::{path::PathBuf, sync::Arc, time::UNIX_EPOCH};
 
 use serde::Serialize;
 
-use super::{command_output::SpillState, ending::TaskState, task::{Task, TaskKind}};
+use super::{
+    command_output::SpillState,
+    ending::TaskState,
+    task::{Task, TaskKind},
+};
 
 /// A snapshot of a task.
 #[derive(Clone, Debug, Serialize)]

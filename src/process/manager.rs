@@ -12,9 +12,9 @@ use std::{
 
 use tokio::sync::OnceCell;
 
+pub(crate) use self::start_agent::AgentTaskSpec;
 #[cfg(unix)]
 use self::start_command::CommandEngine;
-pub(crate) use self::start_agent::AgentTaskSpec;
 pub(crate) use self::start_command::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
 use super::{
     command_output::SpillState,

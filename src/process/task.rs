@@ -265,6 +265,14 @@ impl Task {
         lock(&self.output).spill_state()
     }
 
+    /// The path of the file with the whole output, if there is one.
+    pub(crate) fn output_file(&self) -> Option<String> {
+        match self.spill_state() {
+            SpillState::File { path, .. } => Some(path.to_string_lossy().into_owned()),
+            SpillState::None | SpillState::Failed(_) => None,
+        }
+    }
+
     /// Writes the whole output to a file, unless there is one already.
     pub(crate) fn spill(&self) -> SpillState {
         let mut output = lock(&self.output);
@@ -296,6 +304,11 @@ impl Task {
         if let Some(manager) = self.manager.upgrade() {
             manager.wake_reader();
         }
+    }
+
+    /// Why it was stopped, if it was.
+    pub(crate) fn stop_reason(&self) -> Option<StopReason> {
+        self.stop_reason.get().copied()
     }
 
     /// Waits until somebody stops it.

@@ -63,11 +63,14 @@ impl TaskManager {
         Ok(task)
     }
 
-    /// Stops every task of a session, those that a call waits for included. Does not wait for their end.
-    pub(crate) fn stop_of_session(&self, session_id: &str, reason: StopReason) {
-        let running: Vec<Arc<Task>> = self.lock().running.values().cloned().collect();
-        for task in running.iter().filter(|it| *it.session_id == *session_id) {
+    /// Stops every task of a session, those that a call waits for included, and returns them. Does not wait
+    /// for their end.
+    pub(crate) fn stop_of_session(&self, session_id: &str, reason: StopReason) -> Vec<Arc<Task>> {
+        let mut running: Vec<Arc<Task>> = self.lock().running.values().cloned().collect();
+        running.retain(|it| *it.session_id == *session_id);
+        for task in &running {
             task.stop(reason, self.settings.grace);
         }
+        running
     }
 }

@@ -13,17 +13,17 @@ use std::{
 use tokio::time::timeout;
 
 use super::{MAX_RUNNING, TaskManager, TaskTable};
+use crate::process::{
+    command_output::CommandOutput,
+    ending::StopReason,
+    task::{RunMode, Task, TaskKind},
+};
 #[cfg(unix)]
 use crate::process::{
     launcher::{CommandStreams, Launcher, input_of},
     protocol::{CommandRequest, RequestKind},
     reactor::{Reactor, WatchedCommand},
     task::NewTask,
-};
-use crate::process::{
-    command_output::CommandOutput,
-    ending::StopReason,
-    task::{RunMode, Task, TaskKind},
 };
 
 /// The longest command in bytes. Linux accepts no argument of 128 KiB or more.
