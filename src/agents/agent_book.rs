@@ -44,10 +44,7 @@ pub struct AgentRecord {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AgentRefusal {
     /// Agents are nested too deep.
-    #[error(
-        "agents may be nested {max} deep at most, and this is the conversation of an agent of that depth; \
-         do the work here"
-    )]
+    #[error("{}; do the work yourself", too_deep(*max))]
     TooDeep {
         /// The limit.
         max: u32,
@@ -72,6 +69,15 @@ pub enum AgentRefusal {
     /// The agent is running.
     #[error("agent `{0}` is still running; wait for it to end before you resume it")]
     Running(String),
+}
+
+fn too_deep(max: u32) -> String {
+    match max {
+        0 => "no agents can be started here".to_owned(),
+        max => {
+            format!("agents may be nested {max} deep at most, and you are an agent of that depth")
+        }
+    }
 }
 
 fn known_agents(known: &[(String, String)]) -> String {

@@ -309,6 +309,11 @@ impl Pipeline {
         Ok(())
     }
 
+    /// Returns an error for the session of an agent that has ended.
+    pub fn check_session(&self, session_id: &str) -> Result<(), ToolError> {
+        self.children.closing(session_id).map(|_| ())
+    }
+
     /// The surroundings of a call that policy has not judged yet.
     pub(super) fn context_of(&self, entry: &Entry, options: CallOptions) -> ToolContext {
         let cx = self.context(options);

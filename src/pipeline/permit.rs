@@ -263,7 +263,7 @@ impl Pipeline {
     fn check_still_there(&self, called: &Called<'_>, cx: &ToolContext) -> Result<(), ToolError> {
         let name = &called.entry.tool.spec().name;
         self.refuse_when_closed()?;
-        self.children.closing(&cx.session.id)?;
+        self.check_session(&cx.session.id)?;
         let tools = self.registry.snapshot();
         if !Arc::ptr_eq(&tools, called.tools)
             && self.find(&tools, called.name, called.registration)?.id != called.entry.id
@@ -328,7 +328,7 @@ impl Pipeline {
         tools: &Snapshot,
         session_id: &str,
     ) -> PolicyVerdict {
-        if let Err(ended) = self.children.closing(session_id) {
+        if let Err(ended) = self.check_session(session_id) {
             verdict.denied(ended.message)
         } else if tools.is_disabled(tool) {
             verdict.denied(switched_off(tool))

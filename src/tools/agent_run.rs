@@ -187,6 +187,7 @@ impl OpenAgent {
             "parentSessionId": record.parent_id,
             "agentId": record.id,
             "depth": record.depth,
+            "projectPath": self.session.shared.roots.first(),
             "background": run_mode == RunMode::Background,
         });
         let answered = self.answer_of(handler.as_ref(), &request, facts, &cx).await;
