@@ -103,7 +103,9 @@ class ToolRegistry {
       bus: messageBus,
     });
     this.#taskEvents = new TaskEvents(this.#native);
-    this.#instances = new McpInstances((sessionId) => (send) => this.#native.openMcpLine(send, sessionId));
+    this.#instances = new McpInstances(
+      (sessionId) => (send) => this.#native.openMcpLine(send, sessionId),
+    );
   }
 
   async initialize() {
