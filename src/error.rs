@@ -96,6 +96,10 @@ error_kinds! {
     TaskNotFound => "TaskNotFoundError",
     /// Git refused, or there is no repository.
     Git => "GitError",
+    /// An agent could not be started, or failed.
+    Agent => "AgentError",
+    /// Plan mode cannot be left, because the session is not in it or does not decide about it.
+    PlanMode => "PlanModeError",
     /// A server answered with an error status.
     Http => "HttpError",
     /// A request could not be made.

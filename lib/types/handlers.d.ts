@@ -1,3 +1,4 @@
+import type { SpawnAgent } from "./agents";
 import type { SettingValue } from "./state";
 
 /** What every function of `handlers` gets as its second argument. */
@@ -22,6 +23,11 @@ export interface HandlerContext {
 export interface HostHandlers {
   /** Keeps the settings of the tool `Config`, instead of the registry's store. */
   config?: ConfigStore | undefined;
+  /**
+   * Runs an agent for the tool `Agent`. Without it, the Claude Agent SDK is used if it is installed; see
+   * `agentSdkSpawner` of `toolwright/agent-sdk`.
+   */
+  spawnAgent?: SpawnAgent | undefined;
 }
 
 /** Settings that the host keeps itself. What a method throws becomes the error of the call. */

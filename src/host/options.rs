@@ -182,6 +182,7 @@ impl HostOptions {
             .with(read_before_write)
             .with_tasks(tasks)
             .with_store(store.store)
+            .with_agent_limits(self.limits.of_agents())
             .with_project(self.project_id.as_deref().map(project_of).transpose()?, known_settings);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         pipeline.remember_grants = self.remember_grants;

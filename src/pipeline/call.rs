@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Arrival, Limits, RememberGrants,
     bound::bounded,
+    child_sessions::ChildSessions,
     execute::{BoundedCall, closed_while_running},
     permit::Permit,
     running_calls::RunningCalls,
@@ -75,7 +76,7 @@ pub struct Pipeline {
     /// The registered tools.
     pub registry: Registry,
     /// The current policy.
-    pub policy: CurrentPolicy,
+    pub policy: Arc<CurrentPolicy>,
     /// The host's functions that built-in tools call.
     pub handlers: Arc<Handlers>,
     /// The host's hooks.
@@ -83,7 +84,7 @@ pub struct Pipeline {
     /// Asks people for confirmation.
     pub confirmations: Confirmations,
     /// The sessions of the registry.
-    pub sessions: Sessions,
+    pub sessions: Arc<Sessions>,
     /// The limits that hold for every call.
     pub limits: Limits,
     /// How long an "always allow" holds.
@@ -92,6 +93,8 @@ pub struct Pipeline {
     pub(super) grants_loaded: OnceCell<()>,
     /// Cancelled when the registry is closed, which ends every running call.
     pub(super) closed: CancellationToken,
+    /// The sessions of agents.
+    pub(super) children: Arc<ChildSessions>,
     calls: AtomicU64,
     running: RunningCalls,
     start_order: StartOrder,
@@ -101,10 +104,12 @@ impl Pipeline {
     /// A pipeline without tools.
     pub fn new(sessions: Sessions, limits: Limits, bus: SharedBus, policy: PolicyEngine) -> Self {
         let timeout = Duration::from_millis(u64::from(limits.confirmation_timeout_ms));
+        let (policy, sessions) = (Arc::new(CurrentPolicy::new(policy)), Arc::new(sessions));
+        let children = ChildSessions::new(Arc::clone(&policy), Arc::clone(&sessions));
         Self {
             confirmations: Confirmations::new(bus, timeout),
             registry: Registry::default(),
-            policy: CurrentPolicy::new(policy),
+            policy,
             handlers: Arc::default(),
             hooks: Hooks::default(),
             sessions,
@@ -112,6 +117,7 @@ impl Pipeline {
             remember_grants: RememberGrants::default(),
             grants_loaded: OnceCell::new(),
             closed: CancellationToken::new(),
+            children: Arc::new(children),
             calls: AtomicU64::new(0),
             running: RunningCalls::default(),
             start_order: StartOrder::default(),
@@ -152,13 +158,34 @@ impl Pipeline {
 
     async fn answered_call(&self, call: ToolCall, options: CallOptions) -> ToolOutput {
         let _running = self.running.begin();
-        let output = match self.checked_call(call, options).await {
+        let output = match self.call_in_session(call, options).await {
             Ok(output) => output,
             Err(Refusal { error, interrupt }) => {
                 ToolOutput { interrupt, ..ToolOutput::failure(error) }
             }
         };
         bounded(output, self.limits.max_result_bytes)
+    }
+
+    /// Runs the call for as long as its session takes calls. That of an agent ends with the agent.
+    async fn call_in_session(
+        &self,
+        call: ToolCall,
+        mut options: CallOptions,
+    ) -> Result<ToolOutput, Refusal> {
+        let session_id = options.session_id.as_deref().unwrap_or(DEFAULT_SESSION);
+        let Some(closing) = self.children.closing(session_id)? else {
+            return self.checked_call(call, options).await;
+        };
+        options.cancel = options.cancel.child_token();
+        let cancel = options.cancel.clone();
+        let mut running = Box::pin(self.checked_call(call, options));
+        tokio::select! {
+            biased;
+            output = &mut running => return output,
+            () = closing.cancelled() => cancel.cancel(),
+        }
+        running.await
     }
 
     async fn checked_call(
@@ -300,6 +327,11 @@ impl Pipeline {
         Ok(())
     }
 
+    /// Returns an error for the session of an agent that has ended.
+    pub fn check_session(&self, session_id: &str) -> Result<(), ToolError> {
+        self.children.closing(session_id).map(|_| ())
+    }
+
     /// The surroundings of a call that policy has not judged yet.
     pub(super) fn context_of(&self, entry: &Entry, options: CallOptions) -> ToolContext {
         let cx = self.context(options);
@@ -322,6 +354,7 @@ impl Pipeline {
             visibility: Visibility::everything(),
             shown_file: None,
             handlers: Arc::clone(&self.handlers),
+            sessions: Arc::<ChildSessions>::clone(&self.children),
         }
     }
 }

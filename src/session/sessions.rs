@@ -9,6 +9,7 @@ use lru::LruCache;
 
 use super::{ReadBeforeWrite, Session, SharedState};
 use crate::{
+    agents::{AgentBook, AgentLimits},
     process::TaskManager,
     state::{KnownSettings, ProjectKey},
     store::Store,
@@ -80,6 +81,18 @@ impl Sessions {
     /// The commands of all conversations.
     pub fn tasks(&self) -> &Arc<TaskManager> {
         &self.shared.tasks
+    }
+
+    /// The same, with limits on agents.
+    #[must_use]
+    pub fn with_agent_limits(mut self, limits: AgentLimits) -> Self {
+        Arc::make_mut(&mut self.shared).agents = Arc::new(AgentBook::new(limits));
+        self
+    }
+
+    /// Forgets the conversation of that id.
+    pub fn forget(&self, id: &str) {
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner).pop(id);
     }
 
     /// The conversation of that id.

@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use super::{Environment, EnvironmentRules, SeenTexts, UndoLog};
 use crate::{
+    agents::AgentBook,
     process::{ProcessSettings, TaskManager},
     state::{
         KnownSettings, Memories, MemoryScope, ProjectKey, ProjectTodos, SessionTodos, Settings,
@@ -56,6 +57,8 @@ pub struct SharedState {
     pub known_settings: Arc<KnownSettings>,
     /// Tells the host of changes.
     pub events: Arc<StateEvents>,
+    /// The agents that run, and those that can be resumed.
+    pub agents: Arc<AgentBook>,
     /// The commands that run, and those that ran.
     pub tasks: Arc<TaskManager>,
 }
@@ -85,6 +88,7 @@ impl SharedState {
             project,
             known_settings: Arc::default(),
             events: Arc::default(),
+            agents: Arc::default(),
             tasks: TaskManager::new(settings),
         }
     }

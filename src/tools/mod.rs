@@ -3,6 +3,8 @@
 //! A tool is a schema and the wording of its answers. The work is done by engines in `workspace` and `process`,
 //! which know neither.
 
+mod agent_answer;
+mod agent_run;
 mod classic;
 mod claude;
 mod command_answer;

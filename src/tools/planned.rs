@@ -11,9 +11,7 @@ const fn planned(name: &'static str, side_effect: SideEffect, kind: ToolKind) ->
 
 /// The planned tools, with what policy needs to know about each.
 pub(super) const TOOLS: &[KnownTool] = &[
-    KnownTool { aliases: &["Task"], ..planned("Agent", SideEffect::Spawns, ToolKind::PLAIN) },
     planned("AskUserQuestion", SideEffect::ReadOnly, ToolKind::PLAIN),
-    planned("ExitPlanMode", SideEffect::ReadOnly, ToolKind::PLAIN),
     planned("ListMcpResources", SideEffect::ReadOnly, ToolKind::PLAIN.running_unasked()),
     planned("ReadMcpResource", SideEffect::ReadOnly, ToolKind::PLAIN.running_unasked()),
     planned("SendMessage", SideEffect::Spawns, ToolKind::PLAIN),
