@@ -6,6 +6,7 @@ use super::{Environment, EnvironmentRules, SeenTexts, UndoLog};
 use crate::{
     process::{ProcessSettings, TaskManager},
     store::{InMemoryStore, Store, StoreLimits},
+    team::Teams,
     workspace::{FileLocks, Roots, walk::SearchThreads},
 };
 
@@ -38,6 +39,8 @@ pub struct SharedState {
     pub(crate) global_excludes: Option<Arc<PathBuf>>,
     /// Values that last: memory, todos, settings, grants.
     pub store: Store,
+    /// The teams of agents, and their messages.
+    pub teams: Arc<Teams>,
     /// The commands that run, and those that ran.
     pub tasks: Arc<TaskManager>,
 }
@@ -62,6 +65,7 @@ impl SharedState {
             search_threads: SearchThreads::of_this_machine(),
             global_excludes: ignore::gitignore::gitconfig_excludes_path().map(Arc::new),
             store: Store::new(Arc::new(InMemoryStore::default()), StoreLimits::default()),
+            teams: Arc::default(),
             tasks: TaskManager::new(settings),
         }
     }
