@@ -40,6 +40,7 @@ import type {
   StandardSchema,
 } from "./lib/types/schemas";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
+import type { TeamMessageIterator } from "./lib/types/teams";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
@@ -52,6 +53,7 @@ export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
 export type * from "./lib/types/schemas";
 export type * from "./lib/types/tasks";
+export type * from "./lib/types/teams";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
 export type ToolsetName = "claude" | "classic" | "diagnostic";
@@ -70,6 +72,7 @@ export type ErrorType =
   | "TimeoutError"
   | "RegistryClosed"
   | "ToolFailed"
+  | "HandlerMissing"
   | "InternalError"
   | "PathOutsideWorkspace"
   | "FileNotFoundError"
@@ -93,7 +96,8 @@ export type ErrorType =
   | "FetchError"
   | "SearchError"
   | "MemoryError"
-  | "TodoError";
+  | "TodoError"
+  | "TeamError";
 
 /**
  * The only error that this package throws: for a misuse of the API, and for an aborted call. After an abort
@@ -518,6 +522,8 @@ export interface ToolRegistryOptions {
         confirmationTimeoutMs?: number | undefined;
         /** How long a call may run. Default: 600,000 ms; commands have their own limits. */
         callTimeoutMs?: number | undefined;
+        /** How long the user has to answer questions. Default: 600,000 ms; `callTimeoutMs` does not apply. */
+        questionTimeoutMs?: number | undefined;
         /** How many bytes of text a result may have. Default: 4 MiB. */
         maxResultBytes?: number | undefined;
       }
@@ -756,6 +762,17 @@ export declare class ToolRegistry {
    * events behind, it returns those and then throws an error that says which events it missed.
    */
   taskEvents(options?: TaskEventOptions): TaskEventIterator;
+
+  /**
+   * An async iterator over the messages that members of its team send to a session. It ends when the session
+   * has agreed to be shut down, when the registry is closed, or when `signal` is aborted. While there is one,
+   * messages do not come with the answers to the calls of the session, as they do otherwise. A pending
+   * `next` keeps the process alive.
+   */
+  teamMessages(options?: {
+    sessionId?: string | undefined;
+    signal?: AbortSignal | undefined;
+  }): TeamMessageIterator;
 
   /**
    * Ends every running call and task at once and removes their output files; later calls are refused. A

@@ -23,6 +23,7 @@ const { encodePolicy } = require("./policy-engine.js");
 const { RegistryCalls } = require("./registry-calls.js");
 const { encodeOptions, encodeSpec, factsOf } = require("./registry-json.js");
 const { TaskEvents } = require("./task-events.js");
+const { TeamMessages } = require("./team-messages.js");
 const { ToolObjects } = require("./tool-objects.js");
 
 const { AnswerView } = native;
@@ -44,6 +45,7 @@ class ToolRegistry {
   #calls;
   #instance;
   #taskEvents;
+  #teamMessages;
   #closing;
 
   static {
@@ -102,6 +104,7 @@ class ToolRegistry {
       bus: messageBus,
     });
     this.#taskEvents = new TaskEvents(this.#native);
+    this.#teamMessages = new TeamMessages(this.#native);
   }
 
   async initialize() {
@@ -300,6 +303,12 @@ class ToolRegistry {
 
   taskEvents(options) {
     return this.#taskEvents.iterate(options);
+  }
+
+  teamMessages(options) {
+    const { sessionId, signal } = optionsOf(options, "teamMessages");
+    factsOf({ sessionId });
+    return this.#teamMessages.iterate(sessionId, signal);
   }
 
   async close() {

@@ -56,6 +56,8 @@ error_kinds! {
     RegistryClosed => "RegistryClosed",
     /// A host's tool threw an error, or returned something that is not a result.
     ToolFailed => "ToolFailed",
+    /// The host did not give the function that the tool needs.
+    HandlerMissing => "HandlerMissing",
     /// A bug in toolwright itself.
     Internal => "InternalError",
     /// A path that leaves the workspace.
@@ -104,6 +106,8 @@ error_kinds! {
     Memory => "MemoryError",
     /// The todo list could not be read or written.
     Todo => "TodoError",
+    /// A team could not be made, written to or ended.
+    Team => "TeamError",
 }
 
 impl Serialize for ErrorKind {

@@ -22,7 +22,7 @@ use crate::{
     registry::ToolSource,
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions, home_directory},
     tool::is_valid_name,
-    tools::ToolSet,
+    tools::{Experiment, ToolSet},
     workspace::Roots,
 };
 
@@ -147,6 +147,7 @@ impl HostOptions {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
+        let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
         let places = policy_places(self.project_path, &roots, &commands);
         let mut setup = PolicySetup::new(
@@ -169,7 +170,7 @@ impl HostOptions {
             let set: ToolSet = name
                 .parse()
                 .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
-            for tool in set.tools() {
+            for tool in set.tools_with(&experiments) {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str()))?;
             }
         }
@@ -189,4 +190,13 @@ impl HostOptions {
         };
         Ok(Assembled { pipeline, identity, structured_content, setup })
     }
+}
+
+/// The variable of the host's environment that switches on teams of agents, as it does in Claude Code.
+const AGENT_TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
+
+fn experiments_of(environment: &BTreeMap<String, String>) -> Vec<Experiment> {
+    let value = environment.get(AGENT_TEAMS).map(|it| it.trim().to_ascii_lowercase());
+    let is_on = matches!(value.as_deref(), Some("1" | "true" | "yes" | "on"));
+    is_on.then_some(Experiment::AgentTeams).into_iter().collect()
 }

@@ -29,6 +29,7 @@ use crate::{
     registry::{Entry, Registry, Snapshot},
     session::Sessions,
     tool::{Commitment, Handlers, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
+    tools::add_unread_mail,
     workspace::walk::Visibility,
 };
 
@@ -207,7 +208,7 @@ impl Pipeline {
             });
         }
         add_context(&mut output, context);
-        Ok(match watched_input {
+        let mut output = match watched_input {
             Some(input) => {
                 let mut watched = pin!(self.hooks.after(name, &input, &cx, output));
                 let output = tokio::select! {
@@ -227,7 +228,9 @@ impl Pipeline {
                 output
             }
             None => output,
-        })
+        };
+        add_unread_mail(&mut output, &cx);
+        Ok(output)
     }
 
     /// The policy of the call's session.
@@ -255,6 +258,7 @@ impl Pipeline {
     /// Ends every running call, and refuses later ones.
     pub fn close(&self) {
         self.closed.cancel();
+        self.sessions.teams().close();
     }
 
     /// Waits until no call runs. After [`Self::close`] that takes a moment.
@@ -303,6 +307,7 @@ impl Pipeline {
             max_result_bytes: self.limits.max_result_bytes,
             visibility: Visibility::everything(),
             shown_file: None,
+            question_timeout: self.limits.question_timeout(),
             handlers: Arc::clone(&self.handlers),
         }
     }

@@ -15,6 +15,9 @@ pub struct Limits {
     /// How long a person has to answer a confirmation request, in milliseconds.
     #[schemars(range(min = 1, max = 2_147_483_647))]
     pub confirmation_timeout_ms: u32,
+    /// How long the user has to answer the questions of a call, in milliseconds.
+    #[schemars(range(min = 1, max = 2_147_483_647))]
+    pub question_timeout_ms: u32,
     /// How many bytes of text one answer may hold.
     #[schemars(range(min = 1_000, max = 1_000_000_000))]
     pub max_result_bytes: usize,
@@ -25,12 +28,18 @@ impl Default for Limits {
         Self {
             call_timeout_ms: 600_000,
             confirmation_timeout_ms: 60_000,
+            question_timeout_ms: 600_000,
             max_result_bytes: 4 * 1024 * 1024,
         }
     }
 }
 
 impl Limits {
+    /// The time limit of questions to the user.
+    pub(crate) fn question_timeout(&self) -> Duration {
+        Duration::from_millis(u64::from(self.question_timeout_ms))
+    }
+
     /// The time limit of one call.
     pub(crate) fn call_timeout(&self) -> Duration {
         Duration::from_millis(u64::from(self.call_timeout_ms))

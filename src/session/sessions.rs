@@ -8,7 +8,7 @@ use std::{
 use lru::LruCache;
 
 use super::{ReadBeforeWrite, Session, SharedState};
-use crate::{process::TaskManager, store::Store, workspace::Roots};
+use crate::{process::TaskManager, store::Store, team::Teams, workspace::Roots};
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
 const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
@@ -56,6 +56,11 @@ impl Sessions {
     /// The commands of all conversations.
     pub fn tasks(&self) -> &Arc<TaskManager> {
         &self.shared.tasks
+    }
+
+    /// The teams of all conversations.
+    pub fn teams(&self) -> &Arc<Teams> {
+        &self.shared.teams
     }
 
     /// The conversation of that id.

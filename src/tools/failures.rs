@@ -10,6 +10,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     process::StartError,
     store::StoreError,
+    team::TeamError,
     workspace::{
         LockError, PathError, ReadError, TextFileError, WriteError,
         notebook::NotebookEditError,
@@ -114,6 +115,17 @@ pub(super) struct FailedStore {
 impl From<FailedStore> for ToolError {
     fn from(FailedStore { error, tool_kind }: FailedStore) -> Self {
         Self::new(tool_kind, error.to_string())
+    }
+}
+
+impl From<TeamError> for ToolError {
+    fn from(error: TeamError) -> Self {
+        let kind = match &error {
+            TeamError::InvalidName { .. } | TeamError::TooLong { .. } => ErrorKind::Validation,
+            TeamError::Closed => ErrorKind::RegistryClosed,
+            _ => ErrorKind::Team,
+        };
+        Self::new(kind, error.to_string())
     }
 }
 
