@@ -89,10 +89,13 @@ function labelOf(options, typed) {
 
 /** The lines of a stream, one at a time. */
 class Lines {
+  #hadEnded;
   #reader;
   #lines;
 
   constructor(input, signal) {
+    // Where standard input was read for the call itself, a reader would wait for ever.
+    this.#hadEnded = input.readableEnded;
     this.#reader = readline.createInterface({ input, terminal: false });
     this.#lines = this.#reader[Symbol.asyncIterator]();
     if (signal.aborted) this.close();
@@ -101,6 +104,7 @@ class Lines {
 
   /** The next line; `undefined` at the end of the stream. */
   async next() {
+    if (this.#hadEnded) return undefined;
     const { done, value } = await this.#lines.next();
     return done ? undefined : value;
   }

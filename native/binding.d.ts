@@ -126,6 +126,16 @@ export declare class NativeRegistry {
   close(): Promise<void>
   /** Lets go of every function of the host, once every call has ended: none is called after that. */
   release(): void
+  /** Starts to read the messages to a session. */
+  readMessages(sessionId: string): TeamReader
+}
+
+/** Reads the messages to one session. */
+export declare class TeamReader {
+  /** Promises the next message as JSON; nothing once no more can come. */
+  next(): Promise<string | null>
+  /** Stops reading: whoever waits gets nothing. */
+  close(): void
 }
 
 /** The version of this addon; it works with the facade of the very same version alone. */
