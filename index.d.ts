@@ -44,6 +44,7 @@ import type { TeamMessageIterator } from "./lib/types/teams";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
+export type * from "./lib/types/agents";
 export type * from "./lib/types/confirmations";
 export type * from "./lib/types/handlers";
 export type * from "./lib/types/hooks";
@@ -92,6 +93,8 @@ export type ErrorType =
   | "ShellTimeoutError"
   | "ShellExecutionError"
   | "TaskNotFoundError"
+  | "AgentError"
+  | "PlanModeError"
   | "HttpError"
   | "FetchError"
   | "SearchError"
@@ -524,6 +527,12 @@ export interface ToolRegistryOptions {
         callTimeoutMs?: number | undefined;
         /** How long the user has to answer questions. Default: 600,000 ms; `callTimeoutMs` does not apply. */
         questionTimeoutMs?: number | undefined;
+        /** How deep agents may start agents. Default: 3; with 0 there are no agents. */
+        maxAgentDepth?: number | undefined;
+        /** How many agents may run at once. Default: 16. */
+        maxAgents?: number | undefined;
+        /** How long an agent may run. Default: 3,600,000 ms. */
+        agentTimeoutMs?: number | undefined;
         /** How many bytes of text a result may have. Default: 4 MiB. */
         maxResultBytes?: number | undefined;
       }
@@ -690,8 +699,20 @@ export declare class ToolRegistry {
   setPolicy(policy: PolicyConfig | null): this;
   /** Reads the policy files again. If one has a mistake, it throws and the old policy stays. */
   reloadPolicy(): this;
-  /** Changes what happens to calls that no rule decides. */
+  /**
+   * Changes what happens to calls that no rule decides: for the registry, or for one session, which then no
+   * longer follows the registry. `null` lets the session follow it again. The session of an agent never has
+   * more rights than the one that started the agent, whatever its own mode is.
+   */
   setPermissionMode(mode: PermissionMode): this;
+  setPermissionMode(mode: PermissionMode | null, options: { sessionId?: string | undefined }): this;
+  /** The mode that holds for the registry, or for one session at this moment. */
+  getPermissionMode(options?: { sessionId?: string | undefined }): PermissionMode;
+  /**
+   * Limits a session to these tools. A further limit holds beside the first, and agents that the session
+   * starts are limited as well. Meant for the session of an agent, before it begins to work.
+   */
+  limitTools(names: string | readonly string[], options: { sessionId: string }): this;
   /** Rules that are shadowed, redundant, without effect, too broad, or that name no tool of the registry. */
   lintPolicy(): PolicyLint[];
 
@@ -743,8 +764,11 @@ export declare class ToolRegistry {
     options?: TurnOptions<Format>,
   ): Promise<TurnResults[Format]>;
 
-  /** The tools as an in-process MCP server, for the option `mcpServers` of an agent host. */
-  toMcpServerConfig(): McpSdkServerConfig;
+  /**
+   * The tools as an in-process MCP server, for the option `mcpServers` of an agent host. The calls of each
+   * client are a session of their own, or belong to the given one, such as that of an agent.
+   */
+  toMcpServerConfig(options?: { sessionId?: string | undefined }): McpSdkServerConfig;
   /** `mcp__<server>__<tool>` for every tool that is not disabled, for `allowedTools` of an agent host. */
   getAllowedToolNames(): string[];
 

@@ -96,6 +96,10 @@ error_kinds! {
     ShellExecution => "ShellExecutionError",
     /// No task has the id, or the task is no longer kept.
     TaskNotFound => "TaskNotFoundError",
+    /// An agent could not be started, or failed.
+    Agent => "AgentError",
+    /// Plan mode cannot be left, because the session is not in it or does not decide about it.
+    PlanMode => "PlanModeError",
     /// A server answered with an error status.
     Http => "HttpError",
     /// A request could not be made.

@@ -19,6 +19,7 @@
 //! [`session`] is what lasts between calls, and [`store`] what lasts longer. [`definition`] is what models are told of the tools, and
 //! [`provider`] knows the wire formats of model providers.
 
+pub mod agents;
 #[cfg(feature = "binding")]
 pub mod binding;
 pub mod confirm;

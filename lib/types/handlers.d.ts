@@ -1,3 +1,5 @@
+import type { SpawnAgent } from "./agents";
+
 /** What every function of `handlers` gets as its second argument. */
 export interface HandlerContext {
   /** The id of the call that needs the function. */
@@ -18,6 +20,11 @@ export interface HandlerContext {
 
 /** Functions of the host that built-in tools call. A tool whose function is missing says so in its error. */
 export interface HostHandlers {
+  /**
+   * Runs an agent for the tool `Agent`. Without it, the Claude Agent SDK is used if it is installed; see
+   * `agentSdkSpawner` of `toolwright/agent-sdk`.
+   */
+  spawnAgent?: SpawnAgent | undefined;
   /**
    * Puts the questions of `AskUserQuestion` to the user and resolves with an answer to each, by the text of
    * the question: the label of an option, or anything else that the user says. What it throws, such as that

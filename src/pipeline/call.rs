@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Arrival, Limits,
     bound::bounded,
+    child_sessions::ChildSessions,
     execute::{BoundedCall, closed_while_running},
     permit::Permit,
     running_calls::RunningCalls,
@@ -78,7 +79,7 @@ pub struct Pipeline {
     /// The registered tools.
     pub registry: Registry,
     /// The current policy.
-    pub policy: CurrentPolicy,
+    pub policy: Arc<CurrentPolicy>,
     /// The host's functions that built-in tools call.
     pub handlers: Arc<Handlers>,
     /// The host's hooks.
@@ -86,11 +87,13 @@ pub struct Pipeline {
     /// Asks people for confirmation.
     pub confirmations: Confirmations,
     /// The sessions of the registry.
-    pub sessions: Sessions,
+    pub sessions: Arc<Sessions>,
     /// The limits that hold for every call.
     pub limits: Limits,
     /// Cancelled when the registry is closed, which ends every running call.
     pub(super) closed: CancellationToken,
+    /// The sessions of agents.
+    pub(super) children: Arc<ChildSessions>,
     calls: AtomicU64,
     running: RunningCalls,
     start_order: StartOrder,
@@ -100,15 +103,18 @@ impl Pipeline {
     /// A pipeline without tools.
     pub fn new(sessions: Sessions, limits: Limits, bus: SharedBus, policy: PolicyEngine) -> Self {
         let timeout = Duration::from_millis(u64::from(limits.confirmation_timeout_ms));
+        let (policy, sessions) = (Arc::new(CurrentPolicy::new(policy)), Arc::new(sessions));
+        let children = ChildSessions::new(Arc::clone(&policy), Arc::clone(&sessions));
         Self {
             confirmations: Confirmations::new(bus, timeout),
             registry: Registry::default(),
-            policy: CurrentPolicy::new(policy),
+            policy,
             handlers: Arc::default(),
             hooks: Hooks::default(),
             sessions,
             limits,
             closed: CancellationToken::new(),
+            children: Arc::new(children),
             calls: AtomicU64::new(0),
             running: RunningCalls::default(),
             start_order: StartOrder::default(),
@@ -149,13 +155,34 @@ impl Pipeline {
 
     async fn answered_call(&self, call: ToolCall, options: CallOptions) -> ToolOutput {
         let _running = self.running.begin();
-        let output = match self.checked_call(call, options).await {
+        let output = match self.call_in_session(call, options).await {
             Ok(output) => output,
             Err(Refusal { error, interrupt }) => {
                 ToolOutput { interrupt, ..ToolOutput::failure(error) }
             }
         };
         bounded(output, self.limits.max_result_bytes)
+    }
+
+    /// Runs the call for as long as its session takes calls. That of an agent ends with the agent.
+    async fn call_in_session(
+        &self,
+        call: ToolCall,
+        mut options: CallOptions,
+    ) -> Result<ToolOutput, Refusal> {
+        let session_id = options.session_id.as_deref().unwrap_or(DEFAULT_SESSION);
+        let Some(closing) = self.children.closing(session_id)? else {
+            return self.checked_call(call, options).await;
+        };
+        options.cancel = options.cancel.child_token();
+        let cancel = options.cancel.clone();
+        let mut running = Box::pin(self.checked_call(call, options));
+        tokio::select! {
+            biased;
+            output = &mut running => return output,
+            () = closing.cancelled() => cancel.cancel(),
+        }
+        running.await
     }
 
     async fn checked_call(
@@ -286,6 +313,11 @@ impl Pipeline {
         Ok(())
     }
 
+    /// Returns an error for the session of an agent that has ended.
+    pub fn check_session(&self, session_id: &str) -> Result<(), ToolError> {
+        self.children.closing(session_id).map(|_| ())
+    }
+
     /// The surroundings of a call that policy has not judged yet.
     pub(super) fn context_of(&self, entry: &Entry, options: CallOptions) -> ToolContext {
         let cx = self.context(options);
@@ -309,6 +341,7 @@ impl Pipeline {
             shown_file: None,
             question_timeout: self.limits.question_timeout(),
             handlers: Arc::clone(&self.handlers),
+            sessions: Arc::<ChildSessions>::clone(&self.children),
         }
     }
 }

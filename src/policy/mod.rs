@@ -47,14 +47,16 @@ mod rule;
 mod rule_text;
 mod rule_tools;
 mod ruling;
+mod session_policy;
 mod touched_files;
 mod verdict;
 
-pub use action::{Action, Layer, PermissionMode};
+pub use crate::tool::PermissionMode;
+pub use action::{Action, Layer};
 pub use config::{
     ConditionConfig, Operator, PolicyConfig, PolicyError, RiskLevel, RuleConfig, Values,
 };
-pub use current::CurrentPolicy;
+pub use current::{CurrentPolicy, TooManyModes};
 pub use decision::{Asking, Decision};
 pub use engine::{PolicyEngine, PolicySources};
 pub use lint::{Lint, LintKind};

@@ -8,7 +8,13 @@ use std::{
 use lru::LruCache;
 
 use super::{ReadBeforeWrite, Session, SharedState};
-use crate::{process::TaskManager, store::Store, team::Teams, workspace::Roots};
+use crate::{
+    agents::{AgentBook, AgentLimits},
+    process::TaskManager,
+    store::Store,
+    team::Teams,
+    workspace::Roots,
+};
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
 const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
@@ -61,6 +67,18 @@ impl Sessions {
     /// The teams of all conversations.
     pub fn teams(&self) -> &Arc<Teams> {
         &self.shared.teams
+    }
+
+    /// The same, with limits on agents.
+    #[must_use]
+    pub fn with_agent_limits(mut self, limits: AgentLimits) -> Self {
+        Arc::make_mut(&mut self.shared).agents = Arc::new(AgentBook::new(limits));
+        self
+    }
+
+    /// Forgets the conversation of that id.
+    pub fn forget(&self, id: &str) {
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner).pop(id);
     }
 
     /// The conversation of that id.

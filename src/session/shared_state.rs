@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use super::{Environment, EnvironmentRules, SeenTexts, UndoLog};
 use crate::{
+    agents::AgentBook,
     process::{ProcessSettings, TaskManager},
     store::{InMemoryStore, Store, StoreLimits},
     team::Teams,
@@ -41,6 +42,8 @@ pub struct SharedState {
     pub store: Store,
     /// The teams of agents, and their messages.
     pub teams: Arc<Teams>,
+    /// The agents that run, and those that can be resumed.
+    pub agents: Arc<AgentBook>,
     /// The commands that run, and those that ran.
     pub tasks: Arc<TaskManager>,
 }
@@ -66,6 +69,7 @@ impl SharedState {
             global_excludes: ignore::gitignore::gitconfig_excludes_path().map(Arc::new),
             store: Store::new(Arc::new(InMemoryStore::default()), StoreLimits::default()),
             teams: Arc::default(),
+            agents: Arc::default(),
             tasks: TaskManager::new(settings),
         }
     }

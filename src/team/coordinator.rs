@@ -208,6 +208,19 @@ impl Teams {
         Ok(Membership { teams: Arc::clone(self), team, member: name, session, turn, dismissed })
     }
 
+    /// Gives an agent that is resumed the place that it had when it ended, if it still has one.
+    pub fn rejoin(self: &Arc<Self>, session: &str) -> Option<Membership> {
+        let mut roster = self.open_roster().ok()?;
+        let Seat { team, member } = roster.seats.get(session)?.clone();
+        let state = roster.teams.get(&team)?.members.get(&member)?.state;
+        if state != RecipientState::Idle {
+            return None;
+        }
+        let (turn, dismissed) = roster.seat(&team, &member, session);
+        let session = session.to_owned();
+        Some(Membership { teams: Arc::clone(self), team, member, session, turn, dismissed })
+    }
+
     /// Puts a message into the mailboxes of all whom it is for, or into none.
     pub fn send(&self, session: &str, letter: Letter) -> Result<SentLetter, TeamError> {
         let mut roster = self.open_roster()?;

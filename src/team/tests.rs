@@ -200,8 +200,13 @@ fn an_agent_that_ended_gets_its_messages_when_it_is_resumed() {
     drop(teams.join(LEAD, member("a")).unwrap());
     let sent = teams.send(LEAD, direct("a", "one")).unwrap();
     assert_eq!(sent.to, [("a".to_owned(), RecipientState::Idle)]);
-    let _again = teams.join(LEAD, member("a")).unwrap();
+    let again = teams.rejoin("of-a").unwrap();
+    assert_eq!((again.team(), again.member()), ("red", "a"));
+    assert!(teams.rejoin("of-a").is_none());
     assert_eq!(unread(&teams, "of-a"), ["team-lead: one"]);
+    drop(again);
+    let _third = teams.join(LEAD, member("a")).unwrap();
+    assert!(teams.rejoin("nobody").is_none());
 }
 
 #[test]

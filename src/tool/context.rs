@@ -4,7 +4,7 @@ use std::{panic::resume_unwind, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Commitment, Handlers, Progress, ProgressSink, ShownFile};
+use super::{Commitment, Handlers, Progress, ProgressSink, SessionControl, ShownFile};
 use crate::{error::ToolError, session::Session, workspace::walk::Visibility};
 
 /// The context of one call.
@@ -30,6 +30,8 @@ pub struct ToolContext {
     pub question_timeout: Duration,
     /// The functions that the host gave for built-in tools.
     pub handlers: Arc<Handlers>,
+    /// Changes conversations: plan mode, and those of agents.
+    pub sessions: Arc<dyn SessionControl>,
 }
 
 impl ToolContext {

@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::ToolContext;
 use crate::error::{ErrorKind, ToolError};
@@ -80,6 +81,16 @@ pub trait HostHandler: Send + Sync {
     /// got. `facts` are added to the context, its second argument. What the function throws is the error.
     async fn call(&self, input: &Value, facts: Value, cx: &ToolContext)
     -> Result<Value, ToolError>;
+
+    /// As [`Self::call`]. Once `stop` is cancelled the signal that the function got is aborted, and its answer
+    /// is still waited for.
+    async fn call_until_stopped(
+        &self,
+        input: &Value,
+        facts: Value,
+        cx: &ToolContext,
+        stop: &CancellationToken,
+    ) -> Result<Value, ToolError>;
 }
 
 /// The functions that the host gave.

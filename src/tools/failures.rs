@@ -7,6 +7,7 @@
 use std::{fmt, io};
 
 use crate::{
+    agents::AgentRefusal,
     error::{ErrorKind, ToolError},
     process::StartError,
     store::StoreError,
@@ -132,6 +133,21 @@ impl From<TeamError> for ToolError {
 impl From<StartError> for ToolError {
     fn from(error: StartError) -> Self {
         Self::new(ErrorKind::ShellExecution, error.to_string())
+    }
+}
+
+impl From<AgentRefusal> for ToolError {
+    fn from(error: AgentRefusal) -> Self {
+        let refused = Self::new(ErrorKind::Agent, error.to_string());
+        match error {
+            AgentRefusal::TooDeep { .. } => {
+                refused.allowed_by("a host can allow more by `limits.maxAgentDepth`")
+            }
+            AgentRefusal::TooMany { .. } => {
+                refused.allowed_by("a host can allow more by `limits.maxAgents`")
+            }
+            AgentRefusal::Unknown { .. } | AgentRefusal::Running(_) => refused,
+        }
     }
 }
 

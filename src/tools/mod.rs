@@ -3,6 +3,8 @@
 //! A tool is a schema and the wording of its answers. The work is done by engines in `workspace` and `process`,
 //! which know neither.
 
+mod agent_answer;
+mod agent_run;
 mod classic;
 mod claude;
 mod command_answer;
@@ -20,6 +22,7 @@ mod searching;
 mod set_names;
 mod task_reading;
 mod task_stopping;
+mod team_agents;
 mod team_mail;
 mod team_sending;
 mod writing;

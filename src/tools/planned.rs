@@ -11,9 +11,7 @@ const fn planned(name: &'static str, side_effect: SideEffect, kind: ToolKind) ->
 
 /// The planned tools, with what policy needs to know about each.
 pub(super) const TOOLS: &[KnownTool] = &[
-    KnownTool { aliases: &["Task"], ..planned("Agent", SideEffect::Spawns, ToolKind::PLAIN) },
     planned("Config", SideEffect::ReadOnly, ToolKind::PLAIN),
-    planned("ExitPlanMode", SideEffect::ReadOnly, ToolKind::PLAIN),
     planned("TodoWrite", SideEffect::None, ToolKind::PLAIN),
     planned("WebFetch", SideEffect::Network, ToolKind::fetches(&["url"]).naming_its_family()),
     planned("WebSearch", SideEffect::Network, ToolKind::PLAIN),

@@ -1,9 +1,11 @@
 //! The `claude` set: tools with the names and inputs of Claude Code, which models know. Paths of files are
 //! absolute.
 
+mod agent;
 mod ask_user_question;
 mod bash;
 mod edit;
+mod exit_plan_mode;
 mod glob;
 mod grep;
 mod list_mcp_resources;
@@ -21,9 +23,11 @@ use super::{BuiltinTool, Experiment};
 
 /// The tools of the set.
 pub(super) const TOOLS: &[BuiltinTool] = &[
+    BuiltinTool::of::<agent::Agent>(),
     BuiltinTool::of::<ask_user_question::AskUserQuestion>(),
     BuiltinTool::of::<bash::Bash>(),
     BuiltinTool::of::<edit::Edit>(),
+    BuiltinTool::of::<exit_plan_mode::ExitPlanMode>(),
     BuiltinTool::of::<glob::Glob>(),
     BuiltinTool::of::<grep::Grep>(),
     BuiltinTool::of::<list_mcp_resources::ListMcpResources>(),
