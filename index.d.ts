@@ -42,6 +42,7 @@ import type {
 import type { Grant, RegistryConfig, SettingSpec, StateEvents, TodoItem } from "./lib/types/state";
 import type { FileStoreOptions, KeyValueStore } from "./lib/types/stores";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
+import type { TeamMessageIterator } from "./lib/types/teams";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
@@ -57,6 +58,7 @@ export type * from "./lib/types/schemas";
 export type * from "./lib/types/state";
 export type * from "./lib/types/stores";
 export type * from "./lib/types/tasks";
+export type * from "./lib/types/teams";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
 export type ToolsetName = "claude" | "classic" | "project" | "diagnostic";
@@ -75,6 +77,7 @@ export type ErrorType =
   | "TimeoutError"
   | "RegistryClosed"
   | "ToolFailed"
+  | "HandlerMissing"
   | "InternalError"
   | "PathOutsideWorkspace"
   | "FileNotFoundError"
@@ -103,7 +106,8 @@ export type ErrorType =
   | "MemoryError"
   | "TodoError"
   | "ConfigError"
-  | "StoreError";
+  | "StoreError"
+  | "TeamError";
 
 /**
  * The only error that this package throws: for a misuse of the API, and for an aborted call. After an abort
@@ -548,6 +552,8 @@ export interface ToolRegistryOptions {
         confirmationTimeoutMs?: number | undefined;
         /** How long a call may run. Default: 600,000 ms; commands have their own limits. */
         callTimeoutMs?: number | undefined;
+        /** How long the user has to answer questions. Default: 600,000 ms; `callTimeoutMs` does not apply. */
+        questionTimeoutMs?: number | undefined;
         /** How deep agents may start agents. Default: 3; with 0 there are no agents. */
         maxAgentDepth?: number | undefined;
         /** How many agents may run at once. Default: 16. */
@@ -837,6 +843,17 @@ export declare class ToolRegistry {
    * this registry. Resolves with `false` if nobody had granted it.
    */
   forgetGrant(rule: string): Promise<boolean>;
+
+  /**
+   * An async iterator over the messages that members of its team send to a session. It ends when the session
+   * has agreed to be shut down, when the registry is closed, or when `signal` is aborted. While there is one,
+   * messages do not come with the answers to the calls of the session, as they do otherwise. A pending
+   * `next` keeps the process alive.
+   */
+  teamMessages(options?: {
+    sessionId?: string | undefined;
+    signal?: AbortSignal | undefined;
+  }): TeamMessageIterator;
 
   /**
    * Ends every running call and task at once and removes their output files; later calls are refused. A

@@ -27,6 +27,7 @@ const { RegistryState } = require("./registry-state.js");
 const { STATE_EVENTS } = require("./state-events.js");
 const { readStore } = require("./store-option.js");
 const { TaskEvents } = require("./task-events.js");
+const { TeamMessages } = require("./team-messages.js");
 const { ToolObjects } = require("./tool-objects.js");
 
 const { AnswerView } = native;
@@ -49,6 +50,7 @@ class ToolRegistry {
   #instances;
   #taskEvents;
   #state;
+  #teamMessages;
   #closing;
 
   static {
@@ -113,6 +115,7 @@ class ToolRegistry {
     this.config = this.#state.config;
     // Without a listener nobody would hear that a grant could not be kept.
     if (["project", "user"].includes(plain.rememberGrants)) this.#state.events.listen();
+    this.#teamMessages = new TeamMessages(this.#native);
     this.#instances = new McpInstances(
       (sessionId) => (send) => this.#native.openMcpLine(send, sessionId),
     );
@@ -348,6 +351,12 @@ class ToolRegistry {
 
   taskEvents(options) {
     return this.#taskEvents.iterate(options);
+  }
+
+  teamMessages(options) {
+    const { sessionId, signal } = optionsOf(options, "teamMessages");
+    factsOf({ sessionId });
+    return this.#teamMessages.iterate(sessionId, signal);
   }
 
   async close() {

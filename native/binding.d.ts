@@ -151,6 +151,16 @@ export declare class NativeRegistry {
   grants(): Promise<string>
   /** Takes a grant back; promises `{ forgotten }` as JSON. */
   forgetGrant(rule: string): Promise<string>
+  /** Starts to read the messages to a session. */
+  readMessages(sessionId: string): TeamReader
+}
+
+/** Reads the messages to one session. */
+export declare class TeamReader {
+  /** Promises the next message as JSON; nothing once no more can come. */
+  next(): Promise<string | null>
+  /** Stops reading: whoever waits gets nothing. */
+  close(): void
 }
 
 /** The version of this addon; it works with the facade of the very same version alone. */

@@ -56,6 +56,8 @@ error_kinds! {
     RegistryClosed => "RegistryClosed",
     /// A host's tool threw an error, or returned something that is not a result.
     ToolFailed => "ToolFailed",
+    /// The host did not give the function that the tool needs.
+    HandlerMissing => "HandlerMissing",
     /// A bug in toolwright itself.
     Internal => "InternalError",
     /// A path that leaves the workspace.
@@ -114,6 +116,8 @@ error_kinds! {
     Config => "ConfigError",
     /// The store of the registry could not be used.
     Store => "StoreError",
+    /// A team could not be made, written to or ended.
+    Team => "TeamError",
 }
 
 impl Serialize for ErrorKind {

@@ -15,6 +15,7 @@
 //! 8. [`hooks`] see the answer; it is bounded and goes back as one [`tool::ToolOutput`].
 //!
 //! Commands run in [`process`], where what they start is found and ended with them.
+//! Agents of a [`team`] send each other messages.
 //! [`session`] is what lasts between calls, and [`store`] what lasts longer. [`definition`] is what models are told of the tools, and
 //! [`provider`] knows the wire formats of model providers.
 
@@ -40,6 +41,7 @@ pub mod session;
 pub mod shell;
 pub mod state;
 pub mod store;
+pub mod team;
 mod terminal;
 mod terminal_parser;
 pub mod tool;

@@ -24,7 +24,7 @@ use crate::{
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions, home_directory},
     state::{KnownSettings, ProjectKey, SettingSpec},
     tool::is_valid_name,
-    tools::ToolSet,
+    tools::{Experiment, ToolSet},
     workspace::Roots,
 };
 
@@ -162,6 +162,7 @@ impl HostOptions {
         };
         let environment = Environment::of_host(self.process_env.clone());
         let store = self.store.build(self.store_kind, &environment, function)?;
+        let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
         let mut places = policy_places(self.project_path, &roots, &commands);
         places.protected = store.files;
@@ -194,7 +195,7 @@ impl HostOptions {
             let set: ToolSet = name
                 .parse()
                 .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
-            for tool in set.tools() {
+            for tool in set.tools_with(&experiments) {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str()))?;
             }
         }
@@ -227,4 +228,13 @@ fn project_of(id: &str) -> Result<ProjectKey, ToolError> {
 
 fn invalid(message: String) -> ToolError {
     ToolError::new(ErrorKind::InvalidOptions, message)
+}
+
+/// The variable of the host's environment that switches on teams of agents, as it does in Claude Code.
+const AGENT_TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
+
+fn experiments_of(environment: &BTreeMap<String, String>) -> Vec<Experiment> {
+    let value = environment.get(AGENT_TEAMS).map(|it| it.trim().to_ascii_lowercase());
+    let is_on = matches!(value.as_deref(), Some("1" | "true" | "yes" | "on"));
+    is_on.then_some(Experiment::AgentTeams).into_iter().collect()
 }

@@ -31,6 +31,7 @@ use crate::{
     registry::{Entry, Registry, Snapshot},
     session::{DEFAULT_SESSION, Sessions},
     tool::{Commitment, Handlers, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
+    tools::add_unread_mail,
     workspace::walk::Visibility,
 };
 
@@ -250,7 +251,7 @@ impl Pipeline {
             });
         }
         add_context(&mut output, context);
-        Ok(match watched_input {
+        let mut output = match watched_input {
             Some(input) => {
                 let mut watched = pin!(self.hooks.after(name, &input, &cx, output));
                 let output = tokio::select! {
@@ -270,7 +271,9 @@ impl Pipeline {
                 output
             }
             None => output,
-        })
+        };
+        add_unread_mail(&mut output, &cx);
+        Ok(output)
     }
 
     /// The policy of the call's session.
@@ -298,6 +301,7 @@ impl Pipeline {
     /// Ends every running call, and refuses later ones.
     pub fn close(&self) {
         self.closed.cancel();
+        self.sessions.teams().close();
     }
 
     /// Waits until no call runs. After [`Self::close`] that takes a moment.
@@ -353,6 +357,7 @@ impl Pipeline {
             max_result_bytes: self.limits.max_result_bytes,
             visibility: Visibility::everything(),
             shown_file: None,
+            question_timeout: self.limits.question_timeout(),
             handlers: Arc::clone(&self.handlers),
             sessions: Arc::<ChildSessions>::clone(&self.children),
         }

@@ -13,6 +13,7 @@ use crate::{
     process::TaskManager,
     state::{KnownSettings, ProjectKey},
     store::Store,
+    team::Teams,
     workspace::Roots,
 };
 
@@ -81,6 +82,11 @@ impl Sessions {
     /// The commands of all conversations.
     pub fn tasks(&self) -> &Arc<TaskManager> {
         &self.shared.tasks
+    }
+
+    /// The teams of all conversations.
+    pub fn teams(&self) -> &Arc<Teams> {
+        &self.shared.teams
     }
 
     /// The same, with limits on agents.

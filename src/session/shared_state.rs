@@ -11,6 +11,7 @@ use crate::{
         StateEvents,
     },
     store::{InMemoryStore, Store, StoreLimits},
+    team::Teams,
     workspace::{FileLocks, Roots, walk::SearchThreads},
 };
 
@@ -57,6 +58,8 @@ pub struct SharedState {
     pub known_settings: Arc<KnownSettings>,
     /// Tells the host of changes.
     pub events: Arc<StateEvents>,
+    /// The teams of agents, and their messages.
+    pub teams: Arc<Teams>,
     /// The agents that run, and those that can be resumed.
     pub agents: Arc<AgentBook>,
     /// The commands that run, and those that ran.
@@ -88,6 +91,7 @@ impl SharedState {
             project,
             known_settings: Arc::default(),
             events: Arc::default(),
+            teams: Arc::default(),
             agents: Arc::default(),
             tasks: TaskManager::new(settings),
         }

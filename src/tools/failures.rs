@@ -13,6 +13,7 @@ use crate::{
     process::StartError,
     state::{SettingError, StateError},
     store::StoreError,
+    team::TeamError,
     workspace::{
         LockError, PathError, ReadError, TextFileError, WriteError,
         notebook::NotebookEditError,
@@ -150,6 +151,17 @@ impl From<SettingError> for ToolError {
         let kind = match &error {
             SettingError::WrongValue { .. } => ErrorKind::Validation,
             SettingError::HostOnly(_) => ErrorKind::Config,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<TeamError> for ToolError {
+    fn from(error: TeamError) -> Self {
+        let kind = match &error {
+            TeamError::InvalidName { .. } | TeamError::TooLong { .. } => ErrorKind::Validation,
+            TeamError::Closed => ErrorKind::RegistryClosed,
+            _ => ErrorKind::Team,
         };
         Self::new(kind, error.to_string())
     }

@@ -8,7 +8,7 @@ use super::tidy::{source_files, src};
 const LAYERS: [&[&str]; 12] = [
     &["terminal", "terminal_parser"],
     &["error", "path_text", "regular_file"],
-    &["workspace", "process", "shell", "store", "net", "agents"],
+    &["workspace", "process", "shell", "store", "net", "agents", "team"],
     &["state"],
     &["session", "git"],
     &["tool"],
