@@ -11,6 +11,7 @@ use super::{
     hook_spec::HookSpec,
     host_handler::handlers_of,
     policy_setup::{PolicySetup, permission_mode, policy_places},
+    web_options::WebOptions,
 };
 use crate::{
     confirm::SharedBus,
@@ -70,6 +71,8 @@ pub struct HostOptions {
     process_env: BTreeMap<String, String>,
     #[serde(default)]
     shell: ShellOptions,
+    #[serde(default)]
+    web: WebOptions,
 }
 
 /// How commands are run.
@@ -147,6 +150,7 @@ impl HostOptions {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
+        let web = self.web.client(&Environment::of_host(self.process_env.clone()))?;
         let commands = self.shell.settings(self.process_env, self.env)?;
         let places = policy_places(self.project_path, &roots, &commands);
         let mut setup = PolicySetup::new(
@@ -159,7 +163,8 @@ impl HostOptions {
         let mode = permission_mode(self.permission_mode.as_deref())?;
         let engine = setup.engine(mode, places)?;
         let tasks = TaskManager::new(commands);
-        let sessions = Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks);
+        let sessions =
+            Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks).with_web(web);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         pipeline.handlers = Arc::new(handlers_of(&self.handlers, function)?);
         for hook in self.hooks {
