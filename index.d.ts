@@ -43,6 +43,7 @@ import type { Grant, RegistryConfig, SettingSpec, StateEvents, TodoItem } from "
 import type { FileStoreOptions, KeyValueStore } from "./lib/types/stores";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
 import type { TeamMessageIterator } from "./lib/types/teams";
+import type { WebOptions } from "./lib/types/web";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
@@ -59,6 +60,7 @@ export type * from "./lib/types/state";
 export type * from "./lib/types/stores";
 export type * from "./lib/types/tasks";
 export type * from "./lib/types/teams";
+export type * from "./lib/types/web";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
 export type ToolsetName = "claude" | "classic" | "project" | "diagnostic";
@@ -597,6 +599,8 @@ export interface ToolRegistryOptions {
         maxOutputFileBytes?: number | undefined;
       }
     | undefined;
+  /** What web tools may reach, and how much they fetch. Default: the public internet alone. */
+  web?: WebOptions | undefined;
 }
 
 /** Options of `executeTools`, which apply to all calls of the turn. */

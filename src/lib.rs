@@ -29,6 +29,7 @@ mod git;
 pub mod hooks;
 pub mod host;
 pub mod mcp;
+pub mod net;
 mod path_text;
 pub mod pipeline;
 pub mod policy;

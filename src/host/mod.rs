@@ -17,6 +17,7 @@ mod own_invocation;
 mod policy_setup;
 mod registry_state;
 mod store_options;
+mod web_options;
 
 pub use host_function::HostFunction;
 pub use host_registry::{HostRegistry, RegisteredTool};

@@ -12,6 +12,7 @@ use super::{
     host_handler::handlers_of,
     policy_setup::{PolicySetup, permission_mode, policy_places},
     store_options::{StoreKind, StoreOptions},
+    web_options::WebOptions,
 };
 use crate::{
     confirm::SharedBus,
@@ -83,6 +84,8 @@ pub struct HostOptions {
     process_env: BTreeMap<String, String>,
     #[serde(default)]
     shell: ShellOptions,
+    #[serde(default)]
+    web: WebOptions,
 }
 
 /// How commands are run.
@@ -162,6 +165,7 @@ impl HostOptions {
         };
         let environment = Environment::of_host(self.process_env.clone());
         let store = self.store.build(self.store_kind, &environment, function)?;
+        let web = self.web.client(&environment)?;
         let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
         let mut places = policy_places(self.project_path, &roots, &commands);
@@ -183,6 +187,7 @@ impl HostOptions {
             .with(read_before_write)
             .with_tasks(tasks)
             .with_store(store.store)
+            .with_web(web)
             .with_agent_limits(self.limits.of_agents())
             .with_project(self.project_id.as_deref().map(project_of).transpose()?, known_settings);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);

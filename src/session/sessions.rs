@@ -10,6 +10,7 @@ use lru::LruCache;
 use super::{ReadBeforeWrite, Session, SharedState};
 use crate::{
     agents::{AgentBook, AgentLimits},
+    net::WebClient,
     process::TaskManager,
     state::{KnownSettings, ProjectKey},
     store::Store,
@@ -67,6 +68,18 @@ impl Sessions {
     /// What all conversations have in common.
     pub fn shared(&self) -> &Arc<SharedState> {
         &self.shared
+    }
+
+    /// The same, with pages fetched by a client of their own.
+    #[must_use]
+    pub fn with_web(mut self, web: WebClient) -> Self {
+        Arc::make_mut(&mut self.shared).web = web;
+        self
+    }
+
+    /// What fetches pages for all conversations.
+    pub fn web(&self) -> &WebClient {
+        &self.shared.web
     }
 
     /// The directories that their file tools may touch.

@@ -10,6 +10,7 @@ use crate::{
     agents::AgentRefusal,
     error::{ErrorKind, ToolError},
     git::GitError,
+    net::FetchError,
     process::StartError,
     state::{SettingError, StateError},
     store::StoreError,
@@ -164,6 +165,23 @@ impl From<TeamError> for ToolError {
             _ => ErrorKind::Team,
         };
         Self::new(kind, error.to_string())
+    }
+}
+
+impl From<FetchError> for ToolError {
+    fn from(error: FetchError) -> Self {
+        let kind = match &error {
+            FetchError::Cancelled => return Self::cancelled(),
+            FetchError::Closed => ErrorKind::RegistryClosed,
+            FetchError::Http { .. } => ErrorKind::Http,
+            FetchError::BadUrl { .. } => ErrorKind::Validation,
+            _ => ErrorKind::Fetch,
+        };
+        let failed = Self::new(kind, error.to_string());
+        match error.for_people() {
+            Some((reason, how)) => failed.with_details(&reason, &how, Vec::new()),
+            None => failed,
+        }
     }
 }
 
