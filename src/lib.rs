@@ -15,9 +15,11 @@
 //! 8. [`hooks`] see the answer; it is bounded and goes back as one [`tool::ToolOutput`].
 //!
 //! Commands run in [`process`], where what they start is found and ended with them.
+//! Agents of a [`team`] send each other messages.
 //! [`session`] is what lasts between calls, and [`store`] what lasts longer. [`definition`] is what models are told of the tools, and
 //! [`provider`] knows the wire formats of model providers.
 
+pub mod agents;
 #[cfg(feature = "binding")]
 pub mod binding;
 pub mod confirm;
@@ -27,6 +29,7 @@ mod git;
 pub mod hooks;
 pub mod host;
 pub mod mcp;
+pub mod net;
 mod path_text;
 pub mod pipeline;
 pub mod policy;
@@ -37,7 +40,9 @@ pub mod registry;
 mod regular_file;
 pub mod session;
 pub mod shell;
+pub mod state;
 pub mod store;
+pub mod team;
 mod terminal;
 mod terminal_parser;
 pub mod tool;

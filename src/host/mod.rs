@@ -15,7 +15,9 @@ mod json_text;
 mod options;
 mod own_invocation;
 mod policy_setup;
+mod registry_state;
 mod store_options;
+mod web_options;
 
 pub use host_function::HostFunction;
 pub use host_registry::{HostRegistry, RegisteredTool};
@@ -23,3 +25,4 @@ pub use host_tool::HostToolSpec;
 pub use json_text::{parsed, parsed_input, validated};
 pub use options::HostOptions;
 pub use policy_setup::stand_alone_engine;
+pub use registry_state::{GrantInfo, RegistryState, SettingInfo};

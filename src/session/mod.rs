@@ -21,7 +21,7 @@ pub(crate) use ledger::ContentHash;
 pub use ledger::ReadLedger;
 pub(crate) use seen_texts::SeenTexts;
 pub use sessions::Sessions;
-pub use shared_state::{ReadBeforeWrite, SharedState};
+pub use shared_state::{DEFAULT_SESSION, MCP_SESSION, ReadBeforeWrite, SharedState};
 pub(crate) use shell_state::ShellState;
 pub(crate) use undo_log::{Change, UndoLog};
 pub(crate) use user_directories::configuration_directory;

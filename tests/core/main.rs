@@ -12,6 +12,7 @@ mod editing;
 mod hooks;
 #[cfg(target_os = "linux")]
 mod keepers;
+mod kept_grants;
 mod marked_processes;
 #[cfg(target_os = "linux")]
 mod memory;
@@ -30,6 +31,7 @@ mod policy_rules;
 mod reading;
 #[cfg(target_os = "linux")]
 mod recording_bash;
+mod shared_state;
 #[cfg(target_os = "linux")]
 mod shell_edges;
 #[cfg(target_os = "linux")]
@@ -48,3 +50,9 @@ mod task_output;
 mod test_bed;
 mod tidy;
 mod tidy_layers;
+mod web_answers;
+mod web_guard;
+mod web_lifetime;
+mod web_redirects;
+mod web_server;
+mod web_tls;
