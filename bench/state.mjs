@@ -86,6 +86,11 @@ async function compare() {
   };
 }
 
+/** What a statement finds for the keys with a prefix. */
+function below(prefix, statement) {
+  return statement.all(prefix, `${prefix}\u{10FFFF}`).map(({ it }) => it);
+}
+
 function keyOf(number) {
   return `topic-${number % 100}/memory-${number}`;
 }
@@ -129,8 +134,6 @@ function filledScript(folder) {
   const range = (column) =>
     database.prepare(`SELECT ${column} AS it FROM entries WHERE key >= ? AND key < ? ORDER BY key`);
   const [keys, values] = [range("key"), range("value")];
-  const all = (statement) => (prefix) =>
-    statement.all(prefix, `${prefix}\u{10FFFF}`).map(({ it }) => it);
   const script = {
     get: (key) => select.get(key)?.value,
     set(key, value) {
@@ -138,8 +141,8 @@ function filledScript(folder) {
       upsert.run(key, value, (select.get(key)?.version ?? 0) + 1);
       commit.run();
     },
-    keys: all(keys),
-    values: all(values),
+    keys: (prefix) => below(prefix, keys),
+    values: (prefix) => below(prefix, values),
     close: () => database.close(),
   };
   for (let number = 0; number < MEMORIES; number += 1) script.set(`memory/${keyOf(number)}`, VALUE);
