@@ -66,6 +66,25 @@ export interface KeyValueStore {
   ): Promise<boolean>;
   /** A page of the entries whose keys begin with `prefix`. */
   list(prefix: string, options: StoreListOptions): Promise<StorePage>;
+  /** How many milliseconds an operation may take. Default: 10,000. */
+  readonly timeoutMs?: number | undefined;
   /** Ends connections. A registry never calls it, because the store belongs to the host. */
   close?(): Promise<void> | void;
+}
+
+/** A store in an SQLite file, which several processes can share and a person can open. */
+export interface FileStoreOptions {
+  /**
+   * The file. It and its directory are created when the first value is set. Default: `toolwright/store.sqlite`
+   * in the user's data directory, which is `$XDG_DATA_HOME` or `~/.local/share`, on macOS
+   * `~/Library/Application Support` and on Windows `%LOCALAPPDATA%`. A relative path starts at the current
+   * directory.
+   */
+  path?: string | undefined;
+  /** How many values it may have. Default: 1,000,000. */
+  maxEntries?: number | undefined;
+  /** How many bytes its keys and values may have in all. Default: 1 GiB. */
+  maxBytes?: number | undefined;
+  /** How many milliseconds an operation may take, also while others lock the file. Default: 10,000. */
+  timeoutMs?: number | undefined;
 }
