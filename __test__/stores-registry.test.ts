@@ -10,10 +10,10 @@ const registryHere = useRegistries(workspace);
 for (const server of ["redis", "postgres"] as const) {
   describeWithServer(server, (servers, clients) => {
     /** Two registries, each with a connection of its own, as two processes have them. */
-    const pair = async (client: string) => {
-      const place = { ...servers.newPlace(), timeoutMs: 2_000 };
+    const pair = async (client: string, timeoutMs = 60_000) => {
+      const place = servers.newPlace();
       const stores = [
-        await servers.open(client, place),
+        await servers.open(client, { ...place, timeoutMs }),
         await servers.open(client, place),
       ] as const;
       return [registryHere({ store: stores[0] }), registryHere({ store: stores[1] })] as const;
@@ -84,10 +84,11 @@ for (const server of ["redis", "postgres"] as const) {
     test.each(clients.filter((client) => client !== "pg Client"))(
       "tells a model that the server is gone, and works when it is back, with %s",
       async (client) => {
-        const [registry] = await pair(client);
+        const [registry, patient] = await pair(client, 2_000);
         const memory = (input: object) =>
           registry.call<string>("memory", { scope: "user", ...input });
-        await memory({ action: "set", key: "kept", value: "value" });
+        const kept = { action: "set", key: "kept", value: "value", scope: "user" };
+        expect((await patient.call<string>("memory", kept)).isError).toBeUndefined();
         await servers.server.kill();
         try {
           expect(await memory({ action: "get", key: "kept" })).toMatchObject({
