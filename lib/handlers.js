@@ -62,6 +62,8 @@ function withRegistry(handler, registry) {
   return (input, context) => {
     // Not copied, because `signal` is made when it is first read.
     context.registry = registry;
+    context.messages = () =>
+      registry.teamMessages({ sessionId: context.sessionId, signal: context.signal });
     return handler(input, context);
   };
 }

@@ -359,6 +359,31 @@ export interface WriteFileInput {
   overwrite?: boolean | undefined;
 }
 
+/** Input of `file-reader`. Shows a file of the project, or the lines `startLine` to `endLine` of it. Paths may be relative to the workspace. At most 2,000 lines and 256 KiB are shown; an answer that is cut says where to go on. */
+export interface FileReaderInput {
+  /** The file to read, absolute or relative to the workspace. */
+  path: string;
+  /** The first line to read, counted from 1. */
+  startLine?: number | undefined;
+  /** The last line to read. */
+  endLine?: number | undefined;
+}
+
+/** Input of `git-diff-summary`. Shows how many lines of which files have changed and are not committed, as `git diff --stat` does. With `staged`, what is staged for the next commit; otherwise what is not staged. */
+export interface GitDiffSummaryInput {
+  /** Whether to summarize what is staged for the next commit, instead of what is not. */
+  staged?: boolean | undefined;
+}
+
+/** Input of `git-status`. Lists the files that differ from the last commit, as `git status --porcelain` does: two letters for the state in the index and in the working tree, and the path. Give a `path` to look at one directory only. Content filters such as Git LFS are not run, and changes inside submodules are not looked at. */
+export interface GitStatusInput {
+  /** A directory to look at instead of the whole workspace, absolute or relative to it. */
+  path?: string | undefined;
+}
+
+/** Input of `workspace-info`. Returns JSON with the path of the project, the root of its git repository, the branch, the commit, and the URL of the remote. */
+export type WorkspaceInfoInput = Record<string, never>;
+
 /** Input of `diagnostic_echo`. Gives its text back. For checking that calls arrive. */
 export interface DiagnosticEchoInput {
   /**
@@ -413,6 +438,10 @@ export interface ToolInputs {
   "task_output": ClassicTaskOutputInput;
   "task_stop": ClassicTaskStopInput;
   "write_file": WriteFileInput;
+  "file-reader": FileReaderInput;
+  "git-diff-summary": GitDiffSummaryInput;
+  "git-status": GitStatusInput;
+  "workspace-info": WorkspaceInfoInput;
   "diagnostic_echo": DiagnosticEchoInput;
   "diagnostic_sleep": DiagnosticSleepInput;
   "diagnostic_panic": DiagnosticPanicInput;

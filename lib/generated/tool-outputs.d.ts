@@ -650,6 +650,71 @@ export interface WriteFileOutput {
   linesRemoved: number;
 }
 
+/** The `structuredContent` of `file-reader`. */
+export interface FileReaderOutput {
+  path: string;
+  /** The size of the file, in bytes. */
+  bytes: number;
+  /** Of a text: its encoding. */
+  encoding?: string;
+  /** Of a text: the number of its lines, if all were read. */
+  totalLines?: number;
+  /** Of a text: the first line shown, or 0. */
+  firstLine?: number;
+  /** Of a text: the last line shown, or 0. */
+  lastLine?: number;
+  /** Of a text: whether all of it is shown. */
+  complete?: boolean;
+  /** Of an image: its media type. */
+  mimeType?: string;
+  /** Of a PDF: the number of its pages. */
+  totalPages?: number;
+  /** Of a notebook: the number of its cells. */
+  cells?: number;
+}
+
+/** The `structuredContent` of `git-diff-summary`. */
+export interface GitDiffSummaryOutput {
+  /** The top directory of the working tree, which paths are relative to. */
+  root: string;
+  /** Whether it is of what is staged. */
+  staged: boolean;
+  /** Whether nothing has changed. */
+  isEmpty: boolean;
+}
+
+/** The `structuredContent` of `git-status`. */
+export interface GitStatusOutput {
+  /** The top directory of the working tree, which paths are relative to. */
+  root: string;
+  /** The changed files. */
+  entries: Array<{
+    /** Git's two letters: the state in the index, and in the working tree. */
+    state: string;
+    path: string;
+    /** The path that it was renamed or copied from. */
+    from?: string;
+  }>;
+  /** The number of changed files. */
+  total: number;
+}
+
+/** The `structuredContent` of `workspace-info`. */
+export interface WorkspaceInfoOutput {
+  /** The directory of the project. */
+  projectPath: string;
+  /** Further directories that tools may touch. */
+  additionalDirectories: string[];
+  /** The top directory of the working tree; null outside of a repository and in a bare one. */
+  gitRoot: string | null;
+  /** The branch; null if none is checked out. */
+  gitBranch: string | null;
+  /** The commit; null before the first one. */
+  gitCommit: string | null;
+  /** The URL of the remote, without a password; null if there is none. */
+  gitRemoteUrl: string | null;
+}
+
 /** The `structuredContent` of each built-in tool that succeeds, by name and alias. */
 export interface ToolOutputs {
   "Agent": AgentOutput;
@@ -677,6 +742,10 @@ export interface ToolOutputs {
   "task_output": ClassicTaskOutputOutput;
   "task_stop": ClassicTaskStopOutput;
   "write_file": WriteFileOutput;
+  "file-reader": FileReaderOutput;
+  "git-diff-summary": GitDiffSummaryOutput;
+  "git-status": GitStatusOutput;
+  "workspace-info": WorkspaceInfoOutput;
   "diagnostic_echo": undefined;
   "diagnostic_sleep": undefined;
   "diagnostic_panic": undefined;

@@ -4,6 +4,7 @@ import type { ToolInputs } from "../generated/tool-inputs";
 import type { ToolRegistry } from "../../index";
 import type { HandlerContext } from "./handlers";
 import type { ToolContent } from "./results";
+import type { TeamMessageIterator } from "./teams";
 
 /** What a model asked for: the input of the tool `Agent`. */
 export interface AgentRequest extends Omit<ToolInputs["Agent"], "resume"> {
@@ -25,6 +26,11 @@ export interface AgentContext extends HandlerContext {
   readonly background: boolean;
   /** The workspace of the registry. */
   readonly projectPath: string;
+  /**
+   * The messages that other members of its team send to the agent, as they come. It ends when the agent has
+   * agreed to be shut down. If it is not called, messages come with the answers to the agent's calls.
+   */
+  messages(): TeamMessageIterator;
   /** The registry that the call came through. */
   readonly registry: ToolRegistry;
 }

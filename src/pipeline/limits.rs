@@ -17,6 +17,9 @@ pub struct Limits {
     /// How long a person has to answer a confirmation request, in milliseconds.
     #[schemars(range(min = 1, max = 2_147_483_647))]
     pub confirmation_timeout_ms: u32,
+    /// How long the user has to answer the questions of a call, in milliseconds.
+    #[schemars(range(min = 1, max = 2_147_483_647))]
+    pub question_timeout_ms: u32,
     /// How deep agents may be nested; 0 for no agents.
     #[schemars(range(max = 32))]
     pub max_agent_depth: u32,
@@ -37,6 +40,7 @@ impl Default for Limits {
         Self {
             call_timeout_ms: 600_000,
             confirmation_timeout_ms: 60_000,
+            question_timeout_ms: 600_000,
             max_agent_depth: agents.max_depth,
             max_agents: agents.max_running,
             agent_timeout_ms: u32::try_from(agents.timeout.as_millis()).unwrap_or(u32::MAX),
@@ -46,6 +50,11 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// The time limit of questions to the user.
+    pub(crate) fn question_timeout(&self) -> Duration {
+        Duration::from_millis(u64::from(self.question_timeout_ms))
+    }
+
     /// The limits on agents.
     pub(crate) fn of_agents(&self) -> AgentLimits {
         AgentLimits {

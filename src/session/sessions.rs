@@ -11,7 +11,9 @@ use super::{ReadBeforeWrite, Session, SharedState};
 use crate::{
     agents::{AgentBook, AgentLimits},
     process::TaskManager,
+    state::{KnownSettings, ProjectKey},
     store::Store,
+    team::Teams,
     workspace::Roots,
 };
 
@@ -53,14 +55,38 @@ impl Sessions {
         self
     }
 
+    /// The same, with a project and settings that the host described.
+    #[must_use]
+    pub fn with_project(mut self, project: Option<ProjectKey>, known: KnownSettings) -> Self {
+        let shared = Arc::make_mut(&mut self.shared);
+        shared.project = project.unwrap_or_else(|| shared.project.clone());
+        shared.known_settings = Arc::new(known);
+        self
+    }
+
+    /// What all conversations have in common.
+    pub fn shared(&self) -> &Arc<SharedState> {
+        &self.shared
+    }
+
     /// The directories that their file tools may touch.
     pub fn roots(&self) -> &Roots {
         &self.shared.roots
     }
 
+    /// Where their values are kept.
+    pub fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
     /// The commands of all conversations.
     pub fn tasks(&self) -> &Arc<TaskManager> {
         &self.shared.tasks
+    }
+
+    /// The teams of all conversations.
+    pub fn teams(&self) -> &Arc<Teams> {
+        &self.shared.teams
     }
 
     /// The same, with limits on agents.

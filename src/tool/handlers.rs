@@ -116,6 +116,20 @@ impl Handlers {
         self.given.get(&name)
     }
 
+    /// The function, or an error. The model is told what cannot be done without it, and the host which option
+    /// is missing.
+    pub(crate) fn require(
+        &self,
+        name: HandlerName,
+        lack: &str,
+    ) -> Result<&Arc<dyn HostHandler>, ToolError> {
+        self.get(name).ok_or_else(|| {
+            let how =
+                format!("a host gives the function `handlers.{}` in its options", name.as_str());
+            ToolError::new(ErrorKind::HandlerMissing, lack).allowed_by(&how)
+        })
+    }
+
     /// Calls a function that the host gave, and reads its answer.
     pub async fn call<T: DeserializeOwned>(
         handler: &Arc<dyn HostHandler>,

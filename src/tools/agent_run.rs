@@ -13,12 +13,16 @@ use serde_json::{Value, json};
 use tokio::{sync::oneshot, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::agent_answer::{AgentAnswer, AgentFacts, AgentOutcome, ended, started};
+use super::{
+    agent_answer::{AgentAnswer, AgentFacts, AgentOutcome, ended, started},
+    team_agents,
+};
 use crate::{
     agents::{BegunAgent, NewAgent},
     error::{ErrorKind, ToolError},
     process::{AgentTaskSpec, RunMode, StopReason, Task, TaskManager},
     session::Session,
+    team::Membership,
     tool::{
         ChildSession, HandlerName, HostHandler, PermissionMode, Progress, ProgressSink,
         SessionControl, ToolContext, ToolOutput,
@@ -147,6 +151,8 @@ struct OpenAgent {
     /// The conversation of the agent.
     session: Arc<Session>,
     sessions: Arc<dyn SessionControl>,
+    /// Its place in a team.
+    _membership: Option<Membership>,
 }
 
 impl OpenAgent {
@@ -161,6 +167,7 @@ impl OpenAgent {
             cx.sessions.forget_child(forgotten);
         }
         let id = begun.record.id.clone();
+        let membership = team_agents::membership_of(&plan.said, &id, cx)?;
         let task = shared.tasks.start_agent(AgentTaskSpec {
             agent_id: id.clone(),
             prompt: plan.prompt.clone(),
@@ -170,7 +177,8 @@ impl OpenAgent {
         })?;
         let parent_id = parent_id.to_owned();
         let session = cx.sessions.open_child(ChildSession { id, parent_id, mode: plan.mode });
-        Ok(Self { begun, task, session, sessions: Arc::clone(&cx.sessions) })
+        let sessions = Arc::clone(&cx.sessions);
+        Ok(Self { begun, task, session, sessions, _membership: membership })
     }
 
     /// Has the host's function run the agent, and waits until nothing of the agent is left.
