@@ -40,10 +40,14 @@ import type {
   StandardSchema,
 } from "./lib/types/schemas";
 import type { Grant, RegistryConfig, SettingSpec, StateEvents, TodoItem } from "./lib/types/state";
+import type { FileStoreOptions, KeyValueStore } from "./lib/types/stores";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
+import type { TeamMessageIterator } from "./lib/types/teams";
+import type { WebOptions } from "./lib/types/web";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
+export type * from "./lib/types/agents";
 export type * from "./lib/types/confirmations";
 export type * from "./lib/types/handlers";
 export type * from "./lib/types/hooks";
@@ -53,10 +57,13 @@ export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
 export type * from "./lib/types/schemas";
 export type * from "./lib/types/state";
+export type * from "./lib/types/stores";
 export type * from "./lib/types/tasks";
+export type * from "./lib/types/teams";
+export type * from "./lib/types/web";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
-export type ToolsetName = "claude" | "classic" | "diagnostic";
+export type ToolsetName = "claude" | "classic" | "project" | "diagnostic";
 
 /** The cause of a failure. These names are stable, so programs can branch on them. */
 export type ErrorType =
@@ -72,6 +79,7 @@ export type ErrorType =
   | "TimeoutError"
   | "RegistryClosed"
   | "ToolFailed"
+  | "HandlerMissing"
   | "InternalError"
   | "PathOutsideWorkspace"
   | "FileNotFoundError"
@@ -91,13 +99,17 @@ export type ErrorType =
   | "ShellTimeoutError"
   | "ShellExecutionError"
   | "TaskNotFoundError"
+  | "GitError"
+  | "AgentError"
+  | "PlanModeError"
   | "HttpError"
   | "FetchError"
   | "SearchError"
   | "MemoryError"
   | "TodoError"
   | "ConfigError"
-  | "StoreError";
+  | "StoreError"
+  | "TeamError";
 
 /**
  * The only error that this package throws: for a misuse of the API, and for an aborted call. After an abort
@@ -528,6 +540,11 @@ export interface ToolRegistryOptions {
   messageBus?: MessageBus | undefined;
   /** Functions that built-in tools need from the host, such as one that asks the user. */
   handlers?: HostHandlers | undefined;
+  /**
+   * Where tools such as `memory` keep values that last: in a file (the default), in memory as long as the
+   * registry, or in a store of the host, which a fleet of machines can share.
+   */
+  store?: FileStoreOptions | "memory" | KeyValueStore | undefined;
   /** Functions and commands that run before and after calls, in the form of the Claude Agent SDK. */
   hooks?: Hooks | undefined;
   /** Limits on time and size of calls. */
@@ -537,6 +554,14 @@ export interface ToolRegistryOptions {
         confirmationTimeoutMs?: number | undefined;
         /** How long a call may run. Default: 600,000 ms; commands have their own limits. */
         callTimeoutMs?: number | undefined;
+        /** How long the user has to answer questions. Default: 600,000 ms; `callTimeoutMs` does not apply. */
+        questionTimeoutMs?: number | undefined;
+        /** How deep agents may start agents. Default: 3; with 0 there are no agents. */
+        maxAgentDepth?: number | undefined;
+        /** How many agents may run at once. Default: 16. */
+        maxAgents?: number | undefined;
+        /** How long an agent may run. Default: 3,600,000 ms. */
+        agentTimeoutMs?: number | undefined;
         /** How many bytes of text a result may have. Default: 4 MiB. */
         maxResultBytes?: number | undefined;
       }
@@ -574,6 +599,8 @@ export interface ToolRegistryOptions {
         maxOutputFileBytes?: number | undefined;
       }
     | undefined;
+  /** What web tools may reach, and how much they fetch. Default: the public internet alone. */
+  web?: WebOptions | undefined;
 }
 
 /** Options of `executeTools`, which apply to all calls of the turn. */
@@ -707,8 +734,20 @@ export declare class ToolRegistry {
   setPolicy(policy: PolicyConfig | null): this;
   /** Reads the policy files again. If one has a mistake, it throws and the old policy stays. */
   reloadPolicy(): this;
-  /** Changes what happens to calls that no rule decides. */
+  /**
+   * Changes what happens to calls that no rule decides: for the registry, or for one session, which then no
+   * longer follows the registry. `null` lets the session follow it again. The session of an agent never has
+   * more rights than the one that started the agent, whatever its own mode is.
+   */
   setPermissionMode(mode: PermissionMode): this;
+  setPermissionMode(mode: PermissionMode | null, options: { sessionId?: string | undefined }): this;
+  /** The mode that holds for the registry, or for one session at this moment. */
+  getPermissionMode(options?: { sessionId?: string | undefined }): PermissionMode;
+  /**
+   * Limits a session to these tools. A further limit holds beside the first, and agents that the session
+   * starts are limited as well. Meant for the session of an agent, before it begins to work.
+   */
+  limitTools(names: string | readonly string[], options: { sessionId: string }): this;
   /** Rules that are shadowed, redundant, without effect, too broad, or that name no tool of the registry. */
   lintPolicy(): PolicyLint[];
 
@@ -760,8 +799,11 @@ export declare class ToolRegistry {
     options?: TurnOptions<Format>,
   ): Promise<TurnResults[Format]>;
 
-  /** The tools as an in-process MCP server, for the option `mcpServers` of an agent host. */
-  toMcpServerConfig(): McpSdkServerConfig;
+  /**
+   * The tools as an in-process MCP server, for the option `mcpServers` of an agent host. The calls of each
+   * client are a session of their own, or belong to the given one, such as that of an agent.
+   */
+  toMcpServerConfig(options?: { sessionId?: string | undefined }): McpSdkServerConfig;
   /** `mcp__<server>__<tool>` for every tool that is not disabled, for `allowedTools` of an agent host. */
   getAllowedToolNames(): string[];
 
@@ -805,6 +847,17 @@ export declare class ToolRegistry {
    * this registry. Resolves with `false` if nobody had granted it.
    */
   forgetGrant(rule: string): Promise<boolean>;
+
+  /**
+   * An async iterator over the messages that members of its team send to a session. It ends when the session
+   * has agreed to be shut down, when the registry is closed, or when `signal` is aborted. While there is one,
+   * messages do not come with the answers to the calls of the session, as they do otherwise. A pending
+   * `next` keeps the process alive.
+   */
+  teamMessages(options?: {
+    sessionId?: string | undefined;
+    signal?: AbortSignal | undefined;
+  }): TeamMessageIterator;
 
   /**
    * Ends every running call and task at once and removes their output files; later calls are refused. A

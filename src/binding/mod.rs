@@ -19,6 +19,7 @@ pub mod mcp;
 pub mod policy;
 pub mod registry;
 pub mod state;
+pub mod team;
 mod wire;
 pub mod yardstick;
 

@@ -165,17 +165,19 @@ impl NativeRegistry {
         self.host.pipeline.registry.snapshot().is_disabled(&name)
     }
 
-    /// Opens a line for an in-process MCP client; `send` takes the server's messages.
+    /// Opens a line for an in-process MCP client; `send` takes the server's messages. Its calls belong to the
+    /// given session, or to one of their own.
     #[napi(catch_unwind)]
     pub fn open_mcp_line(
         &self,
         #[napi(ts_arg_type = "(message: string) => void")] send: Listener,
+        session_id: Option<String>,
     ) -> McpLine {
         let outgoing = move |message| {
             // A client whose environment has ended needs no more messages.
             let _ = send.call(message, ThreadsafeFunctionCallMode::NonBlocking);
         };
-        let (line, serve) = self.host.connect(Arc::new(outgoing));
+        let (line, serve) = self.host.connect(session_id, Arc::new(outgoing));
         napi::bindgen_prelude::spawn(serve);
         McpLine::new(line)
     }

@@ -9,12 +9,15 @@ mod hook_spec;
 mod host_function;
 mod host_handler;
 mod host_registry;
+mod host_store;
 mod host_tool;
 mod json_text;
 mod options;
 mod own_invocation;
 mod policy_setup;
 mod registry_state;
+mod store_options;
+mod web_options;
 
 pub use host_function::HostFunction;
 pub use host_registry::{HostRegistry, RegisteredTool};

@@ -11,6 +11,8 @@ use super::{
     hook_spec::HookSpec,
     host_handler::handlers_of,
     policy_setup::{PolicySetup, permission_mode, policy_places},
+    store_options::{StoreKind, StoreOptions},
+    web_options::WebOptions,
 };
 use crate::{
     confirm::SharedBus,
@@ -23,7 +25,7 @@ use crate::{
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions, home_directory},
     state::{KnownSettings, ProjectKey, SettingSpec},
     tool::is_valid_name,
-    tools::ToolSet,
+    tools::{Experiment, ToolSet},
     workspace::Roots,
 };
 
@@ -68,6 +70,11 @@ pub struct HostOptions {
     #[serde(default)]
     handlers: BTreeMap<String, u32>,
     #[serde(default)]
+    store: StoreOptions,
+    /// What the facade made of a store that is not a file.
+    #[serde(default)]
+    store_kind: StoreKind,
+    #[serde(default)]
     hooks: Vec<HookSpec>,
     #[serde(default)]
     limits: Limits,
@@ -77,6 +84,8 @@ pub struct HostOptions {
     process_env: BTreeMap<String, String>,
     #[serde(default)]
     shell: ShellOptions,
+    #[serde(default)]
+    web: WebOptions,
 }
 
 /// How commands are run.
@@ -154,8 +163,13 @@ impl HostOptions {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
+        let environment = Environment::of_host(self.process_env.clone());
+        let store = self.store.build(self.store_kind, &environment, function)?;
+        let web = self.web.client(&environment)?;
+        let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
-        let places = policy_places(self.project_path, &roots, &commands);
+        let mut places = policy_places(self.project_path, &roots, &commands);
+        places.protected = store.files;
         let mut setup = PolicySetup::new(
             self.policy,
             self.allowed_tools,
@@ -172,6 +186,9 @@ impl HostOptions {
         let sessions = Sessions::new(Arc::new(roots))
             .with(read_before_write)
             .with_tasks(tasks)
+            .with_store(store.store)
+            .with_web(web)
+            .with_agent_limits(self.limits.of_agents())
             .with_project(self.project_id.as_deref().map(project_of).transpose()?, known_settings);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         pipeline.remember_grants = self.remember_grants;
@@ -183,7 +200,7 @@ impl HostOptions {
             let set: ToolSet = name
                 .parse()
                 .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
-            for tool in set.tools() {
+            for tool in set.tools_with(&experiments) {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str()))?;
             }
         }
@@ -216,4 +233,13 @@ fn project_of(id: &str) -> Result<ProjectKey, ToolError> {
 
 fn invalid(message: String) -> ToolError {
     ToolError::new(ErrorKind::InvalidOptions, message)
+}
+
+/// The variable of the host's environment that switches on teams of agents, as it does in Claude Code.
+const AGENT_TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
+
+fn experiments_of(environment: &BTreeMap<String, String>) -> Vec<Experiment> {
+    let value = environment.get(AGENT_TEAMS).map(|it| it.trim().to_ascii_lowercase());
+    let is_on = matches!(value.as_deref(), Some("1" | "true" | "yes" | "on"));
+    is_on.then_some(Experiment::AgentTeams).into_iter().collect()
 }

@@ -4,6 +4,7 @@
 mod batch;
 mod bound;
 mod call;
+mod child_sessions;
 mod describe;
 mod execute;
 mod heed;

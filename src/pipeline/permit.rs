@@ -242,7 +242,7 @@ impl Pipeline {
         let (prepared, decision) = within.run(judging).await?;
         // Policy may have changed in the meantime.
         let decision = if Arc::ptr_eq(&engine, &self.engine(cx)) {
-            self.check_still_there(called)?;
+            self.check_still_there(called, cx)?;
             heeded(decision, said, &engine, called.entry)?
         } else {
             self.decide(called, prepared.as_ref(), cx, said)?
@@ -259,16 +259,17 @@ impl Pipeline {
         cx: &ToolContext,
         said: &HookVerdict,
     ) -> Result<Decision, ToolError> {
-        self.check_still_there(called)?;
+        self.check_still_there(called, cx)?;
         let engine = self.engine(cx);
         let decision = ask(called.entry, prepared, cx, |question| Decision::of(&engine, question));
         heeded(decision, said, &engine, called.entry)
     }
 
     /// Returns an error if the tool was disabled, removed or replaced since the call was received.
-    fn check_still_there(&self, called: &Called<'_>) -> Result<(), ToolError> {
+    fn check_still_there(&self, called: &Called<'_>, cx: &ToolContext) -> Result<(), ToolError> {
         let name = &called.entry.tool.spec().name;
         self.refuse_when_closed()?;
+        self.check_session(&cx.session.id)?;
         let tools = self.registry.snapshot();
         if !Arc::ptr_eq(&tools, called.tools)
             && self.find(&tools, called.name, called.registration)?.id != called.entry.id
@@ -280,6 +281,9 @@ impl Pipeline {
         }
         if tools.is_disabled(name) {
             return Err(disabled(name));
+        }
+        if self.policy.is_out_of_reach(&cx.session.id, name) {
+            return Err(out_of_reach(name));
         }
         Ok(())
     }
@@ -296,7 +300,7 @@ impl Pipeline {
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let engine = self.engine(&cx);
         let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question));
-        Ok(unless_switched_off(verdict, &entry.tool.spec().name, &tools))
+        Ok(self.unless_switched_off(verdict, &entry.tool.spec().name, &tools, &cx.session.id))
     }
 
     /// True when policy allows a call of which nothing is known but the tool. A tool that is not here
@@ -317,14 +321,34 @@ impl Pipeline {
             directory: session.shared.roots.first(),
             follow_links: None,
         });
-        let verdict = unless_switched_off(verdict, name, &tools);
+        let verdict = self.unless_switched_off(verdict, name, &tools, &session.id);
         verdict.action == Action::Allow && (entry.is_some() || verdict.basis == Basis::Rule)
     }
-}
 
-/// What holds for a call: the word of policy, unless the tool is switched off.
-fn unless_switched_off(verdict: PolicyVerdict, tool: &str, tools: &Snapshot) -> PolicyVerdict {
-    if tools.is_disabled(tool) { verdict.denied(switched_off(tool)) } else { verdict }
+    /// What holds for a call: the word of policy, unless the tool is switched off, for the session or for
+    /// all, or the session has ended.
+    fn unless_switched_off(
+        &self,
+        verdict: PolicyVerdict,
+        tool: &str,
+        tools: &Snapshot,
+        session_id: &str,
+    ) -> PolicyVerdict {
+        if let Err(ended) = self.check_session(session_id) {
+            verdict.denied(ended.message)
+        } else if tools.is_disabled(tool) {
+            verdict.denied(switched_off(tool))
+        } else if self.policy.is_out_of_reach(session_id, tool) {
+            verdict.denied(out_of_limits(tool))
+        } else {
+            verdict
+        }
+    }
+
+    /// True when a session may use a tool of this name, as far as it is limited to tools.
+    pub fn offers(&self, session_id: &str, tool: &str) -> bool {
+        !self.policy.is_out_of_reach(session_id, tool)
+    }
 }
 
 fn has_long_line(prepared: &dyn Prepared) -> bool {
@@ -383,6 +407,20 @@ fn disabled(name: &str) -> ToolError {
         "a host can allow it by `registry.enable`, or by taking the tool out of `disallowedTools`",
         Vec::new(),
     )
+}
+
+/// The model looks for another tool; the host knows what it limited the session to.
+fn out_of_reach(name: &str) -> ToolError {
+    let message = format!("`{name}` is not among the tools of this agent; use another tool");
+    ToolError::new(ErrorKind::ToolDisabled, message).with_details(
+        &out_of_limits(name),
+        "a host can allow it by limiting the session to tools that it is among (`limitTools`)",
+        Vec::new(),
+    )
+}
+
+fn out_of_limits(name: &str) -> String {
+    format!("the host has limited the session to other tools than `{name}` (`limitTools`)")
 }
 
 fn switched_off(name: &str) -> String {

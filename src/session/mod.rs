@@ -25,4 +25,4 @@ pub use shared_state::{DEFAULT_SESSION, MCP_SESSION, ReadBeforeWrite, SharedStat
 pub(crate) use shell_state::ShellState;
 pub(crate) use undo_log::{Change, UndoLog};
 pub(crate) use user_directories::configuration_directory;
-pub use user_directories::home_directory;
+pub use user_directories::{data_directory, home_directory};

@@ -9,9 +9,12 @@ use lru::LruCache;
 
 use super::{ReadBeforeWrite, Session, SharedState};
 use crate::{
+    agents::{AgentBook, AgentLimits},
+    net::WebClient,
     process::TaskManager,
     state::{KnownSettings, ProjectKey},
     store::Store,
+    team::Teams,
     workspace::Roots,
 };
 
@@ -67,14 +70,48 @@ impl Sessions {
         &self.shared
     }
 
+    /// The same, with pages fetched by a client of their own.
+    #[must_use]
+    pub fn with_web(mut self, web: WebClient) -> Self {
+        Arc::make_mut(&mut self.shared).web = web;
+        self
+    }
+
+    /// What fetches pages for all conversations.
+    pub fn web(&self) -> &WebClient {
+        &self.shared.web
+    }
+
     /// The directories that their file tools may touch.
     pub fn roots(&self) -> &Roots {
         &self.shared.roots
     }
 
+    /// Where their values are kept.
+    pub fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
     /// The commands of all conversations.
     pub fn tasks(&self) -> &Arc<TaskManager> {
         &self.shared.tasks
+    }
+
+    /// The teams of all conversations.
+    pub fn teams(&self) -> &Arc<Teams> {
+        &self.shared.teams
+    }
+
+    /// The same, with limits on agents.
+    #[must_use]
+    pub fn with_agent_limits(mut self, limits: AgentLimits) -> Self {
+        Arc::make_mut(&mut self.shared).agents = Arc::new(AgentBook::new(limits));
+        self
+    }
+
+    /// Forgets the conversation of that id.
+    pub fn forget(&self, id: &str) {
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner).pop(id);
     }
 
     /// The conversation of that id.

@@ -4,12 +4,15 @@ use std::{path::PathBuf, sync::Arc};
 
 use super::{Environment, EnvironmentRules, SeenTexts, UndoLog};
 use crate::{
+    agents::AgentBook,
+    net::{WebClient, WebSettings},
     process::{ProcessSettings, TaskManager},
     state::{
         KnownSettings, Memories, MemoryScope, ProjectKey, ProjectTodos, SessionTodos, Settings,
         StateEvents,
     },
     store::{InMemoryStore, Store, StoreLimits},
+    team::Teams,
     workspace::{FileLocks, Roots, walk::SearchThreads},
 };
 
@@ -56,8 +59,14 @@ pub struct SharedState {
     pub known_settings: Arc<KnownSettings>,
     /// Tells the host of changes.
     pub events: Arc<StateEvents>,
+    /// The teams of agents, and their messages.
+    pub teams: Arc<Teams>,
+    /// The agents that run, and those that can be resumed.
+    pub agents: Arc<AgentBook>,
     /// The commands that run, and those that ran.
     pub tasks: Arc<TaskManager>,
+    /// Fetches pages.
+    pub web: WebClient,
 }
 
 impl SharedState {
@@ -85,7 +94,10 @@ impl SharedState {
             project,
             known_settings: Arc::default(),
             events: Arc::default(),
+            teams: Arc::default(),
+            agents: Arc::default(),
             tasks: TaskManager::new(settings),
+            web: WebClient::new(WebSettings::from_environment(&|name| environment.text_of(name))),
         }
     }
 

@@ -38,7 +38,21 @@ mod shell_edges;
 mod shell_text;
 mod specs;
 #[cfg(target_os = "linux")]
+mod store;
+#[cfg(target_os = "linux")]
+mod store_bed;
+#[cfg(target_os = "linux")]
+mod store_damage;
+#[cfg(target_os = "linux")]
+mod store_processes;
+#[cfg(target_os = "linux")]
 mod task_output;
 mod test_bed;
 mod tidy;
 mod tidy_layers;
+mod web_answers;
+mod web_guard;
+mod web_lifetime;
+mod web_redirects;
+mod web_server;
+mod web_tls;

@@ -8,9 +8,9 @@ use super::tidy::{source_files, src};
 const LAYERS: [&[&str]; 12] = [
     &["terminal", "terminal_parser"],
     &["error", "path_text", "regular_file"],
-    &["workspace", "process", "shell", "store", "net"],
+    &["workspace", "process", "shell", "store", "net", "agents", "team"],
     &["state"],
-    &["session"],
+    &["session", "git"],
     &["tool"],
     &["policy", "registry", "tools"],
     &["confirm", "definition", "hooks", "policy_files"],
