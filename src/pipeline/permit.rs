@@ -381,7 +381,7 @@ fn ask<T>(
     judge(&Question {
         tool: &spec.name,
         origin: origin_of(entry),
-        side_effect: spec.side_effect,
+        side_effect: prepared.side_effect().unwrap_or(spec.side_effect),
         kind: &spec.kind,
         annotations: &spec.annotations,
         input: prepared.input(),
