@@ -51,9 +51,6 @@ impl NativeRegistry {
     #[napi(catch_unwind)]
     pub fn read_messages(&self, session_id: String) -> TeamReader {
         let reader = self.host.pipeline.sessions.teams().reader(&session_id);
-        TeamReader {
-            reader: Mutex::new(Some(Arc::new(reader))),
-            closed: CancellationToken::new(),
-        }
+        TeamReader { reader: Mutex::new(Some(Arc::new(reader))), closed: CancellationToken::new() }
     }
 }

@@ -124,7 +124,8 @@ impl Handlers {
         lack: &str,
     ) -> Result<&Arc<dyn HostHandler>, ToolError> {
         self.get(name).ok_or_else(|| {
-            let how = format!("a host gives the function `handlers.{}` in its options", name.as_str());
+            let how =
+                format!("a host gives the function `handlers.{}` in its options", name.as_str());
             ToolError::new(ErrorKind::HandlerMissing, lack).allowed_by(&how)
         })
     }

@@ -167,7 +167,8 @@ fn listed(mut resources: Vec<McpResource>, server: Option<&str>) -> ToolOutput<L
 impl McpResource {
     fn in_words(&self) -> String {
         let size = self.size.map(|it| format!("{it} bytes"));
-        let facts = [self.title.as_ref().or(self.name.as_ref()), self.mime_type.as_ref(), size.as_ref()];
+        let facts =
+            [self.title.as_ref().or(self.name.as_ref()), self.mime_type.as_ref(), size.as_ref()];
         let facts: Vec<String> = facts.into_iter().flatten().map(|it| in_one_line(it)).collect();
         let mut words = in_one_line(&self.uri);
         if !facts.is_empty() {
@@ -242,7 +243,11 @@ impl ShownParts {
         let GivenPart { uri, mime_type, text, blob } = part;
         let uri = uri.unwrap_or_else(|| asked.to_owned());
         if self.has_several {
-            self.content.push(Content::text(format!("[part {}: {}]", number + 1, in_one_line(&uri))));
+            self.content.push(Content::text(format!(
+                "[part {}: {}]",
+                number + 1,
+                in_one_line(&uri)
+            )));
         }
         let (kind, bytes) = match (text, blob) {
             (Some(text), None) => {
@@ -270,7 +275,9 @@ impl ShownParts {
         }
         if shown.len() < text.len() {
             let (shown, total) = (shown.len(), text.len());
-            let note = format!("[{shown} of {total} bytes of this text are shown; the rest cannot be read with this tool]");
+            let note = format!(
+                "[{shown} of {total} bytes of this text are shown; the rest cannot be read with this tool]"
+            );
             self.content.push(Content::text(note));
         } else if text.is_empty() {
             self.content.push(Content::text("[an empty text]"));
@@ -286,13 +293,16 @@ impl ShownParts {
                 return PartKind::Image;
             }
             (Some(mime), Err(cause)) => {
-                self.content.push(Content::text(format!("[{mime}, {size} bytes, not shown: {cause}]")));
+                self.content
+                    .push(Content::text(format!("[{mime}, {size} bytes, not shown: {cause}]")));
             }
             (None, Err(_)) => {
                 let found = infer::get(bytes).map(|it| it.mime_type());
                 let mime = found.or(said).unwrap_or("unknown type");
                 let mime = in_one_line(mime);
-                self.content.push(Content::text(format!("[binary content, {mime}, {size} bytes, not shown]")));
+                self.content.push(Content::text(format!(
+                    "[binary content, {mime}, {size} bytes, not shown]"
+                )));
             }
         }
         PartKind::Binary

@@ -70,7 +70,8 @@ pub(super) fn check_questions(
             let at = format!("{at}.options[{number}].label");
             check_text(&option.label, &at)?;
             if !labels.insert(&option.label) {
-                let problem = format!("`{}` is offered twice; each option needs its own label", option.label);
+                let problem =
+                    format!("`{}` is offered twice; each option needs its own label", option.label);
                 return Err(invalid(&at, &problem));
             }
         }
@@ -245,14 +246,8 @@ mod tests {
                 json!({ "answers": { "One?": ["A", "B"], "Many?": "B" } }),
                 "gave 2 answers to `One?`, which takes one",
             ),
-            (
-                json!({ "answers": { "One?": "A", "Many?": [] } }),
-                "gave a blank answer to `Many?`",
-            ),
-            (
-                json!({ "answers": { "One?": " ", "Many?": "A" } }),
-                "gave a blank answer to `One?`",
-            ),
+            (json!({ "answers": { "One?": "A", "Many?": [] } }), "gave a blank answer to `Many?`"),
+            (json!({ "answers": { "One?": " ", "Many?": "A" } }), "gave a blank answer to `One?`"),
             (
                 json!({ "answers": { "One?": 1, "Many?": "A" } }),
                 "must answer `One?` with a text, got a number",

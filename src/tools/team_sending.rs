@@ -101,8 +101,13 @@ impl LetterKind {
         match (self, &sent.request_id) {
             (Self::Text, _) => {
                 let idle = names(Some(RecipientState::Idle));
-                let note = "which no agent reads now; it is kept until one is resumed under that name";
-                let note = if idle.is_empty() { String::new() } else { format!("; not running: {idle}, {note}") };
+                let note =
+                    "which no agent reads now; it is kept until one is resumed under that name";
+                let note = if idle.is_empty() {
+                    String::new()
+                } else {
+                    format!("; not running: {idle}, {note}")
+                };
                 format!("sent to {everybody}{note}")
             }
             (Self::Request, Some(id)) => {

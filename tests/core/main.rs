@@ -37,6 +37,7 @@ mod shell_text;
 mod specs;
 #[cfg(target_os = "linux")]
 mod task_output;
+mod teams;
 mod test_bed;
 mod tidy;
 mod tidy_layers;

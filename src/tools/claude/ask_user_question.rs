@@ -90,7 +90,8 @@ impl Tool for AskUserQuestion {
 
 /// Has the host ask the user.
 async fn ask(open: &[&Question], cx: &ToolContext) -> Result<Value, ToolError> {
-    let nobody = "nobody can be asked here; decide by yourself, or put the question into your answer";
+    let nobody =
+        "nobody can be asked here; decide by yourself, or put the question into your answer";
     let handler = cx.handlers.require(HandlerName::AskUser, nobody)?;
     let questions = json!(open);
     let asked = handler.call(&questions, Value::Null, cx);

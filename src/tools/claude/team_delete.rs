@@ -64,8 +64,7 @@ impl Tool for TeamDelete {
             names => format!("its members were `{}`", names.join("`, `")),
         };
         let words = format!("the team `{}` has ended; {members}", deleted.name);
-        let facts =
-            EndedTeam { team_name: Some(deleted.name), members: Some(deleted.members) };
+        let facts = EndedTeam { team_name: Some(deleted.name), members: Some(deleted.members) };
         Ok(ToolOutput::text(words).with_data(facts))
     }
 }
