@@ -1,0 +1,3 @@
+//! The web: pages as text.
+
+pub mod page;
