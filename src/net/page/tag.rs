@@ -237,7 +237,6 @@ impl Tag {
                 | Self::Table
                 | Self::Tbody
                 | Self::Td
-                | Self::Template
                 | Self::Textarea
                 | Self::Tfoot
                 | Self::Th

@@ -297,6 +297,8 @@ impl PageWriter {
 
     fn emphasis(&mut self, tag: Tag, mark: &'static str) {
         if self.style == PageStyle::Markdown {
+            let is_said = self.inlines.iter().any(|it| it.opening == mark);
+            let mark = if is_said { "" } else { mark };
             self.open_inline(tag, mark, mark.to_owned());
         }
     }
