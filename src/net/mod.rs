@@ -30,6 +30,7 @@ mod redirects;
 mod request;
 mod resolver;
 mod routes;
+pub mod search;
 mod settings;
 mod tls;
 mod turns;

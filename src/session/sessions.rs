@@ -8,7 +8,8 @@ use std::{
 use lru::LruCache;
 
 use super::{ReadBeforeWrite, Session, SharedState};
-use crate::{net::WebClient, process::TaskManager, store::Store, workspace::Roots};
+use crate::{
+    net::{WebClient, search::SearchSetup}, process::TaskManager, store::Store, workspace::Roots};
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
 const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
@@ -53,6 +54,18 @@ impl Sessions {
     pub fn with_web(mut self, web: WebClient) -> Self {
         Arc::make_mut(&mut self.shared).web = web;
         self
+    }
+
+    /// The same, with the web searched in a way of their own.
+    #[must_use]
+    pub fn with_search(mut self, search: SearchSetup) -> Self {
+        Arc::make_mut(&mut self.shared).search = search;
+        self
+    }
+
+    /// What searches the web for all conversations.
+    pub fn search(&self) -> &SearchSetup {
+        &self.shared.search
     }
 
     /// What fetches pages for all conversations.

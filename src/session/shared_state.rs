@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use super::{Environment, EnvironmentRules, SeenTexts, UndoLog};
 use crate::{
-    net::{WebClient, WebSettings},
+    net::{WebClient, WebSettings, search::SearchSetup},
     process::{ProcessSettings, TaskManager},
     store::{InMemoryStore, Store, StoreLimits},
     workspace::{FileLocks, Roots, walk::SearchThreads},
@@ -43,6 +43,8 @@ pub struct SharedState {
     pub tasks: Arc<TaskManager>,
     /// Fetches pages.
     pub web: WebClient,
+    /// What searches the web.
+    pub search: SearchSetup,
 }
 
 impl SharedState {
@@ -67,6 +69,7 @@ impl SharedState {
             store: Store::new(Arc::new(InMemoryStore::default()), StoreLimits::default()),
             tasks: TaskManager::new(settings),
             web: WebClient::new(WebSettings::from_environment(&|name| environment.variable(name))),
+            search: SearchSetup::Missing,
         }
     }
 }

@@ -11,6 +11,7 @@ mod commands;
 mod diagnostic;
 mod editing;
 mod failures;
+mod fetching;
 mod planned;
 mod reading;
 mod replacing;
@@ -18,6 +19,7 @@ mod searching;
 mod set_names;
 mod task_reading;
 mod task_stopping;
+mod web_searching;
 mod writing;
 
 use std::{str::FromStr, sync::Arc};

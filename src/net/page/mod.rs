@@ -18,6 +18,9 @@ mod tokenizer;
 mod tree;
 mod writer;
 
+use std::borrow::Cow;
+
+use character_references::{Place, decoded};
 use nesting::{MAX_DEPTH, ReadingEnd, read_elements};
 pub use selection::{BadSelector, PageSelector};
 use tree::MAX_ELEMENTS;
@@ -27,7 +30,7 @@ use writer::{MAX_TEXT_BYTES, PageWriter, WrittenPage};
 
 /// The text of a page.
 #[derive(Debug, PartialEq, Eq)]
-pub struct PageText {
+pub struct PageReading {
     /// The text.
     pub text: String,
     /// The title of the page, if it has one.
@@ -52,6 +55,11 @@ pub enum PageError {
     },
 }
 
+/// The text with character references such as `&amp;` replaced by what they stand for.
+pub(in crate::net) fn without_character_references(text: &str) -> Cow<'_, str> {
+    decoded(text, Place::Text)
+}
+
 /// Writes a page, or the part that a selector chooses, as text.
 pub fn page_text(
     page: &str,
@@ -59,7 +67,7 @@ pub fn page_text(
     style: PageStyle,
     selector: Option<&PageSelector>,
     cancelled: &dyn Fn() -> bool,
-) -> Result<PageText, PageError> {
+) -> Result<PageReading, PageError> {
     let (written, matches, was_flattened) = match selector {
         Some(selector) => {
             let taken = selection::select(page, selector, style, address, cancelled)?;
@@ -89,7 +97,7 @@ pub fn page_text(
             ),
         });
     }
-    Ok(PageText { text, title, matches, notes })
+    Ok(PageReading { text, title, matches, notes })
 }
 
 #[cfg(test)]

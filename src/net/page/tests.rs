@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-fn written(page: &str, style: PageStyle) -> PageText {
+fn written(page: &str, style: PageStyle) -> PageReading {
     let address = Url::parse("https://docs.rs/a/b").unwrap();
     page_text(page, &address, style, None, &|| false).unwrap()
 }
@@ -86,7 +86,7 @@ fn hostile_pages_become_bounded_text() {
         ("ampersands", format!("{}end", many("&", 1_000_000)), "end"),
         ("comments", format!("{}end", many("<!-- x -->", 100_000)), "end"),
         ("end tags", format!("{}<p>end", many("</div></b></td>", 100_000)), "end"),
-        ("end tags that reach nothing", format!("<div><table><tr><td>{}{}end", many("<b>", 300), many("</div>", 300_000)), "end"),
+        ("end tags that reach nothing", format!("<div><table><tr><td>{}{}end", many("<b>", 300), many("</div>", 300_000)), "**end**"),
         ("wide rows", format!("<table>{}<tr>{}</table>end", many("<tr><td>x", 5_000), many("<td>y", 5_000)), "end"),
         ("NULs", format!("{}end", many("\0", 100_000)), "end"),
         ("unclosed everything", "<table><tr><td><ul><li><pre><a href='x'><b>end".to_owned(), "end\n```"),

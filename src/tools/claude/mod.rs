@@ -9,6 +9,8 @@ mod notebook_edit;
 mod read;
 mod task_output;
 mod task_stop;
+mod web_fetch;
+mod web_search;
 mod write;
 
 use super::BuiltinTool;
@@ -23,5 +25,7 @@ pub(super) const TOOLS: &[BuiltinTool] = &[
     BuiltinTool::of::<read::Read>(),
     BuiltinTool::of::<task_output::TaskOutput>(),
     BuiltinTool::of::<task_stop::TaskStop>(),
+    BuiltinTool::of::<web_fetch::WebFetch>(),
+    BuiltinTool::of::<web_search::WebSearch>(),
     BuiltinTool::of::<write::Write>(),
 ];
