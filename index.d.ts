@@ -40,6 +40,7 @@ import type {
   StandardSchema,
 } from "./lib/types/schemas";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
+import type { SearchOptions, WebOptions } from "./lib/types/web";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
@@ -52,6 +53,7 @@ export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
 export type * from "./lib/types/schemas";
 export type * from "./lib/types/tasks";
+export type * from "./lib/types/web";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
 export type ToolsetName = "claude" | "classic" | "diagnostic";
@@ -555,6 +557,13 @@ export interface ToolRegistryOptions {
         maxOutputFileBytes?: number | undefined;
       }
     | undefined;
+  /** What web tools may reach, and how much they fetch. Default: the public internet alone. */
+  web?: WebOptions | undefined;
+  /**
+   * The service that web search uses. Default: the one that `SEARXNG_URL`, `BRAVE_API_KEY` or
+   * `TAVILY_API_KEY` of the environment names, in this order. `handlers.search` is used before any.
+   */
+  search?: SearchOptions | undefined;
 }
 
 /** Options of `executeTools`, which apply to all calls of the turn. */

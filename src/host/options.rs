@@ -11,12 +11,15 @@ use super::{
     hook_spec::HookSpec,
     host_handler::handlers_of,
     policy_setup::{PolicySetup, permission_mode, policy_places},
+    search_options::{SearchServiceOptions, search_setup},
+    web_options::WebOptions,
 };
 use crate::{
     confirm::SharedBus,
     definition::StructuredContent,
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
+    net::WebClient,
     pipeline::{Limits, Pipeline},
     process::{OnTimeout, ProcessSettings, TaskManager, find_supervisor, supervisor_at},
     registry::ToolSource,
@@ -70,6 +73,10 @@ pub struct HostOptions {
     process_env: BTreeMap<String, String>,
     #[serde(default)]
     shell: ShellOptions,
+    #[serde(default)]
+    web: WebOptions,
+    #[serde(default)]
+    search: Option<SearchServiceOptions>,
 }
 
 /// How commands are run.
@@ -147,6 +154,9 @@ impl HostOptions {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
+        let environment = Environment::of_host(self.process_env.clone());
+        let web = self.web.settings(&environment)?;
+        let search = search_setup(self.search, &environment, &web)?;
         let commands = self.shell.settings(self.process_env, self.env)?;
         let places = policy_places(self.project_path, &roots, &commands);
         let mut setup = PolicySetup::new(
@@ -159,7 +169,8 @@ impl HostOptions {
         let mode = permission_mode(self.permission_mode.as_deref())?;
         let engine = setup.engine(mode, places)?;
         let tasks = TaskManager::new(commands);
-        let sessions = Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks);
+        let sessions =
+            Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks).with_web(WebClient::new(web)).with_search(search);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         pipeline.handlers = Arc::new(handlers_of(&self.handlers, function)?);
         for hook in self.hooks {

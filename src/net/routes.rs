@@ -27,6 +27,9 @@ const IDLE_TIME: Duration = Duration::from_secs(30);
 const MAX_HEADERS: usize = 200;
 const MAX_HEADER_BYTES: u32 = 256 * 1024;
 
+/// The kinds of proxies that can be used.
+const PROXY_SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+
 /// A way to servers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum RouteKey {
@@ -149,6 +152,12 @@ impl Routes {
                 let address =
                     if proxy.contains("://") { proxy.clone() } else { format!("http://{proxy}") };
                 let parsed = Url::parse(&address).map_err(|err| failed(err.to_string()))?;
+                // The library would go straight where it does not know the scheme.
+                if !PROXY_SCHEMES.contains(&parsed.scheme()) {
+                    let known = PROXY_SCHEMES.join("`, `");
+                    let scheme = parsed.scheme();
+                    return Err(failed(format!("`{scheme}` is no kind of proxy; use `{known}`")));
+                }
                 resolver.proxy = parsed.host_str().map(comparable_name);
                 // The library's message would contain the password.
                 let unusable = |_| failed("its address cannot be used".to_owned());

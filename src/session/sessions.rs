@@ -63,9 +63,12 @@ impl Sessions {
         self
     }
 
-    /// What searches the web for all conversations.
-    pub fn search(&self) -> &SearchSetup {
-        &self.shared.search
+    /// Closes the connections to the web.
+    pub fn close_connections(&self) {
+        self.shared.web.close();
+        if let SearchSetup::Service(service) = &self.shared.search {
+            service.close();
+        }
     }
 
     /// What fetches pages for all conversations.
