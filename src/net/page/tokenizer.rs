@@ -3,7 +3,7 @@
 //! It takes time in proportion to the page, whatever is written there, and remembers nothing but where it is:
 //! unlike the tokenizers of browsers' engines it neither collects attributes nor compares their names.
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr_iter, memmem};
 
 use super::{
     attributes::{Attributes, is_space},
@@ -50,11 +50,19 @@ impl<'a> Tokenizer<'a> {
         taken
     }
 
-    /// Text up to the next `<`, not counting one at the very beginning.
+    /// Text up to the next tag or comment. A `<` that begins neither is text.
     fn text(&mut self) -> Token<'a> {
-        let bytes = self.rest.as_bytes().get(1..).unwrap_or_default();
-        let length = memchr(b'<', bytes).map_or(self.rest.len(), |at| at + 1);
-        Token::Text(self.take(length))
+        let bytes = self.rest.as_bytes();
+        let begins_markup = |at: &usize| {
+            let follows = bytes.get(at + 1..).unwrap_or_default();
+            match follows {
+                [b'/', _, ..] | [b'!' | b'?', ..] => true,
+                [first, ..] => first.is_ascii_alphabetic(),
+                [] => false,
+            }
+        };
+        let end = memchr_iter(b'<', bytes).find(begins_markup);
+        Token::Text(self.take(end.unwrap_or(bytes.len())))
     }
 
     /// The content of an element that has no markup inside. Its end tag stays.
@@ -176,7 +184,7 @@ mod tests {
     fn a_page_is_split_as_browsers_split_it() {
         for (page, wanted) in [
             ("a<B c='>'>d</B >e", r#""a" <B> "d" </B> "e""#),
-            ("1 < 2 <3 << &lt;", r#""1 " "< 2 " "<3 " "<" "< &lt;""#),
+            ("1 < 2 <3 << &lt;", r#""1 < 2 <3 << &lt;""#),
             ("<!DOCTYPE html><!-- <b> -->x<!--> y <!-- a --!>z", r#""x" " y " "z""#),
             ("<?xml a?><![CDATA[x]]>y</ z></>w", r#""y" "w""#),
             ("<script>if (a</b>c) '</scripty>'</SCRIPT>x", r#"<script> verbatim "if (a</b>c) '</scripty>'" </SCRIPT> "x""#),
