@@ -28,6 +28,7 @@ pub mod host;
 pub mod mcp;
 mod path_text;
 pub mod pipeline;
+pub mod plugin;
 pub mod policy;
 pub mod policy_files;
 pub mod process;

@@ -22,6 +22,7 @@ mod writing;
 
 use std::{str::FromStr, sync::Arc};
 
+pub(crate) use commands::{FixedCommand, run_fixed};
 use set_names::SetNames;
 
 use crate::tool::{DynTool, KnownTool, Tool, ToolCatalogue, Typed, Words};

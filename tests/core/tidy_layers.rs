@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 11] = [
     &["session"],
     &["tool"],
     &["policy", "registry", "tools"],
-    &["confirm", "definition", "hooks", "policy_files"],
+    &["confirm", "definition", "hooks", "plugin", "policy_files"],
     &["pipeline"],
     &["mcp", "provider"],
     &["host"],
