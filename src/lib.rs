@@ -26,6 +26,7 @@ pub mod error;
 pub mod hooks;
 pub mod host;
 pub mod mcp;
+pub mod net;
 mod path_text;
 pub mod pipeline;
 pub mod plugin;

@@ -39,6 +39,12 @@ impl Environment {
         Self { variables: variables.collect(), temporary }
     }
 
+    /// The value of a variable, if it has one that is text.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        let (_, value) = self.variables.iter().find(|(key, _)| key == name)?;
+        value.to_str().map(str::to_owned)
+    }
+
     /// The directory for temporary files.
     pub fn temporary_directory(&self) -> &Path {
         &self.temporary

@@ -8,7 +8,7 @@ use std::{
 use lru::LruCache;
 
 use super::{ReadBeforeWrite, Session, SharedState};
-use crate::{process::TaskManager, store::Store, workspace::Roots};
+use crate::{net::WebClient, process::TaskManager, store::Store, workspace::Roots};
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
 const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
@@ -46,6 +46,18 @@ impl Sessions {
     pub fn with_store(mut self, store: Store) -> Self {
         Arc::make_mut(&mut self.shared).store = store;
         self
+    }
+
+    /// The same, with pages fetched by a client of their own.
+    #[must_use]
+    pub fn with_web(mut self, web: WebClient) -> Self {
+        Arc::make_mut(&mut self.shared).web = web;
+        self
+    }
+
+    /// What fetches pages for all conversations.
+    pub fn web(&self) -> &WebClient {
+        &self.shared.web
     }
 
     /// The directories that their file tools may touch.

@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use super::{Environment, EnvironmentRules, SeenTexts, UndoLog};
 use crate::{
+    net::{WebClient, WebSettings},
     process::{ProcessSettings, TaskManager},
     store::{InMemoryStore, Store, StoreLimits},
     workspace::{FileLocks, Roots, walk::SearchThreads},
@@ -40,6 +41,8 @@ pub struct SharedState {
     pub store: Store,
     /// The commands that run, and those that ran.
     pub tasks: Arc<TaskManager>,
+    /// Fetches pages.
+    pub web: WebClient,
 }
 
 impl SharedState {
@@ -63,6 +66,7 @@ impl SharedState {
             global_excludes: ignore::gitignore::gitconfig_excludes_path().map(Arc::new),
             store: Store::new(Arc::new(InMemoryStore::default()), StoreLimits::default()),
             tasks: TaskManager::new(settings),
+            web: WebClient::new(WebSettings::from_environment(&|name| environment.variable(name))),
         }
     }
 }

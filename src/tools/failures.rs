@@ -8,6 +8,7 @@ use std::{fmt, io};
 
 use crate::{
     error::{ErrorKind, ToolError},
+    net::FetchError,
     process::StartError,
     store::StoreError,
     workspace::{
@@ -114,6 +115,23 @@ pub(super) struct FailedStore {
 impl From<FailedStore> for ToolError {
     fn from(FailedStore { error, tool_kind }: FailedStore) -> Self {
         Self::new(tool_kind, error.to_string())
+    }
+}
+
+impl From<FetchError> for ToolError {
+    fn from(error: FetchError) -> Self {
+        let kind = match &error {
+            FetchError::Cancelled => return Self::cancelled(),
+            FetchError::Closed => ErrorKind::RegistryClosed,
+            FetchError::Http { .. } => ErrorKind::Http,
+            FetchError::BadUrl { .. } => ErrorKind::Validation,
+            _ => ErrorKind::Fetch,
+        };
+        let failed = Self::new(kind, error.to_string());
+        match error.for_people() {
+            Some((reason, how)) => failed.with_details(&reason, &how, Vec::new()),
+            None => failed,
+        }
     }
 }
 
