@@ -10,6 +10,7 @@ use super::{
     HostFunction,
     hook_spec::HookSpec,
     host_handler::handlers_of,
+    host_plugins::{HostPlugins, TOOLS_DIRECTORY_VARIABLE},
     policy_setup::{PolicySetup, permission_mode, policy_places},
 };
 use crate::{
@@ -55,6 +56,11 @@ pub struct HostOptions {
     /// Empty for none.
     #[serde(default)]
     user_policy_file: Option<String>,
+    /// Empty for none.
+    #[serde(default)]
+    plugin_dir: Option<String>,
+    #[serde(default)]
+    watch_plugins: Option<bool>,
     #[serde(default)]
     read_before_write: Option<bool>,
     /// The numbers of the functions in the option `handlers`.
@@ -132,6 +138,7 @@ pub(super) struct Assembled {
     pub(super) identity: ServerIdentity,
     pub(super) structured_content: StructuredContent,
     pub(super) setup: PolicySetup,
+    pub(super) plugins: HostPlugins,
 }
 
 impl HostOptions {
@@ -147,8 +154,16 @@ impl HostOptions {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
+        let plugins = HostPlugins::new(
+            self.plugin_dir,
+            self.process_env.get(TOOLS_DIRECTORY_VARIABLE).map(String::as_str),
+            self.watch_plugins.unwrap_or_default(),
+            roots.first(),
+        );
         let commands = self.shell.settings(self.process_env, self.env)?;
-        let places = policy_places(self.project_path, &roots, &commands);
+        let mut places = policy_places(self.project_path, &roots, &commands);
+        // Plugin files are code that runs later.
+        places.protected = plugins.protected_places();
         let mut setup = PolicySetup::new(
             self.policy,
             self.allowed_tools,
@@ -187,6 +202,6 @@ impl HostOptions {
         } else {
             StructuredContent::LeftOut
         };
-        Ok(Assembled { pipeline, identity, structured_content, setup })
+        Ok(Assembled { pipeline, identity, structured_content, setup, plugins })
     }
 }

@@ -214,3 +214,6 @@ fn pieces(
     pieces.push(ScriptPiece::Text(TextSpan { start: at, end: line.len() }.of(line).to_owned()));
     pieces
 }
+
+#[cfg(test)]
+mod tests;

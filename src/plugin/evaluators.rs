@@ -8,16 +8,11 @@ use super::{parameter::Parameters, template_words::TemplateWord};
 use crate::policy::command::is_runner;
 
 /// Programs that interpret any argument, or run what their arguments name.
-const RUN_THEIR_ARGUMENTS: [&str; 44] = [
-    ".", "[[", "alias", "at", "batch", "bind", "coproc", "declare", "doas", "ed", "emacs", "eval", "ex",
-    "export", "gdb", "getopts", "gmake", "let", "local", "m4", "make", "mapfile", "mysql", "nvim", "osascript",
-    "parallel", "psql", "read", "readarray", "readonly", "set", "source", "sqlite3", "ssh", "su", "sudo",
-    "trap", "typeset", "unset", "vi", "view", "vim", "wait", "xargs",
-];
+const RUN_THEIR_ARGUMENTS: [&str; 30] = [".", "[[", "alias", "bind", "coproc", "declare", "emacs", "eval", "export", "getopts", "gmake", "let", "local", "m4", "make", "mapfile", "nvim", "osascript", "read", "readarray", "readonly", "set", "source", "trap", "typeset", "unset", "vi", "view", "vim", "wait"];
 
 /// Programs that run what they read from their input.
-const RUN_THEIR_INPUT: [&str; 13] = [
-    "at", "batch", "doas", "ed", "ex", "gdb", "mysql", "parallel", "psql", "sqlite3", "ssh", "su", "xargs",
+const RUN_THEIR_INPUT: [&str; 14] = [
+    "at", "batch", "doas", "ed", "ex", "gdb", "mysql", "parallel", "psql", "sqlite3", "ssh", "su", "sudo", "xargs",
 ];
 
 /// Programs that run another one, which is among their arguments.
@@ -157,12 +152,13 @@ pub(super) fn check_command(words: &[&TemplateWord]) -> Result<usize, String> {
         };
     };
     let name = program.rsplit('/').next().unwrap_or(&program);
-    if RUN_THEIR_INPUT.contains(&name) {
-        return Err(runs(name, "reads"));
-    }
     if let Some(interpreter) = interpreter_of(name) {
         check_interpreter(interpreter, name, arguments)?;
         return Ok(0);
+    }
+    // Also without a value among their arguments: in a pipe, they may read one.
+    if RUN_THEIR_INPUT.contains(&name) || is_runner(name) {
+        return Err(runs(name, "is given"));
     }
     if let Some(wrapper) = WRAPPERS.iter().find(|it| it.names.contains(&name)) {
         return check_wrapper(wrapper, name, words);
@@ -170,7 +166,7 @@ pub(super) fn check_command(words: &[&TemplateWord]) -> Result<usize, String> {
     if !takes_values {
         return Ok(0);
     }
-    if RUN_THEIR_ARGUMENTS.contains(&name) || is_runner(name) {
+    if RUN_THEIR_ARGUMENTS.contains(&name) {
         return Err(runs(name, "is given"));
     }
     let sets_variable = match name {

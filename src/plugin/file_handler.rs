@@ -1,6 +1,9 @@
 //! The `file-read` handler: reads the file that the parameter `path` names, in one directory.
 
-use std::{io::Read as _, path::Path};
+use std::{
+    io::{self, Read as _},
+    path::Path,
+};
 
 use super::{
     definition::FileReadHandlerConfig,
@@ -9,9 +12,9 @@ use super::{
 };
 use crate::{
     error::{ErrorKind, ToolError},
+    regular_file::other_kind,
     tool::{ToolContext, ToolOutput, shown_path},
-    tools::{UnopenedFile, file_text},
-    workspace::{PathError, RelativePaths, Roots, WorkspacePath},
+    workspace::{PathError, RelativePaths, Roots, TextFile, WorkspacePath},
 };
 
 /// The largest file that is read if the definition does not say, in bytes.
@@ -77,12 +80,25 @@ fn outside(asked: &str, base: &Path) -> ToolError {
     ToolError::new(ErrorKind::PathOutsideWorkspace, message)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]
+fn unreadable(path: &str, cause: io::Error) -> ToolError {
+    let (kind, message) = match (cause.kind(), other_kind(&cause)) {
+        (_, Some(kind)) => (ErrorKind::FileRead, format!("`{path}` is {kind}, not a file")),
+        (io::ErrorKind::NotFound, _) => (ErrorKind::FileNotFound, format!("no file at `{path}`")),
+        (io::ErrorKind::PermissionDenied, _) => {
+            (ErrorKind::Permission, format!("permission denied: `{path}`"))
+        }
+        _ => (ErrorKind::FileRead, format!("`{path}` cannot be read: {cause}")),
+    };
+    ToolError::new(kind, message)
+}
+
 impl PlannedRead {
     /// Reads the file.
     pub(super) async fn run(self, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
         cx.blocking(move |_cancel| {
             let shown = shown_path(self.path.absolute());
-            let unopened = |cause| UnopenedFile { path: shown.clone(), cause };
+            let unopened = |cause| unreadable(&shown, cause);
             let file = self.path.open().map_err(unopened)?;
             let size = file.metadata().map_err(unopened)?.len();
             let mut bytes = Vec::new();
@@ -94,7 +110,11 @@ impl PlannedRead {
                 );
                 return Err(ToolError::new(ErrorKind::FileRead, message));
             }
-            Ok(ToolOutput::text(file_text(bytes, &shown)?))
+            let Ok(text) = TextFile::from_bytes(bytes) else {
+                let message = format!("`{shown}` is a binary file; this tool reads text");
+                return Err(ToolError::new(ErrorKind::FileRead, message));
+            };
+            Ok(ToolOutput::text(text.text()))
         })
         .await
     }

@@ -17,6 +17,7 @@ mod http_handler;
 mod manifest;
 mod marked_line;
 mod parameter;
+mod place;
 mod placeholder;
 mod plugin_tool;
 mod shell_handler;
@@ -28,6 +29,6 @@ pub use definition::{
     FileReadHandlerConfig, HandlerConfig, HttpHandlerConfig, HttpMethod, PluginConfigFile,
     PluginToolDefinition, ShellHandlerConfig, plugin_file_schema,
 };
-pub use directory::{LoadReport, LoadedTool, PluginDirectory, PluginError};
+pub use directory::{PluginDirectory, PluginError};
 pub use manifest::{CheckedFile, check_file, check_tool};
 pub use watch::PluginWatch;
