@@ -28,6 +28,8 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   allowedTools: undefined,
   disallowedTools: undefined,
   trustProject: undefined,
+  pluginDir: undefined,
+  watchPlugins: undefined,
   readBeforeWrite: undefined,
   messageBus: undefined,
   hooks: undefined,
