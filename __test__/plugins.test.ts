@@ -199,7 +199,10 @@ describe("reloadPlugins", () => {
     const [one, two] = [registry.get("one"), registry.get("two")];
     workspace.write(
       "tools/a.json",
-      pluginFile("a", shellTool("one", "echo 1"), { ...shellTool("two", "echo 2"), description: "new" }),
+      pluginFile("a", shellTool("one", "echo 1"), {
+        ...shellTool("two", "echo 2"),
+        description: "new",
+      }),
     );
     workspace.write("tools/c.json", pluginFile("c", shellTool("four", "echo 4")));
     workspace.delete("tools/b.json");
@@ -232,7 +235,10 @@ describe("reloadPlugins", () => {
       errors: [{ source: file, message: expect.stringContaining("its tools stay as they were") }],
     });
     expect(textOf(await registry.call("one", {}))).toBe("1");
-    writeFileSync(file, pluginFile("a", shellTool("one", "eval {{x}}", "x"), shellTool("three", "echo 3")));
+    writeFileSync(
+      file,
+      pluginFile("a", shellTool("one", "eval {{x}}", "x"), shellTool("three", "echo 3")),
+    );
     expect(await registry.reloadPlugins()).toMatchObject({
       success: false,
       errors: [
@@ -286,7 +292,10 @@ describe("watchPlugins", () => {
 
   test("ends with the registry", async () => {
     workspace.write("tools/a.json", pluginFile("a", shellTool("one", "echo 1")));
-    const [watching, closed] = [registryOf({ watchPlugins: true }), registryOf({ watchPlugins: true })];
+    const [watching, closed] = [
+      registryOf({ watchPlugins: true }),
+      registryOf({ watchPlugins: true }),
+    ];
     await Promise.all([watching.initialize(), closed.initialize()]);
     await closed.close();
     workspace.write("tools/b.json", pluginFile("b", shellTool("two", "echo 2")));
@@ -353,11 +362,17 @@ describe("validation", () => {
     [definition("a", { type: "file-read" } as never, ["path"]), "`basePath`"],
     [definition("a", { type: "file-read", basePath: "d", maxSize: -1 }, ["path"]), "`maxSize`"],
     [
-      { ...definition("a", shell), inputSchema: { type: "object", properties: { n: { type: "integer", default: "x" } } } },
+      {
+        ...definition("a", shell),
+        inputSchema: { type: "object", properties: { n: { type: "integer", default: "x" } } },
+      },
       "the default of `n` does not fit",
     ],
     [
-      { ...definition("a", shell), inputSchema: { type: "object", properties: { n: { type: 5 } } } },
+      {
+        ...definition("a", shell),
+        inputSchema: { type: "object", properties: { n: { type: 5 } } },
+      },
       "not valid JSON Schema",
     ],
     [

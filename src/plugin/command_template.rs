@@ -22,8 +22,8 @@ const RUN_ARGUMENTS: &str = r#"exec "$@""#;
 
 /// Commands that are a part of the shell, so that only a shell can run them.
 const SHELL_ONLY: [&str; 16] = [
-    "cd", "command", "type", "hash", "ulimit", "umask", "export", "set", "alias", "builtin", "exec",
-    "times", "wait", ":", "trap", "exit",
+    "cd", "command", "type", "hash", "ulimit", "umask", "export", "set", "alias", "builtin",
+    "exec", "times", "wait", ":", "trap", "exit",
 ];
 
 /// A command template that was read.
@@ -111,10 +111,7 @@ impl CommandTemplate {
     }
 }
 
-fn fill_script(
-    pieces: &[ScriptPiece],
-    values: CallValues<'_>,
-) -> Result<FilledCommand, ToolError> {
+fn fill_script(pieces: &[ScriptPiece], values: CallValues<'_>) -> Result<FilledCommand, ToolError> {
     let mut filled =
         FilledCommand { text: String::new(), parameters: Vec::new(), line: String::new() };
     for piece in pieces {

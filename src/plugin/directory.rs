@@ -134,7 +134,8 @@ impl PluginDirectory {
             Ok(entries) => entries,
             Err(err) if err.kind() == io::ErrorKind::NotFound => {
                 if self.has_to_exist {
-                    let cause = "the plugin directory does not exist; create it, or name another one";
+                    let cause =
+                        "the plugin directory does not exist; create it, or name another one";
                     errors.push(error_of(directory, None, cause.to_owned()));
                 }
                 return Ok(Vec::new());
@@ -165,11 +166,7 @@ impl PluginDirectory {
 }
 
 fn error_of(source: &Path, tool_name: Option<&str>, message: String) -> PluginError {
-    PluginError {
-        source: shown_path(source),
-        tool_name: tool_name.map(str::to_owned),
-        message,
-    }
+    PluginError { source: shown_path(source), tool_name: tool_name.map(str::to_owned), message }
 }
 
 const fn kept_note(kept: usize) -> &'static str {
@@ -179,10 +176,11 @@ const fn kept_note(kept: usize) -> &'static str {
 /// Reads a file of JSON. Nothing but a regular file is opened, and no link is followed: what a link leads to
 /// may be changed where nobody watches.
 fn read_json(path: &Path) -> Result<Value, String> {
-    let file = regular_file::open_named(path).map_err(|err| match regular_file::other_kind(&err) {
-        Some(kind) => format!("it is {kind}, and plugins are plain files"),
-        None => format!("it cannot be read: {err}"),
-    })?;
+    let file =
+        regular_file::open_named(path).map_err(|err| match regular_file::other_kind(&err) {
+            Some(kind) => format!("it is {kind}, and plugins are plain files"),
+            None => format!("it cannot be read: {err}"),
+        })?;
     let mut bytes = Vec::new();
     file.take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
@@ -236,7 +234,8 @@ fn register(
         for tool in &file.tools {
             let name = &tool.definition().name;
             if let Some(other) = first.get(name) {
-                let cause = format!("`{}` has a tool of this name already; rename one", shown_path(other));
+                let cause =
+                    format!("`{}` has a tool of this name already; rename one", shown_path(other));
                 errors.push(error_of(path, Some(name), cause));
                 continue;
             }

@@ -8,11 +8,43 @@ use super::{parameter::Parameters, template_words::TemplateWord};
 use crate::policy::command::is_runner;
 
 /// Programs that interpret any argument, or run what their arguments name.
-const RUN_THEIR_ARGUMENTS: [&str; 30] = [".", "[[", "alias", "bind", "coproc", "declare", "emacs", "eval", "export", "getopts", "gmake", "let", "local", "m4", "make", "mapfile", "nvim", "osascript", "read", "readarray", "readonly", "set", "source", "trap", "typeset", "unset", "vi", "view", "vim", "wait"];
+const RUN_THEIR_ARGUMENTS: [&str; 30] = [
+    ".",
+    "[[",
+    "alias",
+    "bind",
+    "coproc",
+    "declare",
+    "emacs",
+    "eval",
+    "export",
+    "getopts",
+    "gmake",
+    "let",
+    "local",
+    "m4",
+    "make",
+    "mapfile",
+    "nvim",
+    "osascript",
+    "read",
+    "readarray",
+    "readonly",
+    "set",
+    "source",
+    "trap",
+    "typeset",
+    "unset",
+    "vi",
+    "view",
+    "vim",
+    "wait",
+];
 
 /// Programs that run what they read from their input.
 const RUN_THEIR_INPUT: [&str; 14] = [
-    "at", "batch", "doas", "ed", "ex", "gdb", "mysql", "parallel", "psql", "sqlite3", "ssh", "su", "sudo", "xargs",
+    "at", "batch", "doas", "ed", "ex", "gdb", "mysql", "parallel", "psql", "sqlite3", "ssh", "su",
+    "sudo", "xargs",
 ];
 
 /// Programs that run another one, which is among their arguments.
@@ -119,14 +151,36 @@ const INTERPRETERS: [InterpreterProgram; 10] = [
         valued: &["-p", "--package", "--from"],
         begins_with_code: false,
     },
-    InterpreterProgram { names: &["pwsh", "powershell"], code: &["c", "-Command", "-c"], valued: &[], begins_with_code: false },
+    InterpreterProgram {
+        names: &["pwsh", "powershell"],
+        code: &["c", "-Command", "-c"],
+        valued: &[],
+        begins_with_code: false,
+    },
 ];
 
 /// Options of any program whose value is run, or says what is run.
 const RUNNING_OPTIONS: [&str; 20] = [
-    "-exec", "-execdir", "-ok", "-okdir", "--exec", "--exec-batch", "--to-command", "--checkpoint-action",
-    "--use-compress-program", "--rsh", "--rsync-path", "--upload-pack", "--receive-pack", "--pre",
-    "--exec-path", "--config-env", "--editor", "--command", "--eval", "--shell",
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "--exec",
+    "--exec-batch",
+    "--to-command",
+    "--checkpoint-action",
+    "--use-compress-program",
+    "--rsh",
+    "--rsync-path",
+    "--upload-pack",
+    "--receive-pack",
+    "--pre",
+    "--exec-path",
+    "--config-env",
+    "--editor",
+    "--command",
+    "--eval",
+    "--shell",
 ];
 
 /// Programs whose arguments can be options even behind `--`.
@@ -216,9 +270,10 @@ fn check_interpreter(
         }
         let is_option = text.starts_with('-') && text.len() > 1;
         let is_cluster = is_option && !text.starts_with("--");
-        let is_code = interpreter.code.iter().any(|it| {
-            *it == text || (it.len() == 1 && is_cluster && text.contains(*it))
-        });
+        let is_code = interpreter
+            .code
+            .iter()
+            .any(|it| *it == text || (it.len() == 1 && is_cluster && text.contains(*it)));
         if is_code && (is_option || !interpreter.begins_with_code) {
             // The code is the next word, or joined to the option.
             return match words.next() {
@@ -260,7 +315,9 @@ fn check_wrapper(
     let takes_values = words.iter().any(|it| it.has_parameter());
     let unknown = || {
         if takes_values {
-            Err(format!("what `{name}` runs is not known; name the program before the placeholders"))
+            Err(format!(
+                "what `{name}` runs is not known; name the program before the placeholders"
+            ))
         } else {
             Ok(0)
         }
@@ -300,7 +357,10 @@ fn check_wrapper(
 fn check_commands_of_find(arguments: &[&TemplateWord]) -> Result<(), String> {
     for (index, word) in arguments.iter().enumerate() {
         let runs_command = word.literal().is_some_and(|it| {
-            matches!(it.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch")
+            matches!(
+                it.as_str(),
+                "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch"
+            )
         });
         if runs_command && let Some(command) = arguments.get(index + 1..) {
             check_command(command)?;
@@ -325,7 +385,9 @@ pub(super) fn check_option(
     let is_git = program.rsplit('/').next() == Some("git");
     for option in before.into_iter().chain(joined) {
         if RUNNING_OPTIONS.contains(&option.as_str()) || (is_git && index == 2 && option == "-c") {
-            return Err(format!("the value of `{option}` is run, so it may not be `{{{{{name}}}}}`"));
+            return Err(format!(
+                "the value of `{option}` is run, so it may not be `{{{{{name}}}}}`"
+            ));
         }
     }
     let ends_options = words.iter().take(index).any(|it| it.literal().as_deref() == Some("--"));

@@ -40,7 +40,9 @@ impl FileHandler {
         parameters: &Parameters,
     ) -> Result<Self, String> {
         if parameters.find(PATH).is_none() {
-            return Err(format!("`inputSchema` has to have the property `{PATH}`, which names the file"));
+            return Err(format!(
+                "`inputSchema` has to have the property `{PATH}`, which names the file"
+            ));
         }
         if config.base_path.contains('\0') {
             return Err("field `basePath`: it contains a NUL character".to_owned());
@@ -59,15 +61,18 @@ impl FileHandler {
         let asked = asked.ok_or_else(|| refused(PATH, "name the file to read"))?;
         let workspace = cx.session.shared.roots.first();
         let base = named_directory(&self.base, workspace).ok_or_else(|| {
-            let message =
-                format!("the tool's directory `{}` does not exist, so there is nothing to read", self.base);
+            let message = format!(
+                "the tool's directory `{}` does not exist, so there is nothing to read",
+                self.base
+            );
             ToolError::new(ErrorKind::FileNotFound, message)
         })?;
         let roots = Roots::new(&base, &[])?;
-        let path = roots.resolve(&asked, RelativePaths::FromFirstRoot).map_err(|err| match err {
-            PathError::Outside { asked, .. } => outside(&asked, &base),
-            other => other.into(),
-        })?;
+        let path =
+            roots.resolve(&asked, RelativePaths::FromFirstRoot).map_err(|err| match err {
+                PathError::Outside { asked, .. } => outside(&asked, &base),
+                other => other.into(),
+            })?;
         Ok(PlannedRead { path, max_size: self.max_size })
     }
 }

@@ -29,7 +29,14 @@ const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
 const MAX_HEADERS: usize = 50;
 /// Headers that belong to the connection, which the client sets.
 const OWN_HEADERS: [&str; 8] = [
-    "connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding", "upgrade",
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
 ];
 
 /// Sends requests.
@@ -52,7 +59,8 @@ pub(super) struct PlannedRequest {
 
 impl HttpHandler {
     pub(super) fn new(config: &HttpHandlerConfig, parameters: &Parameters) -> Result<Self, String> {
-        let url = UrlTemplate::read(&config.url, parameters).map_err(|err| format!("field `url`: {err}"))?;
+        let url = UrlTemplate::read(&config.url, parameters)
+            .map_err(|err| format!("field `url`: {err}"))?;
         if config.headers.len() > MAX_HEADERS {
             return Err(format!("field `headers`: at most {MAX_HEADERS} are accepted"));
         }
@@ -106,11 +114,11 @@ fn check_header(name: &str, value: &str, parameters: &Parameters) -> Result<(), 
     }
     let is_text = |it: u8| it == b'\t' || (b' '..=b'~').contains(&it);
     if value.len() > 8_192 || !value.bytes().all(is_text) {
-        return Err(format!("field `headers`: the value of `{shown}` is not plain text of one line"));
+        return Err(format!(
+            "field `headers`: the value of `{shown}` is not plain text of one line"
+        ));
     }
-    let is_placeholder = |part: &TemplatePart| {
-        matches!(part, TemplatePart::Parameter(name) if parameters.find(name).is_some())
-    };
+    let is_placeholder = |part: &TemplatePart| matches!(part, TemplatePart::Parameter(name) if parameters.find(name).is_some());
     if parts_of(value).iter().any(is_placeholder) {
         return Err(format!("field `headers`: `{shown}` has a placeholder, but headers are fixed"));
     }
@@ -168,7 +176,10 @@ fn response(page: &FetchedPage) -> ToolOutput {
     let head = page.body.get(..8_192).unwrap_or(&page.body);
     if head.contains(&0) {
         let kind = page.media_type();
-        return ToolOutput::text(format!("[HTTP {}: {bytes} bytes of binary content, {kind}]", page.status));
+        return ToolOutput::text(format!(
+            "[HTTP {}: {bytes} bytes of binary content, {kind}]",
+            page.status
+        ));
     }
     let (mut text, _) = page.text();
     if text.is_empty() {

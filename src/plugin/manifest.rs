@@ -145,8 +145,12 @@ impl ManifestCheck {
         match (checked_schema, handler) {
             (Ok(validator), Ok((config, handler))) if problems.is_empty() => {
                 let description = text("description");
-                let definition =
-                    PluginToolDefinition { name, description, input_schema: schema, handler: config };
+                let definition = PluginToolDefinition {
+                    name,
+                    description,
+                    input_schema: schema,
+                    handler: config,
+                };
                 Ok(PluginTool::new(definition, validator, parameters, handler))
             }
             (schema, handler) => {
@@ -164,7 +168,9 @@ impl ManifestCheck {
         } else if self.builtin.iter().any(|it| it == name) {
             Some(format!("field `name`: a built-in tool is named `{shown}`; choose another name"))
         } else if name.starts_with("mcp__") {
-            Some(format!("field `name`: `{shown}` begins like the tools of MCP servers; choose another name"))
+            Some(format!(
+                "field `name`: `{shown}` begins like the tools of MCP servers; choose another name"
+            ))
         } else {
             None
         }
@@ -181,7 +187,10 @@ impl ManifestCheck {
             None => return Err(format!("missing required field `handler.type`, expected {kinds}")),
             Some(Value::String(kind)) => kind,
             Some(other) => {
-                return Err(format!("field `handler.type`: expected {kinds}, got {}", kind_of(&other)));
+                return Err(format!(
+                    "field `handler.type`: expected {kinds}, got {}",
+                    kind_of(&other)
+                ));
             }
         };
         let in_handler = |err: String| format!("handler: {err}");
@@ -205,7 +214,9 @@ impl ManifestCheck {
             }
             other => {
                 let shown: String = other.chars().take(60).collect();
-                return Err(format!("field `handler.type`: expected {kinds}, got the string `{shown}`"));
+                return Err(format!(
+                    "field `handler.type`: expected {kinds}, got the string `{shown}`"
+                ));
             }
         };
         Ok(checked)
@@ -216,8 +227,9 @@ fn read<T: serde::de::DeserializeOwned>(
     validator: &InputValidator,
     fields: Map<String, Value>,
 ) -> Result<T, String> {
-    let accepted =
-        validator.accept(Value::Object(fields)).map_err(|err| format!("handler: {}", err.message))?;
+    let accepted = validator
+        .accept(Value::Object(fields))
+        .map_err(|err| format!("handler: {}", err.message))?;
     serde_json::from_value(accepted).map_err(|err| format!("handler: {err}"))
 }
 
@@ -234,9 +246,9 @@ fn check_schema(schema: &Value) -> Result<InputValidator, String> {
     let lenient = InputValidator::new(&lenient).map_err(|err| in_field(err.to_string()))?;
     for (name, default) in Parameters::of_schema(schema).defaults() {
         let alone = Map::from_iter([(name.clone(), default.clone())]);
-        lenient
-            .accept(Value::Object(alone))
-            .map_err(|err| in_field(format!("the default of `{name}` does not fit: {}", err.message)))?;
+        lenient.accept(Value::Object(alone)).map_err(|err| {
+            in_field(format!("the default of `{name}` does not fit: {}", err.message))
+        })?;
     }
     Ok(validator)
 }

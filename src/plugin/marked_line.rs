@@ -68,9 +68,8 @@ impl MarkedLine {
 
     /// The commands of the line, with their words.
     pub(super) fn commands(&self, lexed: &LexedLine) -> Result<Vec<ReadCommand>, String> {
-        let placed = |span: &TextSpan| {
-            Ok(PlacedWord { span: *span, word: self.word(span.of(&self.line))? })
-        };
+        let placed =
+            |span: &TextSpan| Ok(PlacedWord { span: *span, word: self.word(span.of(&self.line))? });
         let command = |words: &Vec<TextSpan>| {
             Ok(ReadCommand { words: words.iter().map(placed).collect::<Result<_, String>>()? })
         };

@@ -87,7 +87,10 @@ impl CallValues<'_> {
             Some(other) => other.to_string(),
         };
         if text.contains('\0') {
-            return Err(refused(name, "the value contains a NUL character, which no program can be given"));
+            return Err(refused(
+                name,
+                "the value contains a NUL character, which no program can be given",
+            ));
         }
         let count = text.chars().count();
         if count > MAX_VALUE_CHARACTERS {

@@ -46,7 +46,7 @@ impl PluginHandler {
         }
     }
 
-    /// Calls that no rule is about ask, except for files inside the workspace.
+    /// Tells policy which limits are about it.
     const fn kind(&self) -> ToolKind {
         let family = match self {
             Self::Shell(_) => ToolFamily::RunsCommands,

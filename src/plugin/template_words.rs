@@ -78,9 +78,10 @@ impl KnownWord {
                 },
             }
         }
-        let begins_with = self.parameters().next().filter(|_| {
-            self.text_before_parameter().is_empty() && !self.may_begin_with_dash
-        });
+        let begins_with = self
+            .parameters()
+            .next()
+            .filter(|_| self.text_before_parameter().is_empty() && !self.may_begin_with_dash);
         if let Some(name) = begins_with
             && filled.iter().find(|it| !it.is_empty()).is_some_and(|it| it.starts_with('-'))
         {
@@ -107,8 +108,8 @@ pub(super) fn as_word(text: &str) -> String {
 
 /// Words that mean something to a shell at the beginning of a command.
 const RESERVED: [&str; 17] = [
-    "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select",
-    "then", "time", "until", "while",
+    "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
+    "select", "then", "time", "until", "while",
 ];
 
 /// A text as the first word of a command line.

@@ -40,7 +40,10 @@ impl UrlTemplate {
         check_names(&parts, parameters)?;
         let texts = || parts.iter().filter_map(text_of);
         if texts().any(|it| it.contains(|it: char| it == '\\' || it.is_control() || it == ' ')) {
-            return Err("a URL has no backslashes, blanks or control characters; write `%20` for a blank".to_owned());
+            return Err(
+                "a URL has no backslashes, blanks or control characters; write `%20` for a blank"
+                    .to_owned(),
+            );
         }
         if texts().any(|it| it.contains('#')) {
             return Err("what follows `#` is never sent; leave it out".to_owned());
@@ -49,7 +52,8 @@ impl UrlTemplate {
             Some(TemplatePart::Parameter(name)) => {
                 let name = name.clone();
                 parts.remove(0);
-                let begins = parts.first().and_then(text_of).is_some_and(|it| it.starts_with(['/', '?']));
+                let begins =
+                    parts.first().and_then(text_of).is_some_and(|it| it.starts_with(['/', '?']));
                 if !parts.is_empty() && !begins {
                     return Err(format!(
                         "`{{{{{name}}}}}` at the beginning is a whole URL; go on with `/` or `?` behind it"
@@ -66,7 +70,9 @@ impl UrlTemplate {
                 parts[0] = TemplatePart::Text(rest);
                 let authority = split_off(&mut parts, &['/', '?']);
                 if authority.iter().filter_map(text_of).any(|it| it.contains('@')) {
-                    return Err("it has a user name or password in it; use a header instead".to_owned());
+                    return Err(
+                        "it has a user name or password in it; use a header instead".to_owned()
+                    );
                 }
                 OriginTemplate::Fixed { scheme: scheme.to_owned(), authority }
             }
@@ -97,7 +103,9 @@ impl UrlTemplate {
     pub(super) fn parameters(&self) -> BTreeSet<&str> {
         let own = match &self.origin {
             OriginTemplate::Parameter(name) => vec![name.as_str()],
-            OriginTemplate::Fixed { authority, .. } => authority.iter().filter_map(name_of).collect(),
+            OriginTemplate::Fixed { authority, .. } => {
+                authority.iter().filter_map(name_of).collect()
+            }
         };
         let others = self.segments.iter().chain(self.query.iter().flatten()).flatten();
         own.into_iter().chain(others.filter_map(name_of)).collect()
@@ -134,13 +142,20 @@ impl UrlTemplate {
             OriginTemplate::Parameter(name) => {
                 let value = needed(name, values)?;
                 if value.contains(|it: char| it == '\\' || it.is_whitespace() || it.is_control()) {
-                    return Err(refused(name, "a URL has no backslashes, blanks or control characters"));
+                    return Err(refused(
+                        name,
+                        "a URL has no backslashes, blanks or control characters",
+                    ));
                 }
-                let mut url = parse_web_url(&value).map_err(|err| refused(name, &err.to_string()))?;
+                let mut url =
+                    parse_web_url(&value).map_err(|err| refused(name, &err.to_string()))?;
                 url.set_fragment(None);
                 let has_more = !self.segments.is_empty() || self.query.is_some();
                 if has_more && url.query().is_some() {
-                    return Err(refused(name, "the URL has a query, and the tool adds to its path; leave the query out"));
+                    return Err(refused(
+                        name,
+                        "the URL has a query, and the tool adds to its path; leave the query out",
+                    ));
                 }
                 let text = url.to_string();
                 Ok(if has_more { text.trim_end_matches('/').to_owned() } else { text })
@@ -208,10 +223,7 @@ fn path_segment(parts: &[TemplatePart], values: CallValues<'_>) -> Result<String
 }
 
 /// A part of a query with its values; nothing if one is missing.
-fn query_part(
-    parts: &[TemplatePart],
-    values: CallValues<'_>,
-) -> Result<Option<String>, ToolError> {
+fn query_part(parts: &[TemplatePart], values: CallValues<'_>) -> Result<Option<String>, ToolError> {
     let mut filled = String::new();
     for part in parts {
         match part {

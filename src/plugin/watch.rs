@@ -28,10 +28,7 @@ enum Signal {
 impl PluginWatch {
     /// Calls `changed` after every change of a directory, which need not exist yet. The error is why it
     /// cannot be watched.
-    pub fn start(
-        directory: PathBuf,
-        changed: impl Fn() + Send + 'static,
-    ) -> Result<Self, String> {
+    pub fn start(directory: PathBuf, changed: impl Fn() + Send + 'static) -> Result<Self, String> {
         let (sender, receiver) = channel();
         let events = sender.clone();
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
@@ -105,9 +102,7 @@ impl WatchedPlace {
             // It is gone already if the directory is.
             let _ = self.watcher.unwatch(&before);
         }
-        self.watcher
-            .watch(&place, RecursiveMode::NonRecursive)
-            .map_err(|err| err.to_string())?;
+        self.watcher.watch(&place, RecursiveMode::NonRecursive).map_err(|err| err.to_string())?;
         self.watched = now;
         Ok(())
     }

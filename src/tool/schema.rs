@@ -237,7 +237,8 @@ pub(crate) fn closed_schema(schema: &Value) -> Value {
 pub(crate) fn has_references(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => fields.iter().any(|(key, value)| {
-            ["$ref", "$dynamicRef", "$recursiveRef"].contains(&key.as_str()) || has_references(value)
+            ["$ref", "$dynamicRef", "$recursiveRef"].contains(&key.as_str())
+                || has_references(value)
         }),
         Value::Array(items) => items.iter().any(has_references),
         _ => false,

@@ -45,7 +45,10 @@ fn a_program_and_its_arguments_are_a_list_of_arguments() {
         ("grep \"{{a}}\"", vec!["grep", "it's $(id) ; \"x\"\n*"]),
         ("echo 'a b'{{n}}\"c d\" \\{x}", vec!["echo", "a b5c d", "{x}"]),
         ("tool --of={{a}} --n={{n}}", vec!["tool", "--of=it's $(id) ; \"x\"\n*", "--n=5"]),
-        ("docker ps --format '{{.Names}}' {{n}}", vec!["docker", "ps", "--format", "{{.Names}}", "5"]),
+        (
+            "docker ps --format '{{.Names}}' {{n}}",
+            vec!["docker", "ps", "--format", "{{.Names}}", "5"],
+        ),
         ("head -n{{n}} -- {{a}}", vec!["head", "-n5", "--", "it's $(id) ; \"x\"\n*"]),
         ("ls ''", vec!["ls", ""]),
     ] {
@@ -57,7 +60,8 @@ fn a_program_and_its_arguments_are_a_list_of_arguments() {
 
 #[test]
 fn a_line_with_operators_is_a_script_with_positional_parameters() {
-    let values = json!({ "a": "x'; rm -rf / #", "pattern": "TODO", "directory": "my dir", "d": "out" });
+    let values =
+        json!({ "a": "x'; rm -rf / #", "pattern": "TODO", "directory": "my dir", "d": "out" });
     for (template, text, parameters, line) in [
         (
             "grep -rn '{{pattern}}' {{directory}} || true",
@@ -77,7 +81,12 @@ fn a_line_with_operators_is_a_script_with_positional_parameters() {
             vec!["TODO"],
             r"ls $HOME | grep 'it'\''s-TODO'",
         ),
-        ("cd src && ls {{a}}", r#"cd src && ls "${1}""#, vec!["x'; rm -rf / #"], r"cd src && ls 'x'\''; rm -rf / #'"),
+        (
+            "cd src && ls {{a}}",
+            r#"cd src && ls "${1}""#,
+            vec!["x'; rm -rf / #"],
+            r"cd src && ls 'x'\''; rm -rf / #'",
+        ),
         ("ls *.ts", "ls *.ts", vec![], "ls *.ts"),
     ] {
         let parameters = parameters.into_iter().map(str::to_owned).collect();
@@ -221,7 +230,9 @@ fn placeholders_are_refused_where_they_are_no_argument() {
     ] {
         assert!(read(template).is_err(), "{template}");
     }
-    for template in ["grep -n{{n}} x", "grep -{{mode}} x", "ls > {{d}}", "ls > {{a}}", "ls -- -{{a}}"] {
+    for template in
+        ["grep -n{{n}} x", "grep -{{mode}} x", "ls > {{d}}", "ls > {{a}}", "ls -- -{{a}}"]
+    {
         assert!(read(template).is_ok(), "{template}: {:?}", read(template).err());
     }
 }
