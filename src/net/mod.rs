@@ -15,13 +15,23 @@
 
 mod address;
 mod allow;
+mod body;
+mod cache;
+mod causes;
 mod charset;
 mod client;
+mod deadline;
+mod decompress;
 mod failure;
 mod guard;
 mod proxy;
+mod redirects;
 mod request;
+mod resolver;
+mod routes;
 mod settings;
+mod tls;
+mod turns;
 
 pub use address::AddressClass;
 pub use allow::AllowedHost;
@@ -32,4 +42,5 @@ pub use guard::parse_web_url;
 pub use request::{
     CacheUse, CrossHostRedirect, FetchMethod, FetchOutcome, FetchRequest, FetchedPage,
 };
+pub use resolver::NameLookup;
 pub use settings::{WebLimits, WebSettings};

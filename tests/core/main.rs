@@ -40,3 +40,8 @@ mod task_output;
 mod test_bed;
 mod tidy;
 mod tidy_layers;
+mod web_answers;
+mod web_guard;
+mod web_lifetime;
+mod web_redirects;
+mod web_server;
