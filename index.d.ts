@@ -41,6 +41,7 @@ import type {
   StandardSchema,
 } from "./lib/types/schemas";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
+import type { WebOptions } from "./lib/types/web";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
@@ -54,6 +55,7 @@ export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
 export type * from "./lib/types/schemas";
 export type * from "./lib/types/tasks";
+export type * from "./lib/types/web";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
 export type ToolsetName = "claude" | "classic" | "diagnostic";
@@ -603,6 +605,8 @@ export interface ToolRegistryOptions {
         maxOutputFileBytes?: number | undefined;
       }
     | undefined;
+  /** What web tools may reach, and how much they fetch. Default: the public internet alone. */
+  web?: WebOptions | undefined;
 }
 
 /** Options of `executeTools`, which apply to all calls of the turn. */

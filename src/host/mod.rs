@@ -15,6 +15,7 @@ mod json_text;
 mod options;
 mod own_invocation;
 mod policy_setup;
+mod web_options;
 
 pub use host_function::HostFunction;
 pub use host_registry::{HostRegistry, RegisteredTool};

@@ -12,6 +12,7 @@ use super::{
     host_handler::handlers_of,
     host_plugins::{HostPlugins, TOOLS_DIRECTORY_VARIABLE},
     policy_setup::{PolicySetup, permission_mode, policy_places},
+    web_options::WebOptions,
 };
 use crate::{
     confirm::SharedBus,
@@ -76,6 +77,8 @@ pub struct HostOptions {
     process_env: BTreeMap<String, String>,
     #[serde(default)]
     shell: ShellOptions,
+    #[serde(default)]
+    web: WebOptions,
 }
 
 /// How commands are run.
@@ -160,6 +163,7 @@ impl HostOptions {
             self.watch_plugins.unwrap_or_default(),
             roots.first(),
         );
+        let web = self.web.client(&Environment::of_host(self.process_env.clone()))?;
         let commands = self.shell.settings(self.process_env, self.env)?;
         let mut places = policy_places(self.project_path, &roots, &commands);
         // Plugin files are code that runs later.
@@ -174,7 +178,8 @@ impl HostOptions {
         let mode = permission_mode(self.permission_mode.as_deref())?;
         let engine = setup.engine(mode, places)?;
         let tasks = TaskManager::new(commands);
-        let sessions = Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks);
+        let sessions =
+            Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks).with_web(web);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         pipeline.handlers = Arc::new(handlers_of(&self.handlers, function)?);
         for hook in self.hooks {

@@ -255,6 +255,7 @@ impl Pipeline {
     /// Ends every running call, and refuses later ones.
     pub fn close(&self) {
         self.closed.cancel();
+        self.sessions.web().close();
     }
 
     /// Waits until no call runs. After [`Self::close`] that takes a moment.

@@ -45,3 +45,4 @@ mod web_guard;
 mod web_lifetime;
 mod web_redirects;
 mod web_server;
+mod web_tls;
