@@ -8,15 +8,11 @@ use super::{parameter::Parameters, template_words::TemplateWord};
 use crate::policy::command::is_runner;
 
 /// Programs that interpret any argument, or run what their arguments name.
-const RUN_THEIR_ARGUMENTS: [&str; 30] = [
-    ".",
+const RUN_THEIR_ARGUMENTS: [&str; 24] = [
     "[[",
-    "alias",
     "bind",
-    "coproc",
     "declare",
     "emacs",
-    "eval",
     "export",
     "getopts",
     "gmake",
@@ -31,8 +27,6 @@ const RUN_THEIR_ARGUMENTS: [&str; 30] = [
     "readarray",
     "readonly",
     "set",
-    "source",
-    "trap",
     "typeset",
     "unset",
     "vi",
@@ -41,10 +35,11 @@ const RUN_THEIR_ARGUMENTS: [&str; 30] = [
     "wait",
 ];
 
-/// Programs that run what they read from their input.
-const RUN_THEIR_INPUT: [&str; 14] = [
-    "at", "batch", "doas", "ed", "ex", "gdb", "mysql", "parallel", "psql", "sqlite3", "ssh", "su",
-    "sudo", "xargs",
+/// Programs that run what they read, which in a pipe may be a value, and commands of the shell that can refer to
+/// every value of the script, by `$1` and so on.
+const RUN_ANY_VALUE: [&str; 21] = [
+    ".", "alias", "at", "batch", "coproc", "doas", "ed", "eval", "ex", "gdb", "mysql", "parallel",
+    "psql", "shift", "source", "sqlite3", "ssh", "su", "sudo", "trap", "xargs",
 ];
 
 /// Programs that run another one, which is among their arguments.
@@ -210,9 +205,12 @@ pub(super) fn check_command(words: &[&TemplateWord]) -> Result<usize, String> {
         check_interpreter(interpreter, name, arguments)?;
         return Ok(0);
     }
-    // Also without a value among their arguments: in a pipe, they may read one.
-    if RUN_THEIR_INPUT.contains(&name) || is_runner(name) {
+    // Also without a value among their arguments.
+    if RUN_ANY_VALUE.contains(&name) || is_runner(name) {
         return Err(runs(name, "is given"));
+    }
+    if name == "set" && !sets_options_alone(arguments) {
+        return Err("`set` replaces the values of placeholders; use it for options only".to_owned());
     }
     if let Some(wrapper) = WRAPPERS.iter().find(|it| it.names.contains(&name)) {
         return check_wrapper(wrapper, name, words);
@@ -241,6 +239,19 @@ fn runs(name: &str, how: &str) -> String {
         "`{name}` runs or interprets what it {how}, so it may not be used with placeholders; write a script \
          file and run that file"
     )
+}
+
+/// True for `set -eu -o pipefail`, and not for `set -- a b`.
+fn sets_options_alone(arguments: &[&TemplateWord]) -> bool {
+    let mut takes_name = false;
+    arguments.iter().all(|it| {
+        let text = it.literal().unwrap_or_default();
+        let letters = text.strip_prefix(['-', '+']).unwrap_or_default();
+        let is_option = !letters.is_empty() && letters.bytes().all(|it| it.is_ascii_alphabetic());
+        let fits = is_option || (takes_name && !text.is_empty());
+        takes_name = is_option && letters.ends_with('o');
+        fits
+    })
 }
 
 fn interpreter_of(name: &str) -> Option<&'static InterpreterProgram> {

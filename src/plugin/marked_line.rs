@@ -127,12 +127,43 @@ impl MarkedLine {
             .chain(targets.iter().map(|it| &it.1))
             .fold(0, |count, word| count + word.parameters().count());
         // In a comment, a here-document or a `case`, a mark is in no word.
-        if found == self.names.len() {
-            Ok(())
-        } else {
-            Err("a placeholder is not an argument of a program; use placeholders as arguments only"
-                .to_owned())
+        if found != self.names.len() {
+            return Err(
+                "a placeholder is not an argument of a program; use placeholders as arguments only"
+                    .to_owned(),
+            );
         }
+        if self.has_placeholders() && self.refers_to_values(commands, targets) {
+            return Err(
+                "`$1`, `$@` and the like stand for the values of placeholders here, and a shell \
+                        would split them; use placeholders instead"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// True when the line may refer to positional parameters by itself. In a word whose text is known, `$1`
+    /// is quoted and means nothing to the shell.
+    fn refers_to_values(
+        &self,
+        commands: &[ReadCommand],
+        targets: &[(TextSpan, KnownWord)],
+    ) -> bool {
+        let words = commands.iter().flat_map(|it| &it.words);
+        let known = words.filter(|it| matches!(it.word, TemplateWord::Known(_))).map(|it| it.span);
+        let mut rest = self.line.clone().into_bytes();
+        for span in known.chain(targets.iter().map(|it| it.0)) {
+            if let Some(word) = rest.get_mut(span.start..span.end) {
+                word.fill(b' ');
+            }
+        }
+        let positional = |it: &u8| it.is_ascii_digit() || b"@*#".contains(it);
+        rest.windows(3).any(|it| match it {
+            [b'$', b'{', name] => positional(name) || *name == b'!',
+            [b'$', name, _] => positional(name),
+            _ => false,
+        }) || matches!(rest.as_slice(), [.., b'$', name] if positional(name))
     }
 
     /// A word as it is written.

@@ -194,6 +194,19 @@ fn templates_that_would_run_a_value_are_refused() {
         ("printf -v {{a}} x", "`printf -v`"),
         ("test -v {{a}}", "`test -v`"),
         ("unset {{a}}", "`unset` runs"),
+        ("eval 'ls $1'; x {{a}}", "`eval` runs"),
+        ("trap 'ls $1' EXIT; x {{a}}", "`trap` runs"),
+        (". ./lib.sh; x {{a}}", "`.` runs"),
+        ("shift; x {{a}}", "`shift` runs"),
+        ("set -- y; x {{a}}", "`set` replaces"),
+        ("set y; x {{a}}", "`set` replaces"),
+        ("x {{a}} $1", "`$1`"),
+        ("x {{a}}; y $@", "`$1`"),
+        ("x {{a}}; y \"${1}\" z", "`$1`"),
+        ("x {{a}}; y ${@}", "cannot be checked"),
+        ("x {{a}}; y=$*; z", "`$1`"),
+        ("x {{a}}; y \"$(z $#)\"", "`$1`"),
+        ("x {{a}} > $1", "`$1`"),
         ("let {{a}}", "`let` runs"),
     ] {
         let refused = read(template).unwrap_err();
@@ -256,6 +269,9 @@ fn programs_that_run_scripts_may_be_given_values() {
         "make build && ./run {{a}}",
         "npx prettier {{a}}",
         "jq .name {{a}}",
+        "set -eu -o pipefail; ls {{a}}",
+        "awk '{ print $1 }' {{a}} | cut -d '$1' -f 2",
+        "ls {{a}} \"$HOME\" $? $$",
     ] {
         assert!(read(template).is_ok(), "{template}: {:?}", read(template).err());
     }
