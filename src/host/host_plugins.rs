@@ -34,12 +34,12 @@ impl HostPlugins {
     /// The directory that the host names, none for an empty text, or else that of the environment, or else
     /// the user's.
     pub(super) fn new(
-        option: Option<String>,
+        option: Option<&str>,
         variable: Option<&str>,
         is_watched: bool,
         project: &Path,
     ) -> Self {
-        let named = option.as_deref().or_else(|| variable.filter(|it| !it.is_empty()));
+        let named = option.or_else(|| variable.filter(|it| !it.is_empty()));
         let directory = match named {
             None => PluginDirectory::usual(usual_directory()),
             Some("") => PluginDirectory::usual(None),

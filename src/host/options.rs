@@ -158,7 +158,7 @@ impl HostOptions {
             Some(false) => ReadBeforeWrite::NotRequired,
         };
         let plugins = HostPlugins::new(
-            self.plugin_dir,
+            self.plugin_dir.as_deref(),
             self.process_env.get(TOOLS_DIRECTORY_VARIABLE).map(String::as_str),
             self.watch_plugins.unwrap_or_default(),
             roots.first(),

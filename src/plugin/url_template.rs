@@ -186,8 +186,8 @@ fn check_host_part(name: &str, value: &str, is_port: bool) -> Result<(), ToolErr
     let fits = if is_port {
         value.parse::<u16>().is_ok_and(|it| it > 0) && value.bytes().all(|it| it.is_ascii_digit())
     } else {
-        let is_part = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'.');
-        !value.is_empty() && value.len() <= 253 && value.bytes().all(is_part)
+        let is_name = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'.');
+        !value.is_empty() && value.len() <= 253 && value.bytes().all(is_name)
     };
     if fits {
         return Ok(());
