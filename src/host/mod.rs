@@ -8,6 +8,7 @@ mod handler_answer;
 mod hook_spec;
 mod host_function;
 mod host_handler;
+mod host_plugins;
 mod host_registry;
 mod host_store;
 mod host_tool;

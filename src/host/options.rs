@@ -10,6 +10,7 @@ use super::{
     HostFunction,
     hook_spec::HookSpec,
     host_handler::handlers_of,
+    host_plugins::{HostPlugins, TOOLS_DIRECTORY_VARIABLE},
     policy_setup::{PolicySetup, permission_mode, policy_places},
     search_options::{SearchServiceOptions, search_setup},
     store_options::{StoreKind, StoreOptions},
@@ -66,6 +67,11 @@ pub struct HostOptions {
     /// Empty for none.
     #[serde(default)]
     user_policy_file: Option<String>,
+    /// Empty for none.
+    #[serde(default)]
+    plugin_dir: Option<String>,
+    #[serde(default)]
+    watch_plugins: Option<bool>,
     #[serde(default)]
     read_before_write: Option<bool>,
     /// The numbers of the functions in the option `handlers`.
@@ -152,6 +158,7 @@ pub(super) struct Assembled {
     pub(super) identity: ServerIdentity,
     pub(super) structured_content: StructuredContent,
     pub(super) setup: PolicySetup,
+    pub(super) plugins: HostPlugins,
 }
 
 impl HostOptions {
@@ -169,12 +176,20 @@ impl HostOptions {
         };
         let environment = Environment::of_host(self.process_env.clone());
         let store = self.store.build(self.store_kind, &environment, function)?;
+        let plugins = HostPlugins::new(
+            self.plugin_dir.as_deref(),
+            self.process_env.get(TOOLS_DIRECTORY_VARIABLE).map(String::as_str),
+            self.watch_plugins.unwrap_or_default(),
+            roots.first(),
+        );
         let web = self.web.settings(&environment)?;
         let search = search_setup(self.search, &environment, &web)?;
         let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
         let mut places = policy_places(self.project_path, &roots, &commands);
         places.protected = store.files;
+        // Plugin files are code that runs later.
+        places.protected.extend(plugins.protected_places());
         let mut setup = PolicySetup::new(
             self.policy,
             self.allowed_tools,
@@ -224,7 +239,7 @@ impl HostOptions {
         } else {
             StructuredContent::LeftOut
         };
-        Ok(Assembled { pipeline, identity, structured_content, setup })
+        Ok(Assembled { pipeline, identity, structured_content, setup, plugins })
     }
 }
 

@@ -394,7 +394,7 @@ fn ask<T>(
 const fn origin_of(entry: &Entry) -> Origin {
     match entry.source {
         ToolSource::Builtin(_) => Origin::Builtin,
-        ToolSource::Host => Origin::Host,
+        ToolSource::Host | ToolSource::Plugin { .. } => Origin::Host,
         ToolSource::Mcp { .. } => Origin::Mcp,
     }
 }

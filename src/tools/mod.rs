@@ -34,6 +34,7 @@ pub(crate) use failures::FailedState;
 
 use std::{str::FromStr, sync::Arc};
 
+pub(crate) use commands::{FixedCommand, run_fixed};
 use set_names::SetNames;
 pub(crate) use team_mail::add_unread_mail;
 
