@@ -47,11 +47,18 @@ describe("seed properties of web tools", () => {
   test("Property 30: a selector gives what it matches and nothing else", async () => {
     const registry = registryHere();
     const pageOf = await pages();
-    const part = fc.record({ text: line, chosen: fc.boolean(), tag: fc.constantFrom("p", "div", "h2") });
+    const part = fc.record({
+      text: line,
+      chosen: fc.boolean(),
+      tag: fc.constantFrom("p", "div", "h2"),
+    });
     await fc.assert(
       fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 8 }), async (parts) => {
         const body = parts
-          .map(({ text, chosen, tag }) => `<${tag} class="${chosen ? "x y" : "y"}">${escaped(text)}</${tag}>`)
+          .map(
+            ({ text, chosen, tag }) =>
+              `<${tag} class="${chosen ? "x y" : "y"}">${escaped(text)}</${tag}>`,
+          )
           .join("");
         const input = { url: pageOf(body), selector: ".x" };
         const { llmContent } = await registry.createInvocation("web_fetch", input).execute();

@@ -21,7 +21,10 @@ const FOUND = [
 const services = {
   searxng: {
     path: "/search",
-    answer: { query: "q", results: FOUND.map(({ url, title, text }) => ({ url, title, content: text })) },
+    answer: {
+      query: "q",
+      results: FOUND.map(({ url, title, text }) => ({ url, title, content: text })),
+    },
   },
   brave: {
     path: "/res/v1/web/search",
@@ -99,9 +102,14 @@ describe("web search", () => {
       { url: "https://a.b/1", title: "One", snippet: "first" },
       { url: "https://c.d/2" },
     ]);
-    const registry = registryHere({ handlers: { search }, search: { provider: "brave", apiKey: KEY } });
+    const registry = registryHere({
+      handlers: { search },
+      search: { provider: "brave", apiKey: KEY },
+    });
     const result = await registry.call("WebSearch", { query: "words", blocked_domains: ["x.y"] });
-    expect(texts(result)).toEqual(["1. One\n   https://a.b/1\n   first\n\n2. c.d\n   https://c.d/2"]);
+    expect(texts(result)).toEqual([
+      "1. One\n   https://a.b/1\n   first\n\n2. c.d\n   https://c.d/2",
+    ]);
     expect(search).toHaveBeenCalledExactlyOnceWith(
       { query: "words", numResults: 10, allowedDomains: [], blockedDomains: ["x.y"] },
       expect.objectContaining({ signal: expect.any(AbortSignal) as AbortSignal }),
@@ -109,11 +117,19 @@ describe("web search", () => {
   });
 
   test("reports what the host's function throws, or answers in another form", async () => {
-    const answers = [() => Promise.reject(new Error("no luck")), () => "text", () => [{ title: "x" }]];
+    const answers = [
+      () => Promise.reject(new Error("no luck")),
+      () => "text",
+      () => [{ title: "x" }],
+    ];
     for (const search of answers) {
-      const result = await registryHere({ handlers: { search } }).call("web_search", { query: "x" });
+      const result = await registryHere({ handlers: { search } }).call("web_search", {
+        query: "x",
+      });
       expect(result.error?.type).toBe("SearchError");
-      expect(result.error?.message).toMatch(/no luck|`handlers\.search` gave an answer of another form/);
+      expect(result.error?.message).toMatch(
+        /no luck|`handlers\.search` gave an answer of another form/,
+      );
     }
   });
 
@@ -130,7 +146,9 @@ describe("web search", () => {
     vi.stubEnv("SEARXNG_URL", server.origin);
     try {
       const result = await registryHere().call("web_search", { query: "x", numResults: 1 });
-      expect(texts(result)).toEqual(["1. napi & more\n   https://docs.rs/napi\n   Node-API in Rust"]);
+      expect(texts(result)).toEqual([
+        "1. napi & more\n   https://docs.rs/napi\n   Node-API in Rust",
+      ]);
     } finally {
       vi.unstubAllEnvs();
     }
@@ -165,13 +183,48 @@ describe("web search", () => {
       { status: 429, headers: { "retry-after": "7" }, body: KEY },
       /^Brave Search allows no more searches for now \(HTTP 429\); try again in 7 s$/,
     ],
-    ["a used-up plan", "tavily", jsonAnswer({ detail: KEY }, 432), /^Tavily allows no more searches for now/],
-    ["a wrong key", "tavily", jsonAnswer({ detail: KEY }, 401), /^Tavily refused the search with HTTP 401; its key is not valid$/],
-    ["JSON switched off", "searxng", { status: 403, body: KEY }, /HTTP 403; its settings have to list `json` under `search\.formats`$/],
-    ["a page", "searxng", `<p>${KEY}`, /^SearXNG gave an answer without readable results: it is `text\/html`, not JSON$/],
-    ["half an answer", "brave", { body: '{"type": "search", "web": {"resu' }, /without readable results: it is no JSON \(line 1, column \d+\)$/],
-    ["another form", "tavily", jsonAnswer({ results: [{ link: KEY }] }), /without readable results: it has another form/],
-    ["an error of its own", "searxng", { status: 500, body: KEY }, /^SearXNG refused the search with HTTP 500$/],
+    [
+      "a used-up plan",
+      "tavily",
+      jsonAnswer({ detail: KEY }, 432),
+      /^Tavily allows no more searches for now/,
+    ],
+    [
+      "a wrong key",
+      "tavily",
+      jsonAnswer({ detail: KEY }, 401),
+      /^Tavily refused the search with HTTP 401; its key is not valid$/,
+    ],
+    [
+      "JSON switched off",
+      "searxng",
+      { status: 403, body: KEY },
+      /HTTP 403; its settings have to list `json` under `search\.formats`$/,
+    ],
+    [
+      "a page",
+      "searxng",
+      `<p>${KEY}`,
+      /^SearXNG gave an answer without readable results: it is `text\/html`, not JSON$/,
+    ],
+    [
+      "half an answer",
+      "brave",
+      { body: '{"type": "search", "web": {"resu' },
+      /without readable results: it is no JSON \(line 1, column \d+\)$/,
+    ],
+    [
+      "another form",
+      "tavily",
+      jsonAnswer({ results: [{ link: KEY }] }),
+      /without readable results: it has another form/,
+    ],
+    [
+      "an error of its own",
+      "searxng",
+      { status: 500, body: KEY },
+      /^SearXNG refused the search with HTTP 500$/,
+    ],
     [
       "a redirect to another host",
       "tavily",
@@ -222,7 +275,10 @@ describe("web search", () => {
     } catch (error) {
       thrown = error;
     }
-    expect(thrown).toMatchObject({ type: "InvalidOptions", message: expect.stringMatching(message) as string });
+    expect(thrown).toMatchObject({
+      type: "InvalidOptions",
+      message: expect.stringMatching(message) as string,
+    });
     expect(String(thrown)).not.toContain(KEY);
   });
 });
