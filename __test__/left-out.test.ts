@@ -34,8 +34,11 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   settings: undefined,
   handlers: undefined,
   trustProject: undefined,
+  pluginDir: undefined,
+  watchPlugins: undefined,
   readBeforeWrite: undefined,
   messageBus: undefined,
+  handlers: undefined,
   hooks: undefined,
   limits: undefined,
   env: undefined,
@@ -45,6 +48,9 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
 const LIMITS: LeftOut<NonNullable<ToolRegistryOptions["limits"]>> = {
   confirmationTimeoutMs: undefined,
   callTimeoutMs: undefined,
+  maxAgentDepth: undefined,
+  maxAgents: undefined,
+  agentTimeoutMs: undefined,
   maxResultBytes: undefined,
 };
 const SHELL: LeftOut<NonNullable<ToolRegistryOptions["shell"]>> = {

@@ -15,6 +15,7 @@ const SUITES = {
   results: async () => (await import("./results.mjs")).results,
   edit: async () => (await import("./edit.mjs")).edit,
   bash: async () => (await import("./bash.mjs")).bash,
+  plugins: async () => (await import("./plugins.mjs")).plugins,
   state: async () => (await import("./state.mjs")).state,
 };
 
