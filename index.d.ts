@@ -43,7 +43,7 @@ import type { Grant, RegistryConfig, SettingSpec, StateEvents, TodoItem } from "
 import type { FileStoreOptions, KeyValueStore } from "./lib/types/stores";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
 import type { TeamMessageIterator } from "./lib/types/teams";
-import type { WebOptions } from "./lib/types/web";
+import type { SearchOptions, WebOptions } from "./lib/types/web";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
@@ -601,6 +601,11 @@ export interface ToolRegistryOptions {
     | undefined;
   /** What web tools may reach, and how much they fetch. Default: the public internet alone. */
   web?: WebOptions | undefined;
+  /**
+   * The service that web search uses. Default: the one that `SEARXNG_URL`, `BRAVE_API_KEY` or
+   * `TAVILY_API_KEY` of the environment names, in this order. `handlers.search` is used before any.
+   */
+  search?: SearchOptions | undefined;
 }
 
 /** Options of `executeTools`, which apply to all calls of the turn. */

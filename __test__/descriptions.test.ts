@@ -145,13 +145,16 @@ test("tools have the display names of the design they come from", () => {
   const registry = registryOf("claude", "classic");
   const names = registry.listTools().map((it) => [it.name, it.title]);
   expect(Object.fromEntries(names)).toEqual({
+    AskUserQuestion: "Ask the User",
     Bash: "Execute Shell Command",
     Config: "Read or Change Settings",
     Edit: "Edit File",
     Glob: "Find Files by Pattern",
     Grep: "Search File Contents",
+    ListMcpResources: "List MCP Resources",
     NotebookEdit: "Edit Notebook",
     Read: "Read File",
+    ReadMcpResource: "Read MCP Resource",
     TaskOutput: "Read Task Output",
     TaskStop: "Stop Task",
     TodoWrite: "Update Todos",

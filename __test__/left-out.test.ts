@@ -36,6 +36,7 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   trustProject: undefined,
   readBeforeWrite: undefined,
   messageBus: undefined,
+  handlers: undefined,
   hooks: undefined,
   limits: undefined,
   env: undefined,
@@ -45,6 +46,9 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
 const LIMITS: LeftOut<NonNullable<ToolRegistryOptions["limits"]>> = {
   confirmationTimeoutMs: undefined,
   callTimeoutMs: undefined,
+  maxAgentDepth: undefined,
+  maxAgents: undefined,
+  agentTimeoutMs: undefined,
   maxResultBytes: undefined,
 };
 const SHELL: LeftOut<NonNullable<ToolRegistryOptions["shell"]>> = {

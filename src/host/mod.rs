@@ -16,6 +16,7 @@ mod options;
 mod own_invocation;
 mod policy_setup;
 mod registry_state;
+mod search_options;
 mod store_options;
 mod web_options;
 

@@ -11,6 +11,7 @@ use super::{
     hook_spec::HookSpec,
     host_handler::handlers_of,
     policy_setup::{PolicySetup, permission_mode, policy_places},
+    search_options::{SearchServiceOptions, search_setup},
     store_options::{StoreKind, StoreOptions},
     web_options::WebOptions,
 };
@@ -19,6 +20,7 @@ use crate::{
     definition::StructuredContent,
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
+    net::WebClient,
     pipeline::{Limits, Pipeline, RememberGrants},
     process::{OnTimeout, ProcessSettings, TaskManager, find_supervisor, supervisor_at},
     registry::ToolSource,
@@ -86,6 +88,8 @@ pub struct HostOptions {
     shell: ShellOptions,
     #[serde(default)]
     web: WebOptions,
+    #[serde(default)]
+    search: Option<SearchServiceOptions>,
 }
 
 /// How commands are run.
@@ -165,7 +169,8 @@ impl HostOptions {
         };
         let environment = Environment::of_host(self.process_env.clone());
         let store = self.store.build(self.store_kind, &environment, function)?;
-        let web = self.web.client(&environment)?;
+        let web = self.web.settings(&environment)?;
+        let search = search_setup(self.search, &environment, &web)?;
         let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
         let mut places = policy_places(self.project_path, &roots, &commands);
@@ -187,7 +192,8 @@ impl HostOptions {
             .with(read_before_write)
             .with_tasks(tasks)
             .with_store(store.store)
-            .with_web(web)
+            .with_web(WebClient::new(web))
+            .with_search(search)
             .with_agent_limits(self.limits.of_agents())
             .with_project(self.project_id.as_deref().map(project_of).transpose()?, known_settings);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);

@@ -13,9 +13,9 @@ mod commands;
 mod diagnostic;
 mod editing;
 mod failures;
+mod fetching;
 mod git_asking;
 mod mcp_resources;
-mod planned;
 mod project;
 mod questions;
 mod reading;
@@ -27,6 +27,7 @@ mod task_stopping;
 mod team_agents;
 mod team_mail;
 mod team_sending;
+mod web_searching;
 mod writing;
 
 pub(crate) use failures::FailedState;
@@ -120,10 +121,10 @@ impl ToolSet {
     }
 }
 
-/// Every tool that policy rules can name: the tools of all sets, and those that are planned.
+/// Every tool that policy rules can name: the tools of all sets.
 pub fn catalogue() -> ToolCatalogue {
     let here = ToolSet::ALL.iter().flat_map(|set| set.table()).map(|it| it.known);
-    ToolCatalogue::new(planned::TOOLS.iter().copied().chain(here))
+    ToolCatalogue::new(here)
 }
 
 impl FromStr for ToolSet {

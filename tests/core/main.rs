@@ -47,6 +47,7 @@ mod store_damage;
 mod store_processes;
 #[cfg(target_os = "linux")]
 mod task_output;
+mod teams;
 mod test_bed;
 mod tidy;
 mod tidy_layers;
