@@ -51,12 +51,14 @@ impl RememberGrants {
 }
 
 impl Pipeline {
-    /// Reads the grants of the store, which apply from then on.
+    /// Reads the grants of the store, which apply from then on. Whoever asks hears of a failure, so the next
+    /// call does not try it again.
     pub async fn load_grants(&self) -> Result<Vec<KeptGrant>, StateError> {
-        let grants = self.stored_grants().list(self.remember_grants.scopes()).await?;
+        let loaded = self.stored_grants().list(self.remember_grants.scopes()).await;
+        self.grants_loaded.set(()).ok();
+        let grants = loaded?;
         let rules: Vec<String> = grants.iter().map(|it| it.rule.clone()).collect();
         self.policy.set_kept(&rules);
-        self.grants_loaded.set(()).ok();
         Ok(grants)
     }
 
