@@ -39,8 +39,11 @@ import type {
   SimpleSchema,
   StandardSchema,
 } from "./lib/types/schemas";
+import type { Grant, RegistryConfig, SettingSpec, StateEvents, TodoItem } from "./lib/types/state";
+import type { FileStoreOptions, KeyValueStore } from "./lib/types/stores";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
 import type { TeamMessageIterator } from "./lib/types/teams";
+import type { WebOptions } from "./lib/types/web";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
@@ -53,11 +56,14 @@ export type * from "./lib/types/policy";
 export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
 export type * from "./lib/types/schemas";
+export type * from "./lib/types/state";
+export type * from "./lib/types/stores";
 export type * from "./lib/types/tasks";
 export type * from "./lib/types/teams";
+export type * from "./lib/types/web";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
-export type ToolsetName = "claude" | "classic" | "diagnostic";
+export type ToolsetName = "claude" | "classic" | "project" | "diagnostic";
 
 /** The cause of a failure. These names are stable, so programs can branch on them. */
 export type ErrorType =
@@ -93,6 +99,7 @@ export type ErrorType =
   | "ShellTimeoutError"
   | "ShellExecutionError"
   | "TaskNotFoundError"
+  | "GitError"
   | "AgentError"
   | "PlanModeError"
   | "HttpError"
@@ -100,6 +107,8 @@ export type ErrorType =
   | "SearchError"
   | "MemoryError"
   | "TodoError"
+  | "ConfigError"
+  | "StoreError"
   | "TeamError";
 
 /**
@@ -503,6 +512,21 @@ export interface ToolRegistryOptions {
    * see it either. The same tool in other sets is denied.
    */
   disallowedTools?: readonly string[] | undefined;
+  /**
+   * How long a person's "always allow" holds: for the session (the default), or from now on in this project
+   * or in all projects, kept in the store. Rules that name a file of the project are kept for the project in
+   * any case. What is kept never beats a deny or ask rule. If the store fails, a process warning says so,
+   * and the answer holds for the session. See `grants` and `forgetGrant`.
+   */
+  rememberGrants?: "session" | "project" | "user" | undefined;
+  /**
+   * An id under which the store keeps what belongs to the project: 1 to 64 letters, digits, `.`, `_` or `-`.
+   * Default: one made from `projectPath`. Set it if the project has different paths on different machines
+   * that share a store.
+   */
+  projectId?: string | undefined;
+  /** Settings that the tool `Config` knows, with their types, beside `language`, `model`, `theme` and `verbose`. */
+  settings?: Readonly<Record<string, SettingSpec>> | undefined;
   /** Whether to read rules from `.toolwright/policy.json` of the project. Default: `false`. */
   trustProject?: boolean | undefined;
   /** The file with the user's own rules; `false` for none. Default: `~/.config/toolwright/policy.json`. */
@@ -516,6 +540,11 @@ export interface ToolRegistryOptions {
   messageBus?: MessageBus | undefined;
   /** Functions that built-in tools need from the host, such as one that asks the user. */
   handlers?: HostHandlers | undefined;
+  /**
+   * Where tools such as `memory` keep values that last: in a file (the default), in memory as long as the
+   * registry, or in a store of the host, which a fleet of machines can share.
+   */
+  store?: FileStoreOptions | "memory" | KeyValueStore | undefined;
   /** Functions and commands that run before and after calls, in the form of the Claude Agent SDK. */
   hooks?: Hooks | undefined;
   /** Limits on time and size of calls. */
@@ -570,6 +599,8 @@ export interface ToolRegistryOptions {
         maxOutputFileBytes?: number | undefined;
       }
     | undefined;
+  /** What web tools may reach, and how much they fetch. Default: the public internet alone. */
+  web?: WebOptions | undefined;
 }
 
 /** Options of `executeTools`, which apply to all calls of the turn. */
@@ -637,9 +668,13 @@ export declare class ToolRegistry {
   /** Where confirmation requests go. Listen to its event `request` to answer them. */
   readonly messageBus: MessageBus;
 
+  /** The settings that the tool `Config` reads and changes. */
+  readonly config: RegistryConfig;
+
   /**
    * Reports how many tools there are, and in `errors` the rules of the policy that name no tool. Call it
-   * after registering the host's own tools. Built-in tools work without it.
+   * after registering the host's own tools. Built-in tools work without it. With `rememberGrants`, it reads
+   * what is kept; the first call would do that too, but `explain` and `isAllowed` do not wait for the store.
    */
   initialize(): Promise<ToolRegistrationResult>;
 
@@ -779,13 +814,39 @@ export declare class ToolRegistry {
   tasks(): TaskInfo[];
   /** Calls a function once for every task event. This keeps neither the process nor the registry alive. */
   on(event: "task", listener: (event: TaskEvent) => void, options?: TaskEventOptions): this;
+  /**
+   * Calls a function for every change from now on: of a session's todos (`todos`), of a setting (`config`), or
+   * when an "always allow" was kept (`grant`). Changes by other registries are not reported.
+   */
+  on<Name extends keyof StateEvents>(
+    event: Name,
+    listener: (event: StateEvents[Name]) => void,
+  ): this;
   /** Removes a listener that `on` added. */
   off(event: "task", listener: (event: TaskEvent) => void): this;
+  off<Name extends keyof StateEvents>(
+    event: Name,
+    listener: (event: StateEvents[Name]) => void,
+  ): this;
   /**
    * An async iterator over the task events, which ends when the registry is closed. If it falls 16,384
    * events behind, it returns those and then throws an error that says which events it missed.
    */
   taskEvents(options?: TaskEventOptions): TaskEventIterator;
+
+  /**
+   * The todo list of a session, as its model last wrote it with `TodoWrite`. Lists of sessions whose
+   * `sessionId` the host chose are kept in the store, so that a resumed conversation has its list. Without a
+   * `sessionId`, and for an MCP client, the list ends with the registry.
+   */
+  todos(options?: Pick<CallOptions, "sessionId">): Promise<TodoItem[]>;
+  /** What people always allow: what is kept, which is read again here, and what holds for sessions. */
+  grants(): Promise<Grant[]>;
+  /**
+   * Takes back what a person always allowed: the rule is deleted from the store and from every session of
+   * this registry. Resolves with `false` if nobody had granted it.
+   */
+  forgetGrant(rule: string): Promise<boolean>;
 
   /**
    * An async iterator over the messages that members of its team send to a session. It ends when the session

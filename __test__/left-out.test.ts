@@ -24,9 +24,15 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   instructions: undefined,
   structuredContent: undefined,
   policy: undefined,
+  handlers: undefined,
+  store: undefined,
   permissionMode: undefined,
   allowedTools: undefined,
   disallowedTools: undefined,
+  rememberGrants: undefined,
+  projectId: undefined,
+  settings: undefined,
+  handlers: undefined,
   trustProject: undefined,
   readBeforeWrite: undefined,
   messageBus: undefined,
@@ -34,6 +40,7 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   limits: undefined,
   env: undefined,
   shell: undefined,
+  web: undefined,
 };
 const LIMITS: LeftOut<NonNullable<ToolRegistryOptions["limits"]>> = {
   confirmationTimeoutMs: undefined,
@@ -48,6 +55,12 @@ const SHELL: LeftOut<NonNullable<ToolRegistryOptions["shell"]>> = {
   graceMs: undefined,
   idleTimeoutMs: undefined,
   maxOutputFileBytes: undefined,
+};
+const WEB: LeftOut<NonNullable<ToolRegistryOptions["web"]>> = {
+  allow: undefined,
+  timeoutMs: undefined,
+  maxBytes: undefined,
+  userAgent: undefined,
 };
 const CALL: LeftOut<CallOptions> = {
   toolUseId: undefined,
@@ -100,7 +113,7 @@ const POLICY: PolicyConfig = {
 };
 
 test("options of registries and calls may be undefined, each and all", async () => {
-  const nested = { limits: LIMITS, shell: SHELL, hooks: HOOKS, policy: POLICY };
+  const nested = { limits: LIMITS, shell: SHELL, web: WEB, hooks: HOOKS, policy: POLICY };
   const unset = { env: { NOT_SET: undefined } };
   for (const options of [OPTIONS, nested, unset]) {
     await using registry = new ToolRegistry({

@@ -51,10 +51,12 @@ function hasConfig(registry) {
 }
 
 function readSettings(options) {
-  const { agents = {}, models = {}, query, sdkOptions = {} } = optionsOf(
-    options,
-    "agentSdkSpawner",
-  );
+  const {
+    agents = {},
+    models = {},
+    query,
+    sdkOptions = {},
+  } = optionsOf(options, "agentSdkSpawner");
   if (query !== undefined && typeof query !== "function") {
     throw wrong(`\`query\` must be the function of the SDK, got ${shown(query)}`);
   }
@@ -65,7 +67,9 @@ function readSettings(options) {
   }
   const decided = DECIDED.filter((name) => sdkOptions[name] !== undefined);
   if (decided.length > 0) {
-    throw wrong(`\`sdkOptions\` cannot have ${decided.map((it) => `\`${it}\``).join(", ")}: they are set for each agent, so that all it does passes the registry`);
+    throw wrong(
+      `\`sdkOptions\` cannot have ${decided.map((it) => `\`${it}\``).join(", ")}: they are set for each agent, so that all it does passes the registry`,
+    );
   }
   return { agents, models, query, sdkOptions };
 }
@@ -186,9 +190,13 @@ async function loadSdk() {
   try {
     return await import(SDK);
   } catch (cause) {
-    const error = new ToolError("AgentError", "no agent can be started here; do the work yourself", {
-      cause,
-    });
+    const error = new ToolError(
+      "AgentError",
+      "no agent can be started here; do the work yourself",
+      {
+        cause,
+      },
+    );
     error.details = {
       reason: `no \`handlers.spawnAgent\` was given, and \`${SDK}\` cannot be loaded: ${wordsOf(cause)}`,
       howToAllow: `a host can allow it by the function \`handlers.spawnAgent\`, or by installing \`${SDK}\`, which is then used`,

@@ -23,6 +23,9 @@ const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
 const { encodePolicy } = require("./policy-engine.js");
 const { RegistryCalls } = require("./registry-calls.js");
 const { encodeOptions, encodeSpec, factsOf } = require("./registry-json.js");
+const { RegistryState } = require("./registry-state.js");
+const { STATE_EVENTS } = require("./state-events.js");
+const { readStore } = require("./store-option.js");
 const { TaskEvents } = require("./task-events.js");
 const { TeamMessages } = require("./team-messages.js");
 const { ToolObjects } = require("./tool-objects.js");
@@ -46,6 +49,7 @@ class ToolRegistry {
   #calls;
   #instances;
   #taskEvents;
+  #state;
   #teamMessages;
   #closing;
 
@@ -65,7 +69,7 @@ class ToolRegistry {
     if (options === null || typeof options !== "object") {
       throw new ToolError("InvalidOptions", `options must be an object, got ${shown(options)}`);
     }
-    const { handlers, hooks, messageBus = new MessageBus(), ...plain } = options;
+    const { handlers, hooks, messageBus = new MessageBus(), store, ...plain } = options;
     if (!isBus(messageBus)) {
       throw new ToolError(
         "InvalidOptions",
@@ -78,6 +82,8 @@ class ToolRegistry {
       ...plain,
       handlers: readHandlers(handlers, this.#functions, this),
       hooks: readHooks(hooks, this.#functions),
+      storeKind: undefined,
+      ...readStore(store, this.#functions),
       toolsets: plain.toolsets ?? [],
       projectPath: plain.projectPath ?? process.cwd(),
       serverName: plain.serverName ?? "toolwright",
@@ -105,11 +111,18 @@ class ToolRegistry {
       bus: messageBus,
     });
     this.#taskEvents = new TaskEvents(this.#native);
+    this.#state = new RegistryState(this, this.#native);
+    this.config = this.#state.config;
+    // Without a listener nobody would hear that a grant could not be kept.
+    if (["project", "user"].includes(plain.rememberGrants)) this.#state.events.listen();
     this.#teamMessages = new TeamMessages(this.#native);
-    this.#instances = new McpInstances((sessionId) => (send) => this.#native.openMcpLine(send, sessionId));
+    this.#instances = new McpInstances(
+      (sessionId) => (send) => this.#native.openMcpLine(send, sessionId),
+    );
   }
 
   async initialize() {
+    await this.#state.loadGrants();
     const errors = JSON.parse(this.#native.unknownTools()).map(({ rule, message }) => ({
       source: `${rule.place} of the policy (${rule.layer})`,
       toolName: rule.text,
@@ -313,13 +326,27 @@ class ToolRegistry {
   }
 
   on(name, listener, options) {
-    this.#taskEvents.add(checkedEvent(name), listener, options);
+    this.#eventsOf(name).add(name, listener, options);
     return this;
   }
 
   off(name, listener) {
-    this.#taskEvents.remove(checkedEvent(name), listener);
+    this.#eventsOf(name).remove(name, listener);
     return this;
+  }
+
+  async todos(options) {
+    const { sessionId } = optionsOf(options, "todos");
+    factsOf({ sessionId });
+    return this.#state.todos(sessionId);
+  }
+
+  async grants() {
+    return this.#state.grants();
+  }
+
+  async forgetGrant(rule) {
+    return this.#state.forgetGrant(rule);
   }
 
   taskEvents(options) {
@@ -350,6 +377,7 @@ class ToolRegistry {
     this.#native.release();
     this.#functions.close();
     this.#taskEvents.close();
+    this.#state.close();
     leaveBus(this.#bus);
   }
 
@@ -359,6 +387,13 @@ class ToolRegistry {
     const { id, name } = unwrap(this.#native.register(specJson, number));
     this.#objects.replace(name, id, object);
     return name;
+  }
+
+  #eventsOf(name) {
+    if (name === "task") return this.#taskEvents;
+    if (STATE_EVENTS.includes(name)) return this.#state.events;
+    const known = ["task", ...STATE_EVENTS].map((it) => `\`"${it}"\``).join(", ");
+    throw new ToolError("InvalidOptions", `the events are ${known}, got ${shown(name)}`);
   }
 
   /** The given bus, if it is one and not the registry's own. Anything else counts as not given. */
@@ -408,11 +443,6 @@ if (Symbol.asyncDispose) {
 function createToolRegistry(options) {
   const given = optionsOf(options, "createToolRegistry");
   return new ToolRegistry({ ...given, toolsets: given.toolsets ?? ["claude"] });
-}
-
-function checkedEvent(name) {
-  if (name === "task") return name;
-  throw new ToolError("InvalidOptions", `the only event is \`"task"\`, got ${shown(name)}`);
 }
 
 module.exports = {

@@ -137,6 +137,20 @@ export declare class NativeRegistry {
   close(): Promise<void>
   /** Lets go of every function of the host, once every call has ended: none is called after that. */
   release(): void
+  /** Hands every event of todos, settings and grants to a listener, from now on. */
+  onStateEvent(listener: (event: string) => void): void
+  /** The todos of a conversation; promises `{ todos }` as JSON. */
+  todos(sessionId?: string | undefined | null): Promise<string>
+  /** The value of a setting; promises `{ value }` as JSON, without a value where it has none. */
+  setting(name: string): Promise<string>
+  /** Sets a setting to a value in JSON, or removes its value with `null`. */
+  setSetting(name: string, value: string): Promise<string>
+  /** Every setting that is known or was set; promises `{ settings }` as JSON. */
+  settings(): Promise<string>
+  /** What people always allow; promises `{ grants }` as JSON. */
+  grants(): Promise<string>
+  /** Takes a grant back; promises `{ forgotten }` as JSON. */
+  forgetGrant(rule: string): Promise<string>
   /** Starts to read the messages to a session. */
   readMessages(sessionId: string): TeamReader
 }

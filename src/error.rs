@@ -96,6 +96,8 @@ error_kinds! {
     ShellExecution => "ShellExecutionError",
     /// No task has the id, or the task is no longer kept.
     TaskNotFound => "TaskNotFoundError",
+    /// Git refused, or there is no repository.
+    Git => "GitError",
     /// An agent could not be started, or failed.
     Agent => "AgentError",
     /// Plan mode cannot be left, because the session is not in it or does not decide about it.
@@ -110,6 +112,10 @@ error_kinds! {
     Memory => "MemoryError",
     /// The todo list could not be read or written.
     Todo => "TodoError",
+    /// A setting could not be read or changed.
+    Config => "ConfigError",
+    /// The store of the registry could not be used.
+    Store => "StoreError",
     /// A team could not be made, written to or ended.
     Team => "TeamError",
 }

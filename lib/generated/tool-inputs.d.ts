@@ -30,35 +30,6 @@ export interface AgentInput {
 }
 
 /**
- * Input of `AskUserQuestion`. Asks the user up to four questions and waits for the answers. Use it when the work depends on a choice that only the user can make; decide small things by yourself.
- *
- * - Each question has 2 to 4 options. The user can always type another answer, so offer none for that.
- * - If you would recommend an option, put it first and say so in its label.
- * - With `multiSelect`, several options can be chosen.
- * - The answer has one line for each question: the question, an arrow, and what was chosen or typed.
- */
-export interface AskUserQuestionInput {
-  /** The questions. */
-  questions: Array<{
-    /** The whole question. */
-    question: string;
-    /** The question in a word or two, as a label. */
-    header: string;
-    /** The answers to choose from, without one for anything else: the user can always type another. */
-    options: Array<{
-      /** The answer in a few words. */
-      label: string;
-      /** What choosing it means. */
-      description: string;
-    }>;
-    /** Whether several may be chosen. */
-    multiSelect?: boolean | undefined;
-  }>;
-  /** Answers that are known already, by the text of the question. These questions are not asked. */
-  answers?: Record<string, string> | undefined;
-}
-
-/**
  * Input of `Bash`. Runs a command in bash and answers with its output (stdout and stderr, interleaved) and its exit code.
  *
  * - The working directory carries over to the next call while it stays inside the workspace; variables and functions do not. Variables that look like secrets are not set.
@@ -178,12 +149,6 @@ export interface GrepInput {
   offset?: number | undefined;
 }
 
-/** Input of `ListMcpResources`. Lists the resources of connected MCP servers, of all of them or of one: URI, name, type and what each is about. Read one with ReadMcpResource. */
-export interface ListMcpResourcesInput {
-  /** The name of a server. Default: all servers. */
-  server?: string | undefined;
-}
-
 /**
  * Input of `NotebookEdit`. Changes one cell of a Jupyter notebook (.ipynb) and leaves the rest as it is.
  *
@@ -225,37 +190,6 @@ export interface ReadInput {
   pages?: string | undefined;
 }
 
-/** Input of `ReadMcpResource`. Reads a resource of an MCP server by its URI. Texts and images are shown; of other content only type and size. ListMcpResources says which resources there are. */
-export interface ReadMcpResourceInput {
-  /** The name of the server. */
-  server: string;
-  /** The URI of the resource. */
-  uri: string;
-}
-
-/**
- * Input of `SendMessage`. Writes to other agents of your team. What you say in your own answer does not reach them.
- *
- * - `type` message: to one `recipient`, by name. The lead is `team-lead`.
- * - broadcast: to every other member. Use it only for what concerns all.
- * - shutdown_request (lead only): asks `recipient` to end. It answers with shutdown_response, naming `request_id`, and `approve` true to end or false with a reason in `content`.
- * - Messages from one member to another arrive in the order they were sent. A full mailbox is an error, and nothing is sent.
- */
-export interface SendMessageInput {
-  /** What to send. `message`: A text to one member. `broadcast`: A text to every other member. `shutdown_request`: Asks a member to end. `shutdown_response`: Answers such a request. */
-  type: "message" | "broadcast" | "shutdown_request" | "shutdown_response";
-  /** The name of the member; needed unless for a broadcast or a `shutdown_response`. */
-  recipient?: string | undefined;
-  /** The text; of a shutdown request or its answer, the reason. */
-  content?: string | undefined;
-  /** The text in a few words, for people. */
-  summary?: string | undefined;
-  /** The id of the shutdown request that is answered. */
-  request_id?: string | undefined;
-  /** Whether you end, in a `shutdown_response`. */
-  approve?: boolean | undefined;
-}
-
 /** Input of `TaskOutput`. Reads what a background task has printed, and whether it runs or how it ended. Waits for its end, at most `timeout`, unless `block` is false. Each call continues where the last one stopped. */
 export interface TaskOutputInput {
   /** The id from the answer that started the task. */
@@ -273,25 +207,6 @@ export interface TaskStopInput {
   /** The id from the answer that started the task. */
   task_id: string;
 }
-
-/**
- * Input of `TeamCreate`. Makes a team of agents for work that several can do side by side, and makes you its lead. You lead one team at a time.
- *
- * - Then start members with Agent: give each `team_name` and a `name`.
- * - Members and you write to each other with SendMessage; messages to you come by themselves.
- * - When the work is done, ask each member to end, then call TeamDelete.
- */
-export interface TeamCreateInput {
-  /** The name of the team. */
-  team_name: string;
-  /** What the team is for. */
-  description?: string | undefined;
-  /** What kind of agent you are in the team. */
-  agent_type?: string | undefined;
-}
-
-/** Input of `TeamDelete`. Ends the team that you lead, with all its mailboxes. Refused while members run: ask each to end with SendMessage first. */
-export type TeamDeleteInput = Record<string, never>;
 
 /**
  * Input of `Write`. Writes a file: creates it, with the directories it needs, or replaces its whole content.
@@ -444,6 +359,31 @@ export interface WriteFileInput {
   overwrite?: boolean | undefined;
 }
 
+/** Input of `file-reader`. Shows a file of the project, or the lines `startLine` to `endLine` of it. Paths may be relative to the workspace. At most 2,000 lines and 256 KiB are shown; an answer that is cut says where to go on. */
+export interface FileReaderInput {
+  /** The file to read, absolute or relative to the workspace. */
+  path: string;
+  /** The first line to read, counted from 1. */
+  startLine?: number | undefined;
+  /** The last line to read. */
+  endLine?: number | undefined;
+}
+
+/** Input of `git-diff-summary`. Shows how many lines of which files have changed and are not committed, as `git diff --stat` does. With `staged`, what is staged for the next commit; otherwise what is not staged. */
+export interface GitDiffSummaryInput {
+  /** Whether to summarize what is staged for the next commit, instead of what is not. */
+  staged?: boolean | undefined;
+}
+
+/** Input of `git-status`. Lists the files that differ from the last commit, as `git status --porcelain` does: two letters for the state in the index and in the working tree, and the path. Give a `path` to look at one directory only. Content filters such as Git LFS are not run, and changes inside submodules are not looked at. */
+export interface GitStatusInput {
+  /** A directory to look at instead of the whole workspace, absolute or relative to it. */
+  path?: string | undefined;
+}
+
+/** Input of `workspace-info`. Returns JSON with the path of the project, the root of its git repository, the branch, the commit, and the URL of the remote. */
+export type WorkspaceInfoInput = Record<string, never>;
+
 /** Input of `diagnostic_echo`. Gives its text back. For checking that calls arrive. */
 export interface DiagnosticEchoInput {
   /**
@@ -475,25 +415,17 @@ export interface DiagnosticPanicInput {
 export interface ToolInputs {
   "Agent": AgentInput;
   "Task": AgentInput;
-  "AskUserQuestion": AskUserQuestionInput;
   "Bash": BashInput;
   "Edit": EditInput;
   "FileEdit": EditInput;
   "ExitPlanMode": ExitPlanModeInput;
   "Glob": GlobInput;
   "Grep": GrepInput;
-  "ListMcpResources": ListMcpResourcesInput;
-  "ListMcpResourcesTool": ListMcpResourcesInput;
   "NotebookEdit": NotebookEditInput;
   "Read": ReadInput;
   "FileRead": ReadInput;
-  "ReadMcpResource": ReadMcpResourceInput;
-  "ReadMcpResourceTool": ReadMcpResourceInput;
-  "SendMessage": SendMessageInput;
   "TaskOutput": TaskOutputInput;
   "TaskStop": TaskStopInput;
-  "TeamCreate": TeamCreateInput;
-  "TeamDelete": TeamDeleteInput;
   "Write": WriteInput;
   "FileWrite": WriteInput;
   "edit_file": EditFileInput;
@@ -506,6 +438,10 @@ export interface ToolInputs {
   "task_output": ClassicTaskOutputInput;
   "task_stop": ClassicTaskStopInput;
   "write_file": WriteFileInput;
+  "file-reader": FileReaderInput;
+  "git-diff-summary": GitDiffSummaryInput;
+  "git-status": GitStatusInput;
+  "workspace-info": WorkspaceInfoInput;
   "diagnostic_echo": DiagnosticEchoInput;
   "diagnostic_sleep": DiagnosticSleepInput;
   "diagnostic_panic": DiagnosticPanicInput;

@@ -18,12 +18,6 @@ export interface AgentOutput {
   usage?: Record<string, unknown>;
 }
 
-/** The `structuredContent` of `AskUserQuestion`. */
-export interface AskUserQuestionOutput {
-  /** The answers by the text of their question; a list where several could be chosen. */
-  answers: Record<string, string | string[]>;
-}
-
 /** The `structuredContent` of `Bash`. */
 export interface BashOutput {
   /** The id of its task, if it runs in the background. */
@@ -202,27 +196,6 @@ export type GrepOutput = {
   }>;
 });
 
-/** The `structuredContent` of `ListMcpResources`. */
-export interface ListMcpResourcesOutput {
-  /** The resources, by server and URI. */
-  resources: Array<{
-    /**
-     * The name of the server.
-     * @default ""
-     */
-    server: string;
-    uri: string;
-    name?: string;
-    title?: string;
-    description?: string;
-    mimeType?: string;
-    /** Its size in bytes, if the server says so. */
-    size?: number;
-  }>;
-  /** How many there are, also those that are not listed. */
-  total: number;
-}
-
 /** The `structuredContent` of `NotebookEdit`. */
 export interface NotebookEditOutput {
   /** The text of the answer. */
@@ -259,33 +232,6 @@ export interface ReadOutput {
   totalPages?: number;
   /** Of a notebook: the number of its cells. */
   cells?: number;
-}
-
-/** The `structuredContent` of `ReadMcpResource`. */
-export interface ReadMcpResourceOutput {
-  /** The name of the server. */
-  server: string;
-  /** The parts that the resource has. */
-  contents: Array<{
-    uri: string;
-    mimeType?: string;
-    /** What a part is, by its content. */
-    kind: "text" | "image" | "binary";
-    /** Its size in bytes. */
-    bytes: number;
-  }>;
-}
-
-/** The `structuredContent` of `SendMessage`. */
-export interface SendMessageOutput {
-  /** Who gets it; unknown where the host has its own coordinator. */
-  recipients?: Array<{
-    name: string;
-    /** Whether its agent runs. */
-    running: boolean;
-  }>;
-  /** The id that the answer to a shutdown request will name. */
-  requestId?: string;
 }
 
 /** The `structuredContent` of `TaskOutput`. */
@@ -354,20 +300,6 @@ export interface TaskStopOutput {
   cwd?: string;
   /** Whether it is running, or how it ended. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
   state: "running" | "completed" | "failed" | "stopped";
-}
-
-/** The `structuredContent` of `TeamCreate`. */
-export interface TeamCreateOutput {
-  teamName: string;
-  /** The name by which members write to you; unknown where the host has its own coordinator. */
-  leadName?: string;
-}
-
-/** The `structuredContent` of `TeamDelete`. */
-export interface TeamDeleteOutput {
-  teamName?: string;
-  /** The members that it had, without its lead. */
-  members?: string[];
 }
 
 /** The `structuredContent` of `Write`. */
@@ -718,29 +650,86 @@ export interface WriteFileOutput {
   linesRemoved: number;
 }
 
+/** The `structuredContent` of `file-reader`. */
+export interface FileReaderOutput {
+  path: string;
+  /** The size of the file, in bytes. */
+  bytes: number;
+  /** Of a text: its encoding. */
+  encoding?: string;
+  /** Of a text: the number of its lines, if all were read. */
+  totalLines?: number;
+  /** Of a text: the first line shown, or 0. */
+  firstLine?: number;
+  /** Of a text: the last line shown, or 0. */
+  lastLine?: number;
+  /** Of a text: whether all of it is shown. */
+  complete?: boolean;
+  /** Of an image: its media type. */
+  mimeType?: string;
+  /** Of a PDF: the number of its pages. */
+  totalPages?: number;
+  /** Of a notebook: the number of its cells. */
+  cells?: number;
+}
+
+/** The `structuredContent` of `git-diff-summary`. */
+export interface GitDiffSummaryOutput {
+  /** The top directory of the working tree, which paths are relative to. */
+  root: string;
+  /** Whether it is of what is staged. */
+  staged: boolean;
+  /** Whether nothing has changed. */
+  isEmpty: boolean;
+}
+
+/** The `structuredContent` of `git-status`. */
+export interface GitStatusOutput {
+  /** The top directory of the working tree, which paths are relative to. */
+  root: string;
+  /** The changed files. */
+  entries: Array<{
+    /** Git's two letters: the state in the index, and in the working tree. */
+    state: string;
+    path: string;
+    /** The path that it was renamed or copied from. */
+    from?: string;
+  }>;
+  /** The number of changed files. */
+  total: number;
+}
+
+/** The `structuredContent` of `workspace-info`. */
+export interface WorkspaceInfoOutput {
+  /** The directory of the project. */
+  projectPath: string;
+  /** Further directories that tools may touch. */
+  additionalDirectories: string[];
+  /** The top directory of the working tree; null outside of a repository and in a bare one. */
+  gitRoot: string | null;
+  /** The branch; null if none is checked out. */
+  gitBranch: string | null;
+  /** The commit; null before the first one. */
+  gitCommit: string | null;
+  /** The URL of the remote, without a password; null if there is none. */
+  gitRemoteUrl: string | null;
+}
+
 /** The `structuredContent` of each built-in tool that succeeds, by name and alias. */
 export interface ToolOutputs {
   "Agent": AgentOutput;
   "Task": AgentOutput;
-  "AskUserQuestion": AskUserQuestionOutput;
   "Bash": BashOutput;
   "Edit": EditOutput;
   "FileEdit": EditOutput;
   "ExitPlanMode": ExitPlanModeOutput;
   "Glob": GlobOutput;
   "Grep": GrepOutput;
-  "ListMcpResources": ListMcpResourcesOutput;
-  "ListMcpResourcesTool": ListMcpResourcesOutput;
   "NotebookEdit": NotebookEditOutput;
   "Read": ReadOutput;
   "FileRead": ReadOutput;
-  "ReadMcpResource": ReadMcpResourceOutput;
-  "ReadMcpResourceTool": ReadMcpResourceOutput;
-  "SendMessage": SendMessageOutput;
   "TaskOutput": TaskOutputOutput;
   "TaskStop": TaskStopOutput;
-  "TeamCreate": TeamCreateOutput;
-  "TeamDelete": TeamDeleteOutput;
   "Write": WriteOutput;
   "FileWrite": WriteOutput;
   "edit_file": EditFileOutput;
@@ -753,6 +742,10 @@ export interface ToolOutputs {
   "task_output": ClassicTaskOutputOutput;
   "task_stop": ClassicTaskStopOutput;
   "write_file": WriteFileOutput;
+  "file-reader": FileReaderOutput;
+  "git-diff-summary": GitDiffSummaryOutput;
+  "git-status": GitStatusOutput;
+  "workspace-info": WorkspaceInfoOutput;
   "diagnostic_echo": undefined;
   "diagnostic_sleep": undefined;
   "diagnostic_panic": undefined;

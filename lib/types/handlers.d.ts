@@ -1,4 +1,5 @@
 import type { SpawnAgent } from "./agents";
+import type { SettingValue } from "./state";
 
 /** What every function of `handlers` gets as its second argument. */
 export interface HandlerContext {
@@ -20,6 +21,8 @@ export interface HandlerContext {
 
 /** Functions of the host that built-in tools call. A tool whose function is missing says so in its error. */
 export interface HostHandlers {
+  /** Keeps the settings of the tool `Config`, instead of the registry's store. */
+  config?: ConfigStore | undefined;
   /**
    * Runs an agent for the tool `Agent`. Without it, the Claude Agent SDK is used if it is installed; see
    * `agentSdkSpawner` of `toolwright/agent-sdk`.
@@ -40,6 +43,20 @@ export interface HostHandlers {
   mcp?: McpResourceClient | undefined;
   /** A coordinator of teams, which replaces the one that comes with the package. */
   team?: TeamCoordinator | undefined;
+}
+
+/** Settings that the host keeps itself. What a method throws becomes the error of the call. */
+export interface ConfigStore {
+  /** Returns the value of a setting; `undefined` or `null` if it is not set. */
+  get(
+    input: { setting: string },
+    context: HandlerContext,
+  ): SettingValue | null | undefined | Promise<SettingValue | null | undefined>;
+  /** Sets a value. A known setting has its type here already. */
+  set(
+    input: { setting: string; value: SettingValue },
+    context: HandlerContext,
+  ): void | Promise<void>;
 }
 
 /** A question to the user. */

@@ -1,6 +1,6 @@
 // Background tasks and their events.
 
-/** A command that runs, or ran, in the background. */
+/** A command or an agent that runs, or ran, in the background. */
 export interface TaskInfo {
   readonly id: string;
   /** What runs: a command, or an agent of the tool `Agent`. */

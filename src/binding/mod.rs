@@ -18,6 +18,7 @@ mod listing;
 pub mod mcp;
 pub mod policy;
 pub mod registry;
+pub mod state;
 pub mod team;
 mod wire;
 pub mod yardstick;

@@ -223,6 +223,7 @@ impl NativeRegistry {
     /// Lets go of every function of the host, once every call has ended: none is called after that.
     #[napi(catch_unwind)]
     pub fn release(&self) {
+        self.host.pipeline.sessions.shared().events.clear();
         self.host_calls.release();
     }
 }

@@ -25,6 +25,7 @@ use crate::{
     pipeline::Pipeline,
     policy::{PermissionMode, TooManyModes},
     registry::Snapshot,
+    session::MCP_SESSION,
 };
 
 /// A registry as a host holds it.
@@ -94,8 +95,8 @@ impl HostRegistry {
         session_id: Option<String>,
         outgoing: Arc<dyn Fn(String) + Send + Sync>,
     ) -> (Connection, Pin<Box<dyn Future<Output = ()> + Send>>) {
-        let session = session_id
-            .unwrap_or_else(|| format!("mcp-{}", self.connections.fetch_add(1, Ordering::Relaxed)));
+        let next = || self.connections.fetch_add(1, Ordering::Relaxed);
+        let session = session_id.unwrap_or_else(|| format!("{MCP_SESSION}{}", next()));
         let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
         let tools = ServedTools::new(pipeline, identity, session, self.structured_content);
         Connection::open(tools, outgoing)
@@ -187,11 +188,12 @@ impl HostRegistry {
         self.pipeline.close();
     }
 
-    /// Waits until every call of a closed registry has ended and every command is gone.
+    /// Waits until every call of a closed registry has ended, every command is gone and the store is closed.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let pipeline = Arc::clone(&self.pipeline);
         async move {
             tokio::join!(pipeline.calls_ended(), pipeline.sessions.tasks().shut_down());
+            pipeline.sessions.store().close().await;
         }
     }
 

@@ -11,16 +11,19 @@ use super::{
     hook_spec::HookSpec,
     host_handler::handlers_of,
     policy_setup::{PolicySetup, permission_mode, policy_places},
+    store_options::{StoreKind, StoreOptions},
+    web_options::WebOptions,
 };
 use crate::{
     confirm::SharedBus,
     definition::StructuredContent,
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
-    pipeline::{Limits, Pipeline},
+    pipeline::{Limits, Pipeline, RememberGrants},
     process::{OnTimeout, ProcessSettings, TaskManager, find_supervisor, supervisor_at},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions, home_directory},
+    state::{KnownSettings, ProjectKey, SettingSpec},
     tool::is_valid_name,
     tools::{Experiment, ToolSet},
     workspace::Roots,
@@ -51,6 +54,12 @@ pub struct HostOptions {
     #[serde(default)]
     disallowed_tools: Vec<String>,
     #[serde(default)]
+    remember_grants: RememberGrants,
+    #[serde(default)]
+    project_id: Option<String>,
+    #[serde(default)]
+    settings: BTreeMap<String, SettingSpec>,
+    #[serde(default)]
     trust_project: Option<bool>,
     /// Empty for none.
     #[serde(default)]
@@ -61,6 +70,11 @@ pub struct HostOptions {
     #[serde(default)]
     handlers: BTreeMap<String, u32>,
     #[serde(default)]
+    store: StoreOptions,
+    /// What the facade made of a store that is not a file.
+    #[serde(default)]
+    store_kind: StoreKind,
+    #[serde(default)]
     hooks: Vec<HookSpec>,
     #[serde(default)]
     limits: Limits,
@@ -70,6 +84,8 @@ pub struct HostOptions {
     process_env: BTreeMap<String, String>,
     #[serde(default)]
     shell: ShellOptions,
+    #[serde(default)]
+    web: WebOptions,
 }
 
 /// How commands are run.
@@ -147,9 +163,13 @@ impl HostOptions {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
+        let environment = Environment::of_host(self.process_env.clone());
+        let store = self.store.build(self.store_kind, &environment, function)?;
+        let web = self.web.client(&environment)?;
         let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
-        let places = policy_places(self.project_path, &roots, &commands);
+        let mut places = policy_places(self.project_path, &roots, &commands);
+        places.protected = store.files;
         let mut setup = PolicySetup::new(
             self.policy,
             self.allowed_tools,
@@ -160,11 +180,18 @@ impl HostOptions {
         let mode = permission_mode(self.permission_mode.as_deref())?;
         let engine = setup.engine(mode, places)?;
         let tasks = TaskManager::new(commands);
+        let known_settings = KnownSettings::default()
+            .with(self.settings)
+            .map_err(|cause| invalid(format!("option `settings`: {cause}")))?;
         let sessions = Sessions::new(Arc::new(roots))
             .with(read_before_write)
             .with_tasks(tasks)
-            .with_agent_limits(self.limits.of_agents());
+            .with_store(store.store)
+            .with_web(web)
+            .with_agent_limits(self.limits.of_agents())
+            .with_project(self.project_id.as_deref().map(project_of).transpose()?, known_settings);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
+        pipeline.remember_grants = self.remember_grants;
         pipeline.handlers = Arc::new(handlers_of(&self.handlers, function)?);
         for hook in self.hooks {
             pipeline.hooks.push(hook.build(function)?);
@@ -193,6 +220,19 @@ impl HostOptions {
         };
         Ok(Assembled { pipeline, identity, structured_content, setup })
     }
+}
+
+fn project_of(id: &str) -> Result<ProjectKey, ToolError> {
+    ProjectKey::of_id(id).ok_or_else(|| {
+        let shown: String = id.chars().take(80).collect();
+        invalid(format!(
+            "option `projectId` must be 1 to 64 letters, digits, `.`, `_` or `-`, got `{shown}`"
+        ))
+    })
+}
+
+fn invalid(message: String) -> ToolError {
+    ToolError::new(ErrorKind::InvalidOptions, message)
 }
 
 /// The variable of the host's environment that switches on teams of agents, as it does in Claude Code.

@@ -11,10 +11,11 @@ use std::{
 };
 
 use serde_json::Value;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Arrival, Limits,
+    Arrival, Limits, RememberGrants,
     bound::bounded,
     child_sessions::ChildSessions,
     execute::{BoundedCall, closed_while_running},
@@ -28,14 +29,11 @@ use crate::{
     hooks::{Hooks, add_context},
     policy::{CurrentPolicy, PolicyEngine},
     registry::{Entry, Registry, Snapshot},
-    session::Sessions,
+    session::{DEFAULT_SESSION, Sessions},
     tool::{Commitment, Handlers, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
     tools::add_unread_mail,
     workspace::walk::Visibility,
 };
-
-/// The session of calls that name none.
-pub(super) const DEFAULT_SESSION: &str = "default";
 
 /// A call as it was received. Nothing in it is checked yet.
 #[derive(Clone, Debug)]
@@ -90,6 +88,10 @@ pub struct Pipeline {
     pub sessions: Arc<Sessions>,
     /// The limits that hold for every call.
     pub limits: Limits,
+    /// How long an "always allow" holds.
+    pub remember_grants: RememberGrants,
+    /// Set when the grants of the store apply, or could not be read.
+    pub(super) grants_loaded: OnceCell<()>,
     /// Cancelled when the registry is closed, which ends every running call.
     pub(super) closed: CancellationToken,
     /// The sessions of agents.
@@ -113,6 +115,8 @@ impl Pipeline {
             hooks: Hooks::default(),
             sessions,
             limits,
+            remember_grants: RememberGrants::default(),
+            grants_loaded: OnceCell::new(),
             closed: CancellationToken::new(),
             children: Arc::new(children),
             calls: AtomicU64::new(0),
@@ -202,11 +206,17 @@ impl Pipeline {
         }
 
         let called = Called { tools: &tools, name: &call.name, registration, entry, bus };
+        let permit = async {
+            if self.remember_grants != RememberGrants::Session {
+                Box::pin(self.grants_loaded(&cx)).await;
+            }
+            self.permit(&called, call.input, &cx).await
+        };
         // Closing drops whatever is waited for: a request is withdrawn, a hook's signal aborted.
-        let Permit { permitted, shown_file, context } = tokio::select! {
+        let Permit { permitted, shown_file, granted, context } = tokio::select! {
             biased;
             () = self.closed.cancelled() => return Err(closed_while_running().into()),
-            permit = self.permit(&called, call.input, &cx) => match permit {
+            permit = permit => match permit {
                 // Whoever ended the call is told that, and not what a hook or a person made of it.
                 Err(_) if cx.cancel.is_cancelled() => return Err(ToolError::cancelled().into()),
                 permit => permit?,
@@ -225,7 +235,13 @@ impl Pipeline {
             });
         }
         let within = BoundedCall::new(&cx, &self.closed, self.timeout(entry));
-        let mut output = ToolOutput::from(within.run(permitted.into_prepared().run(&cx)).await);
+        let work = within.run(permitted.into_prepared().run(&cx));
+        let ran = if granted.is_empty() {
+            work.await
+        } else {
+            tokio::join!(work, Box::pin(self.keep_grants(granted, &cx))).0
+        };
+        let mut output = ToolOutput::from(ran);
         if cx.progress.is_watched() {
             cx.progress.send(Progress::End {
                 tool: name.clone(),
@@ -286,6 +302,7 @@ impl Pipeline {
     pub fn close(&self) {
         self.closed.cancel();
         self.sessions.teams().close();
+        self.sessions.web().close();
     }
 
     /// Waits until no call runs. After [`Self::close`] that takes a moment.
@@ -298,10 +315,12 @@ impl Pipeline {
         self.closed.is_cancelled()
     }
 
-    /// Closes without waiting for anything: calls and commands end by themselves.
+    /// Closes without waiting for anything: calls, commands and the store end by themselves.
     pub fn abandon(&self) {
         self.close();
         self.sessions.tasks().abandon();
+        self.sessions.store().release();
+        self.sessions.shared().events.clear();
     }
 
     /// Returns an error once the registry is closed.

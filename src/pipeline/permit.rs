@@ -8,10 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    CallOptions, Pipeline, ToolCall,
-    call::{Called, DEFAULT_SESSION},
-    execute::BoundedCall,
-    heed::after_hooks,
+    CallOptions, Pipeline, ToolCall, call::Called, execute::BoundedCall, heed::after_hooks,
     panic_fence::fenced,
 };
 use crate::{
@@ -20,6 +17,7 @@ use crate::{
     hooks::{HearingStep, HookVerdict},
     policy::{Action, Basis, Decision, Origin, PolicyEngine, PolicyVerdict, Question},
     registry::{Entry, Snapshot, ToolSource},
+    session::DEFAULT_SESSION,
     tool::{
         Access, Annotations, Prepared, ShownFile, SideEffect, Statement, ToolContext, ToolKind,
     },
@@ -40,6 +38,8 @@ pub(super) struct Permit {
     pub(super) permitted: Permitted,
     /// The file of which a person was shown a change.
     pub(super) shown_file: Option<ShownFile>,
+    /// The rules that a person granted with it, for this session.
+    pub(super) granted: Vec<String>,
     /// Texts of hooks for the model.
     pub(super) context: Vec<String>,
 }
@@ -100,15 +100,16 @@ impl Pipeline {
                 SettledCall::Permitted(permitted, answered) => {
                     let was_written = agreed.is_some();
                     let yes = answered.or(agreed.map(|it| it.1));
-                    if let Some(yes) = yes.as_ref().filter(|it| it.always_allow) {
-                        if was_written {
-                            self.grant(entry, permitted.prepared(), cx);
-                        } else {
-                            self.policy.grant(&cx.session.id, &yes.rules);
+                    let granted = match yes.as_ref().filter(|it| it.always_allow) {
+                        Some(_) if was_written => {
+                            self.narrowest_rules(entry, permitted.prepared(), cx)
                         }
-                    }
+                        Some(yes) => yes.rules.clone(),
+                        None => Vec::new(),
+                    };
+                    self.policy.grant(&cx.session.id, &granted);
                     let shown_file = yes.and_then(|it| it.shown_file);
-                    return Ok(Permit { permitted, shown_file, context });
+                    return Ok(Permit { permitted, shown_file, granted, context });
                 }
                 SettledCall::Edited(input, yes) => {
                     judged = self.judge(called, input, cx).await?;
@@ -162,11 +163,16 @@ impl Pipeline {
         }
     }
 
-    /// Allows the same call in this session from now on.
-    fn grant(&self, entry: &Entry, prepared: &dyn Prepared, cx: &ToolContext) {
+    /// The rules that allow the same call from now on; none if no rule can.
+    fn narrowest_rules(
+        &self,
+        entry: &Entry,
+        prepared: &dyn Prepared,
+        cx: &ToolContext,
+    ) -> Vec<String> {
         let engine = self.engine(cx);
         let rules = ask(entry, prepared, cx, |question| engine.narrowest_rules(question));
-        self.policy.grant(&cx.session.id, &rules.unwrap_or_default());
+        rules.unwrap_or_default()
     }
 
     /// Asks a tool that speaks for itself what it says of its call.

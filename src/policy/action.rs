@@ -38,6 +38,9 @@ pub enum Layer {
     Project,
     /// The policy file of the user.
     User,
+    /// Granted by a person in an earlier session, and kept. Below the options: a tool of the host that has
+    /// the name of a built-in one is not what the person agreed to.
+    Kept,
     /// The options that the host gave to the registry.
     Options,
     /// Granted by a person while the session runs.
@@ -52,6 +55,7 @@ impl Layer {
             Self::Project => "the project's policy",
             Self::User => "the user's policy",
             Self::Options => "the host's options",
+            Self::Kept => "the grants that are kept",
             Self::Session => "this session's grants",
         }
     }

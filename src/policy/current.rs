@@ -1,6 +1,6 @@
 //! The policy that holds now. It is replaced as a whole or not at all, so that whoever judges a call
-//! takes a snapshot and is not disturbed by a change. What holds for single sessions is kept beside it and
-//! survives such a change.
+//! takes a snapshot and is not disturbed by a change. What people granted, and what holds for single sessions,
+//! is kept beside it and survives such a change.
 //!
 //! The session of an agent is a child of the session that started the agent. Its policy is made from that of
 //! its parent, so it never allows more: the mode is the stricter one of both, and a tool that the parent
@@ -16,6 +16,7 @@ use lru::LruCache;
 
 use super::{
     PolicyEngine, PolicyError, PolicySources,
+    kept_grants::KeptGrants,
     session_policy::{SessionPolicy, SessionStanding},
 };
 use crate::tool::{PermissionMode, PlanMode};
@@ -34,6 +35,8 @@ const MAX_DEPTH: usize = 100;
 #[derive(Debug)]
 pub struct CurrentPolicy {
     registry: RwLock<RegistryPolicy>,
+    /// What was granted to every session.
+    kept: Mutex<KeptGrants>,
     sessions: Mutex<SessionPolicies>,
 }
 
@@ -76,7 +79,11 @@ impl CurrentPolicy {
             RegistryPolicy { engine: Arc::new(engine), before_plan: PermissionMode::Default };
         let sessions =
             SessionPolicies { granted: LruCache::new(MAX_GRANTED), limited: HashMap::new() };
-        Self { registry: RwLock::new(registry), sessions: Mutex::new(sessions) }
+        Self {
+            registry: RwLock::new(registry),
+            kept: Mutex::default(),
+            sessions: Mutex::new(sessions),
+        }
     }
 
     /// The policy that holds now, without what holds for single sessions.
@@ -92,8 +99,9 @@ impl CurrentPolicy {
 
     /// The policy that holds now for a session.
     pub fn of_session(&self, id: &str) -> Arc<PolicyEngine> {
+        let outermost = lock(&self.kept).added_to(self.get());
         let outwards = self.chain(id);
-        outwards.iter().rev().fold(self.get(), |outer, session| {
+        outwards.iter().rev().fold(outermost, |outer, session| {
             lock(&session.policy).added_to(outer, session.standing())
         })
     }
@@ -112,6 +120,38 @@ impl CurrentPolicy {
             let session = lock(&self.sessions).find_or_add(session_id);
             lock(&session.policy).grant(rules);
         }
+    }
+
+    /// Says which rules are granted to every session. A rule that cannot be compiled grants nothing.
+    pub fn set_kept(&self, rules: &[String]) {
+        let kept = KeptGrants::usable(rules, &self.get());
+        *lock(&self.kept) = kept;
+    }
+
+    /// Grants rules to every session, beside those that were.
+    pub fn add_kept(&self, rules: &[String]) {
+        lock(&self.kept).add(rules);
+    }
+
+    /// Takes a rule from every session that it was granted to; false when there is none.
+    pub fn revoke(&self, rule: &str) -> bool {
+        let sessions = lock(&self.sessions).all();
+        let mut was_granted = lock(&self.kept).remove(rule);
+        for (_, session) in sessions {
+            was_granted |= lock(&session.policy).revoke(rule);
+        }
+        was_granted
+    }
+
+    /// The sessions with the rules that were granted to each, by id.
+    pub fn session_grants(&self) -> Vec<(String, Vec<String>)> {
+        let sessions = lock(&self.sessions).all();
+        let rules = |session: &KnownSession| lock(&session.policy).grants().to_vec();
+        let mut grants: Vec<_> =
+            sessions.into_iter().map(|(id, session)| (id, rules(&session))).collect();
+        grants.retain(|(_, rules)| !rules.is_empty());
+        grants.sort();
+        grants
     }
 
     /// Sets the mode of one session; without one it follows the registry, or its parent, again.
@@ -243,6 +283,12 @@ impl RegistryPolicy {
 }
 
 impl SessionPolicies {
+    fn all(&self) -> Vec<(String, Arc<KnownSession>)> {
+        let granted = self.granted.iter();
+        let all = granted.chain(&self.limited).map(|(id, it)| (id.clone(), Arc::clone(it)));
+        all.collect()
+    }
+
     fn find(&mut self, id: &str) -> Option<Arc<KnownSession>> {
         self.limited.get(id).or_else(|| self.granted.get(id)).map(Arc::clone)
     }

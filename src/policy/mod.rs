@@ -35,6 +35,7 @@ mod grant;
 mod host_pattern;
 mod judge;
 mod judge_command;
+mod kept_grants;
 mod lint;
 mod lint_conditions;
 mod lint_names;
@@ -59,6 +60,7 @@ pub use config::{
 pub use current::{CurrentPolicy, TooManyModes};
 pub use decision::{Asking, Decision};
 pub use engine::{PolicyEngine, PolicySources};
+pub use grant::is_about_project;
 pub use lint::{Lint, LintKind};
 pub use places::PolicyPlaces;
 pub use question::{FollowLinks, Origin, Question};

@@ -69,6 +69,22 @@ impl SessionPolicy {
         }
     }
 
+    /// Removes a rule; false when it is not there.
+    pub(super) fn revoke(&mut self, rule: &str) -> bool {
+        let before = self.grants.len();
+        self.grants.retain(|it| it != rule);
+        let is_revoked = self.grants.len() < before;
+        if is_revoked {
+            self.compiled = None;
+        }
+        is_revoked
+    }
+
+    /// The rules that people granted to it.
+    pub(super) fn grants(&self) -> &[String] {
+        &self.grants
+    }
+
     /// The policy of the session, made from that of its parent or of the registry. It is compiled once for
     /// each of those.
     pub(super) fn added_to(

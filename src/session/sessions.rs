@@ -10,7 +10,9 @@ use lru::LruCache;
 use super::{ReadBeforeWrite, Session, SharedState};
 use crate::{
     agents::{AgentBook, AgentLimits},
+    net::WebClient,
     process::TaskManager,
+    state::{KnownSettings, ProjectKey},
     store::Store,
     team::Teams,
     workspace::Roots,
@@ -54,9 +56,40 @@ impl Sessions {
         self
     }
 
+    /// The same, with a project and settings that the host described.
+    #[must_use]
+    pub fn with_project(mut self, project: Option<ProjectKey>, known: KnownSettings) -> Self {
+        let shared = Arc::make_mut(&mut self.shared);
+        shared.project = project.unwrap_or_else(|| shared.project.clone());
+        shared.known_settings = Arc::new(known);
+        self
+    }
+
+    /// What all conversations have in common.
+    pub fn shared(&self) -> &Arc<SharedState> {
+        &self.shared
+    }
+
+    /// The same, with pages fetched by a client of their own.
+    #[must_use]
+    pub fn with_web(mut self, web: WebClient) -> Self {
+        Arc::make_mut(&mut self.shared).web = web;
+        self
+    }
+
+    /// What fetches pages for all conversations.
+    pub fn web(&self) -> &WebClient {
+        &self.shared.web
+    }
+
     /// The directories that their file tools may touch.
     pub fn roots(&self) -> &Roots {
         &self.shared.roots
+    }
+
+    /// Where their values are kept.
+    pub fn store(&self) -> &Store {
+        &self.shared.store
     }
 
     /// The commands of all conversations.

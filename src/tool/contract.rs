@@ -34,6 +34,9 @@ pub trait Tool: Send + Sync + 'static {
     const DESCRIPTION: &'static str;
     /// The kind of effect that a call has.
     const SIDE_EFFECT: SideEffect;
+    /// True when calls leave everything as it is, so that they may run in parallel. Todos and settings are
+    /// harmless to policy, and changed all the same.
+    const IS_READ_ONLY: bool = Self::SIDE_EFFECT.is_read_only();
     /// The kind of tool, which is all that policy knows about it.
     const KIND: ToolKind = ToolKind::PLAIN;
     /// How much of an answer its data say.

@@ -237,9 +237,9 @@ impl OpenAgent {
             answer = &mut answering => return Some(answer),
             () = tokio::time::sleep(limit) => self.task.stop(StopReason::Timeout, grace),
         }
-        stop.cancel();
-        // Calls of the agent that still run would keep it from ending.
+        // Whoever hears of the end makes no more calls, and those that run would keep the agent from ending.
         self.sessions.close_child(&self.session.id);
+        stop.cancel();
         timeout(grace, answering).await.ok()
     }
 
@@ -272,7 +272,9 @@ impl OpenAgent {
     /// Adds what the agent answered to the output of its task.
     async fn append(&self, answer: String) {
         let task = Arc::clone(&self.task);
-        let gap = if task.total() == 0 { "" } else { "\n" };
+        let (head, tail) = task.ends();
+        let last = tail.last().or(head.last());
+        let gap = if last.is_none_or(|it| *it == b'\n') { "" } else { "\n" };
         let written = format!("{gap}{answer}\n");
         // Only a panic could fail here, and the output then lacks the answer.
         let _ = tokio::task::spawn_blocking(move || task.append(written.as_bytes())).await;

@@ -9,7 +9,10 @@ use std::{fmt, io};
 use crate::{
     agents::AgentRefusal,
     error::{ErrorKind, ToolError},
+    git::GitError,
+    net::FetchError,
     process::StartError,
+    state::{SettingError, StateError},
     store::StoreError,
     team::TeamError,
     workspace::{
@@ -119,6 +122,41 @@ impl From<FailedStore> for ToolError {
     }
 }
 
+impl From<GitError> for ToolError {
+    fn from(error: GitError) -> Self {
+        let kind = match &error {
+            GitError::Start(_) => ErrorKind::ShellExecution,
+            GitError::Missing
+            | GitError::Refused { .. }
+            | GitError::TooLong { .. }
+            | GitError::Unusable(_) => ErrorKind::Git,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+/// Memories, todos or settings that could not be read or changed, and the error kind of the tool.
+pub(crate) struct FailedState {
+    pub(crate) error: StateError,
+    pub(crate) tool_kind: ErrorKind,
+}
+
+impl From<FailedState> for ToolError {
+    fn from(FailedState { error, tool_kind }: FailedState) -> Self {
+        Self::new(tool_kind, error.to_string())
+    }
+}
+
+impl From<SettingError> for ToolError {
+    fn from(error: SettingError) -> Self {
+        let kind = match &error {
+            SettingError::WrongValue { .. } => ErrorKind::Validation,
+            SettingError::HostOnly(_) => ErrorKind::Config,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
 impl From<TeamError> for ToolError {
     fn from(error: TeamError) -> Self {
         let kind = match &error {
@@ -127,6 +165,23 @@ impl From<TeamError> for ToolError {
             _ => ErrorKind::Team,
         };
         Self::new(kind, error.to_string())
+    }
+}
+
+impl From<FetchError> for ToolError {
+    fn from(error: FetchError) -> Self {
+        let kind = match &error {
+            FetchError::Cancelled => return Self::cancelled(),
+            FetchError::Closed => ErrorKind::RegistryClosed,
+            FetchError::Http { .. } => ErrorKind::Http,
+            FetchError::BadUrl { .. } => ErrorKind::Validation,
+            _ => ErrorKind::Fetch,
+        };
+        let failed = Self::new(kind, error.to_string());
+        match error.for_people() {
+            Some((reason, how)) => failed.with_details(&reason, &how, Vec::new()),
+            None => failed,
+        }
     }
 }
 

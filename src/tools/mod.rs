@@ -13,8 +13,10 @@ mod commands;
 mod diagnostic;
 mod editing;
 mod failures;
+mod git_asking;
 mod mcp_resources;
 mod planned;
+mod project;
 mod questions;
 mod reading;
 mod replacing;
@@ -26,6 +28,8 @@ mod team_agents;
 mod team_mail;
 mod team_sending;
 mod writing;
+
+pub(crate) use failures::FailedState;
 
 use std::{str::FromStr, sync::Arc};
 
@@ -70,19 +74,22 @@ pub enum ToolSet {
     Claude,
     /// `snake_case` names, relative paths.
     Classic,
+    /// Kebab-case names: what a project is and what has changed in it.
+    Project,
     /// Tools that check a host's wiring: they answer, wait or fail on demand.
     Diagnostic,
 }
 
 impl ToolSet {
     /// All sets, in the order in which an error lists them.
-    pub const ALL: [Self; 3] = [Self::Claude, Self::Classic, Self::Diagnostic];
+    pub const ALL: [Self; 4] = [Self::Claude, Self::Classic, Self::Project, Self::Diagnostic];
 
     /// The name by which a host selects the set.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Claude => "claude",
             Self::Classic => "classic",
+            Self::Project => "project",
             Self::Diagnostic => "diagnostic",
         }
     }
@@ -91,6 +98,7 @@ impl ToolSet {
         match self {
             Self::Claude => claude::TOOLS,
             Self::Classic => classic::TOOLS,
+            Self::Project => project::TOOLS,
             Self::Diagnostic => diagnostic::TOOLS,
         }
     }

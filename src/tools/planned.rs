@@ -11,16 +11,8 @@ const fn planned(name: &'static str, side_effect: SideEffect, kind: ToolKind) ->
 
 /// The planned tools, with what policy needs to know about each.
 pub(super) const TOOLS: &[KnownTool] = &[
-    planned("Config", SideEffect::ReadOnly, ToolKind::PLAIN),
-    planned("TodoWrite", SideEffect::None, ToolKind::PLAIN),
     planned("WebFetch", SideEffect::Network, ToolKind::fetches(&["url"]).naming_its_family()),
     planned("WebSearch", SideEffect::Network, ToolKind::PLAIN),
-    planned("memory", SideEffect::Mutating, ToolKind::PLAIN),
     planned("web_fetch", SideEffect::Network, ToolKind::fetches(&["url"]).twin_of("WebFetch")),
     planned("web_search", SideEffect::Network, ToolKind::PLAIN.twin_of("WebSearch")),
-    planned("write_todos", SideEffect::None, ToolKind::PLAIN.twin_of("TodoWrite")),
-    planned("file-reader", SideEffect::None, ToolKind::reads_files(&["path"])),
-    planned("git-diff-summary", SideEffect::None, ToolKind::PLAIN.running_unasked()),
-    planned("git-status", SideEffect::None, ToolKind::PLAIN.running_unasked()),
-    planned("workspace-info", SideEffect::None, ToolKind::PLAIN.running_unasked()),
 ];

@@ -88,6 +88,7 @@ export const options: ToolRegistryOptions = {
     idleTimeoutMs: undefined,
     maxOutputFileBytes: undefined,
   },
+  web: { allow: undefined, timeoutMs: undefined, maxBytes: undefined, userAgent: undefined },
 };
 
 const callOptions: CallOptions = {

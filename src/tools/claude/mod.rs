@@ -4,6 +4,7 @@
 mod agent;
 mod ask_user_question;
 mod bash;
+mod config;
 mod edit;
 mod exit_plan_mode;
 mod glob;
@@ -17,6 +18,7 @@ mod task_output;
 mod task_stop;
 mod team_create;
 mod team_delete;
+mod todo_write;
 mod write;
 
 use super::{BuiltinTool, Experiment};
@@ -26,6 +28,7 @@ pub(super) const TOOLS: &[BuiltinTool] = &[
     BuiltinTool::of::<agent::Agent>(),
     BuiltinTool::of::<ask_user_question::AskUserQuestion>(),
     BuiltinTool::of::<bash::Bash>(),
+    BuiltinTool::of::<config::Config>(),
     BuiltinTool::of::<edit::Edit>(),
     BuiltinTool::of::<exit_plan_mode::ExitPlanMode>(),
     BuiltinTool::of::<glob::Glob>(),
@@ -39,5 +42,6 @@ pub(super) const TOOLS: &[BuiltinTool] = &[
     BuiltinTool::of::<task_stop::TaskStop>(),
     BuiltinTool::of::<team_create::TeamCreate>().behind(Experiment::AgentTeams),
     BuiltinTool::of::<team_delete::TeamDelete>().behind(Experiment::AgentTeams),
+    BuiltinTool::of::<todo_write::TodoWrite>(),
     BuiltinTool::of::<write::Write>(),
 ];
