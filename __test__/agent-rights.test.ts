@@ -307,11 +307,12 @@ describe("a session that is limited to tools", () => {
     registry.register(tool({ name: "mine", inputSchema: {}, handler: () => "mine" }));
     const types: (string | undefined)[] = [];
     const tryAll = async (session: { sessionId: string }) => {
-      for (const [name, input] of [
+      const calls: [string, object][] = [
         ["FileRead", { file_path: workspace.write("a.txt", "a") }],
         ["mine", {}],
         ["Bash", { command: "true" }],
-      ] as const) {
+      ];
+      for (const [name, input] of calls) {
         types.push((await registry.call(name, input, session)).error?.type);
       }
     };

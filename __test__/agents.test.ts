@@ -59,7 +59,8 @@ describe("an agent in the foreground", () => {
       mode: "plan",
       run_in_background: false,
     };
-    const result = await registry.call("Task", input, { sessionId: "main", toolUseId: "t1" });
+    const alias: string = "Task";
+    const result = await registry.call(alias, input, { sessionId: "main", toolUseId: "t1" });
     const [[request, context] = []] = calls;
     expect(request).toEqual({ ...input, max_turns: 5 });
     expect(context).toMatchObject({

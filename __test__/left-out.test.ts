@@ -32,8 +32,9 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   rememberGrants: undefined,
   projectId: undefined,
   settings: undefined,
-  handlers: undefined,
   trustProject: undefined,
+  pluginDir: undefined,
+  watchPlugins: undefined,
   readBeforeWrite: undefined,
   messageBus: undefined,
   hooks: undefined,
@@ -45,6 +46,10 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
 const LIMITS: LeftOut<NonNullable<ToolRegistryOptions["limits"]>> = {
   confirmationTimeoutMs: undefined,
   callTimeoutMs: undefined,
+  questionTimeoutMs: undefined,
+  maxAgentDepth: undefined,
+  maxAgents: undefined,
+  agentTimeoutMs: undefined,
   maxResultBytes: undefined,
 };
 const SHELL: LeftOut<NonNullable<ToolRegistryOptions["shell"]>> = {

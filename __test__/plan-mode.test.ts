@@ -145,7 +145,8 @@ describe("ExitPlanMode", () => {
   ])("refuses %s", async (_what, input) => {
     const registry = registryOf({ permissionMode: "plan" });
     const requests = answering(registry, { approved: true });
-    expect((await registry.call("ExitPlanMode", input)).error?.type).toBe("ValidationError");
+    const name: string = "ExitPlanMode";
+    expect((await registry.call(name, input)).error?.type).toBe("ValidationError");
     expect(requests).toEqual([]);
   });
 
@@ -238,7 +239,7 @@ describe("a session", () => {
 
   test("is seen to have left by calls that come while a person is asked", async () => {
     const registry = registryOf({ permissionMode: "plan" });
-    const reasons: string[] = [];
+    const reasons: (string | undefined)[] = [];
     registry.messageBus.on("request", async ({ id, details }) => {
       reasons.push(details.reason);
       if (reasons.length === 1) await registry.call("ExitPlanMode", PLAN);

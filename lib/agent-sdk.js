@@ -105,16 +105,25 @@ class SdkAgent {
     signal.addEventListener("abort", abort, { once: true });
     try {
       const options = this.#options(kind, server, controller);
-      let result;
-      for await (const message of query({ prompt: this.#request.prompt, options })) {
-        if (message.type === "assistant") this.#hear(message.message?.content);
-        if (message.type === "result") result = message;
-      }
-      return this.#answer(result);
+      return this.#answer(await this.#resultOf(query({ prompt: this.#request.prompt, options })));
     } finally {
       signal.removeEventListener("abort", abort);
       await server.instance.close();
     }
+  }
+
+  async #resultOf(messages) {
+    let result;
+    try {
+      for await (const message of messages) {
+        if (message.type === "assistant") this.#hear(message.message?.content);
+        if (message.type === "result") result = message;
+      }
+    } catch (error) {
+      // The SDK throws after the result of an agent that failed, which says more than the error.
+      if (result === undefined || this.#context.signal.aborted) throw error;
+    }
+    return result;
   }
 
   /** What the host says about the kind of agent that was asked for. */

@@ -32,6 +32,7 @@ pub mod mcp;
 pub mod net;
 mod path_text;
 pub mod pipeline;
+pub mod plugin;
 pub mod policy;
 pub mod policy_files;
 pub mod process;

@@ -85,7 +85,7 @@ impl Pipeline {
         tokio::select! {
             biased;
             () = cx.cancel.cancelled() => {}
-            _ = load => {}
+            &() = load => {}
         }
     }
 

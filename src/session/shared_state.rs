@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use super::{Environment, EnvironmentRules, SeenTexts, UndoLog};
 use crate::{
     agents::AgentBook,
-    net::{WebClient, WebSettings},
+    net::{WebClient, WebSettings, search::SearchSetup},
     process::{ProcessSettings, TaskManager},
     state::{
         KnownSettings, Memories, MemoryScope, ProjectKey, ProjectTodos, SessionTodos, Settings,
@@ -67,6 +67,8 @@ pub struct SharedState {
     pub tasks: Arc<TaskManager>,
     /// Fetches pages.
     pub web: WebClient,
+    /// What searches the web.
+    pub search: SearchSetup,
 }
 
 impl SharedState {
@@ -98,6 +100,7 @@ impl SharedState {
             agents: Arc::default(),
             tasks: TaskManager::new(settings),
             web: WebClient::new(WebSettings::from_environment(&|name| environment.text_of(name))),
+            search: SearchSetup::Missing,
         }
     }
 
