@@ -136,12 +136,14 @@ describe("answers", () => {
 });
 
 describe("questions", () => {
-  const option = { label: "A", description: "a" };
+  const optionNamed = (label: string) => ({ label, description: "a" });
+  const option = optionNamed("A");
+  const questionNamed = (question: string) => ({ ...DATABASE, question });
   const cases: [string, object, string][] = [
     ["none", { questions: [] }, "parameter `questions`: "],
     [
       "five",
-      { questions: [1, 2, 3, 4, 5].map((it) => ({ ...DATABASE, question: `${it}?` })) },
+      { questions: ["1?", "2?", "3?", "4?", "5?"].map(questionNamed) },
       "parameter `questions`: ",
     ],
     [
@@ -152,9 +154,7 @@ describe("questions", () => {
     [
       "five options",
       {
-        questions: [
-          { ...PARTS, options: [1, 2, 3, 4, 5].map((it) => ({ ...option, label: `${it}` })) },
-        ],
+        questions: [{ ...PARTS, options: ["1", "2", "3", "4", "5"].map(optionNamed) }],
       },
       "parameter `questions[0].options`: ",
     ],

@@ -8,19 +8,18 @@ import { useWorkspace } from "./support/workspace.js";
 const workspace = useWorkspace();
 const cli = join(root, "bin", "toolwright.js");
 
-function input(...questions: object[]): string {
-  const options = [
+const QUESTION = {
+  question: "Which database?",
+  header: "Database",
+  options: [
     { label: "PostgreSQL", description: "A server" },
     { label: "SQLite", description: "A file" },
-  ];
-  return JSON.stringify({
-    questions: questions.map((it) => ({
-      question: "Which database?",
-      header: "Database",
-      options,
-      ...it,
-    })),
-  });
+  ],
+};
+
+/** The input of a call that asks the same question, with changes to it, one or several times. */
+function input(...changes: object[]): string {
+  return JSON.stringify({ questions: changes.map((it) => Object.assign({}, QUESTION, it)) });
 }
 
 interface Answered {

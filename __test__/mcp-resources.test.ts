@@ -221,7 +221,7 @@ test("the client of the official SDK serves, with a real server behind it", asyn
         mcp: {
           listResources: async () => {
             const { resources } = await sdk.listResources();
-            return resources.map((resource) => ({ ...resource, server: "docs" }));
+            return resources.map((it) => Object.assign(it, { server: "docs" }));
           },
           readResource: ({ uri }: { uri: string }) => sdk.readResource({ uri }),
         },

@@ -17,7 +17,7 @@ function registryHere() {
 }
 
 interface Parameter {
-  type?: "string" | "integer" | "array" | "boolean" | ("string" | "boolean" | "number")[];
+  type?: "string" | "integer" | "array" | "boolean" | "object" | ("string" | "boolean" | "number")[];
   minItems?: number;
   oneOf?: { const: string }[];
   minimum?: number;

@@ -102,7 +102,9 @@ impl Mailbox {
     pub(super) fn hand_over(&self, successor: &Self) {
         let unread: Vec<_> = iter::from_fn(|| self.content().pop()).collect();
         self.close();
-        unread.into_iter().for_each(|it| successor.put(it));
+        for message in unread {
+            successor.put(message);
+        }
     }
 
     /// Waits for the next message; nothing once the mailbox is closed and empty.

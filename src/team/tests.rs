@@ -323,7 +323,7 @@ fn plans() -> impl Strategy<Value = Vec<Vec<Planned>>> {
 /// Every second member reads as messages come, the others between other things, as agents do.
 fn read_all(teams: &Arc<Teams>, session: &str, number: usize, wanted: usize) -> Vec<String> {
     let mut read = Vec::new();
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         let reader = teams.reader(session);
         let runtime = Builder::new_current_thread().build().unwrap();
         while read.len() < wanted {
@@ -351,13 +351,13 @@ proptest! {
         let mut wanted = vec![BTreeMap::<String, Vec<String>>::new(); plans.len()];
         for (sender, letters) in plans.iter().enumerate() {
             for (at, letter) in letters.iter().enumerate() {
-                for receiver in 0..plans.len() {
+                for (receiver, wanted) in wanted.iter_mut().enumerate() {
                     let is_for = match letter {
                         Planned::To(to) => *to == receiver,
                         Planned::ToAll => true,
                     };
                     if is_for && receiver != sender {
-                        wanted[receiver].entry(name(sender)).or_default().push(at.to_string());
+                        wanted.entry(name(sender)).or_default().push(at.to_string());
                     }
                 }
             }

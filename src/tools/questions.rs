@@ -16,8 +16,9 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub(super) struct Question {
     /// The whole question.
+    #[serde(rename = "question")]
     #[schemars(length(min = 1))]
-    pub(super) question: String,
+    pub(super) text: String,
     /// The question in a word or two, as a label.
     #[schemars(length(min = 1, max = 12))]
     header: String,
@@ -58,7 +59,7 @@ pub(super) fn check_questions(
     let mut texts = BTreeSet::new();
     for (number, question) in questions.iter().enumerate() {
         let at = format!("questions[{number}]");
-        let text = &question.question;
+        let text = &question.text;
         check_text(text, &format!("{at}.question"))?;
         check_text(&question.header, &format!("{at}.header"))?;
         if !texts.insert(text) {
@@ -114,15 +115,15 @@ pub(super) fn read_answers(
             )));
         }
     };
-    let is_asked = |it: &String| asked.iter().any(|question| question.question == *it);
+    let is_asked = |it: &String| asked.iter().any(|question| question.text == *it);
     if let Some(unknown) = given.keys().find(|it| !is_asked(it)) {
         return Err(wrong_answer(&format!("answered `{unknown}`, which was not asked")));
     }
-    asked.iter().map(|it| Ok((it.question.clone(), answer_to(it, &given)?))).collect()
+    asked.iter().map(|it| Ok((it.text.clone(), answer_to(it, &given)?))).collect()
 }
 
 fn answer_to(question: &Question, given: &Map<String, Value>) -> Result<GivenAnswer, ToolError> {
-    let text = &question.question;
+    let text = &question.text;
     let texts = match given.get(text) {
         None | Some(Value::Null) => return Err(wrong_answer(&format!("did not answer `{text}`"))),
         Some(Value::String(one)) => vec![one.clone()],
@@ -162,11 +163,11 @@ pub(super) fn answers_in_words(
     answers: &BTreeMap<String, GivenAnswer>,
 ) -> String {
     let line = |question: &Question| {
-        let answer = match answers.get(&question.question)? {
+        let answer = match answers.get(&question.text)? {
             GivenAnswer::One(one) => one.clone(),
             GivenAnswer::Several(several) => several.join(", "),
         };
-        let asked = question.question.split_whitespace().collect::<Vec<_>>().join(" ");
+        let asked = question.text.split_whitespace().collect::<Vec<_>>().join(" ");
         // Further lines of an answer are indented, so that none looks like another question.
         Some(format!("{asked} → {}", answer.trim().replace('\n', "\n  ")))
     };

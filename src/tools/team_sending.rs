@@ -41,10 +41,9 @@ pub(super) async fn by_host(
     Ok(Some(match handler.call(input, Value::Null, cx).await? {
         Value::Null => otherwise.to_owned(),
         Value::String(words) => words,
-        Value::Object(answer) if answer.get("message").is_some_and(Value::is_string) => {
-            answer.get("message").and_then(Value::as_str).unwrap_or_default().to_owned()
+        Value::Object(answer) => {
+            answer.get("message").and_then(Value::as_str).unwrap_or(otherwise).to_owned()
         }
-        Value::Object(_) => otherwise.to_owned(),
         other => {
             let got = kind_of(&other);
             let message = format!(

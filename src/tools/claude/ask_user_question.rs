@@ -14,7 +14,7 @@ use crate::{
 
 /// The registry's limit on calls is shorter than people are, so questions have their own, which
 /// `limits.questionTimeoutMs` sets. This one is above any that can be set there.
-const LONGEST: Duration = Duration::from_secs(60 * 60 * 24 * 30);
+const LONGEST: Duration = Duration::from_hours(24 * 30);
 
 #[derive(Default)]
 pub(super) struct AskUserQuestion;
@@ -68,7 +68,7 @@ impl Tool for AskUserQuestion {
     }
 
     fn describe(&self, plan: &Plan) -> String {
-        let texts: Vec<&str> = plan.questions.iter().map(|it| it.question.as_str()).collect();
+        let texts: Vec<&str> = plan.questions.iter().map(|it| it.text.as_str()).collect();
         format!("Ask the user: {}", texts.join(" · "))
     }
 
@@ -79,7 +79,7 @@ impl Tool for AskUserQuestion {
     ) -> Result<ToolOutput<UserAnswers>, ToolError> {
         let Plan { questions, known: mut answers } = plan;
         let open: Vec<&Question> =
-            questions.iter().filter(|it| !answers.contains_key(&it.question)).collect();
+            questions.iter().filter(|it| !answers.contains_key(&it.text)).collect();
         if !open.is_empty() {
             answers.extend(read_answers(&open, ask(&open, cx).await?)?);
         }
