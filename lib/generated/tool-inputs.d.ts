@@ -25,8 +25,37 @@ export interface AgentInput {
   name?: string | undefined;
   /** The team that the agent joins. */
   team_name?: string | undefined;
-  /** The permission mode of the agent, which can only be stricter than yours. `default`: Tools that only read run; everything else asks. `acceptEdits`: Edits inside the workspace run as well. `plan`: Nothing is changed: commands ask and edits are denied, also where a rule allows them. `dontAsk`: What would ask is denied. `bypassPermissions`: What would ask by default is allowed; rules that deny or ask still hold. */
-  mode?: "default" | "acceptEdits" | "plan" | "dontAsk" | "bypassPermissions" | undefined;
+  /** The permission mode of the agent, which can only be stricter than yours. */
+  mode?: "acceptEdits" | "bypassPermissions" | "default" | "dontAsk" | "plan" | undefined;
+}
+
+/**
+ * Input of `AskUserQuestion`. Asks the user up to four questions and waits for the answers. Use it when the work depends on a choice that only the user can make; decide small things by yourself.
+ *
+ * - Each question has 2 to 4 options. The user can always type another answer, so offer none for that.
+ * - If you would recommend an option, put it first and say so in its label.
+ * - With `multiSelect`, several options can be chosen.
+ * - The answer has one line for each question: the question, an arrow, and what was chosen or typed.
+ */
+export interface AskUserQuestionInput {
+  /** The questions. */
+  questions: Array<{
+    /** The whole question. */
+    question: string;
+    /** The question in a word or two, as a label. */
+    header: string;
+    /** The answers to choose from, without one for anything else: the user can always type another. */
+    options: Array<{
+      /** The answer in a few words. */
+      label: string;
+      /** What choosing it means. */
+      description: string;
+    }>;
+    /** Whether several may be chosen. */
+    multiSelect?: boolean | undefined;
+  }>;
+  /** Answers that are known already, by the text of the question. These questions are not asked. */
+  answers?: Record<string, string> | undefined;
 }
 
 /**
@@ -49,6 +78,20 @@ export interface BashInput {
   description?: string | undefined;
   /** Answer at once with a task id, and let the command run. */
   run_in_background?: boolean | undefined;
+}
+
+/**
+ * Input of `Config`. Reads or changes a setting of this project: without `value` it is read, with `value` it is set.
+ *
+ * - Known settings are language, model, theme (dark, light or system), verbose (true or false) and those of the application. Others may have any name and value.
+ * - Change a setting only when the user asks for it. What the application does with it is up to the application.
+ * - Permissions cannot be changed here.
+ */
+export interface ConfigInput {
+  /** The name of the setting. */
+  setting: string;
+  /** The new value. Leave it out to read the setting. */
+  value?: string | boolean | number | undefined;
 }
 
 /**
@@ -149,6 +192,12 @@ export interface GrepInput {
   offset?: number | undefined;
 }
 
+/** Input of `ListMcpResources`. Lists the resources of connected MCP servers, of all of them or of one: URI, name, type and what each is about. Read one with ReadMcpResource. */
+export interface ListMcpResourcesInput {
+  /** The name of a server. Default: all servers. */
+  server?: string | undefined;
+}
+
 /**
  * Input of `NotebookEdit`. Changes one cell of a Jupyter notebook (.ipynb) and leaves the rest as it is.
  *
@@ -190,6 +239,37 @@ export interface ReadInput {
   pages?: string | undefined;
 }
 
+/** Input of `ReadMcpResource`. Reads a resource of an MCP server by its URI. Texts and images are shown; of other content only type and size. ListMcpResources says which resources there are. */
+export interface ReadMcpResourceInput {
+  /** The name of the server. */
+  server: string;
+  /** The URI of the resource. */
+  uri: string;
+}
+
+/**
+ * Input of `SendMessage`. Writes to other agents of your team. What you say in your own answer does not reach them.
+ *
+ * - `type` message: to one `recipient`, by name. The lead is `team-lead`.
+ * - broadcast: to every other member. Use it only for what concerns all.
+ * - shutdown_request (lead only): asks `recipient` to end. It answers with shutdown_response, naming `request_id`, and `approve` true to end or false with a reason in `content`.
+ * - Messages from one member to another arrive in the order they were sent. A full mailbox is an error, and nothing is sent.
+ */
+export interface SendMessageInput {
+  /** What to send. `message`: A text to one member. `broadcast`: A text to every other member. `shutdown_request`: Asks a member to end. `shutdown_response`: Answers such a request. */
+  type: "message" | "broadcast" | "shutdown_request" | "shutdown_response";
+  /** The name of the member; needed unless for a broadcast or a `shutdown_response`. */
+  recipient?: string | undefined;
+  /** The text; of a shutdown request or its answer, the reason. */
+  content?: string | undefined;
+  /** The text in a few words, for people. */
+  summary?: string | undefined;
+  /** The id of the shutdown request that is answered. */
+  request_id?: string | undefined;
+  /** Whether you end, in a `shutdown_response`. */
+  approve?: boolean | undefined;
+}
+
 /** Input of `TaskOutput`. Reads what a background task has printed, and whether it runs or how it ended. Waits for its end, at most `timeout`, unless `block` is false. Each call continues where the last one stopped. */
 export interface TaskOutputInput {
   /** The id from the answer that started the task. */
@@ -206,6 +286,46 @@ export interface TaskOutputInput {
 export interface TaskStopInput {
   /** The id from the answer that started the task. */
   task_id: string;
+}
+
+/**
+ * Input of `TeamCreate`. Makes a team of agents for work that several can do side by side, and makes you its lead. You lead one team at a time.
+ *
+ * - Then start members with Agent: give each `team_name` and a `name`.
+ * - Members and you write to each other with SendMessage; messages to you come by themselves.
+ * - When the work is done, ask each member to end, then call TeamDelete.
+ */
+export interface TeamCreateInput {
+  /** The name of the team. */
+  team_name: string;
+  /** What the team is for. */
+  description?: string | undefined;
+  /** What kind of agent you are in the team. */
+  agent_type?: string | undefined;
+}
+
+/** Input of `TeamDelete`. Ends the team that you lead, with all its mailboxes. Refused while members run: ask each to end with SendMessage first. */
+export type TeamDeleteInput = Record<string, never>;
+
+/**
+ * Input of `TodoWrite`. Writes the todo list of this conversation, which the user sees. Each call gives the whole list and replaces the old one.
+ *
+ * - Use it for work of three or more steps, or when the user names several things. Skip it for a single simple step.
+ * - Set a todo to in_progress before you start on it, and have only one in progress at a time.
+ * - Set it to completed as soon as it is done, and only if it is done: if tests fail or something is missing, it stays in progress.
+ * - Add todos that come up on the way, and leave out those that are no longer needed.
+ * - `content` says what to do (Run the tests), `activeForm` the same while it happens (Running the tests).
+ */
+export interface TodoWriteInput {
+  /** The whole list, which replaces the old one. */
+  todos: Array<{
+    /** What is to be done, as an instruction: Run the tests. */
+    content: string;
+    /** How far it is. */
+    status: "pending" | "in_progress" | "completed";
+    /** What is shown while it is done: Running the tests. */
+    activeForm: string;
+  }>;
 }
 
 /**
@@ -291,6 +411,28 @@ export interface LsInput {
 }
 
 /**
+ * Input of `memory`. Stores texts by name and finds them again, also in later conversations.
+ *
+ * - `get` gives the value of a key, `set` stores one and replaces the old, `delete` removes it, `list` gives the keys.
+ * - Memories belong to this project. With the scope user they belong to all projects of the user: for preferences, not for facts about one project.
+ * - Store what is worth knowing next time, and no secrets. Keys like build/command can be listed by prefix.
+ */
+export interface MemoryInput {
+  /** What to do. */
+  action: "get" | "set" | "delete" | "list";
+  /** The name of the memory, for get, set and delete. */
+  key?: string | undefined;
+  /** The text to store, for set. It replaces the old one. */
+  value?: string | undefined;
+  /** Where the memory belongs. Default: project. `project`: To this project. `user`: To all projects of the user. */
+  scope?: "project" | "user" | undefined;
+  /** For list: only keys that begin with this. */
+  prefix?: string | undefined;
+  /** For list: only keys after this one, which is the last that an earlier list showed. */
+  after?: string | undefined;
+}
+
+/**
  * Input of `read_file`. Reads a file and gives its text as it stands, without line numbers.
  *
  * - At most 2,000 lines and 256 KiB are given; an answer that was cut says where to continue.
@@ -359,6 +501,24 @@ export interface WriteFileInput {
   overwrite?: boolean | undefined;
 }
 
+/**
+ * Input of `write_todos`. Keeps the todo list of this project, also for later conversations.
+ *
+ * - `add` takes a task and answers with its id. `complete` and `remove` take that id.
+ * - `list` shows every todo in the order of adding: a mark, x if it is completed, then the id and the task.
+ * - For work of several steps, add the steps first, and complete each as soon as it is done.
+ */
+export interface WriteTodosInput {
+  /** What to do. */
+  action: "add" | "complete" | "remove" | "list";
+  /** What is to be done, for add. */
+  task?: string | undefined;
+  /** The id of a todo, for complete and remove. */
+  id?: string | undefined;
+  /** For list: only todos after the one with this id, which is the last that an earlier list showed. */
+  after?: string | undefined;
+}
+
 /** Input of `file-reader`. Shows a file of the project, or the lines `startLine` to `endLine` of it. Paths may be relative to the workspace. At most 2,000 lines and 256 KiB are shown; an answer that is cut says where to go on. */
 export interface FileReaderInput {
   /** The file to read, absolute or relative to the workspace. */
@@ -415,29 +575,41 @@ export interface DiagnosticPanicInput {
 export interface ToolInputs {
   "Agent": AgentInput;
   "Task": AgentInput;
+  "AskUserQuestion": AskUserQuestionInput;
   "Bash": BashInput;
+  "Config": ConfigInput;
   "Edit": EditInput;
   "FileEdit": EditInput;
   "ExitPlanMode": ExitPlanModeInput;
   "Glob": GlobInput;
   "Grep": GrepInput;
+  "ListMcpResources": ListMcpResourcesInput;
+  "ListMcpResourcesTool": ListMcpResourcesInput;
   "NotebookEdit": NotebookEditInput;
   "Read": ReadInput;
   "FileRead": ReadInput;
+  "ReadMcpResource": ReadMcpResourceInput;
+  "ReadMcpResourceTool": ReadMcpResourceInput;
+  "SendMessage": SendMessageInput;
   "TaskOutput": TaskOutputInput;
   "TaskStop": TaskStopInput;
+  "TeamCreate": TeamCreateInput;
+  "TeamDelete": TeamDeleteInput;
+  "TodoWrite": TodoWriteInput;
   "Write": WriteInput;
   "FileWrite": WriteInput;
   "edit_file": EditFileInput;
   "glob": ClassicGlobInput;
   "grep": ClassicGrepInput;
   "ls": LsInput;
+  "memory": MemoryInput;
   "read_file": ReadFileInput;
   "read_many_files": ReadManyFilesInput;
   "shell": ShellInput;
   "task_output": ClassicTaskOutputInput;
   "task_stop": ClassicTaskStopInput;
   "write_file": WriteFileInput;
+  "write_todos": WriteTodosInput;
   "file-reader": FileReaderInput;
   "git-diff-summary": GitDiffSummaryInput;
   "git-status": GitStatusInput;

@@ -18,6 +18,12 @@ export interface AgentOutput {
   usage?: Record<string, unknown>;
 }
 
+/** The `structuredContent` of `AskUserQuestion`. */
+export interface AskUserQuestionOutput {
+  /** The answers by the text of their question; a list where several could be chosen. */
+  answers: Record<string, string | string[]>;
+}
+
 /** The `structuredContent` of `Bash`. */
 export interface BashOutput {
   /** The id of its task, if it runs in the background. */
@@ -46,6 +52,19 @@ export interface BashOutput {
   durationMs?: number;
   /** The directory in which the next command starts. */
   cwd?: string;
+}
+
+/** The `structuredContent` of `Config`. */
+export interface ConfigOutput {
+  /** What was done. */
+  operation: "get" | "set";
+  setting: string;
+  /** The value it has now; absent if it is not set and has no default. */
+  value?: string | boolean | number;
+  /** The value it had before it was set; absent if it had none. */
+  previousValue?: string | boolean | number;
+  /** Whether it is a known setting, with a type. */
+  known: boolean;
 }
 
 /** The `structuredContent` of `Edit`. */
@@ -196,6 +215,27 @@ export type GrepOutput = {
   }>;
 });
 
+/** The `structuredContent` of `ListMcpResources`. */
+export interface ListMcpResourcesOutput {
+  /** The resources, by server and URI. */
+  resources: Array<{
+    /**
+     * The name of the server.
+     * @default ""
+     */
+    server: string;
+    uri: string;
+    name?: string;
+    title?: string;
+    description?: string;
+    mimeType?: string;
+    /** Its size in bytes, if the server says so. */
+    size?: number;
+  }>;
+  /** How many there are, also those that are not listed. */
+  total: number;
+}
+
 /** The `structuredContent` of `NotebookEdit`. */
 export interface NotebookEditOutput {
   /** The text of the answer. */
@@ -232,6 +272,33 @@ export interface ReadOutput {
   totalPages?: number;
   /** Of a notebook: the number of its cells. */
   cells?: number;
+}
+
+/** The `structuredContent` of `ReadMcpResource`. */
+export interface ReadMcpResourceOutput {
+  /** The name of the server. */
+  server: string;
+  /** The parts that the resource has. */
+  contents: Array<{
+    uri: string;
+    mimeType?: string;
+    /** What a part is, by its content. */
+    kind: "text" | "image" | "binary";
+    /** Its size in bytes. */
+    bytes: number;
+  }>;
+}
+
+/** The `structuredContent` of `SendMessage`. */
+export interface SendMessageOutput {
+  /** Who gets it; unknown where the host has its own coordinator. */
+  recipients?: Array<{
+    name: string;
+    /** Whether its agent runs. */
+    running: boolean;
+  }>;
+  /** The id that the answer to a shutdown request will name. */
+  requestId?: string;
 }
 
 /** The `structuredContent` of `TaskOutput`. */
@@ -300,6 +367,42 @@ export interface TaskStopOutput {
   cwd?: string;
   /** Whether it is running, or how it ended. `running`: It has not ended yet. `completed`: It ended with exit code 0. `failed`: It ended with another exit code or by a signal, or could not be started. `stopped`: The host stopped it, for one of the [`StopReason`]s. */
   state: "running" | "completed" | "failed" | "stopped";
+}
+
+/** The `structuredContent` of `TeamCreate`. */
+export interface TeamCreateOutput {
+  teamName: string;
+  /** The name by which members write to you; unknown where the host has its own coordinator. */
+  leadName?: string;
+}
+
+/** The `structuredContent` of `TeamDelete`. */
+export interface TeamDeleteOutput {
+  teamName?: string;
+  /** The members that it had, without its lead. */
+  members?: string[];
+}
+
+/** The `structuredContent` of `TodoWrite`. */
+export interface TodoWriteOutput {
+  /** The list as it was. */
+  oldTodos: Array<{
+    /** What is to be done, as an instruction: Run the tests. */
+    content: string;
+    /** How far it is. */
+    status: "pending" | "in_progress" | "completed";
+    /** What is shown while it is done: Running the tests. */
+    activeForm: string;
+  }>;
+  /** The list as it is now. */
+  newTodos: Array<{
+    /** What is to be done, as an instruction: Run the tests. */
+    content: string;
+    /** How far it is. */
+    status: "pending" | "in_progress" | "completed";
+    /** What is shown while it is done: Running the tests. */
+    activeForm: string;
+  }>;
 }
 
 /** The `structuredContent` of `Write`. */
@@ -478,6 +581,24 @@ export interface LsOutput {
   ignoredOrHidden: number;
 }
 
+/** The `structuredContent` of `memory`. */
+export interface MemoryOutput {
+  /** Where the memory belongs, or the memories. `project`: To this project. `user`: To all projects of the user. */
+  scope?: "project" | "user";
+  /** The key that was asked about. */
+  key?: string;
+  /** Whether there was such a key before. */
+  found?: boolean;
+  /** The value, of get. */
+  value?: string;
+  /** The keys, of list. */
+  keys?: string[];
+  /** How many keys there are, of list; at least as many if they are too many to count. */
+  total?: number;
+  /** Whether all keys are listed. */
+  complete?: boolean;
+}
+
 /** The `structuredContent` of `read_file`. */
 export interface ReadFileOutput {
   path: string;
@@ -650,6 +771,24 @@ export interface WriteFileOutput {
   linesRemoved: number;
 }
 
+/** The `structuredContent` of `write_todos`. */
+export interface WriteTodosOutput {
+  /** The todo that was added, completed or removed, or the todos of the list. */
+  todos: Array<{
+    id: string;
+    task: string;
+    completed: boolean;
+    /** In milliseconds since 1970. */
+    createdAt: number;
+  }>;
+  /** How many todos there are, of list. */
+  total?: number;
+  /** How many of them are not completed. */
+  open?: number;
+  /** Whether all todos are listed. */
+  complete?: boolean;
+}
+
 /** The `structuredContent` of `file-reader`. */
 export interface FileReaderOutput {
   path: string;
@@ -719,29 +858,41 @@ export interface WorkspaceInfoOutput {
 export interface ToolOutputs {
   "Agent": AgentOutput;
   "Task": AgentOutput;
+  "AskUserQuestion": AskUserQuestionOutput;
   "Bash": BashOutput;
+  "Config": ConfigOutput;
   "Edit": EditOutput;
   "FileEdit": EditOutput;
   "ExitPlanMode": ExitPlanModeOutput;
   "Glob": GlobOutput;
   "Grep": GrepOutput;
+  "ListMcpResources": ListMcpResourcesOutput;
+  "ListMcpResourcesTool": ListMcpResourcesOutput;
   "NotebookEdit": NotebookEditOutput;
   "Read": ReadOutput;
   "FileRead": ReadOutput;
+  "ReadMcpResource": ReadMcpResourceOutput;
+  "ReadMcpResourceTool": ReadMcpResourceOutput;
+  "SendMessage": SendMessageOutput;
   "TaskOutput": TaskOutputOutput;
   "TaskStop": TaskStopOutput;
+  "TeamCreate": TeamCreateOutput;
+  "TeamDelete": TeamDeleteOutput;
+  "TodoWrite": TodoWriteOutput;
   "Write": WriteOutput;
   "FileWrite": WriteOutput;
   "edit_file": EditFileOutput;
   "glob": ClassicGlobOutput;
   "grep": ClassicGrepOutput;
   "ls": LsOutput;
+  "memory": MemoryOutput;
   "read_file": ReadFileOutput;
   "read_many_files": ReadManyFilesOutput;
   "shell": ShellOutput;
   "task_output": ClassicTaskOutputOutput;
   "task_stop": ClassicTaskStopOutput;
   "write_file": WriteFileOutput;
+  "write_todos": WriteTodosOutput;
   "file-reader": FileReaderOutput;
   "git-diff-summary": GitDiffSummaryOutput;
   "git-status": GitStatusOutput;
