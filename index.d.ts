@@ -10,6 +10,7 @@ import type {
 import type { HostHandlers } from "./lib/types/handlers";
 import type { Hooks } from "./lib/types/hooks";
 import type { McpSdkServerConfig } from "./lib/types/mcp-host";
+import type { PluginConfigValidation, PluginToolValidation } from "./lib/types/plugins";
 import type {
   PermissionMode,
   PolicyAction,
@@ -43,6 +44,7 @@ import type { Grant, RegistryConfig, SettingSpec, StateEvents, TodoItem } from "
 import type { FileStoreOptions, KeyValueStore } from "./lib/types/stores";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
 import type { TeamMessageIterator } from "./lib/types/teams";
+import type { SearchOptions, WebOptions } from "./lib/types/web";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
@@ -51,6 +53,7 @@ export type * from "./lib/types/confirmations";
 export type * from "./lib/types/handlers";
 export type * from "./lib/types/hooks";
 export type * from "./lib/types/mcp-host";
+export type * from "./lib/types/plugins";
 export type * from "./lib/types/policy";
 export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
@@ -59,6 +62,7 @@ export type * from "./lib/types/state";
 export type * from "./lib/types/stores";
 export type * from "./lib/types/tasks";
 export type * from "./lib/types/teams";
+export type * from "./lib/types/web";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
 export type ToolsetName = "claude" | "classic" | "project" | "diagnostic";
@@ -359,8 +363,33 @@ export declare function createSdkMcpServer(options: {
   tools?: readonly (HostTool | DeclarativeTool)[] | undefined;
 }): McpSdkServerConfig;
 
+/** Checks the content of a plugin file as loading it does, without the file. */
+export declare function validatePluginConfigFile(data: unknown): PluginConfigValidation;
+
+/** Checks the definition of one plugin tool. */
+export declare function validatePluginToolDefinition(data: unknown): PluginToolValidation;
+
+/** What `createToolRoutes` needs of a registry. */
+export interface ToolRoutesRegistry {
+  listTools(): readonly object[] | Promise<readonly object[]>;
+  getToolInfo(name: string): object | undefined | Promise<object | undefined>;
+  reloadPlugins(): object | Promise<object>;
+}
+
+/**
+ * REST routes over a registry, as one web-standard handler for `Bun.serve`, Hono and others: `GET /api/tools`,
+ * `GET /api/tools/:name` and `POST /api/tools/reload`. It does not check who asks; do that before it.
+ */
+export declare function createToolRoutes(
+  registry: ToolRoutesRegistry,
+  options?: {
+    /** The path of the list. Default: `"/api/tools"`. */
+    prefix?: string | undefined;
+  },
+): (request: Request) => Promise<Response>;
+
 /** Where a tool comes from. */
-export type ToolSource = "builtin" | "host" | "mcp";
+export type ToolSource = "builtin" | "host" | "mcp" | "plugin";
 
 /** What a registry knows about one of its tools. */
 export interface RegisteredToolInfo {
@@ -372,6 +401,8 @@ export interface RegisteredToolInfo {
   readonly toolset?: ToolsetName;
   /** The server that an MCP tool belongs to. */
   readonly serverName?: string;
+  /** The name in the plugin file that a plugin tool belongs to. */
+  readonly pluginName?: string;
   /** Other names under which it can be called. */
   readonly aliases?: readonly string[];
   readonly inputSchema: InputSchema;
@@ -384,11 +415,22 @@ export interface RegisteredToolInfo {
   readonly disabled: boolean;
 }
 
-/** What `initialize` found: how many tools there are, and rules of the policy that name no tool. */
+/** What `initialize` and `reloadPlugins` found. */
 export interface ToolRegistrationResult {
+  /** False when something is wrong with a plugin file. Its other tools, and those it had before, work. */
   readonly success: boolean;
+  /** The number of tools that the registry now has. */
   readonly toolCount: number;
-  readonly errors: readonly { source: string; toolName?: string; message: string }[];
+  /** What is wrong with plugin files, and after `initialize` also rules of the policy that name no tool. */
+  readonly errors: readonly ToolRegistrationError[];
+}
+
+/** Something that is wrong with a plugin or a rule. */
+export interface ToolRegistrationError {
+  /** The plugin file, its directory, or the place of the rule. */
+  readonly source: string;
+  readonly toolName?: string;
+  readonly message: string;
 }
 
 /** A call that can be described before it runs. */
@@ -530,6 +572,14 @@ export interface ToolRegistryOptions {
   /** The file with the user's own rules; `false` for none. Default: `~/.config/toolwright/policy.json`. */
   userPolicyFile?: string | false | undefined;
   /**
+   * The directory of plugin files (`*.json`), which `initialize` loads; `false` for none. Default: the
+   * variable `TOOLWRIGHT_TOOLS_DIR`, or else `~/.config/toolwright/tools`. Plugin files are code: no tool
+   * writes there without a rule that names the place.
+   */
+  pluginDir?: string | false | undefined;
+  /** Whether plugin files are loaded again when they change, from `initialize` on. Default: `false`. */
+  watchPlugins?: boolean | undefined;
+  /**
    * Whether tools that change files, such as `Write` and `Edit`, require that the file was read in the
    * session, and `Write` also that it has not changed since. Default: `true`.
    */
@@ -597,6 +647,13 @@ export interface ToolRegistryOptions {
         maxOutputFileBytes?: number | undefined;
       }
     | undefined;
+  /** What web tools may reach, and how much they fetch. Default: the public internet alone. */
+  web?: WebOptions | undefined;
+  /**
+   * The service that web search uses. Default: the one that `SEARXNG_URL`, `BRAVE_API_KEY` or
+   * `TAVILY_API_KEY` of the environment names, in this order. `handlers.search` is used before any.
+   */
+  search?: SearchOptions | undefined;
 }
 
 /** Options of `executeTools`, which apply to all calls of the turn. */
@@ -668,11 +725,18 @@ export declare class ToolRegistry {
   readonly config: RegistryConfig;
 
   /**
-   * Reports how many tools there are, and in `errors` the rules of the policy that name no tool. Call it
-   * after registering the host's own tools. Built-in tools work without it. With `rememberGrants`, it reads
-   * what is kept; the first call would do that too, but `explain` and `isAllowed` do not wait for the store.
+   * Loads the plugin tools, and reports how many tools there are. `errors` tells what is wrong with plugin
+   * files, and the rules of the policy that name no tool. Call it after registering the host's own tools.
+   * Built-in tools work without it. With `rememberGrants`, it reads what is kept; the first call would do
+   * that too, but `explain` and `isAllowed` do not wait for the store.
    */
   initialize(): Promise<ToolRegistrationResult>;
+  /**
+   * Reads the plugin files again and replaces all plugin tools in one step: a listing or a call sees the old
+   * ones or the new ones. A file that has become invalid keeps its old tools and is reported; a file that is
+   * gone takes its tools with it. Running calls finish with the tool they began with.
+   */
+  reloadPlugins(): Promise<ToolRegistrationResult>;
 
   /** Adds a tool, and replaces one of the same name. */
   register<TInput = Record<string, unknown>>(

@@ -146,14 +146,17 @@ test("tools have the display names of the design they come from", () => {
   const names = registry.listTools().map((it) => [it.name, it.title]);
   expect(Object.fromEntries(names)).toEqual({
     Agent: "Start Agent",
+    AskUserQuestion: "Ask the User",
     Bash: "Execute Shell Command",
     Config: "Read or Change Settings",
     Edit: "Edit File",
     ExitPlanMode: "Exit Plan Mode",
     Glob: "Find Files by Pattern",
     Grep: "Search File Contents",
+    ListMcpResources: "List MCP Resources",
     NotebookEdit: "Edit Notebook",
     Read: "Read File",
+    ReadMcpResource: "Read MCP Resource",
     TaskOutput: "Read Task Output",
     TaskStop: "Stop Task",
     TodoWrite: "Update Todos",

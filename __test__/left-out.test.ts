@@ -32,19 +32,21 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   rememberGrants: undefined,
   projectId: undefined,
   settings: undefined,
-  handlers: undefined,
   trustProject: undefined,
+  pluginDir: undefined,
+  watchPlugins: undefined,
   readBeforeWrite: undefined,
   messageBus: undefined,
-  handlers: undefined,
   hooks: undefined,
   limits: undefined,
   env: undefined,
   shell: undefined,
+  web: undefined,
 };
 const LIMITS: LeftOut<NonNullable<ToolRegistryOptions["limits"]>> = {
   confirmationTimeoutMs: undefined,
   callTimeoutMs: undefined,
+  questionTimeoutMs: undefined,
   maxAgentDepth: undefined,
   maxAgents: undefined,
   agentTimeoutMs: undefined,
@@ -58,6 +60,12 @@ const SHELL: LeftOut<NonNullable<ToolRegistryOptions["shell"]>> = {
   graceMs: undefined,
   idleTimeoutMs: undefined,
   maxOutputFileBytes: undefined,
+};
+const WEB: LeftOut<NonNullable<ToolRegistryOptions["web"]>> = {
+  allow: undefined,
+  timeoutMs: undefined,
+  maxBytes: undefined,
+  userAgent: undefined,
 };
 const CALL: LeftOut<CallOptions> = {
   toolUseId: undefined,
@@ -110,7 +118,7 @@ const POLICY: PolicyConfig = {
 };
 
 test("options of registries and calls may be undefined, each and all", async () => {
-  const nested = { limits: LIMITS, shell: SHELL, hooks: HOOKS, policy: POLICY };
+  const nested = { limits: LIMITS, shell: SHELL, web: WEB, hooks: HOOKS, policy: POLICY };
   const unset = { env: { NOT_SET: undefined } };
   for (const options of [OPTIONS, nested, unset]) {
     await using registry = new ToolRegistry({

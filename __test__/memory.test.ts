@@ -160,3 +160,12 @@ test("a person is asked, unless a rule is about the action", async () => {
   await registry.call("memory", { action: "set", key: "k", value: "v" });
   expect(asked).toEqual(["Memory set k"]);
 });
+
+test("a plan may be made with what is remembered, and changes none of it", async () => {
+  const registry = registryThatAsks({ permissionMode: "plan" });
+  const decided = (input: object) => registry.explain("memory", input).action;
+  expect(decided({ action: "get", key: "k" })).toBe("ask");
+  expect(decided({ action: "list" })).toBe("ask");
+  expect(decided({ action: "set", key: "k", value: "v" })).toBe("deny");
+  expect(decided({ action: "delete", key: "k" })).toBe("deny");
+});

@@ -51,6 +51,24 @@ describe("options", () => {
       { toolsets: () => [] },
       "option `toolsets`: expected an array",
     ],
+    [
+      "a URL in place of a host",
+      { web: { allow: ["https://intra.example/"] } },
+      "`web.allow`: `https://intra.example/` is neither a host nor a network",
+    ],
+    [
+      "a pattern that opens everything",
+      { web: { allow: ["*"] } },
+      "`web.allow`: `*` is neither a host nor a network",
+    ],
+    ["no time for a fetch", { web: { timeoutMs: 0 } }, "option `web.timeoutMs`"],
+    ["a page of no size", { web: { maxBytes: 1 } }, "option `web.maxBytes`"],
+    [
+      "a line break in a header",
+      { web: { userAgent: "a\nCookie: b" } },
+      "has characters that a header cannot have",
+    ],
+    ["an unknown web option", { web: { allowed: [] } }, "unknown option `allowed`"],
     ["a BigInt", { limits: { callTimeoutMs: 1n } }, "cannot be written as JSON"],
   ])("refuses %s", (_what, options, cause) => {
     const refused = thrownBy(() => createToolRegistry(options));

@@ -55,6 +55,14 @@ function violationOf(parameter: Parameter): fc.Arbitrary<unknown> {
         fc.integer({ max: (parameter.minimum ?? 0) - 1 }),
         fc.double({ min: (parameter.maximum ?? 2 ** 53) * 1.5, noNaN: true, max: 1e308 }),
       );
+    case "object":
+      return fc.oneof(
+        fc.string(),
+        fc.integer(),
+        fc.boolean(),
+        fc.array(fc.integer(), { minLength: 1, maxLength: 3 }),
+        fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.integer(), { minKeys: 1 }),
+      );
     case "array":
       return fc.oneof(
         fc.string(),

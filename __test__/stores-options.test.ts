@@ -29,7 +29,8 @@ describe("redisStore", () => {
 
   test("takes the clients of three libraries", () => {
     for (const client of [nodeRedis, ioredis, bunRedis]) {
-      expect(make(client)).toEqual({
+      expect(make(client, { timeoutMs: 20_000 })).toEqual({
+        timeoutMs: 21_000,
         get: expect.any(Function),
         set: expect.any(Function),
         delete: expect.any(Function),

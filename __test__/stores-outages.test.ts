@@ -1,5 +1,5 @@
 // The stores of fleets, against real servers that are slow, gone, killed and back.
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { KeyValueStore } from "../lib/types/stores.js";
 import { LoopbackProxy } from "./support/loopback-proxy.js";
 import { change } from "./support/store-clients.mjs";
@@ -15,6 +15,9 @@ const CHANGES = 1_000;
 const AT_ONCE = 4;
 /** After how many acknowledged changes the server is killed. */
 const KILLED_AFTER = [100, 300, 500, 700, 900];
+
+/** Far longer than any of them takes on a loaded machine. */
+vi.setConfig({ testTimeout: 600_000 });
 
 const pause = () =>
   new Promise((resolve) => {
@@ -106,8 +109,10 @@ for (const server of ["redis", "postgres"] as const) {
       });
 
       test("fails while the server is gone, and works when it is back", async () => {
-        const store = await servers.open(client, { ...servers.newPlace(), timeoutMs: 500 });
-        const version = await store.set("kept", "value", null);
+        const place = servers.newPlace();
+        const patient = await servers.open(client, place);
+        const version = await patient.set("kept", "value", null);
+        const store = await servers.open(client, { ...place, timeoutMs: 500 });
         await servers.server.kill();
         try {
           for (const ask of everything(store)) {
@@ -120,7 +125,7 @@ for (const server of ["redis", "postgres"] as const) {
         const kept = await answer(() => store.get("kept"));
         // The client may have queued the last change.
         expect(["value", "lost"]).toContain(kept?.value);
-        const changed = await answer(() => change(store, "kept", () => "changed"));
+        const changed = await answer(() => change(patient, "kept", () => "changed"));
         expect(await answer(() => store.get("kept"))).toEqual({
           value: "changed",
           version: changed,

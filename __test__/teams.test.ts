@@ -1,5 +1,6 @@
 // Teams of agents: real agents in JavaScript that write to each other through the tools.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import fc from "fast-check";
 import type { AgentContext, SpawnAgent, TeamMessage, ToolInputs, ToolRegistry } from "../index.js";
 import { deferred } from "./support/promises.js";
 import { useAskingRegistries, useRegistries } from "./support/registries.js";
@@ -127,6 +128,46 @@ describe("the tools of teams", () => {
       expect(error).toEqual({ type: "ValidationError", message: problem });
     }
   });
+});
+
+test("whatever a model says, the tools answer, and nothing breaks", async () => {
+  const { registry, start } = await teamOf(worker);
+  await start("anna");
+  const value = fc.oneof(
+    fc.constantFrom("anna", "team-lead", "message", "broadcast", "shutdown_request"),
+    fc.anything(),
+    fc.string({ unit: "binary" }),
+  );
+  const message = fc.record(
+    {
+      type: fc.oneof(
+        fc.constantFrom("message", "broadcast", "shutdown_request", "shutdown_response"),
+        value,
+      ),
+      recipient: value,
+      content: value,
+      summary: value,
+      request_id: value,
+      approve: fc.oneof(fc.boolean(), value),
+    },
+    { requiredKeys: [] },
+  );
+  const team = fc.record({ team_name: value, description: value }, { requiredKeys: [] });
+  const call = fc.oneof(
+    message.map((input) => ["SendMessage", input] as const),
+    team.map((input) => ["TeamCreate", input] as const),
+    fc.anything().map((input) => ["TeamDelete", input] as const),
+  );
+  await fc.assert(
+    fc.asyncProperty(call, async ([name, input]) => {
+      const { error } = await registry.call(name as string, input);
+      expect([undefined, "ValidationError", "TeamError"]).toContain(error?.type);
+    }),
+    { numRuns: 300 },
+  );
+  expect(await send(registry, { type: "message", recipient: "anna", content: "x" })).toMatch(
+    /^sent to `anna`$|^nothing was sent: the mailbox of `anna` is full/,
+  );
 });
 
 test("members answer their lead until they are asked to end, and then the team can be ended", async () => {

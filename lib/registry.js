@@ -78,6 +78,7 @@ class ToolRegistry {
     }
     // For the addon, an empty path means that no file is read.
     if (plain.userPolicyFile === false) plain.userPolicyFile = "";
+    if (plain.pluginDir === false) plain.pluginDir = "";
     const settings = {
       ...plain,
       handlers: readHandlers(handlers, this.#functions, this),
@@ -123,12 +124,22 @@ class ToolRegistry {
 
   async initialize() {
     await this.#state.loadGrants();
-    const errors = JSON.parse(this.#native.unknownTools()).map(({ rule, message }) => ({
+    const { success, toolCount, errors } = await this.reloadPlugins();
+    // Asked for afterwards, because a rule may name a plugin tool.
+    const rules = JSON.parse(this.#native.unknownTools()).map(({ rule, message }) => ({
       source: `${rule.place} of the policy (${rule.layer})`,
       toolName: rule.text,
       message,
     }));
-    return { success: true, toolCount: this.getToolCount(), errors };
+    return { success, toolCount, errors: [...errors, ...rules] };
+  }
+
+  async reloadPlugins() {
+    return new WorkUnderWay(this).during(async () => {
+      const errors = JSON.parse(await this.#native.loadPlugins());
+      this.#objects.forgetOutdated();
+      return { success: errors.length === 0, toolCount: this.getToolCount(), errors };
+    });
   }
 
   register(object) {

@@ -52,7 +52,7 @@ class StateEvents {
       process.emitWarning(data, "ToolwrightWarning");
       return;
     }
-    for (const listener of [...events.#listeners.get(event)]) {
+    for (const listener of events.#listeners.get(event)) {
       // Each has its own copy, so that none can change what the next one sees.
       callListener(listener, undefined, structuredClone(data), WARNINGS[event]);
     }

@@ -102,6 +102,8 @@ export declare class NativeRegistry {
   hostAnswer(key: number, answer: string): boolean
   /** Hands on what a host tool's handler tells of its progress. */
   hostProgress(key: number, progress: string): void
+  /** Reads the plugin files and replaces the plugin tools in one step. Kept with the errors as JSON. */
+  loadPlugins(): Promise<string>
   /** Removes a tool; gives its own name, which may not be the one it was asked by. */
   unregister(name: string): string | null
   /** Removes MCP tools by prefix; gives their names. */
@@ -185,6 +187,9 @@ export declare function formatForDisplay(output: string): string
 /** Output as a model reads it best. */
 export declare function formatForModel(output: string): string
 
+/** The schema of plugin files, for editors. */
+export declare function pluginSchema(): string
+
 /** The JSON Schema of the policy file. */
 export declare function policySchema(): string
 
@@ -193,6 +198,12 @@ export declare function toolSpecs(): string
 
 /** Cuts an output; gives `{ content, truncated, omitted? }` as JSON. Zero is no limit. */
 export declare function truncateOutput(output: string, maxChars: number, maxLines: number): string
+
+/** Checks a plugin file. Gives `{ valid, errors, config? }` as JSON. */
+export declare function validatePluginFile(json: string): string
+
+/** Checks the definition of one tool. Gives `{ valid, errors }` as JSON. */
+export declare function validatePluginTool(json: string): string
 
 /** Does nothing, on the async runtime. */
 export declare function yardstick(): Promise<void>

@@ -72,7 +72,7 @@ class Server {
     child.on("exit", ended).on("error", ended);
   }
 
-  /** Kills the server as a crash of the machine would, and waits until it is gone. */
+  /** Kills the server without a chance to finish anything, and waits until it is gone. */
   async kill() {
     const child = this.#child;
     if (child === undefined) return;

@@ -67,10 +67,11 @@ export class StoreServer {
     return this.#server;
   }
 
-  /** What makes the entries of a store its own on this server. */
+  /** Settings that make the entries of a store its own on this server; with time for a loaded machine. */
   newPlace(): StoreSettings {
     made += 1;
-    return this.#name === "redis" ? { prefix: `test-${made}` } : { table: `test_${made}` };
+    const name = this.#name === "redis" ? { prefix: `test-${made}` } : { table: `test_${made}` };
+    return { ...name, timeoutMs: 60_000 };
   }
 
   /** A store with a connection of its own, closed when the tests are over. */

@@ -16,6 +16,22 @@ export function workingCalls(root: string): Record<string, Record<string, unknow
       cell_type: "code",
       edit_mode: "replace",
     },
+    AskUserQuestion: {
+      questions: [
+        {
+          question: "Which?",
+          header: "Which",
+          options: [
+            { label: "A", description: "the first" },
+            { label: "B", description: "the second" },
+          ],
+          multiSelect: false,
+        },
+      ],
+      answers: { "Which?": "A" },
+    },
+    ListMcpResources: { server: "docs" },
+    ReadMcpResource: { server: "docs", uri: "docs:///guide" },
     Grep: {
       pattern: "one",
       path: root,

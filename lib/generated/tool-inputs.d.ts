@@ -59,6 +59,35 @@ export interface AskUserQuestionInput {
 }
 
 /**
+ * Input of `AskUserQuestion`. Asks the user up to four questions and waits for the answers. Use it when the work depends on a choice that only the user can make; decide small things by yourself.
+ *
+ * - Each question has 2 to 4 options. The user can always type another answer, so offer none for that.
+ * - If you would recommend an option, put it first and say so in its label.
+ * - With `multiSelect`, several options can be chosen.
+ * - The answer has one line for each question: the question, an arrow, and what was chosen or typed.
+ */
+export interface AskUserQuestionInput {
+  /** The questions. */
+  questions: Array<{
+    /** The whole question. */
+    question: string;
+    /** The question in a word or two, as a label. */
+    header: string;
+    /** The answers to choose from, without one for anything else: the user can always type another. */
+    options: Array<{
+      /** The answer in a few words. */
+      label: string;
+      /** What choosing it means. */
+      description: string;
+    }>;
+    /** Whether several may be chosen. */
+    multiSelect?: boolean | undefined;
+  }>;
+  /** Answers that are known already, by the text of the question. These questions are not asked. */
+  answers?: Record<string, string> | undefined;
+}
+
+/**
  * Input of `Bash`. Runs a command in bash and answers with its output (stdout and stderr, interleaved) and its exit code.
  *
  * - The working directory carries over to the next call while it stays inside the workspace; variables and functions do not. Variables that look like secrets are not set.

@@ -3,7 +3,6 @@
 const { randomUUID } = require("node:crypto");
 const { ToolError, abortError, firstLineOf, shown } = require("../errors.js");
 
-/** Less than a registry waits, so that whoever reads the error learns which server was slow. */
 const DEFAULT_TIMEOUT_MS = 5_000;
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
@@ -17,6 +16,9 @@ const AFTER_CHANGE = "; the change may have been made, look at the value before 
 function checkedStore(server, timeoutMs, operations) {
   const run = (work, signal, hint = "") => inTime({ server, timeoutMs, hint, work, signal });
   return {
+    // What a registry waits: longer than we do, so that the error says which server was slow.
+    timeoutMs: timeoutMs + 1_000,
+
     async get(key, options) {
       checkText("the key", key);
       return run((waiting) => operations.get(key, waiting), options?.signal);

@@ -43,6 +43,17 @@ export interface HostHandlers {
   mcp?: McpResourceClient | undefined;
   /** A coordinator of teams, which replaces the one that comes with the package. */
   team?: TeamCoordinator | undefined;
+  /** Searches the web, for `WebSearch` and `web_search`. Results of other domains than asked for are dropped. */
+  search?:
+    | ((
+        query: SearchHandlerInput,
+        context: HandlerContext,
+      ) => readonly SearchHandlerResult[] | Promise<readonly SearchHandlerResult[]>)
+    | undefined;
+  /** Answers the prompt of `WebFetch` about the text of a page. Without it, the model gets the text. */
+  summarize?:
+    | ((page: SummarizeHandlerInput, context: HandlerContext) => string | Promise<string>)
+    | undefined;
 }
 
 /** Settings that the host keeps itself. What a method throws becomes the error of the call. */
@@ -146,3 +157,39 @@ export interface TeamCoordinator {
 
 /** What a model reads of what a coordinator did; without a text, that it was done. */
 export type TeamAnswer = string | { message?: string | undefined } | undefined | null | void;
+
+/** What `handlers.search` is asked for. */
+export interface SearchHandlerInput {
+  /** The words to search for. */
+  readonly query: string;
+  /** How many results are shown at most, 1 to 20. */
+  readonly numResults: number;
+  /** Only results of these domains and those below them; all if empty. */
+  readonly allowedDomains: readonly string[];
+  /** No results of these domains and those below them. */
+  readonly blockedDomains: readonly string[];
+}
+
+/** A page that `handlers.search` found. */
+export interface SearchHandlerResult {
+  /** The address of the page, which begins with `http://` or `https://`. */
+  url: string;
+  /** Default: the host of the address. */
+  title?: string | undefined;
+  /** A few words of the page. */
+  snippet?: string | undefined;
+}
+
+/** What `handlers.summarize` is asked about. The text is that of a stranger: it may contain instructions. */
+export interface SummarizeHandlerInput {
+  /** Where the page came from, after redirects. */
+  readonly url: string;
+  /** What to find out about the page. */
+  readonly prompt: string;
+  /** The text of the page, which HTML was made Markdown for. A long one ends with how much is left out. */
+  readonly text: string;
+  /** The type of the content, as the server names it. */
+  readonly contentType: string | null;
+  /** The title of the page. */
+  readonly title: string | null;
+}

@@ -8,7 +8,7 @@ use std::{
 
 use napi::{
     CleanupEnvHook, Env,
-    bindgen_prelude::{ObjectFinalize, PromiseRaw, Result},
+    bindgen_prelude::{ObjectFinalize, PromiseRaw, Result, spawn_blocking},
     threadsafe_function::ThreadsafeFunctionCallMode,
 };
 use napi_derive::napi;
@@ -90,6 +90,18 @@ impl NativeRegistry {
         if let Ok(progress) = serde_json::from_str(&progress) {
             self.host_calls.report(key, progress);
         }
+    }
+
+    /// Reads the plugin files and replaces the plugin tools in one step. Kept with the errors as JSON.
+    #[napi(catch_unwind, ts_return_type = "Promise<string>")]
+    pub fn load_plugins<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, String>> {
+        let load = self.host.plugin_loading();
+        env.spawn_future(async move {
+            let errors = spawn_blocking(load)
+                .await
+                .map_err(|err| napi::Error::from_reason(err.to_string()))?;
+            Ok(json!(errors).to_string())
+        })
     }
 
     /// Removes a tool; gives its own name, which may not be the one it was asked by.

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     HostFunction, HostOptions, HostToolSpec,
+    host_plugins::HostPlugins,
     host_tool::HostTool,
     options::Assembled,
     policy_setup::{PolicySetup, permission_mode, refused},
@@ -23,6 +24,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     mcp::{Connection, ServedTools, ServerIdentity},
     pipeline::Pipeline,
+    plugin::PluginError,
     policy::{PermissionMode, TooManyModes},
     registry::Snapshot,
     session::MCP_SESSION,
@@ -37,6 +39,7 @@ pub struct HostRegistry {
     identity: ServerIdentity,
     setup: Mutex<PolicySetup>,
     connections: AtomicU64,
+    plugins: HostPlugins,
 }
 
 /// A tool that was registered.
@@ -54,7 +57,7 @@ impl HostRegistry {
         bus: SharedBus,
         function: &dyn Fn(u32) -> Arc<dyn HostFunction>,
     ) -> Result<Self, ToolError> {
-        let Assembled { pipeline, identity, structured_content, setup } =
+        let Assembled { pipeline, identity, structured_content, setup, plugins } =
             options.assemble(bus, function)?;
         Ok(Self {
             pipeline: Arc::new(pipeline),
@@ -62,6 +65,7 @@ impl HostRegistry {
             identity,
             setup: Mutex::new(setup),
             connections: AtomicU64::new(1),
+            plugins,
         })
     }
 
@@ -75,6 +79,12 @@ impl HostRegistry {
         let name = tool.spec().name.clone();
         let id = self.pipeline.registry.register(tool, source)?;
         Ok(RegisteredTool { id, name })
+    }
+
+    /// Work that reads the plugin files and replaces the plugin tools in one step. It blocks, and returns what
+    /// is wrong with the files.
+    pub fn plugin_loading(&self) -> impl FnOnce() -> Vec<PluginError> + Send + 'static {
+        self.plugins.loading(&self.pipeline)
     }
 
     /// The names of all tools, in order.
@@ -185,6 +195,7 @@ impl HostRegistry {
 
     /// Ends every running call, and refuses later ones.
     pub fn close(&self) {
+        self.plugins.stop_watching();
         self.pipeline.close();
     }
 

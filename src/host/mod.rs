@@ -8,6 +8,7 @@ mod handler_answer;
 mod hook_spec;
 mod host_function;
 mod host_handler;
+mod host_plugins;
 mod host_registry;
 mod host_store;
 mod host_tool;
@@ -16,7 +17,9 @@ mod options;
 mod own_invocation;
 mod policy_setup;
 mod registry_state;
+mod search_options;
 mod store_options;
+mod web_options;
 
 pub use host_function::HostFunction;
 pub use host_registry::{HostRegistry, RegisteredTool};

@@ -10,14 +10,18 @@ use super::{
     HostFunction,
     hook_spec::HookSpec,
     host_handler::handlers_of,
+    host_plugins::{HostPlugins, TOOLS_DIRECTORY_VARIABLE},
     policy_setup::{PolicySetup, permission_mode, policy_places},
+    search_options::{SearchServiceOptions, search_setup},
     store_options::{StoreKind, StoreOptions},
+    web_options::WebOptions,
 };
 use crate::{
     confirm::SharedBus,
     definition::StructuredContent,
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
+    net::WebClient,
     pipeline::{Limits, Pipeline, RememberGrants},
     process::{OnTimeout, ProcessSettings, TaskManager, find_supervisor, supervisor_at},
     registry::ToolSource,
@@ -63,6 +67,11 @@ pub struct HostOptions {
     /// Empty for none.
     #[serde(default)]
     user_policy_file: Option<String>,
+    /// Empty for none.
+    #[serde(default)]
+    plugin_dir: Option<String>,
+    #[serde(default)]
+    watch_plugins: Option<bool>,
     #[serde(default)]
     read_before_write: Option<bool>,
     /// The numbers of the functions in the option `handlers`.
@@ -83,6 +92,10 @@ pub struct HostOptions {
     process_env: BTreeMap<String, String>,
     #[serde(default)]
     shell: ShellOptions,
+    #[serde(default)]
+    web: WebOptions,
+    #[serde(default)]
+    search: Option<SearchServiceOptions>,
 }
 
 /// How commands are run.
@@ -145,6 +158,7 @@ pub(super) struct Assembled {
     pub(super) identity: ServerIdentity,
     pub(super) structured_content: StructuredContent,
     pub(super) setup: PolicySetup,
+    pub(super) plugins: HostPlugins,
 }
 
 impl HostOptions {
@@ -162,10 +176,20 @@ impl HostOptions {
         };
         let environment = Environment::of_host(self.process_env.clone());
         let store = self.store.build(self.store_kind, &environment, function)?;
+        let plugins = HostPlugins::new(
+            self.plugin_dir.as_deref(),
+            self.process_env.get(TOOLS_DIRECTORY_VARIABLE).map(String::as_str),
+            self.watch_plugins.unwrap_or_default(),
+            roots.first(),
+        );
+        let web = self.web.settings(&environment)?;
+        let search = search_setup(self.search, &environment, &web)?;
         let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
         let mut places = policy_places(self.project_path, &roots, &commands);
         places.protected = store.files;
+        // Plugin files are code that runs later.
+        places.protected.extend(plugins.protected_places());
         let mut setup = PolicySetup::new(
             self.policy,
             self.allowed_tools,
@@ -183,6 +207,8 @@ impl HostOptions {
             .with(read_before_write)
             .with_tasks(tasks)
             .with_store(store.store)
+            .with_web(WebClient::new(web))
+            .with_search(search)
             .with_agent_limits(self.limits.of_agents())
             .with_project(self.project_id.as_deref().map(project_of).transpose()?, known_settings);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
@@ -213,7 +239,7 @@ impl HostOptions {
         } else {
             StructuredContent::LeftOut
         };
-        Ok(Assembled { pipeline, identity, structured_content, setup })
+        Ok(Assembled { pipeline, identity, structured_content, setup, plugins })
     }
 }
 

@@ -135,7 +135,7 @@ fn listed(tool: Definition<'_>) -> Tool {
 /// registry wants its tools to be used, but other servers may have hundreds of them.
 fn always_load(entry: &Entry) -> Option<bool> {
     entry.tool.spec().always_load.or(match entry.source {
-        ToolSource::Builtin(_) | ToolSource::Host => Some(true),
+        ToolSource::Builtin(_) | ToolSource::Host | ToolSource::Plugin { .. } => Some(true),
         ToolSource::Mcp { .. } => None,
     })
 }

@@ -302,6 +302,7 @@ impl Pipeline {
     pub fn close(&self) {
         self.closed.cancel();
         self.sessions.teams().close();
+        self.sessions.close_connections();
     }
 
     /// Waits until no call runs. After [`Self::close`] that takes a moment.

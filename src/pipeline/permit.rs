@@ -381,7 +381,7 @@ fn ask<T>(
     judge(&Question {
         tool: &spec.name,
         origin: origin_of(entry),
-        side_effect: spec.side_effect,
+        side_effect: prepared.side_effect().unwrap_or(spec.side_effect),
         kind: &spec.kind,
         annotations: &spec.annotations,
         input: prepared.input(),
@@ -394,7 +394,7 @@ fn ask<T>(
 const fn origin_of(entry: &Entry) -> Origin {
     match entry.source {
         ToolSource::Builtin(_) => Origin::Builtin,
-        ToolSource::Host => Origin::Host,
+        ToolSource::Host | ToolSource::Plugin { .. } => Origin::Host,
         ToolSource::Mcp { .. } => Origin::Mcp,
     }
 }

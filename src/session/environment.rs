@@ -44,6 +44,11 @@ impl Environment {
         self.variables.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str())
     }
 
+    /// The value of a variable, if it has one that is text.
+    pub fn text_of(&self, name: &str) -> Option<String> {
+        self.variable(name)?.to_str().map(str::to_owned)
+    }
+
     /// The directory for temporary files.
     pub fn temporary_directory(&self) -> &Path {
         &self.temporary

@@ -10,6 +10,7 @@ use lru::LruCache;
 use super::{ReadBeforeWrite, Session, SharedState};
 use crate::{
     agents::{AgentBook, AgentLimits},
+    net::{WebClient, search::SearchSetup},
     process::TaskManager,
     state::{KnownSettings, ProjectKey},
     store::Store,
@@ -67,6 +68,33 @@ impl Sessions {
     /// What all conversations have in common.
     pub fn shared(&self) -> &Arc<SharedState> {
         &self.shared
+    }
+
+    /// The same, with pages fetched by a client of their own.
+    #[must_use]
+    pub fn with_web(mut self, web: WebClient) -> Self {
+        Arc::make_mut(&mut self.shared).web = web;
+        self
+    }
+
+    /// The same, with the web searched in a way of their own.
+    #[must_use]
+    pub fn with_search(mut self, search: SearchSetup) -> Self {
+        Arc::make_mut(&mut self.shared).search = search;
+        self
+    }
+
+    /// Closes the connections to the web.
+    pub fn close_connections(&self) {
+        self.shared.web.close();
+        if let SearchSetup::Service(service) = &self.shared.search {
+            service.close();
+        }
+    }
+
+    /// What fetches pages for all conversations.
+    pub fn web(&self) -> &WebClient {
+        &self.shared.web
     }
 
     /// The directories that their file tools may touch.

@@ -5,6 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use super::{Environment, EnvironmentRules, SeenTexts, UndoLog};
 use crate::{
     agents::AgentBook,
+    net::{WebClient, WebSettings, search::SearchSetup},
     process::{ProcessSettings, TaskManager},
     state::{
         KnownSettings, Memories, MemoryScope, ProjectKey, ProjectTodos, SessionTodos, Settings,
@@ -64,6 +65,10 @@ pub struct SharedState {
     pub agents: Arc<AgentBook>,
     /// The commands that run, and those that ran.
     pub tasks: Arc<TaskManager>,
+    /// Fetches pages.
+    pub web: WebClient,
+    /// What searches the web.
+    pub search: SearchSetup,
 }
 
 impl SharedState {
@@ -94,6 +99,8 @@ impl SharedState {
             teams: Arc::default(),
             agents: Arc::default(),
             tasks: TaskManager::new(settings),
+            web: WebClient::new(WebSettings::from_environment(&|name| environment.text_of(name))),
+            search: SearchSetup::Missing,
         }
     }
 

@@ -155,7 +155,7 @@ impl KnownSettings {
     pub fn with(mut self, declared: BTreeMap<String, SettingSpec>) -> Result<Self, SettingError> {
         for (name, spec) in &declared {
             for value in spec.values.iter().chain(&spec.default) {
-                fitting(name, spec, value.clone())?;
+                fitting(name, spec, value)?;
             }
         }
         self.0.extend(declared);
@@ -176,7 +176,7 @@ impl KnownSettings {
     /// what they mean where only that fits.
     pub fn check(&self, name: &str, value: SettingValue) -> Result<SettingValue, SettingError> {
         match self.0.get(name) {
-            Some(spec) => fitting(name, spec, value),
+            Some(spec) => fitting(name, spec, &value),
             None => Ok(value),
         }
     }
@@ -209,9 +209,9 @@ impl KnownSettings {
 fn fitting(
     name: &str,
     spec: &SettingSpec,
-    value: SettingValue,
+    value: &SettingValue,
 ) -> Result<SettingValue, SettingError> {
-    let meant = match (spec.kind, &value) {
+    let meant = match (spec.kind, value) {
         (SettingKind::Boolean, SettingValue::Text(text)) => {
             text.parse().ok().map(SettingValue::Switch)
         }
@@ -255,10 +255,15 @@ mod tests {
             known.check("free", SettingValue::Switch(false)),
             Ok(SettingValue::Switch(false))
         );
-        let refused = known.check("theme", text("pink")).unwrap_err().to_string();
-        assert_eq!(refused, r#"`theme` takes one of "dark", "light", "system", got "pink""#);
-        let refused = known.check("verbose", text("yes")).unwrap_err().to_string();
-        assert_eq!(refused, r#"`verbose` takes true or false, got "yes""#);
+        let refused = |name, value| known.check(name, text(value)).map_err(|it| it.to_string());
+        assert_eq!(
+            refused("theme", "pink"),
+            Err(r#"`theme` takes one of "dark", "light", "system", got "pink""#.to_owned())
+        );
+        assert_eq!(
+            refused("verbose", "yes"),
+            Err(r#"`verbose` takes true or false, got "yes""#.to_owned())
+        );
     }
 
     #[test]

@@ -30,14 +30,14 @@ impl StoreCapacity {
     ) -> Result<(), StoreError> {
         let Self { max_entries, max_bytes } = self;
         if old_bytes.is_none() && entries >= max_entries {
-            return Err(StoreError::TooMuch(format!(
+            return Err(StoreError::Full(format!(
                 "the store is full: it has {entries} entries, and {max_entries} are allowed; delete some that are not needed any more"
             )));
         }
         let new = value.len() as u64 + if old_bytes.is_none() { key.len() as u64 } else { 0 };
         let grown = new.saturating_sub(old_bytes.unwrap_or_default());
         if grown > 0 && bytes.saturating_add(grown) > max_bytes {
-            return Err(StoreError::TooMuch(format!(
+            return Err(StoreError::Full(format!(
                 "the store is full: it has {bytes} bytes and would get {grown} more, and {max_bytes} are allowed; delete entries that are not needed any more"
             )));
         }

@@ -73,9 +73,12 @@ pub enum StoreError {
     /// Its file is not a store and was left alone, or is damaged and was put aside. The text says which.
     #[error("{0}")]
     Damaged(String),
-    /// A key or a value is too large, or a limit of the store is reached.
+    /// A key or a value is too large.
     #[error("{0}")]
     TooMuch(String),
+    /// There is no room for more.
+    #[error("{0}")]
+    Full(String),
     /// Others changed the value again and again.
     #[error("others kept changing `{0}`; try again")]
     Contended(String),

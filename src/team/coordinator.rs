@@ -285,12 +285,16 @@ impl Teams {
         MailReader::new(mailbox, session.to_owned(), Arc::downgrade(self))
     }
 
-    /// Takes unread messages to a session, at most so many bytes of them, unless it has a reader. Also says
-    /// how many are left.
-    pub fn take_unread(&self, session: &str, most_bytes: usize) -> (Vec<Arc<TeamMessage>>, usize) {
+    /// Takes unread messages to a session from the first on, for as long as they are wanted, unless it has a
+    /// reader. Also says how many are left.
+    pub fn take_unread(
+        &self,
+        session: &str,
+        is_wanted: impl FnMut(&TeamMessage) -> bool,
+    ) -> (Vec<Arc<TeamMessage>>, usize) {
         let mailbox = self.roster().mailboxes.get(session).cloned();
         let Some(mailbox) = mailbox else { return (Vec::new(), 0) };
-        let taken = mailbox.take_unread(most_bytes);
+        let taken = mailbox.take_unread(is_wanted);
         self.forget_unused_mailbox(session);
         taken
     }

@@ -62,19 +62,18 @@ impl Mailbox {
         self.news.notify_waiters();
     }
 
-    /// Takes the first messages that have at most so many bytes together, unless somebody else reads them.
-    /// Also says how many are left.
-    pub(super) fn take_unread(&self, most_bytes: usize) -> (Vec<Arc<TeamMessage>>, usize) {
+    /// Takes messages from the first on, for as long as they are wanted, unless somebody else reads them. Also
+    /// says how many are left.
+    pub(super) fn take_unread(
+        &self,
+        mut is_wanted: impl FnMut(&TeamMessage) -> bool,
+    ) -> (Vec<Arc<TeamMessage>>, usize) {
         let mut content = self.content();
         let mut taken = Vec::new();
         if content.readers > 0 {
             return (taken, 0);
         }
-        let mut room = most_bytes;
-        while let Some(first) = content.waiting.front()
-            && let Some(rest) = room.checked_sub(first.bytes())
-        {
-            room = rest;
+        while content.waiting.front().is_some_and(|it| is_wanted(it)) {
             taken.extend(content.pop());
         }
         (taken, content.waiting.len())

@@ -52,6 +52,11 @@ pub trait Tool: Send + Sync + 'static {
     /// Declares what the call will touch.
     fn accesses(&self, plan: &Self::Plan) -> Vec<Access>;
 
+    /// The kind of effect that this call has, where calls of the tool differ.
+    fn side_effect(&self, _plan: &Self::Plan) -> SideEffect {
+        Self::SIDE_EFFECT
+    }
+
     /// The paths, commands and URLs that the call touches, as a person is shown them.
     fn locations(&self, _plan: &Self::Plan, accesses: &[Access]) -> Vec<String> {
         accesses.iter().map(Access::location).collect()
@@ -118,6 +123,11 @@ pub trait Prepared: Send + Sync {
 
     /// The declared accesses of the call.
     fn accesses(&self) -> &[Access];
+
+    /// The kind of effect that this call has, if it is not the one of every call of the tool.
+    fn side_effect(&self) -> Option<SideEffect> {
+        None
+    }
 
     /// The paths, commands and URLs that the call touches, as a person is shown them.
     fn locations(&self) -> Vec<String> {

@@ -43,7 +43,10 @@ pub use permission_mode::PermissionMode;
 pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};
 pub use schema::{SchemaError, Words, check_foreign_schema};
-pub(crate) use schema::{derived_output_schema, derived_schema, shown_schema, strict_schema};
+pub(crate) use schema::{
+    closed_schema, derived_output_schema, derived_schema, has_references, shown_schema,
+    strict_schema,
+};
 pub use session_control::{ChildSession, PlanMode, SessionControl};
 pub(crate) use spec::NAME_RULE;
 pub use spec::{

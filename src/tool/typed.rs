@@ -7,8 +7,8 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::{
-    Access, Annotations, DynTool, InputValidator, OutputSpec, Prepared, Preview, Tool, ToolContext,
-    ToolOutput, ToolSpec, Words, derived_output_schema, derived_schema, shown_schema,
+    Access, Annotations, DynTool, InputValidator, OutputSpec, Prepared, Preview, SideEffect, Tool,
+    ToolContext, ToolOutput, ToolSpec, Words, derived_output_schema, derived_schema, shown_schema,
 };
 use crate::error::{ErrorKind, ToolError};
 
@@ -98,6 +98,10 @@ impl<T: Tool> Prepared for TypedCall<T> {
 
     fn accesses(&self) -> &[Access] {
         &self.accesses
+    }
+
+    fn side_effect(&self) -> Option<SideEffect> {
+        Some(self.tool.tool.side_effect(&self.plan))
     }
 
     fn locations(&self) -> Vec<String> {

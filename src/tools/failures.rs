@@ -6,10 +6,12 @@
 
 use std::{fmt, io};
 
+use super::fetching::{DocumentError, excerpt_words};
 use crate::{
     agents::AgentRefusal,
     error::{ErrorKind, ToolError},
     git::GitError,
+    net::{FetchError, search::WebSearchError},
     process::StartError,
     state::{SettingError, StateError},
     store::StoreError,
@@ -167,6 +169,28 @@ impl From<TeamError> for ToolError {
     }
 }
 
+impl From<FetchError> for ToolError {
+    fn from(error: FetchError) -> Self {
+        let kind = match &error {
+            FetchError::Cancelled => return Self::cancelled(),
+            FetchError::Closed => ErrorKind::RegistryClosed,
+            FetchError::Http { .. } => ErrorKind::Http,
+            FetchError::BadUrl { .. } => ErrorKind::Validation,
+            _ => ErrorKind::Fetch,
+        };
+        let failed = match &error {
+            FetchError::Http { url, excerpt, .. } => {
+                Self::new(kind, format!("{error}{}", excerpt_words(url, excerpt)))
+            }
+            _ => Self::new(kind, error.to_string()),
+        };
+        match error.for_people() {
+            Some((reason, how)) => failed.with_details(&reason, &how, Vec::new()),
+            None => failed,
+        }
+    }
+}
+
 impl From<StartError> for ToolError {
     fn from(error: StartError) -> Self {
         Self::new(ErrorKind::ShellExecution, error.to_string())
@@ -214,6 +238,55 @@ impl From<FailedSearch> for ToolError {
             }
         };
         Self::new(kind, error.to_string())
+    }
+}
+
+impl From<DocumentError> for ToolError {
+    fn from(error: DocumentError) -> Self {
+        match error {
+            DocumentError::Cancelled => Self::cancelled(),
+            DocumentError::SelectorWithoutHtml { .. } => {
+                Self::new(ErrorKind::Validation, error.to_string())
+            }
+            DocumentError::Binary { .. }
+            | DocumentError::Image { .. }
+            | DocumentError::Pdf { .. }
+            | DocumentError::CutPdf { .. }
+            | DocumentError::TooSlow(_) => Self::new(ErrorKind::Fetch, error.to_string()),
+        }
+    }
+}
+
+/// A web search that failed.
+pub(super) struct FailedWebSearch {
+    pub(super) error: WebSearchError,
+}
+
+impl From<FailedWebSearch> for ToolError {
+    fn from(FailedWebSearch { error }: FailedWebSearch) -> Self {
+        match error {
+            WebSearchError::Cancelled => Self::cancelled(),
+            WebSearchError::Refused { .. }
+            | WebSearchError::RateLimited { .. }
+            | WebSearchError::Failed { .. }
+            | WebSearchError::Unreadable { .. } => Self::new(ErrorKind::Search, error.to_string()),
+        }
+    }
+}
+
+/// There is nothing to search the web with, because nothing was set up or, for a cause, cannot be used.
+pub(super) struct NoSearchService {
+    pub(super) cause: Option<String>,
+}
+
+impl From<NoSearchService> for ToolError {
+    fn from(NoSearchService { cause }: NoSearchService) -> Self {
+        let how = "set `SEARXNG_URL`, `BRAVE_API_KEY` or `TAVILY_API_KEY`, or give the registry the option `search` or `handlers.search`";
+        let what = match cause {
+            None => "no search provider is set up".to_owned(),
+            Some(cause) => format!("the search provider cannot be used: {cause}"),
+        };
+        Self::new(ErrorKind::Search, format!("{what}; {how}")).allowed_by(how)
     }
 }
 

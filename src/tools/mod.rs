@@ -13,9 +13,9 @@ mod commands;
 mod diagnostic;
 mod editing;
 mod failures;
+mod fetching;
 mod git_asking;
 mod mcp_resources;
-mod planned;
 mod project;
 mod questions;
 mod reading;
@@ -27,12 +27,14 @@ mod task_stopping;
 mod team_agents;
 mod team_mail;
 mod team_sending;
+mod web_searching;
 mod writing;
 
 pub(crate) use failures::FailedState;
 
 use std::{str::FromStr, sync::Arc};
 
+pub(crate) use commands::{FixedCommand, run_fixed};
 use set_names::SetNames;
 pub(crate) use team_mail::add_unread_mail;
 
@@ -120,10 +122,10 @@ impl ToolSet {
     }
 }
 
-/// Every tool that policy rules can name: the tools of all sets, and those that are planned.
+/// Every tool that policy rules can name: the tools of all sets.
 pub fn catalogue() -> ToolCatalogue {
     let here = ToolSet::ALL.iter().flat_map(|set| set.table()).map(|it| it.known);
-    ToolCatalogue::new(planned::TOOLS.iter().copied().chain(here))
+    ToolCatalogue::new(here)
 }
 
 impl FromStr for ToolSet {

@@ -155,8 +155,9 @@ async fn a_grant_that_is_forgotten_is_asked_for_again_everywhere() {
     let here = Agreeable::on(&store, "here", RememberGrants::Project);
     here.questions("a", "write_todos", add("1")).await;
     let grants = here.bed.pipeline.load_grants().await.unwrap();
-    let rule = grants[0].rule.clone();
-    assert_eq!(*here.events.lock().unwrap(), [StateEvent::Grant(grants[0].clone())]);
+    let [grant] = grants.as_slice() else { unreachable!("one grant was given: {grants:?}") };
+    let rule = grant.rule.clone();
+    assert_eq!(*here.events.lock().unwrap(), [StateEvent::Grant(grant.clone())]);
     assert!(here.bed.pipeline.forget_grant(&rule).await.unwrap());
     assert!(!here.bed.pipeline.forget_grant(&rule).await.unwrap());
     assert_eq!(here.bed.pipeline.load_grants().await.unwrap(), []);

@@ -47,6 +47,13 @@ mod store_damage;
 mod store_processes;
 #[cfg(target_os = "linux")]
 mod task_output;
+mod teams;
 mod test_bed;
 mod tidy;
 mod tidy_layers;
+mod web_answers;
+mod web_guard;
+mod web_lifetime;
+mod web_redirects;
+mod web_server;
+mod web_tls;

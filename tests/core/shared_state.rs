@@ -34,6 +34,10 @@ fn data(output: &ToolOutput) -> &Value {
     output.structured.as_ref().unwrap()
 }
 
+fn text(data: &Value, place: &str) -> String {
+    data.pointer(place).and_then(Value::as_str).unwrap().to_owned()
+}
+
 async fn in_session(bed: &TestBed, session: &str, name: &str, input: Value) -> ToolOutput {
     let options = CallOptions { session_id: Some(session.to_owned()), ..CallOptions::default() };
     bed.call_with(name, input, options).await
@@ -77,7 +81,7 @@ async fn registries_that_change_todos_at_once_lose_none() {
                     let task = format!("{number}.{worker}.{task}");
                     let added =
                         bed.call("write_todos", json!({ "action": "add", "task": task })).await;
-                    let id = data(&added)["todos"][0]["id"].as_str().unwrap().to_owned();
+                    let id = text(data(&added), "/todos/0/id");
                     let action = if task.ends_with('3') { "remove" } else { "complete" };
                     let done = bed.call("write_todos", json!({ "action": action, "id": id })).await;
                     assert_eq!(kind(&done), None);
@@ -93,12 +97,11 @@ async fn registries_that_change_todos_at_once_lose_none() {
     for worker in workers {
         wanted.extend(worker.await.unwrap());
     }
-    let list = beds[0].call("write_todos", json!({ "action": "list" })).await;
+    let list = bed_on(&store, "one").call("write_todos", json!({ "action": "list" })).await;
     let list = data(&list);
     assert_eq!((&list["total"], &list["open"]), (&json!(wanted.len()), &json!(0)));
-    let text = |it: &Value, name: &str| it[name].as_str().unwrap().to_owned();
     let listed = list["todos"].as_array().unwrap().iter();
-    let found: BTreeSet<_> = listed.map(|it| (text(it, "id"), text(it, "task"))).collect();
+    let found: BTreeSet<_> = listed.map(|it| (text(it, "/id"), text(it, "/task"))).collect();
     assert_eq!(found, wanted);
     let elsewhere = bed_on(&store, "two").call("write_todos", json!({ "action": "list" })).await;
     assert_eq!(elsewhere.joined_text(), "[no todos]");
@@ -113,25 +116,25 @@ async fn ten_thousand_todos_are_counted_and_shown_in_parts() {
         ids.push(todos.add(&format!("task {number}")).await.unwrap().id.to_string());
     }
     assert!(ids.is_sorted(), "ids are not in the order of making");
-    let last = bed.call("write_todos", json!({ "action": "complete", "id": ids[9_999] })).await;
-    assert_eq!(kind(&last), None);
+    let done = bed.call("write_todos", json!({ "action": "complete", "id": ids.last() })).await;
+    assert_eq!(kind(&done), None);
     let mut shown: Vec<String> = Vec::new();
     for part in 0..10 {
         let input = json!({ "action": "list", "after": shown.last() });
-        let list = bed.call("write_todos", input).await;
-        let facts = data(&list);
+        let page = bed.call("write_todos", input).await;
+        let facts = data(&page);
         let left = 10_000 - part * 1_000;
         assert_eq!(facts["total"], json!(left));
         assert_eq!(facts["open"], json!(left - 1));
         assert_eq!(facts["complete"], json!(part == 9));
-        let is_told = list.joined_text().ends_with(&format!(
+        let is_told = page.joined_text().ends_with(&format!(
             "[showing 1000 of {left} todos, {} of them open; set after to {} for the next]",
             left - 1,
-            ids[part * 1_000 + 999]
+            ids.get(part * 1_000 + 999).unwrap()
         ));
         assert_eq!(is_told, part < 9);
         let todos = facts["todos"].as_array().unwrap().iter();
-        shown.extend(todos.map(|it| it["id"].as_str().unwrap().to_owned()));
+        shown.extend(todos.map(|it| text(it, "/id")));
     }
     assert_eq!(shown, ids);
 }

@@ -140,11 +140,11 @@ async fn a_full_store_refuses_more_and_takes_less() {
             set(&*store, key, "12345").await;
         }
         let refused = store.set("d", "", None).await;
-        let Err(StoreError::TooMuch(message)) = refused else { panic!("{refused:?}") };
+        let Err(StoreError::Full(message)) = refused else { panic!("{refused:?}") };
         assert!(message.contains("3 entries") && message.contains("delete"), "{message}");
         let old = store.get("a").await.unwrap().unwrap().version;
         let refused = store.set("a", "12345678", Some(&old)).await;
-        let Err(StoreError::TooMuch(message)) = refused else { panic!("{refused:?}") };
+        let Err(StoreError::Full(message)) = refused else { panic!("{refused:?}") };
         assert!(message.contains("18 bytes") && message.contains("3 more"), "{message}");
         assert_eq!(store.get("a").await.unwrap().unwrap().value, "12345");
         set(&*store, "a", "1234567").await;

@@ -13,7 +13,7 @@ const LAYERS: [&[&str]; 12] = [
     &["session", "git"],
     &["tool"],
     &["policy", "registry", "tools"],
-    &["confirm", "definition", "hooks", "policy_files"],
+    &["confirm", "definition", "hooks", "plugin", "policy_files"],
     &["pipeline"],
     &["mcp", "provider"],
     &["host"],

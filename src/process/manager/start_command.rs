@@ -76,6 +76,21 @@ pub(crate) enum CommandRole {
         /// How many bytes of each output are kept.
         kept_bytes: usize,
     },
+    /// A model, by a tool whose command is fixed. As for [`Self::Model`], but the text is read by the system's
+    /// shell, the same one on every machine, and what the model says are its positional parameters.
+    FixedText {
+        /// The values of `$1` and so on.
+        parameters: Vec<String>,
+    },
+}
+
+impl CommandRole {
+    fn parameters(&self) -> &[String] {
+        match self {
+            Self::FixedText { parameters } => parameters,
+            Self::Model | Self::Helper { .. } => &[],
+        }
+    }
 }
 
 /// A command to start.
@@ -219,8 +234,10 @@ impl TaskManager {
     fn start(&self, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
         use std::os::unix::{ffi::OsStrExt as _, net::UnixStream};
 
-        if spec.command.len() > MAX_COMMAND_BYTES {
-            return Err(StartError::TooLong(spec.command.len()));
+        let parameters = spec.role.parameters();
+        let length = parameters.iter().fold(spec.command.len(), |sum, it| sum + it.len());
+        if length > MAX_COMMAND_BYTES {
+            return Err(StartError::TooLong(length));
         }
         let engine = self.engine()?;
         let pipe = || -> io::Result<(OwnedFd, OwnedFd)> {
@@ -234,6 +251,7 @@ impl TaskManager {
         let (id, file_name, slot) = self.next_names(spec.run_mode)?;
         let (kind, shell) = match spec.role {
             CommandRole::Model => (RequestKind::Command, &self.settings.shell),
+            CommandRole::FixedText { .. } => (RequestKind::Command, &self.settings.helper_shell),
             CommandRole::Helper { .. } => (RequestKind::Helper, &self.settings.helper_shell),
         };
         let request = CommandRequest {
@@ -243,10 +261,11 @@ impl TaskManager {
             shell: shell.as_os_str().as_bytes().to_vec(),
             cwd: spec.cwd.as_os_str().as_bytes().to_vec(),
             command: spec.command.as_bytes().to_vec(),
+            parameters: parameters.iter().map(|it| it.as_bytes().to_vec()).collect(),
         };
         let files = Arc::clone(&self.files);
         let (mut kept, errors, errors_end, streams) = match &spec.role {
-            CommandRole::Model => {
+            CommandRole::Model | CommandRole::FixedText { .. } => {
                 let kept = CommandOutput::new(files, file_name, self.settings.max_file_bytes);
                 (kept, None, None, CommandStreams { output, errors: None, input: None })
             }

@@ -33,6 +33,12 @@ pub(super) fn examine(files: &StoreFiles, cause: &str, until: Instant) -> StoreE
 }
 
 fn judge(files: &StoreFiles, cause: &str, until: Instant) -> Result<StoreError, StoreError> {
+    // Before the lock, whose file has no place beside what is not ours.
+    if let StoreFilesFound::Main(_) = files.look()?
+        && let Some(what) = other_owner(files)?
+    {
+        return Ok(not_ours(files, what));
+    }
     let _lock = files.lock(until)?;
     match files.look()? {
         StoreFilesFound::Nothing => Ok(replaced(files)),
@@ -40,11 +46,7 @@ fn judge(files: &StoreFiles, cause: &str, until: Instant) -> Result<StoreError, 
         StoreFilesFound::Emptied => put_aside(files, "the file is empty"),
         StoreFilesFound::Main(bytes) => {
             if let Some(what) = other_owner(files)? {
-                let shown = path_to_text(files.main());
-                return Ok(StoreError::Damaged(format!(
-                    "`{shown}` is not a store of this package: {what}; it was left as it is. \
-                     move it away, or choose another path for the store"
-                )));
+                return Ok(not_ours(files, what));
             }
             match found_damage(files, until)? {
                 Some(damage) => put_aside(files, &damage),
@@ -56,6 +58,14 @@ fn judge(files: &StoreFiles, cause: &str, until: Instant) -> Result<StoreError, 
             }
         }
     }
+}
+
+fn not_ours(files: &StoreFiles, what: &str) -> StoreError {
+    let shown = path_to_text(files.main());
+    StoreError::Damaged(format!(
+        "`{shown}` is not a store of this package: {what}; it was left as it is. move it away, or choose \
+         another path for the store"
+    ))
 }
 
 /// The error for files that were moved, removed or replaced while they were open.

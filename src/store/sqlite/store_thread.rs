@@ -148,7 +148,7 @@ impl OpenFile {
                 }
                 Err(DatabaseFailure::Replaced) => replaced(&self.files),
                 // The operation was refused, and there is nothing wrong with the store.
-                Err(DatabaseFailure::Failed(error @ StoreError::TooMuch(_))) => return Err(error),
+                Err(DatabaseFailure::Failed(error @ StoreError::Full(_))) => return Err(error),
                 Err(DatabaseFailure::Failed(error)) => error,
             };
             // Whatever it was, the next operation begins afresh.

@@ -129,6 +129,13 @@ impl Tool for Memory {
         Ok(Plan { step, scope: scope.unwrap_or_default(), place })
     }
 
+    fn side_effect(&self, plan: &Plan) -> SideEffect {
+        match plan.step {
+            MemoryStep::Get { .. } | MemoryStep::List { .. } => SideEffect::ReadOnly,
+            MemoryStep::Set { .. } | MemoryStep::Delete { .. } => SideEffect::Mutating,
+        }
+    }
+
     fn accesses(&self, _plan: &Plan) -> Vec<Access> {
         Vec::new()
     }

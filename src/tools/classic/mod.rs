@@ -10,6 +10,8 @@ mod read_many_files;
 mod shell;
 mod task_output;
 mod task_stop;
+mod web_fetch;
+mod web_search;
 mod write_file;
 mod write_todos;
 
@@ -27,6 +29,8 @@ pub(super) const TOOLS: &[BuiltinTool] = &[
     BuiltinTool::of::<shell::Shell>(),
     BuiltinTool::of::<task_output::ClassicTaskOutput>(),
     BuiltinTool::of::<task_stop::ClassicTaskStop>(),
+    BuiltinTool::of::<web_fetch::ClassicWebFetch>(),
+    BuiltinTool::of::<web_search::ClassicWebSearch>(),
     BuiltinTool::of::<write_file::WriteFile>(),
     BuiltinTool::of::<write_todos::WriteTodos>(),
 ];

@@ -166,19 +166,15 @@ async fn write(
     value: &SettingValue,
     cx: &ToolContext,
 ) -> Result<Option<SettingValue>, ToolError> {
-    match cx.handlers.get(HandlerName::ConfigSet) {
-        Some(set) => {
-            let previous = read(setting, cx).await?;
-            let input = json!({ "setting": setting, "value": value });
-            cx.commitment.commit()?;
-            set.call(&input, json!({}), cx).await?;
-            Ok(previous)
-        }
-        None => {
-            cx.commitment.commit()?;
-            cx.session.shared.settings().set(setting, Some(value)).await.map_err(failed)
-        }
-    }
+    let Some(set) = cx.handlers.get(HandlerName::ConfigSet) else {
+        cx.commitment.commit()?;
+        return cx.session.shared.settings().set(setting, Some(value)).await.map_err(failed);
+    };
+    let previous = read(setting, cx).await?;
+    let input = json!({ "setting": setting, "value": value });
+    cx.commitment.commit()?;
+    set.call(&input, json!({}), cx).await?;
+    Ok(previous)
 }
 
 fn failed(error: StateError) -> ToolError {

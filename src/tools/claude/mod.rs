@@ -19,6 +19,8 @@ mod task_stop;
 mod team_create;
 mod team_delete;
 mod todo_write;
+mod web_fetch;
+mod web_search;
 mod write;
 
 use super::{BuiltinTool, Experiment};
@@ -43,5 +45,7 @@ pub(super) const TOOLS: &[BuiltinTool] = &[
     BuiltinTool::of::<team_create::TeamCreate>().behind(Experiment::AgentTeams),
     BuiltinTool::of::<team_delete::TeamDelete>().behind(Experiment::AgentTeams),
     BuiltinTool::of::<todo_write::TodoWrite>(),
+    BuiltinTool::of::<web_fetch::WebFetch>(),
+    BuiltinTool::of::<web_search::WebSearch>(),
     BuiltinTool::of::<write::Write>(),
 ];

@@ -1,0 +1,217 @@
+//! Makes text of a body, whatever its encoding: by a byte order mark, the header, a `<meta>` tag, or a guess.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+
+/// How many bytes of a page are searched for a `<meta>` tag, as in browsers.
+const PRESCAN: usize = 1_024;
+/// How many bytes of a body are used to guess its encoding.
+const GUESS_BYTES: usize = 1024 * 1024;
+
+/// The text of a body, and the name of the encoding it was in. Bytes that mean nothing in it become `U+FFFD`,
+/// so there is always a text.
+///
+/// Servers often name an encoding that the text is not in. What is valid UTF-8 is read as that, and what is
+/// not is never read as UTF-8 because a label says so.
+pub fn decode_text(body: &[u8], content_type: Option<&str>) -> (String, &'static str) {
+    let encoding = encoding_of(body, content_type);
+    let (text, encoding, _) = encoding.decode(body);
+    let text = match text {
+        Cow::Owned(text) => text,
+        Cow::Borrowed(text) => text.to_owned(),
+    };
+    (text, encoding.name())
+}
+
+fn encoding_of(body: &[u8], content_type: Option<&str>) -> &'static Encoding {
+    if let Some((marked, _)) = Encoding::for_bom(body) {
+        return marked;
+    }
+    let named = content_type.and_then(charset_parameter).and_then(encoding_named);
+    let named = named.or_else(|| in_page(body));
+    match named {
+        // These have ASCII bytes only, or zero bytes, so that valid UTF-8 says nothing against them.
+        Some(named) if !named.is_ascii_compatible() => named,
+        _ if is_utf8(body) => utf16_without_mark(body).unwrap_or(UTF_8),
+        Some(named) if named != UTF_8 => named,
+        _ => guess(body),
+    }
+}
+
+/// The encoding of a label. `x-user-defined` is a trick of scripts, and never text.
+fn encoding_named(label: &str) -> Option<&'static Encoding> {
+    Encoding::for_label(label.as_bytes()).filter(|it| *it != X_USER_DEFINED)
+}
+
+/// The `charset` of a content type: `text/html; charset="utf-8"`.
+fn charset_parameter(content_type: &str) -> Option<&str> {
+    content_type.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let is_charset = name.trim().eq_ignore_ascii_case("charset");
+        is_charset.then(|| value.trim().trim_matches(['"', '\'']))
+    })
+}
+
+/// Whether bytes are UTF-8, except for a character that is cut off at their end.
+fn is_utf8(body: &[u8]) -> bool {
+    match std::str::from_utf8(body) {
+        Ok(_) => true,
+        // A body may be cut; the cut is then within its last character.
+        Err(err) => err.error_len().is_none(),
+    }
+}
+
+/// The encoding that a page names itself: `<meta charset>`, `<meta http-equiv content>` or `<?xml encoding?>`.
+fn in_page(body: &[u8]) -> Option<&'static Encoding> {
+    let head = body.get(..PRESCAN).unwrap_or(body);
+    let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+    let head = without_comments(&head);
+    let label = xml_label(&head).or_else(|| meta_label(&head))?;
+    // A page that was read up to this label is not UTF-16, whatever it says.
+    match encoding_named(&label)? {
+        it if it == UTF_16LE || it == UTF_16BE => Some(UTF_8),
+        it => Some(it),
+    }
+}
+
+fn without_comments(head: &str) -> String {
+    let mut kept = String::with_capacity(head.len());
+    let mut rest = head;
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        kept.push_str(before);
+        rest = comment.split_once("-->").map_or("", |it| it.1);
+    }
+    kept.push_str(rest);
+    kept
+}
+
+fn xml_label(head: &str) -> Option<String> {
+    let declaration = head.trim_start().strip_prefix("<?xml")?.split_once('>')?.0;
+    value_after(declaration.split_once("encoding")?.1)
+}
+
+fn meta_label(head: &str) -> Option<String> {
+    head.split("<meta").skip(1).find_map(|tag| {
+        let tag = tag.split_once('>')?.0;
+        let begins = tag.starts_with(|it: char| it.is_ascii_whitespace() || it == '/');
+        if !begins {
+            return None;
+        }
+        tag.match_indices("charset").find_map(|(at, found)| {
+            let label = value_after(tag.get(at + found.len()..)?)?;
+            encoding_named(&label).map(|_| label)
+        })
+    })
+}
+
+/// The value in `= "value"`, with or without quotes.
+fn value_after(text: &str) -> Option<String> {
+    let value = text.trim_start().strip_prefix('=')?.trim_start();
+    let quoted = value.strip_prefix(['"', '\'']).unwrap_or(value);
+    let end = quoted.find(|it: char| "\"';>/?".contains(it) || it.is_ascii_whitespace());
+    quoted.get(..end.unwrap_or(quoted.len())).map(str::to_owned).filter(|it| !it.is_empty())
+}
+
+/// UTF-16 has a zero byte at every other place where its text is plain; nothing else has.
+fn utf16_without_mark(body: &[u8]) -> Option<&'static Encoding> {
+    let sample = body.get(..PRESCAN).unwrap_or(body);
+    let zeros =
+        |parity: usize| sample.iter().skip(parity).step_by(2).filter(|it| **it == 0).count();
+    let is_wide = |zeros: usize| zeros > sample.len() / 4;
+    match (zeros(0), zeros(1)) {
+        (0, odd) if is_wide(odd) => Some(UTF_16LE),
+        (even, 0) if is_wide(even) => Some(UTF_16BE),
+        _ => None,
+    }
+}
+
+/// The most likely encoding of bytes that are not valid UTF-8. UTF-8 with a few invalid bytes is still UTF-8.
+fn guess(body: &[u8]) -> &'static Encoding {
+    let sample = body.get(..GUESS_BYTES).unwrap_or(body);
+    let (mut valid, mut invalid) = (0_usize, 0_usize);
+    for chunk in sample.utf8_chunks() {
+        valid += chunk.valid().chars().filter(|it| !it.is_ascii()).count();
+        invalid += usize::from(!chunk.invalid().is_empty());
+    }
+    if valid > invalid.saturating_mul(4) {
+        return UTF_8;
+    }
+    if let Some(wide) = utf16_without_mark(sample) {
+        return wide;
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(sample, sample.len() == body.len());
+    let guessed = detector.guess(None, Utf8Detection::Deny);
+    if guessed == UTF_8 { WINDOWS_1252 } else { guessed }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_page_names_its_encoding_in_every_usual_way() {
+        for (head, wanted) in [
+            ("<meta charset=koi8-r>", Some("KOI8-R")),
+            ("<META CHARSET = \"KOI8-R\" >", Some("KOI8-R")),
+            ("<meta http-equiv=Content-Type content='text/html; charset=gb2312'>", Some("GBK")),
+            ("<?xml version='1.0' encoding='windows-1251'?><a/>", Some("windows-1251")),
+            ("<!-- <meta charset=koi8-r> --><meta charset=big5>", Some("Big5")),
+            ("<meta name=charset content=x><meta charset=big5>", Some("Big5")),
+            ("<meta charset=nonsense><meta charset=big5>", Some("Big5")),
+            ("<meta charset=utf-16>", Some("UTF-8")),
+            ("<metadata charset=koi8-r>", None),
+            ("<meta charset=>", None),
+            ("<meta charset", None),
+            ("<!-- <meta charset=koi8-r>", None),
+            ("<p>charset=koi8-r</p>", None),
+        ] {
+            assert_eq!(in_page(head.as_bytes()).map(Encoding::name), wanted, "{head}");
+        }
+        let late = format!("{}<meta charset=koi8-r>", " ".repeat(PRESCAN));
+        assert_eq!(in_page(late.as_bytes()), None);
+    }
+
+    #[test]
+    fn a_text_without_any_label_is_guessed() {
+        for (bytes, wanted) in [
+            ("日本語のテキスト、これは長い文章です".as_bytes().to_vec(), "UTF-8"),
+            (
+                encoding_rs::SHIFT_JIS
+                    .encode("日本語のテキスト、これは長い文章です")
+                    .0
+                    .into_owned(),
+                "Shift_JIS",
+            ),
+            (
+                encoding_rs::WINDOWS_1251
+                    .encode("Это довольно длинный текст на русском языке")
+                    .0
+                    .into_owned(),
+                "windows-1251",
+            ),
+            ("plain".encode_utf16().flat_map(u16::to_le_bytes).collect(), "UTF-16LE"),
+            ("plain".encode_utf16().flat_map(u16::to_be_bytes).collect(), "UTF-16BE"),
+        ] {
+            assert_eq!(decode_text(&bytes, None).1, wanted);
+        }
+        // Cut in the middle of a character.
+        assert_eq!(
+            decode_text(b"caf\xc3", Some("text/plain")),
+            ("caf\u{fffd}".to_owned(), "UTF-8")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_body_has_a_text(body: Vec<u8>, label in "[ -~]{0,40}") {
+            let (text, _) = decode_text(&body, Some(&label));
+            prop_assert!(body.is_empty() || !text.is_empty() || body.len() < 4);
+        }
+    }
+}

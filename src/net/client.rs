@@ -1,0 +1,320 @@
+//! The web client of a registry: one fetch from the cache to the cache.
+
+use std::{
+    collections::HashSet,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use reqwest::{
+    Method, RequestBuilder, Response,
+    header::{
+        ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, RETRY_AFTER,
+        VARY,
+    },
+};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::{
+    CacheUse, FetchError, FetchMethod, FetchOutcome, FetchRequest, FetchedPage, NameLookup,
+    TimedPhase, WebLimits, WebSettings,
+    body::read_body,
+    cache::{PageCache, PageKey},
+    causes::failure_of,
+    charset::decode_text,
+    deadline::Deadline,
+    decompress::ACCEPTED_ENCODINGS,
+    guard::{AddressGuard, shown_place},
+    redirects::{NextHop, is_redirect, next_hop, next_method},
+    resolver::SystemLookup,
+    routes::{Route, Routes},
+    turns::Turns,
+};
+
+/// How much of an error's body is read for an excerpt, how long that may take, and how long the excerpt is.
+const ERROR_BYTES: usize = 16 * 1024;
+const ERROR_TIME: Duration = Duration::from_secs(2);
+const EXCERPT_CHARACTERS: usize = 500;
+
+/// Fetches pages. Clones share cache, connections and limits.
+#[derive(Clone)]
+pub struct WebClient {
+    shared: Arc<SharedClient>,
+}
+
+struct SharedClient {
+    limits: WebLimits,
+    guard: AddressGuard,
+    routes: Routes,
+    turns: Turns,
+    cache: Mutex<PageCache>,
+    closed: CancellationToken,
+}
+
+impl fmt::Debug for WebClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebClient").field("limits", &self.shared.limits).finish_non_exhaustive()
+    }
+}
+
+/// The answer to one request of a fetch.
+struct HopAnswer {
+    response: Response,
+    route: Route,
+}
+
+impl WebClient {
+    /// A client. Nothing is read or connected before the first fetch.
+    pub fn new(settings: WebSettings) -> Self {
+        Self::with_lookup(settings, Arc::new(SystemLookup::default()))
+    }
+
+    /// A client that looks names up in its own way.
+    pub fn with_lookup(settings: WebSettings, lookup: Arc<dyn NameLookup>) -> Self {
+        let limits = settings.limits;
+        let guard = AddressGuard::new(&settings.allow);
+        let shared = SharedClient {
+            limits,
+            guard: guard.clone(),
+            routes: Routes::new(settings, guard, lookup),
+            turns: Turns::new(limits.max_at_once, limits.max_at_once_per_host),
+            cache: Mutex::new(PageCache::new(limits.cache_age, limits.cache_bytes)),
+            closed: CancellationToken::new(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Refuses a URL that is certain to be refused by [`Self::fetch`], without contacting anybody.
+    pub fn check_url(&self, url: &Url) -> Result<(), FetchError> {
+        self.shared.guard.check_url(url)
+    }
+
+    /// Fetches a page, or says why not. Ends as soon as `cancel` is cancelled or the client is closed.
+    pub async fn fetch(
+        &self,
+        request: FetchRequest,
+        cancel: &CancellationToken,
+    ) -> Result<FetchOutcome, FetchError> {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(FetchError::Cancelled),
+            () = self.shared.closed.cancelled() => Err(FetchError::Closed),
+            fetched = self.shared.fetch(request) => fetched,
+        }
+    }
+
+    /// Ends all fetches, closes all connections and forgets all pages.
+    pub fn close(&self) {
+        self.shared.closed.cancel();
+        self.shared.routes.close();
+        self.shared.cache().clear();
+    }
+}
+
+impl SharedClient {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchOutcome, FetchError> {
+        self.guard.check_url(&request.url)?;
+        let own_limit = self.limits.max_body_bytes;
+        let max_bytes = request.max_bytes.map_or(own_limit, |it| it.min(own_limit));
+        let key = cache_key(&request);
+        if let Some(page) = key.as_ref().and_then(|it| self.cached(it, max_bytes)) {
+            return Ok(FetchOutcome::Page(page));
+        }
+        let host = request.url.host_str().unwrap_or_default().to_owned();
+        let deadline = Deadline::new(self.limits.total, &shown_place(&request.url));
+        let _turn = deadline.before_end(TimedPhase::Turn, self.turns.take(&host)).await?;
+        // Somebody else may have fetched it meanwhile.
+        if let Some(page) = key.as_ref().and_then(|it| self.cached(it, max_bytes)) {
+            return Ok(FetchOutcome::Page(page));
+        }
+        self.follow(request, key, max_bytes, &deadline).await
+    }
+
+    /// Goes from hop to hop until there is an answer.
+    async fn follow(
+        &self,
+        request: FetchRequest,
+        key: Option<PageKey>,
+        max_bytes: usize,
+        deadline: &Deadline,
+    ) -> Result<FetchOutcome, FetchError> {
+        let mut url = request.url.clone();
+        let mut method = request.method.clone();
+        let mut seen = HashSet::new();
+        loop {
+            let hops = seen.len();
+            seen.insert(PageKey::new(&url, ""));
+            let HopAnswer { response, route } =
+                self.send(&url, &method, &request, deadline).await?;
+            let status = response.status();
+            if is_redirect(status) {
+                let target = match next_hop(&url, status, response.headers())? {
+                    NextHop::Follow(target) => target,
+                    NextHop::GiveBack(redirect) => {
+                        self.check_target(&url, &redirect.to)?;
+                        return Ok(FetchOutcome::CrossHostRedirect(redirect));
+                    }
+                };
+                self.check_target(&url, &target)?;
+                let limit = self.limits.max_redirects;
+                if hops >= limit {
+                    let error =
+                        FetchError::TooManyRedirects { url: request.url, last: target, limit };
+                    return Err(error);
+                }
+                method = next_method(method, status);
+                let is_circle =
+                    method == FetchMethod::Get && seen.contains(&PageKey::new(&target, ""));
+                if is_circle {
+                    return Err(FetchError::RedirectLoop { url: request.url, back_to: target });
+                }
+                url = target;
+                continue;
+            }
+            if !status.is_success() {
+                return Err(self.http_error(url, response, &route, deadline).await);
+            }
+            let content_type = header_text(response.headers(), &CONTENT_TYPE);
+            let may_keep = may_be_kept(response.headers());
+            let body = read_body(response, max_bytes, &route, &self.limits, deadline).await?;
+            let page = FetchedPage {
+                url,
+                status: status.as_u16(),
+                content_type,
+                body: body.bytes,
+                was_cut: body.was_cut,
+                from_cache: false,
+                hops,
+            };
+            if let Some(key) = key.filter(|_| may_keep) {
+                self.cache().put(key, page.clone(), Instant::now());
+            }
+            return Ok(FetchOutcome::Page(page));
+        }
+    }
+
+    fn check_target(&self, from: &Url, target: &Url) -> Result<(), FetchError> {
+        self.guard.check_url(target).map_err(|refusal| FetchError::RefusedRedirect {
+            from: from.clone(),
+            refusal: Box::new(refusal),
+        })
+    }
+
+    /// Sends one request and waits for the beginning of its answer.
+    async fn send(
+        &self,
+        url: &Url,
+        method: &FetchMethod,
+        request: &FetchRequest,
+        deadline: &Deadline,
+    ) -> Result<HopAnswer, FetchError> {
+        let phase = TimedPhase::Connect;
+        let route = deadline.before_end(phase, self.routes.to(url)).await??;
+        let built = build_request(&route, url, method, request)?;
+        // Connecting has its own limit inside the library; the server's time to answer comes after it.
+        let limit = self.limits.connect + self.limits.headers;
+        let sent = deadline.within(TimedPhase::Headers, limit, built.send()).await?;
+        let place = shown_place(url);
+        let response = sent.map_err(|err| failure_of(&err, &place, &route, &self.limits))?;
+        Ok(HopAnswer { response, route })
+    }
+
+    async fn http_error(
+        &self,
+        url: Url,
+        response: Response,
+        route: &Route,
+        deadline: &Deadline,
+    ) -> FetchError {
+        let status = response.status();
+        let content_type = header_text(response.headers(), &CONTENT_TYPE);
+        let retry_after = header_text(response.headers(), &RETRY_AFTER);
+        let reading = read_body(response, ERROR_BYTES, route, &self.limits, deadline);
+        let body = deadline.within(TimedPhase::Body, ERROR_TIME, reading).await;
+        // The status counts, whatever came with it.
+        let excerpt = match body {
+            Ok(Ok(body)) => decode_text(&body.bytes, content_type.as_deref()).0,
+            Ok(Err(_)) | Err(_) => String::new(),
+        };
+        FetchError::Http {
+            url,
+            status: status.as_u16(),
+            reason: status.canonical_reason().unwrap_or_default().to_owned(),
+            retry_after: retry_after.filter(|it| it.len() <= 100),
+            excerpt: excerpt.chars().take(EXCERPT_CHARACTERS).collect(),
+        }
+    }
+
+    fn cached(&self, key: &PageKey, max_bytes: usize) -> Option<FetchedPage> {
+        self.cache().get(key, max_bytes, Instant::now())
+    }
+
+    fn cache(&self) -> MutexGuard<'_, PageCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What an answer is kept by; `None` for requests whose answer is for them alone.
+fn cache_key(request: &FetchRequest) -> Option<PageKey> {
+    let is_common = request.cache == CacheUse::Allowed
+        && request.method == FetchMethod::Get
+        && request.headers.is_empty();
+    is_common.then(|| PageKey::new(&request.url, &request.accept))
+}
+
+fn build_request(
+    route: &Route,
+    url: &Url,
+    method: &FetchMethod,
+    request: &FetchRequest,
+) -> Result<RequestBuilder, FetchError> {
+    let mut sent_to = url.clone();
+    sent_to.set_fragment(None);
+    let mut headers = HeaderMap::new();
+    let mut add = |name: &str, value: &str| {
+        let bad = |cause: String| FetchError::BadUrl { url: url.to_string(), cause };
+        let unusable = || bad(format!("the header `{name}` cannot be sent"));
+        let name: HeaderName = name.parse().map_err(|_| unusable())?;
+        headers.append(name, value.parse().map_err(|_| unusable())?);
+        Ok::<(), FetchError>(())
+    };
+    add(ACCEPT.as_str(), &request.accept)?;
+    add(ACCEPT_ENCODING.as_str(), ACCEPTED_ENCODINGS)?;
+    // A key for one server is not for another one, which a redirect to another port leads to.
+    if url.origin() == request.url.origin() {
+        for (name, value) in &request.headers {
+            add(name, value)?;
+        }
+    }
+    Ok(match method {
+        FetchMethod::Get => route.client.request(Method::GET, sent_to).headers(headers),
+        FetchMethod::Post(json) => {
+            add(CONTENT_TYPE.as_str(), "application/json")?;
+            route.client.request(Method::POST, sent_to).headers(headers).body(json.clone())
+        }
+        FetchMethod::Put(json) => {
+            add(CONTENT_TYPE.as_str(), "application/json")?;
+            route.client.request(Method::PUT, sent_to).headers(headers).body(json.clone())
+        }
+    })
+}
+
+/// Whether a server lets its answer be kept. Pages that have to be asked for again are kept as well, because
+/// within minutes a model asks for the same page several times.
+fn may_be_kept(headers: &HeaderMap) -> bool {
+    let has = |name: &HeaderName, word: &str| {
+        let mut values = headers.get_all(name).iter();
+        values.any(|it| {
+            let text = String::from_utf8_lossy(it.as_bytes()).to_ascii_lowercase();
+            text.split(',').any(|part| part.trim() == word)
+        })
+    };
+    !has(&CACHE_CONTROL, "no-store") && !has(&VARY, "*")
+}
+
+fn header_text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    let value = headers.get(name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()).trim().to_owned())
+}

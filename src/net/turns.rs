@@ -1,0 +1,52 @@
+//! Bounds how many fetches run at once: in all, and of one host.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The queues of fetches.
+#[derive(Debug)]
+pub(super) struct Turns {
+    all: Arc<Semaphore>,
+    per_host: usize,
+    hosts: Mutex<HashMap<String, Weak<Semaphore>>>,
+}
+
+/// A turn, which ends when it is dropped.
+#[derive(Debug)]
+pub(super) struct Turn {
+    _of_host: OwnedSemaphorePermit,
+    _of_all: OwnedSemaphorePermit,
+    /// Keeps the host's queue known as long as somebody is in it.
+    _queue: Arc<Semaphore>,
+}
+
+impl Turns {
+    pub(super) fn new(all: usize, per_host: usize) -> Self {
+        let all = Arc::new(Semaphore::new(all.max(1)));
+        Self { all, per_host: per_host.max(1), hosts: Mutex::default() }
+    }
+
+    /// Waits for a turn. The host's queue comes first, so that those who wait for a slow host keep nobody
+    /// else from running. `None` never happens, because no queue is ever closed.
+    pub(super) async fn take(&self, host: &str) -> Option<Turn> {
+        let queue = self.queue_of(host);
+        let of_host = Arc::clone(&queue).acquire_owned().await.ok()?;
+        let of_all = Arc::clone(&self.all).acquire_owned().await.ok()?;
+        Some(Turn { _of_host: of_host, _of_all: of_all, _queue: queue })
+    }
+
+    fn queue_of(&self, host: &str) -> Arc<Semaphore> {
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(queue) = hosts.get(host).and_then(Weak::upgrade) {
+            return queue;
+        }
+        hosts.retain(|_, queue| queue.strong_count() > 0);
+        let queue = Arc::new(Semaphore::new(self.per_host));
+        hosts.insert(host.to_owned(), Arc::downgrade(&queue));
+        queue
+    }
+}
