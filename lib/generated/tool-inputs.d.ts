@@ -25,8 +25,37 @@ export interface AgentInput {
   name?: string | undefined;
   /** The team that the agent joins. */
   team_name?: string | undefined;
-  /** The permission mode of the agent, which can only be stricter than yours. `default`: Tools that only read run; everything else asks. `acceptEdits`: Edits inside the workspace run as well. `plan`: Nothing is changed: commands ask and edits are denied, also where a rule allows them. `dontAsk`: What would ask is denied. `bypassPermissions`: What would ask by default is allowed; rules that deny or ask still hold. */
-  mode?: "default" | "acceptEdits" | "plan" | "dontAsk" | "bypassPermissions" | undefined;
+  /** The permission mode of the agent, which can only be stricter than yours. */
+  mode?: "acceptEdits" | "bypassPermissions" | "default" | "dontAsk" | "plan" | undefined;
+}
+
+/**
+ * Input of `AskUserQuestion`. Asks the user up to four questions and waits for the answers. Use it when the work depends on a choice that only the user can make; decide small things by yourself.
+ *
+ * - Each question has 2 to 4 options. The user can always type another answer, so offer none for that.
+ * - If you would recommend an option, put it first and say so in its label.
+ * - With `multiSelect`, several options can be chosen.
+ * - The answer has one line for each question: the question, an arrow, and what was chosen or typed.
+ */
+export interface AskUserQuestionInput {
+  /** The questions. */
+  questions: Array<{
+    /** The whole question. */
+    question: string;
+    /** The question in a word or two, as a label. */
+    header: string;
+    /** The answers to choose from, without one for anything else: the user can always type another. */
+    options: Array<{
+      /** The answer in a few words. */
+      label: string;
+      /** What choosing it means. */
+      description: string;
+    }>;
+    /** Whether several may be chosen. */
+    multiSelect?: boolean | undefined;
+  }>;
+  /** Answers that are known already, by the text of the question. These questions are not asked. */
+  answers?: Record<string, string> | undefined;
 }
 
 /**

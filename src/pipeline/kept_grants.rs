@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Pipeline;
 use crate::{
+    agents::is_agent_id,
     policy::is_about_project,
     state::{GrantScope, KeptGrant, KeptGrants, StateError, StateEvent},
     tool::ToolContext,
@@ -93,6 +94,10 @@ impl Pipeline {
 
     /// Keeps rules that a person granted. It ends with the call at the latest.
     pub(super) async fn keep_grants(&self, rules: Vec<String>, cx: &ToolContext) {
+        if is_agent_id(&cx.session.id) {
+            // What is granted to an agent is not granted to the conversation that started it.
+            return;
+        }
         let keep = async {
             for rule in rules {
                 let Some(scope) = self.remember_grants.scope_of(&rule) else { continue };
