@@ -110,7 +110,7 @@ async fn refusal(client: &WebClient, tls: TlsAcceptor) -> (String, String) {
     let server = page_server(tls).await;
     match fetch(client, &https(&server)).await {
         Err(FetchError::Tls { cause, advice, .. }) => (cause, advice),
-        other => panic!("{other:?}"),
+        other => unreachable!("{other:?}"),
     }
 }
 
@@ -155,7 +155,7 @@ async fn a_server_without_tls_is_an_error_and_never_asked_in_the_clear() {
     })
     .await;
     let error = fetch(&client, &https(&talker)).await.unwrap_err();
-    let FetchError::Tls { cause, .. } = &error else { panic!("{error:?}") };
+    let FetchError::Tls { cause, .. } = &error else { unreachable!("{error:?}") };
     assert_eq!(cause, "the server does not speak TLS on this port");
 }
 
