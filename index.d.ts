@@ -10,6 +10,7 @@ import type {
 import type { HostHandlers } from "./lib/types/handlers";
 import type { Hooks } from "./lib/types/hooks";
 import type { McpSdkServerConfig } from "./lib/types/mcp-host";
+import type { PluginConfigValidation, PluginToolValidation } from "./lib/types/plugins";
 import type {
   PermissionMode,
   PolicyAction,
@@ -39,24 +40,32 @@ import type {
   SimpleSchema,
   StandardSchema,
 } from "./lib/types/schemas";
+import type { Grant, RegistryConfig, SettingSpec, StateEvents, TodoItem } from "./lib/types/state";
+import type { FileStoreOptions, KeyValueStore } from "./lib/types/stores";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
-import type { WebOptions } from "./lib/types/web";
+import type { TeamMessageIterator } from "./lib/types/teams";
+import type { SearchOptions, WebOptions } from "./lib/types/web";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
+export type * from "./lib/types/agents";
 export type * from "./lib/types/confirmations";
 export type * from "./lib/types/handlers";
 export type * from "./lib/types/hooks";
 export type * from "./lib/types/mcp-host";
+export type * from "./lib/types/plugins";
 export type * from "./lib/types/policy";
 export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
 export type * from "./lib/types/schemas";
+export type * from "./lib/types/state";
+export type * from "./lib/types/stores";
 export type * from "./lib/types/tasks";
+export type * from "./lib/types/teams";
 export type * from "./lib/types/web";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
-export type ToolsetName = "claude" | "classic" | "diagnostic";
+export type ToolsetName = "claude" | "classic" | "project" | "diagnostic";
 
 /** The cause of a failure. These names are stable, so programs can branch on them. */
 export type ErrorType =
@@ -72,6 +81,7 @@ export type ErrorType =
   | "TimeoutError"
   | "RegistryClosed"
   | "ToolFailed"
+  | "HandlerMissing"
   | "InternalError"
   | "PathOutsideWorkspace"
   | "FileNotFoundError"
@@ -91,11 +101,17 @@ export type ErrorType =
   | "ShellTimeoutError"
   | "ShellExecutionError"
   | "TaskNotFoundError"
+  | "GitError"
+  | "AgentError"
+  | "PlanModeError"
   | "HttpError"
   | "FetchError"
   | "SearchError"
   | "MemoryError"
-  | "TodoError";
+  | "TodoError"
+  | "ConfigError"
+  | "StoreError"
+  | "TeamError";
 
 /**
  * The only error that this package throws: for a misuse of the API, and for an aborted call. After an abort
@@ -347,8 +363,33 @@ export declare function createSdkMcpServer(options: {
   tools?: readonly (HostTool | DeclarativeTool)[] | undefined;
 }): McpSdkServerConfig;
 
+/** Checks the content of a plugin file as loading it does, without the file. */
+export declare function validatePluginConfigFile(data: unknown): PluginConfigValidation;
+
+/** Checks the definition of one plugin tool. */
+export declare function validatePluginToolDefinition(data: unknown): PluginToolValidation;
+
+/** What `createToolRoutes` needs of a registry. */
+export interface ToolRoutesRegistry {
+  listTools(): readonly object[] | Promise<readonly object[]>;
+  getToolInfo(name: string): object | undefined | Promise<object | undefined>;
+  reloadPlugins(): object | Promise<object>;
+}
+
+/**
+ * REST routes over a registry, as one web-standard handler for `Bun.serve`, Hono and others: `GET /api/tools`,
+ * `GET /api/tools/:name` and `POST /api/tools/reload`. It does not check who asks; do that before it.
+ */
+export declare function createToolRoutes(
+  registry: ToolRoutesRegistry,
+  options?: {
+    /** The path of the list. Default: `"/api/tools"`. */
+    prefix?: string | undefined;
+  },
+): (request: Request) => Promise<Response>;
+
 /** Where a tool comes from. */
-export type ToolSource = "builtin" | "host" | "mcp";
+export type ToolSource = "builtin" | "host" | "mcp" | "plugin";
 
 /** What a registry knows about one of its tools. */
 export interface RegisteredToolInfo {
@@ -360,6 +401,8 @@ export interface RegisteredToolInfo {
   readonly toolset?: ToolsetName;
   /** The server that an MCP tool belongs to. */
   readonly serverName?: string;
+  /** The name in the plugin file that a plugin tool belongs to. */
+  readonly pluginName?: string;
   /** Other names under which it can be called. */
   readonly aliases?: readonly string[];
   readonly inputSchema: InputSchema;
@@ -372,11 +415,22 @@ export interface RegisteredToolInfo {
   readonly disabled: boolean;
 }
 
-/** What `initialize` found: how many tools there are, and rules of the policy that name no tool. */
+/** What `initialize` and `reloadPlugins` found. */
 export interface ToolRegistrationResult {
+  /** False when something is wrong with a plugin file. Its other tools, and those it had before, work. */
   readonly success: boolean;
+  /** The number of tools that the registry now has. */
   readonly toolCount: number;
-  readonly errors: readonly { source: string; toolName?: string; message: string }[];
+  /** What is wrong with plugin files, and after `initialize` also rules of the policy that name no tool. */
+  readonly errors: readonly ToolRegistrationError[];
+}
+
+/** Something that is wrong with a plugin or a rule. */
+export interface ToolRegistrationError {
+  /** The plugin file, its directory, or the place of the rule. */
+  readonly source: string;
+  readonly toolName?: string;
+  readonly message: string;
 }
 
 /** A call that can be described before it runs. */
@@ -498,10 +552,33 @@ export interface ToolRegistryOptions {
    * see it either. The same tool in other sets is denied.
    */
   disallowedTools?: readonly string[] | undefined;
+  /**
+   * How long a person's "always allow" holds: for the session (the default), or from now on in this project
+   * or in all projects, kept in the store. Rules that name a file of the project are kept for the project in
+   * any case. What is kept never beats a deny or ask rule. If the store fails, a process warning says so,
+   * and the answer holds for the session. See `grants` and `forgetGrant`.
+   */
+  rememberGrants?: "session" | "project" | "user" | undefined;
+  /**
+   * An id under which the store keeps what belongs to the project: 1 to 64 letters, digits, `.`, `_` or `-`.
+   * Default: one made from `projectPath`. Set it if the project has different paths on different machines
+   * that share a store.
+   */
+  projectId?: string | undefined;
+  /** Settings that the tool `Config` knows, with their types, beside `language`, `model`, `theme` and `verbose`. */
+  settings?: Readonly<Record<string, SettingSpec>> | undefined;
   /** Whether to read rules from `.toolwright/policy.json` of the project. Default: `false`. */
   trustProject?: boolean | undefined;
   /** The file with the user's own rules; `false` for none. Default: `~/.config/toolwright/policy.json`. */
   userPolicyFile?: string | false | undefined;
+  /**
+   * The directory of plugin files (`*.json`), which `initialize` loads; `false` for none. Default: the
+   * variable `TOOLWRIGHT_TOOLS_DIR`, or else `~/.config/toolwright/tools`. Plugin files are code: no tool
+   * writes there without a rule that names the place.
+   */
+  pluginDir?: string | false | undefined;
+  /** Whether plugin files are loaded again when they change, from `initialize` on. Default: `false`. */
+  watchPlugins?: boolean | undefined;
   /**
    * Whether tools that change files, such as `Write` and `Edit`, require that the file was read in the
    * session, and `Write` also that it has not changed since. Default: `true`.
@@ -511,6 +588,11 @@ export interface ToolRegistryOptions {
   messageBus?: MessageBus | undefined;
   /** Functions that built-in tools need from the host, such as one that asks the user. */
   handlers?: HostHandlers | undefined;
+  /**
+   * Where tools such as `memory` keep values that last: in a file (the default), in memory as long as the
+   * registry, or in a store of the host, which a fleet of machines can share.
+   */
+  store?: FileStoreOptions | "memory" | KeyValueStore | undefined;
   /** Functions and commands that run before and after calls, in the form of the Claude Agent SDK. */
   hooks?: Hooks | undefined;
   /** Limits on time and size of calls. */
@@ -520,6 +602,14 @@ export interface ToolRegistryOptions {
         confirmationTimeoutMs?: number | undefined;
         /** How long a call may run. Default: 600,000 ms; commands have their own limits. */
         callTimeoutMs?: number | undefined;
+        /** How long the user has to answer questions. Default: 600,000 ms; `callTimeoutMs` does not apply. */
+        questionTimeoutMs?: number | undefined;
+        /** How deep agents may start agents. Default: 3; with 0 there are no agents. */
+        maxAgentDepth?: number | undefined;
+        /** How many agents may run at once. Default: 16. */
+        maxAgents?: number | undefined;
+        /** How long an agent may run. Default: 3,600,000 ms. */
+        agentTimeoutMs?: number | undefined;
         /** How many bytes of text a result may have. Default: 4 MiB. */
         maxResultBytes?: number | undefined;
       }
@@ -559,6 +649,11 @@ export interface ToolRegistryOptions {
     | undefined;
   /** What web tools may reach, and how much they fetch. Default: the public internet alone. */
   web?: WebOptions | undefined;
+  /**
+   * The service that web search uses. Default: the one that `SEARXNG_URL`, `BRAVE_API_KEY` or
+   * `TAVILY_API_KEY` of the environment names, in this order. `handlers.search` is used before any.
+   */
+  search?: SearchOptions | undefined;
 }
 
 /** Options of `executeTools`, which apply to all calls of the turn. */
@@ -626,11 +721,22 @@ export declare class ToolRegistry {
   /** Where confirmation requests go. Listen to its event `request` to answer them. */
   readonly messageBus: MessageBus;
 
+  /** The settings that the tool `Config` reads and changes. */
+  readonly config: RegistryConfig;
+
   /**
-   * Reports how many tools there are, and in `errors` the rules of the policy that name no tool. Call it
-   * after registering the host's own tools. Built-in tools work without it.
+   * Loads the plugin tools, and reports how many tools there are. `errors` tells what is wrong with plugin
+   * files, and the rules of the policy that name no tool. Call it after registering the host's own tools.
+   * Built-in tools work without it. With `rememberGrants`, it reads what is kept; the first call would do
+   * that too, but `explain` and `isAllowed` do not wait for the store.
    */
   initialize(): Promise<ToolRegistrationResult>;
+  /**
+   * Reads the plugin files again and replaces all plugin tools in one step: a listing or a call sees the old
+   * ones or the new ones. A file that has become invalid keeps its old tools and is reported; a file that is
+   * gone takes its tools with it. Running calls finish with the tool they began with.
+   */
+  reloadPlugins(): Promise<ToolRegistrationResult>;
 
   /** Adds a tool, and replaces one of the same name. */
   register<TInput = Record<string, unknown>>(
@@ -688,8 +794,20 @@ export declare class ToolRegistry {
   setPolicy(policy: PolicyConfig | null): this;
   /** Reads the policy files again. If one has a mistake, it throws and the old policy stays. */
   reloadPolicy(): this;
-  /** Changes what happens to calls that no rule decides. */
+  /**
+   * Changes what happens to calls that no rule decides: for the registry, or for one session, which then no
+   * longer follows the registry. `null` lets the session follow it again. The session of an agent never has
+   * more rights than the one that started the agent, whatever its own mode is.
+   */
   setPermissionMode(mode: PermissionMode): this;
+  setPermissionMode(mode: PermissionMode | null, options: { sessionId?: string | undefined }): this;
+  /** The mode that holds for the registry, or for one session at this moment. */
+  getPermissionMode(options?: { sessionId?: string | undefined }): PermissionMode;
+  /**
+   * Limits a session to these tools. A further limit holds beside the first, and agents that the session
+   * starts are limited as well. Meant for the session of an agent, before it begins to work.
+   */
+  limitTools(names: string | readonly string[], options: { sessionId: string }): this;
   /** Rules that are shadowed, redundant, without effect, too broad, or that name no tool of the registry. */
   lintPolicy(): PolicyLint[];
 
@@ -741,8 +859,11 @@ export declare class ToolRegistry {
     options?: TurnOptions<Format>,
   ): Promise<TurnResults[Format]>;
 
-  /** The tools as an in-process MCP server, for the option `mcpServers` of an agent host. */
-  toMcpServerConfig(): McpSdkServerConfig;
+  /**
+   * The tools as an in-process MCP server, for the option `mcpServers` of an agent host. The calls of each
+   * client are a session of their own, or belong to the given one, such as that of an agent.
+   */
+  toMcpServerConfig(options?: { sessionId?: string | undefined }): McpSdkServerConfig;
   /** `mcp__<server>__<tool>` for every tool that is not disabled, for `allowedTools` of an agent host. */
   getAllowedToolNames(): string[];
 
@@ -753,13 +874,50 @@ export declare class ToolRegistry {
   tasks(): TaskInfo[];
   /** Calls a function once for every task event. This keeps neither the process nor the registry alive. */
   on(event: "task", listener: (event: TaskEvent) => void, options?: TaskEventOptions): this;
+  /**
+   * Calls a function for every change from now on: of a session's todos (`todos`), of a setting (`config`), or
+   * when an "always allow" was kept (`grant`). Changes by other registries are not reported.
+   */
+  on<Name extends keyof StateEvents>(
+    event: Name,
+    listener: (event: StateEvents[Name]) => void,
+  ): this;
   /** Removes a listener that `on` added. */
   off(event: "task", listener: (event: TaskEvent) => void): this;
+  off<Name extends keyof StateEvents>(
+    event: Name,
+    listener: (event: StateEvents[Name]) => void,
+  ): this;
   /**
    * An async iterator over the task events, which ends when the registry is closed. If it falls 16,384
    * events behind, it returns those and then throws an error that says which events it missed.
    */
   taskEvents(options?: TaskEventOptions): TaskEventIterator;
+
+  /**
+   * The todo list of a session, as its model last wrote it with `TodoWrite`. Lists of sessions whose
+   * `sessionId` the host chose are kept in the store, so that a resumed conversation has its list. Without a
+   * `sessionId`, and for an MCP client, the list ends with the registry.
+   */
+  todos(options?: Pick<CallOptions, "sessionId">): Promise<TodoItem[]>;
+  /** What people always allow: what is kept, which is read again here, and what holds for sessions. */
+  grants(): Promise<Grant[]>;
+  /**
+   * Takes back what a person always allowed: the rule is deleted from the store and from every session of
+   * this registry. Resolves with `false` if nobody had granted it.
+   */
+  forgetGrant(rule: string): Promise<boolean>;
+
+  /**
+   * An async iterator over the messages that members of its team send to a session. It ends when the session
+   * has agreed to be shut down, when the registry is closed, or when `signal` is aborted. While there is one,
+   * messages do not come with the answers to the calls of the session, as they do otherwise. A pending
+   * `next` keeps the process alive.
+   */
+  teamMessages(options?: {
+    sessionId?: string | undefined;
+    signal?: AbortSignal | undefined;
+  }): TeamMessageIterator;
 
   /**
    * Ends every running call and task at once and removes their output files; later calls are refused. A

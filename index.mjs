@@ -8,5 +8,8 @@ export const {
   ToolRegistry,
   createSdkMcpServer,
   createToolRegistry,
+  createToolRoutes,
   tool,
+  validatePluginConfigFile,
+  validatePluginToolDefinition,
 } = toolwright;

@@ -122,6 +122,7 @@ describe("the main package", () => {
       "lib",
       "native",
       "package.json",
+      "schema",
     ]);
     expect(names.filter((name) => name.startsWith("native/"))).toEqual([
       "native/binding.d.ts",

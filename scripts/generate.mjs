@@ -13,14 +13,22 @@ function expectedFiles() {
   const loader = join(buildDir, "binding.js");
   if (!existsSync(loader))
     throw new Error(`there is no build in \`${buildDir}\`; run \`node scripts/setup.mjs\` first`);
-  const specs = JSON.parse(createRequire(import.meta.url)(loader).toolSpecs());
+  const addon = createRequire(import.meta.url)(loader);
+  const specs = JSON.parse(addon.toolSpecs());
   return {
     "native/binding.js": readFileSync(loader, "utf8"),
     "native/binding.d.ts": readFileSync(join(buildDir, "binding.d.ts"), "utf8"),
     "lib/generated/tool-inputs.d.ts": toolInputs(specs),
     "lib/generated/tool-outputs.d.ts": toolOutputs(specs),
+    "schema/plugin.schema.json": `${JSON.stringify(pluginSchema(addon), null, 2)}\n`,
     ...platformFiles(),
   };
+}
+
+/** The schema of plugin files, which editors find by `$schema`. */
+function pluginSchema(addon) {
+  const { $schema, ...rest } = JSON.parse(addon.pluginSchema());
+  return { $schema, $id: "https://unpkg.com/toolwright/schema/plugin.schema.json", ...rest };
 }
 
 export function writeGenerated() {

@@ -18,6 +18,11 @@ pub enum ToolSource {
     Builtin(&'static str),
     /// Implemented by the host.
     Host,
+    /// Defined in a file of the plugin directory.
+    Plugin {
+        /// The name that the file gives its tools as a whole.
+        plugin: String,
+    },
     /// Provided by an MCP server.
     Mcp {
         /// The server's name.
@@ -31,6 +36,7 @@ impl ToolSource {
         match self {
             Self::Builtin(_) => "builtin",
             Self::Host => "host",
+            Self::Plugin { .. } => "plugin",
             Self::Mcp { .. } => "mcp",
         }
     }
@@ -119,6 +125,49 @@ impl Registry {
                 snapshot.remove(name);
             }
             removed.into_iter().map(|name| name.0).collect()
+        })
+    }
+
+    /// Replaces all plugin tools by these in one step: whoever looks sees the old ones or the new ones. A tool
+    /// that was there before keeps its registration. One whose name another tool has already is left out;
+    /// returns the place in `tools` and the source of the other tool for each.
+    pub fn replace_plugins(
+        &self,
+        tools: Vec<(Arc<dyn DynTool>, String)>,
+    ) -> Vec<(usize, ToolSource)> {
+        self.change(|snapshot| {
+            let is_plugin = |it: &Entry| matches!(it.source, ToolSource::Plugin { .. });
+            let names: Vec<NameKey> = snapshot
+                .tools
+                .iter()
+                .filter(|(_, entry)| is_plugin(entry))
+                .map(|(name, _)| name.clone())
+                .collect();
+            let mut before = BTreeMap::new();
+            for name in names {
+                if let Some(entry) = snapshot.remove(&name) {
+                    before.insert(name, entry);
+                }
+            }
+            let mut refused = Vec::new();
+            for (index, (tool, plugin)) in tools.into_iter().enumerate() {
+                let name = NameKey(tool.spec().name.clone());
+                if let Some(other) = snapshot.find(&name.0) {
+                    refused.push((index, other.source.clone()));
+                    continue;
+                }
+                let source = ToolSource::Plugin { plugin };
+                let same = before.remove(&name).filter(|it| Arc::ptr_eq(&it.tool, &tool));
+                let id = same.map_or_else(
+                    || {
+                        snapshot.next_id += 1;
+                        snapshot.next_id
+                    },
+                    |it| it.id,
+                );
+                snapshot.insert(name, Entry { id, tool, source });
+            }
+            refused
         })
     }
 
@@ -370,6 +419,22 @@ mod tests {
             assert_eq!(removed, expected, "{prefix}");
             assert_eq!(names(&registry).len(), all.len() - removed.len(), "{prefix}");
         }
+    }
+
+    #[test]
+    fn plugin_tools_are_replaced_together_and_leave_other_tools_alone() {
+        let registry = registry_of(&[("a", ToolSource::Host)]);
+        let plugin = |name| (named(name, &[]), "p".to_owned());
+        let kept = plugin("b");
+        assert_eq!(registry.replace_plugins(vec![kept.clone(), plugin("c")]), []);
+        let id = registry.snapshot().find("b").unwrap().id;
+        let refused = registry.replace_plugins(vec![plugin("a"), kept, plugin("d"), plugin("d")]);
+        let other = ToolSource::Plugin { plugin: "p".to_owned() };
+        assert_eq!(refused, [(0, ToolSource::Host), (3, other)]);
+        assert_eq!(names(&registry), ["a", "b", "d"]);
+        assert_eq!(registry.snapshot().find("b").unwrap().id, id);
+        registry.replace_plugins(Vec::new());
+        assert_eq!(names(&registry), ["a"]);
     }
 
     #[test]

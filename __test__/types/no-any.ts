@@ -5,7 +5,7 @@ import type * as toolwright from "../../index.js";
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
 /** Types of the language and of the MCP SDK, which are not ours to look into. */
-type Foreign = AbortSignal | Error | { readonly server: never };
+type Foreign = AbortSignal | Error | Request | Response | { readonly server: never };
 
 type Primitive = string | number | boolean | bigint | symbol | null | undefined;
 

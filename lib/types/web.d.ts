@@ -18,3 +18,16 @@ export interface WebOptions {
   /** The header `User-Agent`. Default: `toolwright/` and the version. */
   userAgent?: string | undefined;
 }
+
+/** A search service. What is left out is taken from the environment. */
+export interface SearchOptions {
+  /** `searxng` is a search engine of your own, whose settings list `json` under `search.formats`. */
+  provider: "searxng" | "brave" | "tavily";
+  /**
+   * Its address, if it is not the service's usual one. It may be private: web search alone may reach it.
+   * Default for SearXNG: `SEARXNG_URL`.
+   */
+  url?: string | undefined;
+  /** Its key. Default: `BRAVE_API_KEY` or `TAVILY_API_KEY`. No answer and no error shows it. */
+  apiKey?: string | undefined;
+}

@@ -37,6 +37,7 @@ pub(super) fn tool_info<'a>(
     match &entry.source {
         ToolSource::Builtin(set) => also("toolset", json!(set)),
         ToolSource::Mcp { server } => also("serverName", json!(server)),
+        ToolSource::Plugin { plugin } => also("pluginName", json!(plugin)),
         ToolSource::Host => {}
     }
     if !entry.tool.aliases().is_empty() {

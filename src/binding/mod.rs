@@ -16,8 +16,11 @@ pub mod format;
 mod host_calls;
 mod listing;
 pub mod mcp;
+pub mod plugins;
 pub mod policy;
 pub mod registry;
+pub mod state;
+pub mod team;
 mod wire;
 pub mod yardstick;
 

@@ -8,7 +8,7 @@ use std::{
 
 use napi::{
     CleanupEnvHook, Env,
-    bindgen_prelude::{ObjectFinalize, PromiseRaw, Result},
+    bindgen_prelude::{ObjectFinalize, PromiseRaw, Result, spawn_blocking},
     threadsafe_function::ThreadsafeFunctionCallMode,
 };
 use napi_derive::napi;
@@ -92,6 +92,18 @@ impl NativeRegistry {
         }
     }
 
+    /// Reads the plugin files and replaces the plugin tools in one step. Kept with the errors as JSON.
+    #[napi(catch_unwind, ts_return_type = "Promise<string>")]
+    pub fn load_plugins<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, String>> {
+        let load = self.host.plugin_loading();
+        env.spawn_future(async move {
+            let errors = spawn_blocking(load)
+                .await
+                .map_err(|err| napi::Error::from_reason(err.to_string()))?;
+            Ok(json!(errors).to_string())
+        })
+    }
+
     /// Removes a tool; gives its own name, which may not be the one it was asked by.
     #[napi(catch_unwind)]
     pub fn unregister(&self, name: String) -> Option<String> {
@@ -165,17 +177,19 @@ impl NativeRegistry {
         self.host.pipeline.registry.snapshot().is_disabled(&name)
     }
 
-    /// Opens a line for an in-process MCP client; `send` takes the server's messages.
+    /// Opens a line for an in-process MCP client; `send` takes the server's messages. Its calls belong to the
+    /// given session, or to one of their own.
     #[napi(catch_unwind)]
     pub fn open_mcp_line(
         &self,
         #[napi(ts_arg_type = "(message: string) => void")] send: Listener,
+        session_id: Option<String>,
     ) -> McpLine {
         let outgoing = move |message| {
             // A client whose environment has ended needs no more messages.
             let _ = send.call(message, ThreadsafeFunctionCallMode::NonBlocking);
         };
-        let (line, serve) = self.host.connect(Arc::new(outgoing));
+        let (line, serve) = self.host.connect(session_id, Arc::new(outgoing));
         napi::bindgen_prelude::spawn(serve);
         McpLine::new(line)
     }
@@ -221,6 +235,7 @@ impl NativeRegistry {
     /// Lets go of every function of the host, once every call has ended: none is called after that.
     #[napi(catch_unwind)]
     pub fn release(&self) {
+        self.host.pipeline.sessions.shared().events.clear();
         self.host_calls.release();
     }
 }

@@ -24,7 +24,8 @@ use crate::{
     registry::ToolSource,
     tool::{
         Access, Annotations, DynTool, HintsFrom, InputValidator, Prepared, SideEffect, Statement,
-        ToolContext, ToolKind, ToolOutput, ToolSpec, check_foreign_schema, shown_schema,
+        ToolContext, ToolKind, ToolOutput, ToolSpec, check_foreign_schema, closed_schema,
+        has_references, shown_schema,
     },
 };
 
@@ -79,8 +80,8 @@ impl HostTool {
         let bad =
             |err| ToolError::new(ErrorKind::InvalidTool, format!("tool `{}`: {err}", host.name));
         check_foreign_schema(&host.input_schema).map_err(bad)?;
-        let validator = InputValidator::new(&closed(&host.input_schema)).map_err(bad)?;
-        let refers = mentions(&host.input_schema, &["$ref", "$dynamicRef", "$recursiveRef"]);
+        let validator = InputValidator::new(&closed_schema(&host.input_schema)).map_err(bad)?;
+        let refers = has_references(&host.input_schema);
         let hints_from =
             if host.mcp_server.is_some() { HintsFrom::McpServer } else { HintsFrom::Host };
         let by_hints = || host.annotations.side_effect(hints_from);
@@ -108,31 +109,6 @@ impl HostTool {
         let is_declarative = host.declarative;
         let tool = Self { spec, validator, refers, validating, timeout, is_declarative, handler };
         Ok((Arc::new(tool), source))
-    }
-}
-
-/// The schema with unknown parameters refused at its top, unless it says something about them itself.
-fn closed(schema: &Value) -> Value {
-    let says = ["additionalProperties", "unevaluatedProperties", "patternProperties", "$ref"];
-    let combines = ["allOf", "anyOf", "oneOf", "if", "dependentSchemas"];
-    let mut schema = schema.clone();
-    if let Some(root) = schema.as_object_mut()
-        // `{ type: "object" }` alone takes any object.
-        && root.get("properties").and_then(Value::as_object).is_some_and(|it| !it.is_empty())
-        && !says.iter().chain(&combines).any(|key| root.contains_key(*key))
-    {
-        root.insert("additionalProperties".to_owned(), Value::Bool(false));
-    }
-    schema
-}
-
-fn mentions(schema: &Value, keywords: &[&str]) -> bool {
-    match schema {
-        Value::Object(fields) => fields
-            .iter()
-            .any(|(key, value)| keywords.contains(&key.as_str()) || mentions(value, keywords)),
-        Value::Array(items) => items.iter().any(|item| mentions(item, keywords)),
-        _ => false,
     }
 }
 

@@ -82,13 +82,13 @@ impl PolicySetup {
         Ok(layers)
     }
 
-    /// The first engine of the registry. The policy files themselves are protected places.
+    /// The first engine of the registry. The policy files themselves are protected places, too.
     pub(super) fn engine(
         &mut self,
         mode: PermissionMode,
         mut places: PolicyPlaces,
     ) -> Result<PolicyEngine, ToolError> {
-        places.protected = self.user_file.iter().chain(&self.project_file).cloned().collect();
+        places.protected.extend(self.user_file.iter().chain(&self.project_file).cloned());
         self.read_files()?;
         let (layers, tools) = (self.layers()?, Arc::new(catalogue()));
         PolicyEngine::new(PolicySources { layers, mode, places, tools }).map_err(refused)

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    net::{AllowedHost, WebClient, WebSettings},
+    net::{AllowedHost, WebSettings},
     session::Environment,
 };
 
@@ -25,9 +25,9 @@ pub(super) struct WebOptions {
 }
 
 impl WebOptions {
-    /// A client with these options, in the host's environment.
-    pub(super) fn client(self, environment: &Environment) -> Result<WebClient, ToolError> {
-        let mut settings = WebSettings::from_environment(&|name| environment.variable(name));
+    /// The settings of clients with these options, in the host's environment.
+    pub(super) fn settings(self, environment: &Environment) -> Result<WebSettings, ToolError> {
+        let mut settings = WebSettings::from_environment(&|name| environment.text_of(name));
         let allowed = self.allow.iter().map(|it| {
             it.parse::<AllowedHost>().map_err(|cause| invalid(&format!("`web.allow`: {cause}")))
         });
@@ -52,7 +52,7 @@ impl WebOptions {
             }
             settings.user_agent = agent;
         }
-        Ok(WebClient::new(settings))
+        Ok(settings)
     }
 }
 

@@ -69,7 +69,9 @@ impl ServedTools {
     /// All enabled tools, by name.
     pub(super) fn list(&self) -> Vec<Tool> {
         let tools = self.pipeline.registry.snapshot();
-        self.definitions(&tools).all().map(listed).collect()
+        let is_offered =
+            |it: &Definition| self.pipeline.offers(&self.session_id, &it.entry.tool.spec().name);
+        self.definitions(&tools).all().filter(is_offered).map(listed).collect()
     }
 
     /// The tool of a name.
@@ -133,7 +135,7 @@ fn listed(tool: Definition<'_>) -> Tool {
 /// registry wants its tools to be used, but other servers may have hundreds of them.
 fn always_load(entry: &Entry) -> Option<bool> {
     entry.tool.spec().always_load.or(match entry.source {
-        ToolSource::Builtin(_) | ToolSource::Host => Some(true),
+        ToolSource::Builtin(_) | ToolSource::Host | ToolSource::Plugin { .. } => Some(true),
         ToolSource::Mcp { .. } => None,
     })
 }

@@ -300,6 +300,10 @@ fn build_request(
             add(CONTENT_TYPE.as_str(), "application/json")?;
             route.client.request(Method::POST, sent_to).headers(headers).body(json.clone())
         }
+        FetchMethod::Put(json) => {
+            add(CONTENT_TYPE.as_str(), "application/json")?;
+            route.client.request(Method::PUT, sent_to).headers(headers).body(json.clone())
+        }
     })
 }
 

@@ -65,11 +65,11 @@ pub(super) fn next_hop(
     }))
 }
 
-/// What the request to a redirect's target does. Status 307 and 308 repeat it; after the others a page is
-/// fetched, as in browsers.
+/// What the request to a redirect's target does. Status 307 and 308 repeat it, and so do 301 and 302 for a
+/// PUT; after the others a page is fetched, as in browsers.
 pub(super) fn next_method(method: FetchMethod, status: StatusCode) -> FetchMethod {
-    match status.as_u16() {
-        307 | 308 => method,
+    match (status.as_u16(), &method) {
+        (307 | 308, _) | (301 | 302, FetchMethod::Put(_)) => method,
         _ => FetchMethod::Get,
     }
 }

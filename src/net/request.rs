@@ -10,6 +10,8 @@ pub enum FetchMethod {
     Get,
     /// Sends JSON text. Such requests are never cached.
     Post(String),
+    /// Puts JSON text in a place. Such requests are never cached.
+    Put(String),
 }
 
 /// Whether an answer may come from the cache, and go into it.

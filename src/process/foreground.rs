@@ -33,12 +33,21 @@ pub(crate) enum ForegroundOutcome {
 pub(crate) struct ForegroundCommand {
     manager: Arc<TaskManager>,
     task: Arc<Task>,
+    on_timeout: OnTimeout,
 }
 
 impl ForegroundCommand {
     /// The foreground command of a task that was started.
     pub(crate) fn of(manager: Arc<TaskManager>, task: Arc<Task>) -> Self {
-        Self { manager, task }
+        let on_timeout = manager.settings.on_timeout;
+        Self { manager, task, on_timeout }
+    }
+
+    /// The same, with another end at the time limit than the host's.
+    #[must_use]
+    pub(crate) fn on_timeout(mut self, on_timeout: OnTimeout) -> Self {
+        self.on_timeout = on_timeout;
+        self
     }
 
     /// Waits until the command ends or reaches one of its time limits.
@@ -53,7 +62,7 @@ impl ForegroundCommand {
                 biased;
                 ending = self.task.ended() => return ForegroundOutcome::Ended(ending),
                 () = sleep_until(deadline) => {
-                    let goes_on = settings.on_timeout == OnTimeout::Background;
+                    let goes_on = self.on_timeout == OnTimeout::Background;
                     if goes_on && self.manager.promote(&self.task) {
                         return ForegroundOutcome::Background;
                     }

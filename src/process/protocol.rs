@@ -15,7 +15,7 @@ pub(crate) struct ProcessIdentity {
 }
 
 /// The first message of a supervisor. A supervisor of another version sends another one, and is not used.
-pub(crate) const HELLO: [u8; 8] = *b"tw-sup-2";
+pub(crate) const HELLO: [u8; 8] = *b"tw-sup-3";
 
 /// The longest request in bytes. A request is one message, so that exactly one of the waiting processes
 /// receives all of it.
@@ -63,6 +63,8 @@ pub(crate) struct CommandRequest {
     pub(crate) cwd: Vec<u8>,
     /// The command line.
     pub(crate) command: Vec<u8>,
+    /// The positional parameters of the command line, `$1` and so on.
+    pub(crate) parameters: Vec<Vec<u8>>,
 }
 
 impl CommandRequest {
@@ -75,7 +77,8 @@ impl CommandRequest {
         });
         body.extend(self.linger_ms.to_le_bytes());
         body.extend(self.grace_ms.to_le_bytes());
-        for text in [&self.shell, &self.cwd, &self.command] {
+        let texts = [&self.shell, &self.cwd, &self.command].into_iter().chain(&self.parameters);
+        for text in texts {
             body.extend(length(text).to_le_bytes());
             body.extend(text);
         }
@@ -95,6 +98,7 @@ impl CommandRequest {
             shell: take_text(&mut body)?,
             cwd: take_text(&mut body)?,
             command: take_text(&mut body)?,
+            parameters: take_texts(&mut body)?,
         })
     }
 }
@@ -223,6 +227,15 @@ fn take_text(bytes: &mut &[u8]) -> Option<Vec<u8>> {
     Some(text.to_vec())
 }
 
+/// All texts up to the end of a message.
+fn take_texts(bytes: &mut &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut texts = Vec::new();
+    while !bytes.is_empty() {
+        texts.push(take_text(bytes)?);
+    }
+    Some(texts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,6 +249,7 @@ mod tests {
             shell: b"/bin/bash".to_vec(),
             cwd: b"/tmp/\xff".to_vec(),
             command: b"true".to_vec(),
+            parameters: vec![b"-x \n'$(id)".to_vec(), Vec::new()],
         };
         let body = request.encode();
         assert_eq!(CommandRequest::decode(&body), Some(request));

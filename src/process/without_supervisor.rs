@@ -86,6 +86,7 @@ pub(super) fn start(
         .arg0(name)
         .args(arguments)
         .arg(trap)
+        .args(request.parameters.iter().map(|it| OsStr::from_bytes(it)))
         .current_dir(OsStr::from_bytes(&request.cwd))
         .env_clear()
         .envs(environment.iter().map(|(name, value)| (name, value)))

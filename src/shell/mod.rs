@@ -27,7 +27,7 @@ pub use dialect::ShellDialect;
 pub(crate) use exit_meaning::exit_meaning;
 pub(crate) use expansion::may_become_name;
 pub(crate) use grammar::read_by_grammar;
-pub(crate) use lexer::{is_variable_name, lex};
+pub(crate) use lexer::{LexedLine, is_variable_name, lex};
 pub(crate) use line_reading::{Direction, LineReading, TextSpan};
 pub(crate) use plain_names::PlainNames;
 pub(crate) use reading_work::TOO_COMPLEX;

@@ -173,8 +173,10 @@ fn start(
         // after it, the program is not the last.
         text.extend(b"\n\n");
     }
+    let parameters = request.parameters.iter().map(Vec::as_slice);
     let arguments = shell_arguments(&request.shell, &text)
         .into_iter()
+        .chain(parameters)
         .map(CString::new)
         .collect::<Result<Vec<_>, _>>()?;
     let arguments: Vec<&CStr> = arguments.iter().map(CString::as_c_str).collect();

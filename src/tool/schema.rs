@@ -217,6 +217,34 @@ pub fn check_foreign_schema(schema: &Value) -> Result<(), SchemaError> {
     Ok(())
 }
 
+/// The schema with unknown parameters refused at its top, unless it says something about them itself.
+pub(crate) fn closed_schema(schema: &Value) -> Value {
+    let says = ["additionalProperties", "unevaluatedProperties", "patternProperties", "$ref"];
+    let combines = ["allOf", "anyOf", "oneOf", "if", "dependentSchemas"];
+    let mut schema = schema.clone();
+    if let Some(root) = schema.as_object_mut()
+        // `{ type: "object" }` alone takes any object.
+        && root.get("properties").and_then(Value::as_object).is_some_and(|it| !it.is_empty())
+        && !says.iter().chain(&combines).any(|key| root.contains_key(*key))
+    {
+        root.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+    schema
+}
+
+/// True for a schema that refers to parts of itself. That can make a small schema a large one, so that
+/// validation takes its time.
+pub(crate) fn has_references(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => fields.iter().any(|(key, value)| {
+            ["$ref", "$dynamicRef", "$recursiveRef"].contains(&key.as_str())
+                || has_references(value)
+        }),
+        Value::Array(items) => items.iter().any(has_references),
+        _ => false,
+    }
+}
+
 fn depth_exceeds(value: &Value, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else { return true };
     match value {

@@ -161,6 +161,15 @@ pub(super) fn ended(
                     if text.is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
                 format!("{text}\n[{}]{notes}", verdict.words)
             }
+            CommandWording::OutputAlone => {
+                let text =
+                    if text.is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
+                let verdict = match verdict.code {
+                    Some(0) => String::new(),
+                    _ => format!("\n[{}]", verdict.words),
+                };
+                format!("{text}{verdict}{notes}")
+            }
             CommandWording::CodeFirst => {
                 let code = verdict.code.map_or_else(|| "none".to_owned(), |it| it.to_string());
                 let meaning = verdict.meaning.as_ref().map(|it| format!(" ({it})"));

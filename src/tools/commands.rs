@@ -1,4 +1,4 @@
-//! Runs a command for the tools `Bash` and `shell`.
+//! Runs a command for the tools `Bash` and `shell`, and for tools whose command is fixed.
 //!
 //! Both tools check their input into a [`CommandToRun`]; from there on everything is shared: where the command
 //! starts, how long it may take, and which directory the next command starts in.
@@ -14,7 +14,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     process::{
         CommandEnding, CommandRole, CommandSpec, ForegroundCommand, ForegroundOutcome,
-        MAX_COMMAND_BYTES, RunMode,
+        MAX_COMMAND_BYTES, OnTimeout, RunMode,
     },
     tool::{ToolContext, ToolOutput, shown_path, shown_text},
     workspace::real_place,
@@ -69,6 +69,8 @@ pub(super) enum CommandWording {
     OutputFirst,
     /// The exit code, followed by the output. Used by `shell`.
     CodeFirst,
+    /// The output alone; the exit code only if it is not 0. Used by tools whose command is fixed.
+    OutputAlone,
 }
 
 impl CommandWording {
@@ -76,7 +78,7 @@ impl CommandWording {
     /// id, and the tool that stops a task.
     pub(super) const fn task_tools(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::OutputFirst => ("TaskOutput", "task_id", "TaskStop"),
+            Self::OutputFirst | Self::OutputAlone => ("TaskOutput", "task_id", "TaskStop"),
             Self::CodeFirst => ("task_output", "taskId", "task_stop"),
         }
     }
@@ -118,17 +120,65 @@ pub(super) fn describe(plan: &CommandToRun) -> String {
     format!("Execute{how}: {}", shown_text(&plan.command))
 }
 
+/// A text that was written before the call, with what the call adds as its positional parameters.
+pub(crate) struct FixedCommand {
+    /// What the system's shell reads.
+    pub(crate) text: String,
+    /// The values of `$1` and so on.
+    pub(crate) parameters: Vec<String>,
+    /// The same as one command line, which policy judges and people are shown.
+    pub(crate) line: String,
+    /// The directory it starts in.
+    pub(crate) directory: PathBuf,
+    /// How long it may run.
+    pub(crate) timeout: Duration,
+}
+
+/// Runs a fixed command to its end. It is stopped at its time limit.
+pub(crate) async fn run_fixed(
+    command: FixedCommand,
+    cx: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
+    let FixedCommand { text, parameters, line, directory, timeout } = command;
+    let plan = CommandToRun {
+        command: line,
+        description: None,
+        start: StartingPlace::own(directory),
+        timeout,
+        run_mode: RunMode::Foreground,
+        wording: CommandWording::OutputAlone,
+    };
+    let role = CommandRole::FixedText { parameters };
+    let output = run_text(plan, text, role, cx).await?;
+    // The text is the answer. The facts about it are in its metadata as well.
+    let ToolOutput { content, display, meta, error, tells_failure, interrupt, .. } = output;
+    let structured = None;
+    Ok(ToolOutput { content, structured, display, meta, error, tells_failure, interrupt })
+}
+
 /// Runs a command to its end, or starts it as a background task.
 pub(super) async fn run(
     plan: CommandToRun,
     cx: &ToolContext,
 ) -> Result<ToolOutput<CommandFacts>, ToolError> {
+    let text = plan.command.clone();
+    run_text(plan, text, CommandRole::Model, cx).await
+}
+
+/// Runs the text of a command for somebody.
+async fn run_text(
+    plan: CommandToRun,
+    text: String,
+    role: CommandRole,
+    cx: &ToolContext,
+) -> Result<ToolOutput<CommandFacts>, ToolError> {
     let manager = &cx.session.shared.tasks;
     let mut notes: Vec<String> = plan.start.note.clone().into_iter().collect();
+    let is_fixed = matches!(role, CommandRole::FixedText { .. });
     let task = manager
         .launch(CommandSpec {
-            role: CommandRole::Model,
-            command: plan.command.clone(),
+            role,
+            command: text,
             description: plan.description.clone(),
             cwd: plan.start.path.clone(),
             session_id: cx.session.id.clone(),
@@ -139,7 +189,11 @@ pub(super) async fn run(
     if plan.run_mode == RunMode::Background {
         return Ok(started(&task, plan.wording, notes));
     }
-    let foreground = ForegroundCommand::of(Arc::clone(manager), Arc::clone(&task));
+    let mut foreground = ForegroundCommand::of(Arc::clone(manager), Arc::clone(&task));
+    if is_fixed {
+        // Not every set has tools for tasks.
+        foreground = foreground.on_timeout(OnTimeout::Stop);
+    }
     let outcome = if cx.progress.is_watched() {
         let tell = async |text: String| {
             cx.output(text);

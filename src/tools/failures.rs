@@ -6,11 +6,16 @@
 
 use std::{fmt, io};
 
+use super::fetching::{DocumentError, excerpt_words};
 use crate::{
+    agents::AgentRefusal,
     error::{ErrorKind, ToolError},
-    net::FetchError,
+    git::GitError,
+    net::{FetchError, search::WebSearchError},
     process::StartError,
+    state::{SettingError, StateError},
     store::StoreError,
+    team::TeamError,
     workspace::{
         LockError, PathError, ReadError, TextFileError, WriteError,
         notebook::NotebookEditError,
@@ -118,6 +123,52 @@ impl From<FailedStore> for ToolError {
     }
 }
 
+impl From<GitError> for ToolError {
+    fn from(error: GitError) -> Self {
+        let kind = match &error {
+            GitError::Start(_) => ErrorKind::ShellExecution,
+            GitError::Missing
+            | GitError::Refused { .. }
+            | GitError::TooLong { .. }
+            | GitError::Unusable(_) => ErrorKind::Git,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+/// Memories, todos or settings that could not be read or changed, and the error kind of the tool.
+pub(crate) struct FailedState {
+    pub(crate) error: StateError,
+    pub(crate) tool_kind: ErrorKind,
+}
+
+impl From<FailedState> for ToolError {
+    fn from(FailedState { error, tool_kind }: FailedState) -> Self {
+        Self::new(tool_kind, error.to_string())
+    }
+}
+
+impl From<SettingError> for ToolError {
+    fn from(error: SettingError) -> Self {
+        let kind = match &error {
+            SettingError::WrongValue { .. } => ErrorKind::Validation,
+            SettingError::HostOnly(_) => ErrorKind::Config,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<TeamError> for ToolError {
+    fn from(error: TeamError) -> Self {
+        let kind = match &error {
+            TeamError::InvalidName { .. } | TeamError::TooLong { .. } => ErrorKind::Validation,
+            TeamError::Closed => ErrorKind::RegistryClosed,
+            _ => ErrorKind::Team,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
 impl From<FetchError> for ToolError {
     fn from(error: FetchError) -> Self {
         let kind = match &error {
@@ -127,7 +178,12 @@ impl From<FetchError> for ToolError {
             FetchError::BadUrl { .. } => ErrorKind::Validation,
             _ => ErrorKind::Fetch,
         };
-        let failed = Self::new(kind, error.to_string());
+        let failed = match &error {
+            FetchError::Http { url, excerpt, .. } => {
+                Self::new(kind, format!("{error}{}", excerpt_words(url, excerpt)))
+            }
+            _ => Self::new(kind, error.to_string()),
+        };
         match error.for_people() {
             Some((reason, how)) => failed.with_details(&reason, &how, Vec::new()),
             None => failed,
@@ -138,6 +194,21 @@ impl From<FetchError> for ToolError {
 impl From<StartError> for ToolError {
     fn from(error: StartError) -> Self {
         Self::new(ErrorKind::ShellExecution, error.to_string())
+    }
+}
+
+impl From<AgentRefusal> for ToolError {
+    fn from(error: AgentRefusal) -> Self {
+        let refused = Self::new(ErrorKind::Agent, error.to_string());
+        match error {
+            AgentRefusal::TooDeep { .. } => {
+                refused.allowed_by("a host can allow more by `limits.maxAgentDepth`")
+            }
+            AgentRefusal::TooMany { .. } => {
+                refused.allowed_by("a host can allow more by `limits.maxAgents`")
+            }
+            AgentRefusal::Unknown { .. } | AgentRefusal::Running(_) => refused,
+        }
     }
 }
 
@@ -167,6 +238,55 @@ impl From<FailedSearch> for ToolError {
             }
         };
         Self::new(kind, error.to_string())
+    }
+}
+
+impl From<DocumentError> for ToolError {
+    fn from(error: DocumentError) -> Self {
+        match error {
+            DocumentError::Cancelled => Self::cancelled(),
+            DocumentError::SelectorWithoutHtml { .. } => {
+                Self::new(ErrorKind::Validation, error.to_string())
+            }
+            DocumentError::Binary { .. }
+            | DocumentError::Image { .. }
+            | DocumentError::Pdf { .. }
+            | DocumentError::CutPdf { .. }
+            | DocumentError::TooSlow(_) => Self::new(ErrorKind::Fetch, error.to_string()),
+        }
+    }
+}
+
+/// A web search that failed.
+pub(super) struct FailedWebSearch {
+    pub(super) error: WebSearchError,
+}
+
+impl From<FailedWebSearch> for ToolError {
+    fn from(FailedWebSearch { error }: FailedWebSearch) -> Self {
+        match error {
+            WebSearchError::Cancelled => Self::cancelled(),
+            WebSearchError::Refused { .. }
+            | WebSearchError::RateLimited { .. }
+            | WebSearchError::Failed { .. }
+            | WebSearchError::Unreadable { .. } => Self::new(ErrorKind::Search, error.to_string()),
+        }
+    }
+}
+
+/// There is nothing to search the web with, because nothing was set up or, for a cause, cannot be used.
+pub(super) struct NoSearchService {
+    pub(super) cause: Option<String>,
+}
+
+impl From<NoSearchService> for ToolError {
+    fn from(NoSearchService { cause }: NoSearchService) -> Self {
+        let how = "set `SEARXNG_URL`, `BRAVE_API_KEY` or `TAVILY_API_KEY`, or give the registry the option `search` or `handlers.search`";
+        let what = match cause {
+            None => "no search provider is set up".to_owned(),
+            Some(cause) => format!("the search provider cannot be used: {cause}"),
+        };
+        Self::new(ErrorKind::Search, format!("{what}; {how}")).allowed_by(how)
     }
 }
 

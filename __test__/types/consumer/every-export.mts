@@ -9,7 +9,10 @@ import {
   ToolRegistry,
   createSdkMcpServer,
   createToolRegistry,
+  createToolRoutes,
   tool,
+  validatePluginConfigFile,
+  validatePluginToolDefinition,
   type AnyTool,
   type CallOptions,
   type CallResult,
@@ -19,6 +22,7 @@ import {
   type ErrorType,
   type Hooks,
   type McpTransport,
+  type PluginConfigFile,
   type PolicyConfig,
   type TaskEvent,
   type ToolInputs,
@@ -74,6 +78,8 @@ export const options: ToolRegistryOptions = {
   disallowedTools: undefined,
   trustProject: undefined,
   userPolicyFile: undefined,
+  pluginDir: undefined,
+  watchPlugins: undefined,
   readBeforeWrite: undefined,
   messageBus: undefined,
   hooks,
@@ -142,6 +148,13 @@ export async function uses(transport: McpTransport): Promise<unknown[]> {
   const own: ToolRegistry = createToolRegistry(options);
   for (const it of [greet, declarative]) registry.register(it);
   const { success, toolCount, errors } = await registry.initialize();
+  const { config } = validatePluginConfigFile({});
+  const plugin: PluginConfigFile | undefined = config;
+  const [definition] = plugin?.tools ?? [];
+  const routes = createToolRoutes(registry, { prefix: undefined });
+  const response: Response = await routes(new Request("http://127.0.0.1/api/tools"));
+  void [definition?.handler.type, validatePluginToolDefinition(definition).valid, response.status];
+  void (await registry.reloadPlugins()).errors[0]?.toolName;
   const tools: AnyTool[] = registry.list();
   const found: AnyTool | undefined = registry.get("greet");
 

@@ -15,6 +15,7 @@ mod wrapper;
 use std::sync::Arc;
 
 use analyst::Analyst;
+pub(crate) use runner::is_runner;
 pub(super) use subcommand::has_subcommands;
 
 use crate::shell::{Direction, ReadingWork, ShellDialect, Word, is_variable_name};

@@ -105,6 +105,6 @@ const RUNNERS: [&str; 97] = [
 const LOADERS: [&str; 3] = ["ld-linux", "ld-musl", "ld.so"];
 
 /// True for programs that run what their arguments name, in ways that are not analysed.
-pub(super) fn is_runner(name: &str) -> bool {
+pub(crate) fn is_runner(name: &str) -> bool {
     RUNNERS.contains(&name) || LOADERS.iter().any(|it| name.starts_with(it))
 }

@@ -13,17 +13,17 @@ use std::{
 use tokio::time::timeout;
 
 use super::{MAX_RUNNING, TaskManager, TaskTable};
-#[cfg(unix)]
 use crate::process::{
     command_output::CommandOutput,
+    ending::StopReason,
+    task::{RunMode, Task, TaskKind},
+};
+#[cfg(unix)]
+use crate::process::{
     launcher::{CommandStreams, Launcher, input_of},
     protocol::{CommandRequest, RequestKind},
     reactor::{Reactor, WatchedCommand},
     task::NewTask,
-};
-use crate::process::{
-    ending::StopReason,
-    task::{RunMode, Task},
 };
 
 /// The longest command in bytes. Linux accepts no argument of 128 KiB or more.
@@ -76,6 +76,21 @@ pub(crate) enum CommandRole {
         /// How many bytes of each output are kept.
         kept_bytes: usize,
     },
+    /// A model, by a tool whose command is fixed. As for [`Self::Model`], but the text is read by the system's
+    /// shell, the same one on every machine, and what the model says are its positional parameters.
+    FixedText {
+        /// The values of `$1` and so on.
+        parameters: Vec<String>,
+    },
+}
+
+impl CommandRole {
+    fn parameters(&self) -> &[String] {
+        match self {
+            Self::FixedText { parameters } => parameters,
+            Self::Model | Self::Helper { .. } => &[],
+        }
+    }
 }
 
 /// A command to start.
@@ -125,19 +140,16 @@ impl Drop for StartGuard<'_> {
 }
 
 /// One of the [`MAX_RUNNING`] tasks, reserved while the task is being started.
-#[cfg(unix)]
-struct ReservedSlot<'a>(&'a TaskManager);
+pub(super) struct ReservedSlot<'a>(&'a TaskManager);
 
-#[cfg(unix)]
 impl ReservedSlot<'_> {
     /// Frees the slot, because the running task now counts instead.
-    fn release_to_task(self, tasks: &mut TaskTable) {
+    pub(super) fn release_to_task(self, tasks: &mut TaskTable) {
         tasks.starting -= 1;
         std::mem::forget(self);
     }
 }
 
-#[cfg(unix)]
 impl Drop for ReservedSlot<'_> {
     fn drop(&mut self) {
         self.0.lock().starting -= 1;
@@ -222,8 +234,10 @@ impl TaskManager {
     fn start(&self, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
         use std::os::unix::{ffi::OsStrExt as _, net::UnixStream};
 
-        if spec.command.len() > MAX_COMMAND_BYTES {
-            return Err(StartError::TooLong(spec.command.len()));
+        let parameters = spec.role.parameters();
+        let length = parameters.iter().fold(spec.command.len(), |sum, it| sum + it.len());
+        if length > MAX_COMMAND_BYTES {
+            return Err(StartError::TooLong(length));
         }
         let engine = self.engine()?;
         let pipe = || -> io::Result<(OwnedFd, OwnedFd)> {
@@ -237,6 +251,7 @@ impl TaskManager {
         let (id, file_name, slot) = self.next_names(spec.run_mode)?;
         let (kind, shell) = match spec.role {
             CommandRole::Model => (RequestKind::Command, &self.settings.shell),
+            CommandRole::FixedText { .. } => (RequestKind::Command, &self.settings.helper_shell),
             CommandRole::Helper { .. } => (RequestKind::Helper, &self.settings.helper_shell),
         };
         let request = CommandRequest {
@@ -246,10 +261,11 @@ impl TaskManager {
             shell: shell.as_os_str().as_bytes().to_vec(),
             cwd: spec.cwd.as_os_str().as_bytes().to_vec(),
             command: spec.command.as_bytes().to_vec(),
+            parameters: parameters.iter().map(|it| it.as_bytes().to_vec()).collect(),
         };
         let files = Arc::clone(&self.files);
         let (mut kept, errors, errors_end, streams) = match &spec.role {
-            CommandRole::Model => {
+            CommandRole::Model | CommandRole::FixedText { .. } => {
                 let kept = CommandOutput::new(files, file_name, self.settings.max_file_bytes);
                 (kept, None, None, CommandStreams { output, errors: None, input: None })
             }
@@ -272,6 +288,7 @@ impl TaskManager {
         let connection = Arc::new(connection);
         let task = Arc::new(Task::new(NewTask {
             id,
+            kind: TaskKind::Command,
             command: spec.command.into(),
             description: spec.description.map(Into::into),
             session_id: spec.session_id.into(),
@@ -279,7 +296,7 @@ impl TaskManager {
             run_mode: spec.run_mode,
             output: kept,
             errors,
-            connection: Arc::clone(&connection),
+            connection: Some(Arc::clone(&connection)),
             manager: Weak::clone(&self.me),
         }));
         let mut tasks = self.lock();
@@ -313,8 +330,7 @@ impl TaskManager {
         Err(StartError::Unsupported)
     }
 
-    #[cfg(unix)]
-    fn next_names(
+    pub(super) fn next_names(
         &self,
         run_mode: RunMode,
     ) -> Result<(String, String, Option<ReservedSlot<'_>>), StartError> {

@@ -1,0 +1,105 @@
+"use strict";
+
+const { guarded } = require("./boundary.js");
+const { ToolError, firstLineOf, shown } = require("./errors.js");
+
+/** The methods of a registry that the routes need. */
+const NEEDED = ["listTools", "getToolInfo", "reloadPlugins"];
+
+/**
+ * The REST routes of a registry's tools, as one web-standard handler:
+ *
+ *     GET  /api/tools         { tools, counts }
+ *     GET  /api/tools/:name   one tool, or 404
+ *     POST /api/tools/reload  reads the plugin files again
+ *
+ * It decides nothing about who may ask: whoever serves it checks that first.
+ */
+function createToolRoutes(registry, options) {
+  const prefix = checkedPrefix(options?.prefix ?? "/api/tools");
+  for (const method of NEEDED) {
+    if (typeof registry?.[method] !== "function") {
+      throw new ToolError(
+        "InvalidOptions",
+        `createToolRoutes() takes a registry with ${NEEDED.join(", ")}; \`${method}\` is missing in ${shown(registry)}`,
+      );
+    }
+  }
+  return async (request) => {
+    try {
+      return await answer(registry, prefix, request);
+    } catch (error) {
+      return json({ error: firstLineOf(error) }, 500);
+    }
+  };
+}
+
+async function answer(registry, prefix, request) {
+  const { pathname } = new URL(request.url);
+  // `/api/tools/` is the list as well.
+  const path = pathname.endsWith("/") ? pathname.slice(0, -1) : pathname;
+  if (path === prefix) {
+    return allowed(request, "GET", async () => {
+      const tools = await registry.listTools();
+      return json({ tools, counts: countsOf(tools) });
+    });
+  }
+  if (!path.startsWith(`${prefix}/`)) return json({ error: `Not found: ${pathname}` }, 404);
+  const rest = path.slice(prefix.length + 1);
+  if (rest === "reload" && request.method !== "GET" && request.method !== "HEAD") {
+    return allowed(request, "POST", async () => json(await registry.reloadPlugins()));
+  }
+  const name = decoded(rest);
+  return allowed(request, "GET", async () => {
+    const info = await registry.getToolInfo(name);
+    return info === undefined || info === null
+      ? json({ error: `Tool not found: ${name}` }, 404)
+      : json(info);
+  });
+}
+
+/** Answers a request of the one method that a path has; `HEAD` goes where `GET` does. */
+async function allowed(request, method, respond) {
+  const { method: asked } = request;
+  if (asked === method) return respond();
+  if (asked === "HEAD" && method === "GET") {
+    const { status, headers } = await respond();
+    return new Response(null, { status, headers });
+  }
+  const error = `Method not allowed: ${asked}`;
+  const allow = method === "GET" ? "GET, HEAD" : method;
+  return json({ error }, 405, { allow });
+}
+
+/** How many tools there are, in all and of each source. Every source of the seed's is there. */
+function countsOf(tools) {
+  const counts = { total: tools.length, builtin: 0, plugin: 0 };
+  for (const { source } of tools) counts[source] = (counts[source] ?? 0) + 1;
+  return counts;
+}
+
+/** A name in a path. One that is encoded wrongly names no tool. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function json(body, status = 200, headers = {}) {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
+  });
+}
+
+function checkedPrefix(prefix) {
+  if (typeof prefix === "string" && /^(\/[^/?#]+)*$/.test(prefix)) return prefix;
+  throw new ToolError(
+    "InvalidOptions",
+    `\`prefix\` must be a path such as "/api/tools", got ${shown(prefix)}`,
+  );
+}
+
+module.exports = { createToolRoutes: guarded(createToolRoutes, "createToolRoutes") };

@@ -1,0 +1,516 @@
+//! Writes the elements of a page as text that a model can read: Markdown, or plain text.
+
+mod code;
+mod lines;
+mod links;
+mod table;
+
+use code::CodeBlock;
+use lines::{Gap, LineWriter};
+use links::LinkResolver;
+use table::OpenTable;
+use url::Url;
+
+use super::{attributes::ElementAttributes, nesting::ElementSink, tag::Tag, tokenizer::StartTag};
+
+/// How a page is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageStyle {
+    /// As Markdown.
+    Markdown,
+    /// As plain text: no marks for headings and emphasis, and the address of a link behind its words.
+    Text,
+}
+
+/// The size of the longest text that is made of a page. A page can be longer than its HTML: every link may be
+/// relative to a long address.
+pub(super) const MAX_TEXT_BYTES: usize = 8 * 1024 * 1024;
+/// How many tables inside each other are read as tables.
+const MAX_TABLES: usize = 6;
+/// The longest title in bytes.
+const MAX_TITLE_BYTES: usize = 500;
+
+/// What was written of a page.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct WrittenPage {
+    pub(super) text: String,
+    pub(super) title: Option<String>,
+    /// Whether the text was too long to be written whole.
+    pub(super) was_cut: bool,
+}
+
+#[derive(Debug)]
+enum ListKind {
+    Bullets,
+    Numbers { next: i64 },
+}
+
+/// Emphasis or a link that is open.
+#[derive(Debug)]
+struct OpenInline {
+    tag: Tag,
+    opening: &'static str,
+    closing: String,
+    written: u64,
+}
+
+/// Writes a page, element by element.
+#[derive(Debug)]
+pub(super) struct PageWriter {
+    style: PageStyle,
+    links: LinkResolver,
+    lines: LineWriter,
+    inlines: Vec<OpenInline>,
+    lists: Vec<ListKind>,
+    tables: Vec<OpenTable>,
+    /// How many tables are open that are not read as tables.
+    plain_tables: usize,
+    block: Option<CodeBlock>,
+    /// The text of an element like `code` within a line, and how many such elements are open.
+    code: Option<(String, usize)>,
+    /// How many elements are open from the one that is not shown on.
+    unseen: usize,
+    title: Option<String>,
+    is_in_title: bool,
+    was_cut: bool,
+}
+
+impl PageWriter {
+    pub(super) fn new(style: PageStyle, address: &Url) -> Self {
+        Self {
+            style,
+            links: LinkResolver::new(address),
+            lines: LineWriter::default(),
+            inlines: Vec::new(),
+            lists: Vec::new(),
+            tables: Vec::new(),
+            plain_tables: 0,
+            block: None,
+            code: None,
+            unseen: 0,
+            title: None,
+            is_in_title: false,
+            was_cut: false,
+        }
+    }
+
+    /// The finished text.
+    pub(super) fn finish(self) -> WrittenPage {
+        let title = self.title.map(|it| {
+            let mut title = it.split_whitespace().collect::<Vec<_>>().join(" ");
+            title.truncate(title.floor_char_boundary(MAX_TITLE_BYTES));
+            title
+        });
+        let title = title.filter(|it| !it.is_empty());
+        WrittenPage { text: self.lines.finish(), title, was_cut: self.was_cut }
+    }
+
+    /// Resolves links relative to another address, as `<base>` wants it.
+    pub(super) fn set_base(&mut self, href: &str) {
+        self.links.set_base(href);
+    }
+
+    /// Separates what was selected from a page from what comes next.
+    pub(super) fn separate(&mut self) {
+        self.close_inlines();
+        self.lines.gap(Gap::Line);
+    }
+
+    /// Starts an element, unless it is not shown.
+    pub(super) fn start_element(&mut self, tag: Tag, attributes: &dyn ElementAttributes) {
+        if self.unseen > 0 {
+            self.unseen += 1;
+            return;
+        }
+        if tag.is_never_shown() || (attributes.may_hide() && is_hidden(tag, attributes)) {
+            self.unseen = 1;
+            if tag == Tag::Iframe {
+                self.embedded(attributes);
+            }
+            return;
+        }
+        self.enter(tag, attributes);
+    }
+
+    /// Ends the element that started last.
+    pub(super) fn end_element(&mut self, tag: Tag) {
+        if self.unseen > 0 {
+            self.unseen -= 1;
+            return;
+        }
+        self.leave(tag);
+    }
+
+    /// Starts an element, also one that is not shown.
+    pub(super) fn enter(&mut self, tag: Tag, attributes: &dyn ElementAttributes) {
+        if let Some(block) = &mut self.block {
+            block.enter(tag, attributes);
+            return;
+        }
+        if let Some((text, depth)) = &mut self.code {
+            *depth += 1;
+            if tag.is_block() || tag == Tag::Br {
+                text.push(' ');
+            }
+            return;
+        }
+        if tag.is_block() {
+            self.close_inlines();
+            self.lines.gap(gap_around(tag));
+        }
+        match tag {
+            Tag::Base => {
+                if let Some(href) = attributes.value("href") {
+                    self.links.set_base(&href);
+                }
+            }
+            // Only the first title counts.
+            Tag::Title if self.title.is_some() => self.unseen = 1,
+            Tag::Title => self.is_in_title = true,
+            Tag::Br => self.lines.line_break(),
+            Tag::Hr => {
+                self.lines.gap(Gap::Paragraph);
+                self.lines.put("---");
+                self.lines.gap(Gap::Paragraph);
+            }
+            Tag::Img => self.image(attributes),
+            Tag::A => self.link(attributes),
+            Tag::Pre | Tag::Xmp | Tag::Plaintext | Tag::Textarea => {
+                self.drop_unwritten_inlines();
+                self.block = Some(CodeBlock::new(attributes));
+            }
+            Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => self.code = Some((String::new(), 1)),
+            Tag::B | Tag::Strong => self.emphasis(tag, "**"),
+            Tag::Em | Tag::I => self.emphasis(tag, "*"),
+            Tag::Del | Tag::S | Tag::Strike => self.emphasis(tag, "~~"),
+            Tag::Q => self.open_inline(tag, "\u{201c}", "\u{201d}".to_owned()),
+            Tag::Ul | Tag::Menu | Tag::Dir => self.begin_list(ListKind::Bullets),
+            Tag::Ol => {
+                let first = attributes.value("start").and_then(|it| it.trim().parse().ok());
+                self.begin_list(ListKind::Numbers { next: first.unwrap_or(1) });
+            }
+            Tag::Li => self.list_item(attributes),
+            Tag::Dd => self.lines.begin_marked(": ", "  "),
+            Tag::Blockquote => self.lines.begin_marked("> ", "> "),
+            Tag::Table | Tag::Tr | Tag::Td | Tag::Th => self.enter_table_part(tag),
+            _ => {
+                if let Some(level) = tag.heading_level() {
+                    let mark = ["", "# ", "## ", "### ", "#### ", "##### ", "###### "];
+                    let mark = match self.style {
+                        PageStyle::Markdown => mark.get(level).copied().unwrap_or_default(),
+                        PageStyle::Text => "",
+                    };
+                    self.lines.begin_marked(mark, "");
+                }
+            }
+        }
+    }
+
+    fn leave(&mut self, tag: Tag) {
+        if let Some(block) = &mut self.block {
+            if block.leave(tag) {
+                self.end_code_block();
+            }
+            return;
+        }
+        if let Some((_, depth)) = &mut self.code {
+            *depth -= 1;
+            if *depth == 0 {
+                self.end_code();
+            }
+            return;
+        }
+        match tag {
+            Tag::Title => self.is_in_title = false,
+            Tag::Ul | Tag::Menu | Tag::Dir | Tag::Ol => {
+                self.lists.pop();
+                if self.lists.is_empty() {
+                    self.lines.gap(Gap::Paragraph);
+                }
+            }
+            Tag::Table | Tag::Tr | Tag::Td | Tag::Th => return self.leave_table_part(tag),
+            _ => {}
+        }
+        if tag.is_block() {
+            self.close_inlines();
+            self.lines.gap(gap_around(tag));
+            let is_marked = matches!(tag, Tag::Li | Tag::Dd | Tag::Blockquote);
+            if is_marked || tag.heading_level().is_some() {
+                self.lines.end_marked();
+                self.lines.gap(gap_around(tag));
+            }
+        } else if self.inlines.iter().any(|it| it.tag == tag) {
+            self.close_inline(tag);
+        }
+    }
+
+    /// Writes text, already decoded.
+    pub(super) fn write_text(&mut self, text: &str) {
+        if self.unseen > 0 || self.was_cut {
+            return;
+        }
+        let cleaned = cleaned(text);
+        if self.is_in_title {
+            self.title.get_or_insert_default().push_str(&cleaned);
+        } else if let Some(block) = &mut self.block {
+            block.push(&cleaned);
+            self.check_size(block_size(self.block.as_ref()));
+        } else if let Some((code, _)) = &mut self.code {
+            code.push_str(&cleaned);
+            let size = code.len();
+            self.check_size(size);
+        } else {
+            self.lines.flowing(&cleaned);
+            self.check_size(0);
+        }
+    }
+
+    fn check_size(&mut self, more: usize) {
+        let in_tables: usize = self.tables.iter().map(OpenTable::size).sum();
+        self.was_cut |= self.lines.size() + in_tables + more > MAX_TEXT_BYTES;
+    }
+
+    fn begin_list(&mut self, kind: ListKind) {
+        if self.lists.is_empty() {
+            self.lines.gap(Gap::Paragraph);
+        }
+        self.lists.push(kind);
+    }
+
+    fn list_item(&mut self, attributes: &dyn ElementAttributes) {
+        let mark = match self.lists.last_mut() {
+            Some(ListKind::Numbers { next }) => {
+                let own = attributes.value("value").and_then(|it| it.trim().parse().ok());
+                let number: i64 = own.unwrap_or(*next);
+                *next = number.saturating_add(1);
+                format!("{number}. ")
+            }
+            Some(ListKind::Bullets) | None => "- ".to_owned(),
+        };
+        self.lines.begin_marked(&mark, &" ".repeat(mark.len()));
+    }
+
+    fn emphasis(&mut self, tag: Tag, mark: &'static str) {
+        if self.style == PageStyle::Markdown {
+            let is_said = self.inlines.iter().any(|it| it.opening == mark);
+            let mark = if is_said { "" } else { mark };
+            self.open_inline(tag, mark, mark.to_owned());
+        }
+    }
+
+    fn link(&mut self, attributes: &dyn ElementAttributes) {
+        let target = attributes.value("href").and_then(|href| self.links.resolve(&href));
+        let Some(target) = target else { return };
+        match self.style {
+            PageStyle::Markdown => self.open_inline(Tag::A, "[", format!("]({target})")),
+            PageStyle::Text => self.open_inline(Tag::A, "", format!(" [{target}]")),
+        }
+    }
+
+    fn image(&mut self, attributes: &dyn ElementAttributes) {
+        let Some(alt) = attributes.value("alt") else { return };
+        let alt = alt.split_whitespace().collect::<Vec<_>>().join(" ");
+        if alt.is_empty() {
+            return;
+        }
+        let source = attributes.value("src").and_then(|it| self.links.resolve(&it));
+        match (self.style, source) {
+            (PageStyle::Markdown, Some(source)) => self.lines.put(&format!("![{alt}]({source})")),
+            (PageStyle::Markdown, None) | (PageStyle::Text, _) => self.lines.put(&alt),
+        }
+    }
+
+    fn embedded(&mut self, attributes: &dyn ElementAttributes) {
+        let source = attributes.value("src").and_then(|it| self.links.resolve(&it));
+        let Some(source) = source.filter(|_| self.block.is_none() && self.code.is_none()) else {
+            return;
+        };
+        let title = attributes.value("title").unwrap_or_default();
+        let words = if title.trim().is_empty() { "embedded page" } else { title.trim() };
+        self.separate();
+        match self.style {
+            PageStyle::Markdown => self.lines.put(&format!("[{words}]({source})")),
+            PageStyle::Text => self.lines.put(&format!("{words} [{source}]")),
+        }
+        self.lines.gap(Gap::Line);
+    }
+
+    fn open_inline(&mut self, tag: Tag, opening: &'static str, closing: String) {
+        self.lines.open(opening);
+        self.inlines.push(OpenInline { tag, opening, closing, written: self.lines.written() });
+    }
+
+    fn close_inline(&mut self, tag: Tag) {
+        let Some(at) = self.inlines.iter().rposition(|it| it.tag == tag) else { return };
+        let inline = self.inlines.remove(at);
+        if inline.written == self.lines.written() {
+            self.lines.take_back(inline.opening);
+        } else {
+            self.close_written(&inline);
+        }
+    }
+
+    fn close_written(&mut self, inline: &OpenInline) {
+        // `https://a.b [https://a.b]` says it twice.
+        let is_said = self.style == PageStyle::Text
+            && inline.closing.strip_prefix(" [").is_some_and(|it| {
+                let address = it.trim_end_matches(']').trim_end_matches('/');
+                self.lines.ends_with(address) || self.lines.ends_with(it.trim_end_matches(']'))
+            });
+        if !is_said {
+            self.lines.append(&inline.closing);
+        }
+    }
+
+    /// Ends links and emphasis where a block begins or ends, because they do not go on beyond it. Those that
+    /// have no words yet stay open: the block may be their content.
+    fn close_inlines(&mut self) {
+        let written = self.lines.written();
+        let (unwritten, mut ended): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.inlines).into_iter().partition(|it| it.written == written);
+        self.inlines = unwritten;
+        while let Some(inline) = ended.pop() {
+            self.close_written(&inline);
+        }
+    }
+
+    fn drop_unwritten_inlines(&mut self) {
+        while let Some(inline) = self.inlines.pop() {
+            self.lines.take_back(inline.opening);
+        }
+    }
+
+    fn end_code(&mut self) {
+        let Some((code, _)) = self.code.take() else { return };
+        let words = code.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        if code.starts_with(|it: char| it.is_ascii_whitespace()) {
+            self.lines.flowing(" ");
+        }
+        if !words.is_empty() {
+            match self.style {
+                PageStyle::Markdown => self.lines.put(&code::in_backticks(&words)),
+                PageStyle::Text => self.lines.put(&words),
+            }
+        }
+        if code.ends_with(|it: char| it.is_ascii_whitespace()) {
+            self.lines.flowing(" ");
+        }
+        self.check_size(0);
+    }
+
+    fn end_code_block(&mut self) {
+        let Some(block) = self.block.take() else { return };
+        block.write(self.style, &mut self.lines);
+        self.lines.gap(Gap::Paragraph);
+        self.check_size(0);
+    }
+
+    fn enter_table_part(&mut self, tag: Tag) {
+        if tag == Tag::Table {
+            if self.tables.len() >= MAX_TABLES {
+                self.plain_tables += 1;
+                return;
+            }
+            self.drop_unwritten_inlines();
+            self.tables.push(OpenTable::begin(&mut self.lines));
+            return;
+        }
+        let Some(table) = self.tables.last_mut().filter(|_| self.plain_tables == 0) else { return };
+        if tag == Tag::Tr {
+            table.begin_row();
+        } else {
+            table.begin_cell(&mut self.lines);
+        }
+    }
+
+    fn leave_table_part(&mut self, tag: Tag) {
+        self.close_inlines();
+        if self.plain_tables > 0 {
+            self.plain_tables -= usize::from(tag == Tag::Table);
+            self.lines.gap(gap_around(tag));
+            return;
+        }
+        match tag {
+            Tag::Table => {
+                self.drop_unwritten_inlines();
+                if let Some(table) = self.tables.pop() {
+                    table.end(self.style, &mut self.lines);
+                }
+            }
+            Tag::Td | Tag::Th => {
+                if let Some(table) = self.tables.last_mut() {
+                    table.end_cell(&mut self.lines);
+                }
+            }
+            _ => {}
+        }
+        if self.tables.is_empty() {
+            self.lines.gap(gap_around(tag));
+        }
+        self.check_size(0);
+    }
+}
+
+fn block_size(block: Option<&CodeBlock>) -> usize {
+    block.map_or(0, CodeBlock::size)
+}
+
+fn gap_around(tag: Tag) -> Gap {
+    if tag.is_paragraph_like() || matches!(tag, Tag::Pre | Tag::Hr | Tag::Xmp) {
+        Gap::Paragraph
+    } else {
+        Gap::Line
+    }
+}
+
+/// True for elements that their page hides from readers.
+fn is_hidden(tag: Tag, attributes: &dyn ElementAttributes) -> bool {
+    if attributes.value("hidden").is_some_and(|it| !it.eq_ignore_ascii_case("until-found")) {
+        return true;
+    }
+    let style = attributes.value("style").unwrap_or_default();
+    let style: String = style.split_ascii_whitespace().collect::<String>().to_ascii_lowercase();
+    if style.contains("display:none") || style.contains("visibility:hidden") {
+        return true;
+    }
+    // What is in front of a page may hide all of it from screen readers for a while; decoration is small.
+    let may_be_content =
+        matches!(tag, Tag::Article | Tag::Body | Tag::Div | Tag::Html | Tag::Main | Tag::Section);
+    !may_be_content
+        && attributes.value("aria-hidden").is_some_and(|it| it.trim().eq_ignore_ascii_case("true"))
+}
+
+/// The text without characters that mean nothing in a page, and with plain spaces.
+fn cleaned(text: &str) -> std::borrow::Cow<'_, str> {
+    let is_dropped =
+        |it: char| it.is_control() && !matches!(it, '\n' | '\t' | '\r' | '\x0c') || it == '\u{ad}';
+    if text.is_ascii() {
+        let has_control =
+            |it: u8| it.is_ascii_control() && !matches!(it, b'\n' | b'\t' | b'\r' | b'\x0c');
+        if !text.bytes().any(has_control) {
+            return text.into();
+        }
+    }
+    text.chars()
+        .filter(|it| !is_dropped(*it))
+        .map(|it| if it == '\u{a0}' { ' ' } else { it })
+        .collect()
+}
+
+impl ElementSink for PageWriter {
+    fn start(&mut self, element: &StartTag<'_>) {
+        self.start_element(element.tag, &element.attributes);
+    }
+
+    fn end(&mut self, tag: Tag) {
+        self.end_element(tag);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.write_text(text);
+    }
+
+    fn is_full(&self) -> bool {
+        self.was_cut
+    }
+}

@@ -1,0 +1,257 @@
+//! Searches the web with a search service.
+//!
+//! A [`SearchProvider`] knows the wire format of one service: the request for a query, and the results in an
+//! answer. [`WebSearch`] asks it, and makes the rest the same for all: domains, bounds and errors. A host's
+//! own function is held to the same by [`WebQuery::refined`].
+//!
+//! It must never know about tools, policy or sessions. No error repeats a key, or text of a service that
+//! might.
+
+mod brave;
+mod domains;
+mod result_text;
+mod searxng;
+mod setup;
+mod tavily;
+
+use std::{collections::HashSet, sync::Arc};
+
+pub use domains::{BadDomain, Domain};
+pub use setup::{SearchOptions, SearchSetup};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::{FetchError, FetchOutcome, FetchRequest, WebClient};
+
+/// How many results a search gives at most.
+pub const MAX_RESULTS: usize = 20;
+/// How many bytes of an answer are read.
+const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+/// The longest address of a result.
+const MAX_ADDRESS_BYTES: usize = 2_000;
+
+/// What is searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebQuery {
+    /// The words.
+    pub words: String,
+    /// How many results are wanted.
+    pub count: usize,
+    /// Only results of these domains and those below them; all if empty.
+    pub allowed: Vec<Domain>,
+    /// No results of these domains and those below them.
+    pub blocked: Vec<Domain>,
+}
+
+/// A page that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundPage {
+    /// Its title.
+    pub title: String,
+    /// Its address.
+    pub url: String,
+    /// A few words of it.
+    pub snippet: String,
+}
+
+/// The wire format of one search service.
+pub trait SearchProvider: Send + Sync {
+    /// The name of the service, for messages.
+    fn name(&self) -> &'static str;
+
+    /// The request for a query.
+    fn request(&self, query: &WebQuery) -> FetchRequest;
+
+    /// The results in an answer, as they are.
+    fn results(&self, answer: &str) -> Result<Vec<FoundPage>, serde_json::Error>;
+
+    /// What to do about a refusal, by its status.
+    fn advice(&self, status: u16) -> Option<&'static str>;
+}
+
+/// Why a search failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WebSearchError {
+    /// The service refused.
+    #[error("{provider} refused the search with HTTP {status}{}", advised(*advice))]
+    Refused {
+        /// The service.
+        provider: &'static str,
+        /// The status.
+        status: u16,
+        /// What to do about it.
+        advice: Option<&'static str>,
+    },
+    /// Too many searches in a short time, or more than were paid for.
+    #[error("{provider} allows no more searches for now (HTTP {status}){}", retry(after.as_deref()))]
+    RateLimited {
+        /// The service.
+        provider: &'static str,
+        /// The status.
+        status: u16,
+        /// When to try again, as the service says it.
+        after: Option<String>,
+    },
+    /// The service could not be reached, or did not answer as it should.
+    #[error("{provider} could not be asked: {cause}")]
+    Failed {
+        /// The service.
+        provider: &'static str,
+        /// Why.
+        cause: String,
+    },
+    /// The service answered something else than results.
+    #[error("{provider} gave an answer without readable results: {cause}")]
+    Unreadable {
+        /// The service.
+        provider: &'static str,
+        /// What was wrong.
+        cause: String,
+    },
+    /// The caller gave up.
+    #[error("the search was cancelled")]
+    Cancelled,
+}
+
+fn advised(advice: Option<&str>) -> String {
+    advice.map_or_else(String::new, |it| format!("; {it}"))
+}
+
+fn retry(after: Option<&str>) -> String {
+    let seconds = after.filter(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()));
+    seconds.map_or_else(|| "; try again later".to_owned(), |it| format!("; try again in {it} s"))
+}
+
+/// A search service, and the client that reaches it.
+#[derive(Clone)]
+pub struct WebSearch {
+    provider: Arc<dyn SearchProvider>,
+    client: WebClient,
+}
+
+impl std::fmt::Debug for WebSearch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebSearch").field("provider", &self.provider.name()).finish_non_exhaustive()
+    }
+}
+
+impl WebSearch {
+    /// A search with a service. The client has to be able to reach it.
+    pub fn new(provider: Arc<dyn SearchProvider>, client: WebClient) -> Self {
+        Self { provider, client }
+    }
+
+    /// Searches.
+    pub async fn search(
+        &self,
+        query: &WebQuery,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<FoundPage>, WebSearchError> {
+        let provider = self.provider.name();
+        let mut request = self.provider.request(query);
+        request.max_bytes = Some(MAX_ANSWER_BYTES);
+        let page = match self.client.fetch(request, cancel).await {
+            Ok(FetchOutcome::Page(page)) => page,
+            Ok(FetchOutcome::CrossHostRedirect(redirect)) => {
+                let host = redirect.to.host_str().unwrap_or_default();
+                let cause = format!("it redirects to `{host}`, which gets no key");
+                return Err(WebSearchError::Failed { provider, cause });
+            }
+            Err(error) => return Err(self.failure(&error)),
+        };
+        let unreadable = |cause: String| WebSearchError::Unreadable { provider, cause };
+        if page.was_cut {
+            return Err(unreadable(format!("it is longer than {MAX_ANSWER_BYTES} bytes")));
+        }
+        let (answer, _) = page.text();
+        let is_json = page.media_type().contains("json") || answer.trim_start().starts_with('{');
+        if !is_json {
+            return Err(unreadable(format!("it is `{}`, not JSON", page.media_type())));
+        }
+        // Text of the parser repeats words of the answer; its place says enough.
+        let found = self.provider.results(&answer).map_err(|cause| {
+            let what = if cause.is_data() { "it has another form" } else { "it is no JSON" };
+            unreadable(format!("{what} (line {}, column {})", cause.line(), cause.column()))
+        })?;
+        Ok(query.refined(found))
+    }
+
+    /// Closes the connections.
+    pub fn close(&self) {
+        self.client.close();
+    }
+
+    fn failure(&self, error: &FetchError) -> WebSearchError {
+        let provider = self.provider.name();
+        match error {
+            FetchError::Cancelled => WebSearchError::Cancelled,
+            // 432 and 433 are Tavily's for a plan or a budget that is used up.
+            FetchError::Http { status: status @ (429 | 432 | 433), retry_after, .. } => {
+                let after = retry_after.clone();
+                WebSearchError::RateLimited { provider, status: *status, after }
+            }
+            FetchError::Http { status, .. } => {
+                let advice = self.provider.advice(*status);
+                WebSearchError::Refused { provider, status: *status, advice }
+            }
+            FetchError::BadUrl { .. } => {
+                let cause = "its address or its key cannot be used".to_owned();
+                WebSearchError::Failed { provider, cause }
+            }
+            other => WebSearchError::Failed { provider, cause: other.to_string() },
+        }
+    }
+}
+
+impl WebQuery {
+    /// How many results to ask a service for: more than wanted if some may be dropped.
+    fn asked(&self) -> usize {
+        if self.allowed.is_empty() && self.blocked.is_empty() { self.count } else { MAX_RESULTS }
+    }
+
+    /// The words with the domains as operators, which most search engines understand.
+    fn words_with_operators(&self) -> String {
+        /// More operators than this are more than engines take.
+        const MAX_OPERATORS: usize = 8;
+        let mut words = self.words.trim().to_owned();
+        if !self.allowed.is_empty() && self.allowed.len() <= MAX_OPERATORS {
+            let sites: Vec<_> = self.allowed.iter().map(|it| format!("site:{it}")).collect();
+            let sites = sites.join(" OR ");
+            let sites = if self.allowed.len() > 1 { format!("({sites})") } else { sites };
+            words = format!("{words} {sites}");
+        }
+        if self.blocked.len() <= MAX_OPERATORS {
+            for domain in &self.blocked {
+                words.push_str(&format!(" -site:{domain}"));
+            }
+        }
+        words
+    }
+
+    /// The results that the query asks for: of the right domains, each once, cleaned and bounded.
+    pub fn refined(&self, found: Vec<FoundPage>) -> Vec<FoundPage> {
+        let mut seen = HashSet::new();
+        let pages = found.into_iter().filter_map(|page| {
+            let url = Url::parse(page.url.trim()).ok()?;
+            let is_page =
+                matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_ADDRESS_BYTES;
+            let host = url.host_str()?;
+            let is_wanted = (self.allowed.is_empty()
+                || self.allowed.iter().any(|it| it.holds(host)))
+                && !self.blocked.iter().any(|it| it.holds(host));
+            if !is_page || !is_wanted || !seen.insert(url.clone()) {
+                return None;
+            }
+            let title = result_text::title(&page.title);
+            Some(FoundPage {
+                title: if title.is_empty() { host.to_owned() } else { title },
+                url: url.into(),
+                snippet: result_text::snippet(&page.snippet),
+            })
+        });
+        pages.take(self.count.min(MAX_RESULTS)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,417 @@
+//! Programs that run what they are given, and options that name something to run.
+//!
+//! A value that is one argument is still code to `sh -c`, `eval`, `awk` or `xargs`. So a template may not hand
+//! a value to such a program where that would run or interpret it. The lists are strict on purpose: whoever
+//! needs more writes a script file and has the template run that.
+
+use super::{parameter::Parameters, template_words::TemplateWord};
+use crate::policy::command::is_runner;
+
+/// Programs that interpret any argument, or run what their arguments name.
+const RUN_THEIR_ARGUMENTS: [&str; 24] = [
+    "[[",
+    "bind",
+    "declare",
+    "emacs",
+    "export",
+    "getopts",
+    "gmake",
+    "let",
+    "local",
+    "m4",
+    "make",
+    "mapfile",
+    "nvim",
+    "osascript",
+    "read",
+    "readarray",
+    "readonly",
+    "set",
+    "typeset",
+    "unset",
+    "vi",
+    "view",
+    "vim",
+    "wait",
+];
+
+/// Programs that run what they read, which in a pipe may be a value, and commands of the shell that can refer to
+/// every value of the script, by `$1` and so on.
+const RUN_ANY_VALUE: [&str; 21] = [
+    ".", "alias", "at", "batch", "coproc", "doas", "ed", "eval", "ex", "gdb", "mysql", "parallel",
+    "psql", "shift", "source", "sqlite3", "ssh", "su", "sudo", "trap", "xargs",
+];
+
+/// Programs that run another one, which is among their arguments.
+struct WrapperProgram {
+    names: &'static [&'static str],
+    flags: &'static [&'static str],
+    valued: &'static [&'static str],
+    /// How many words come between the options and the program.
+    operands: usize,
+}
+
+const WRAPPERS: [WrapperProgram; 6] = [
+    WrapperProgram {
+        names: &["env"],
+        flags: &["-i", "--ignore-environment", "-"],
+        valued: &["-u", "--unset", "-C", "--chdir"],
+        operands: 0,
+    },
+    WrapperProgram {
+        names: &["timeout"],
+        flags: &["--preserve-status", "--foreground", "-v", "--verbose"],
+        valued: &["-k", "--kill-after", "-s", "--signal"],
+        operands: 1,
+    },
+    WrapperProgram { names: &["nice"], flags: &[], valued: &["-n", "--adjustment"], operands: 0 },
+    WrapperProgram {
+        names: &["nohup", "builtin", "exec", "time"],
+        flags: &["-p"],
+        valued: &[],
+        operands: 0,
+    },
+    WrapperProgram { names: &["command"], flags: &["-p", "-v", "-V"], valued: &[], operands: 0 },
+    WrapperProgram {
+        names: &["stdbuf", "setsid"],
+        flags: &["-f", "--fork", "-w", "--wait"],
+        valued: &["-i", "-o", "-e", "--input", "--output", "--error"],
+        operands: 0,
+    },
+];
+
+/// Programs that run a script: a file among their arguments, the text of an option, or their input.
+struct InterpreterProgram {
+    names: &'static [&'static str],
+    /// Options whose value is code. A single letter also counts inside a cluster, as in `-lc`.
+    code: &'static [&'static str],
+    /// Options that take a value.
+    valued: &'static [&'static str],
+    /// True when the first argument is code itself, unless an option brings some.
+    begins_with_code: bool,
+}
+
+const INTERPRETERS: [InterpreterProgram; 10] = [
+    InterpreterProgram {
+        names: &["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "yash", "csh", "tcsh"],
+        code: &["c", "--command"],
+        valued: &["-o", "-O", "--rcfile", "--init-file"],
+        begins_with_code: false,
+    },
+    InterpreterProgram {
+        names: &["python", "pypy"],
+        code: &["c"],
+        valued: &["-W", "-X"],
+        begins_with_code: false,
+    },
+    InterpreterProgram {
+        names: &["node", "nodejs", "bun", "deno"],
+        code: &["e", "p", "--eval", "--print", "eval", "repl"],
+        valued: &["-r", "--require", "--import", "--loader"],
+        begins_with_code: false,
+    },
+    InterpreterProgram {
+        names: &["perl"],
+        code: &["e", "E"],
+        valued: &["-I", "-M", "-m"],
+        begins_with_code: false,
+    },
+    InterpreterProgram {
+        names: &["ruby", "lua", "luajit", "Rscript", "julia", "elixir", "tclsh"],
+        code: &["e", "E", "--eval"],
+        valued: &["-I", "-r", "-l"],
+        begins_with_code: false,
+    },
+    InterpreterProgram {
+        names: &["php"],
+        code: &["r", "R", "B", "E", "--run"],
+        valued: &["-d", "-c", "-z"],
+        begins_with_code: false,
+    },
+    InterpreterProgram {
+        names: &["awk", "gawk", "mawk", "nawk", "original-awk"],
+        code: &["e", "--source"],
+        valued: &["-F", "-v", "-f", "--field-separator", "--assign", "--file"],
+        begins_with_code: true,
+    },
+    InterpreterProgram {
+        names: &["sed", "gsed"],
+        code: &["e", "--expression"],
+        valued: &["-f", "--file", "-l"],
+        begins_with_code: true,
+    },
+    InterpreterProgram {
+        names: &["npx", "bunx", "pnpx", "uvx", "pipx"],
+        code: &["c", "--call"],
+        valued: &["-p", "--package", "--from"],
+        begins_with_code: false,
+    },
+    InterpreterProgram {
+        names: &["pwsh", "powershell"],
+        code: &["c", "-Command", "-c"],
+        valued: &[],
+        begins_with_code: false,
+    },
+];
+
+/// Options of any program whose value is run, or says what is run.
+const RUNNING_OPTIONS: [&str; 20] = [
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "--exec",
+    "--exec-batch",
+    "--to-command",
+    "--checkpoint-action",
+    "--use-compress-program",
+    "--rsh",
+    "--rsync-path",
+    "--upload-pack",
+    "--receive-pack",
+    "--pre",
+    "--exec-path",
+    "--config-env",
+    "--editor",
+    "--command",
+    "--eval",
+    "--shell",
+];
+
+/// Programs whose arguments can be options even behind `--`.
+const WITHOUT_END_OF_OPTIONS: [&str; 7] = ["find", "test", "[", "expr", "dd", "echo", "printf"];
+
+/// True when a program takes what follows `--` for something else than options.
+pub(super) fn takes_end_of_options(program: &str) -> bool {
+    !WITHOUT_END_OF_OPTIONS.contains(&program)
+}
+
+/// Checks that a command runs and interprets none of its parameters. Returns the place of the program that
+/// gets them, which may be behind `env` or `timeout`.
+pub(super) fn check_command(words: &[&TemplateWord]) -> Result<usize, String> {
+    let Some((first, arguments)) = words.split_first() else { return Ok(0) };
+    let takes_values = arguments.iter().any(|it| it.has_parameter());
+    let Some(program) = first.literal() else {
+        return if first.has_parameter() {
+            Err("a placeholder may not be the program; name the program".to_owned())
+        } else if takes_values {
+            Err("which program gets the placeholders is not known; name the program".to_owned())
+        } else {
+            Ok(0)
+        };
+    };
+    let name = program.rsplit('/').next().unwrap_or(&program);
+    if let Some(interpreter) = interpreter_of(name) {
+        check_interpreter(interpreter, name, arguments)?;
+        return Ok(0);
+    }
+    // Also without a value among their arguments.
+    if RUN_ANY_VALUE.contains(&name) || is_runner(name) {
+        return Err(runs(name, "is given"));
+    }
+    if name == "set" && !sets_options_alone(arguments) {
+        return Err("`set` replaces the values of placeholders; use it for options only".to_owned());
+    }
+    if let Some(wrapper) = WRAPPERS.iter().find(|it| it.names.contains(&name)) {
+        return check_wrapper(wrapper, name, words);
+    }
+    if !takes_values {
+        return Ok(0);
+    }
+    if RUN_THEIR_ARGUMENTS.contains(&name) {
+        return Err(runs(name, "is given"));
+    }
+    let sets_variable = match name {
+        "printf" | "test" | "[" => arguments.iter().any(|it| it.literal().as_deref() == Some("-v")),
+        _ => false,
+    };
+    if sets_variable {
+        return Err(format!("`{name} -v` evaluates what it is given; do without it"));
+    }
+    if matches!(name, "find" | "fd" | "fdfind") {
+        check_commands_of_find(arguments)?;
+    }
+    Ok(0)
+}
+
+fn runs(name: &str, how: &str) -> String {
+    format!(
+        "`{name}` runs or interprets what it {how}, so it may not be used with placeholders; write a script \
+         file and run that file"
+    )
+}
+
+/// True for `set -eu -o pipefail`, and not for `set -- a b`.
+fn sets_options_alone(arguments: &[&TemplateWord]) -> bool {
+    let mut takes_name = false;
+    arguments.iter().all(|it| {
+        let text = it.literal().unwrap_or_default();
+        let letters = text.strip_prefix(['-', '+']).unwrap_or_default();
+        let is_option = !letters.is_empty() && letters.bytes().all(|it| it.is_ascii_alphabetic());
+        let fits = is_option || (takes_name && !text.is_empty());
+        takes_name = is_option && letters.ends_with('o');
+        fits
+    })
+}
+
+fn interpreter_of(name: &str) -> Option<&'static InterpreterProgram> {
+    // `python3.12` is a python.
+    let plain = name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
+    INTERPRETERS.iter().find(|it| it.names.contains(&name) || it.names.contains(&plain))
+}
+
+/// A script may be given parameters, but no parameter may be the script or a part of it.
+fn check_interpreter(
+    interpreter: &InterpreterProgram,
+    name: &str,
+    arguments: &[&TemplateWord],
+) -> Result<(), String> {
+    let refused = || Err(runs(name, "is given"));
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if word.has_parameter() {
+            return refused();
+        }
+        let Some(text) = word.literal() else { return refused() };
+        if text == "--" {
+            return match words.next() {
+                Some(script) if !script.has_parameter() => Ok(()),
+                _ => refused(),
+            };
+        }
+        let is_option = text.starts_with('-') && text.len() > 1;
+        let is_cluster = is_option && !text.starts_with("--");
+        let is_code = interpreter
+            .code
+            .iter()
+            .any(|it| *it == text || (it.len() == 1 && is_cluster && text.contains(*it)));
+        if is_code && (is_option || !interpreter.begins_with_code) {
+            // The code is the next word, or joined to the option.
+            return match words.next() {
+                Some(code) if code.has_parameter() => refused(),
+                _ => Ok(()),
+            };
+        }
+        // The last option of a cluster may take a value, as in `-euo pipefail`.
+        let takes_value = |it: &&str| {
+            let letter = it.strip_prefix('-').filter(|it| it.len() == 1);
+            **it == text || (is_cluster && letter.is_some_and(|it| text.ends_with(it)))
+        };
+        if interpreter.valued.iter().any(takes_value) {
+            let is_file = matches!(text.as_str(), "-f" | "--file");
+            match words.next() {
+                // `-v name={{value}}`
+                Some(value) if value.has_parameter() && !value.beginning().contains('=') => {
+                    return refused();
+                }
+                Some(_) if is_file && interpreter.begins_with_code => return Ok(()),
+                Some(_) => continue,
+                None => return refused(),
+            }
+        }
+        // In `bun run`, the script is still to come.
+        if !is_option && !["run", "x", "exec", "dlx"].contains(&text.as_str()) {
+            return Ok(());
+        }
+    }
+    // Without a script it runs what it reads.
+    Err(runs(name, "reads"))
+}
+
+fn check_wrapper(
+    wrapper: &WrapperProgram,
+    name: &str,
+    words: &[&TemplateWord],
+) -> Result<usize, String> {
+    let takes_values = words.iter().any(|it| it.has_parameter());
+    let unknown = || {
+        if takes_values {
+            Err(format!(
+                "what `{name}` runs is not known; name the program before the placeholders"
+            ))
+        } else {
+            Ok(0)
+        }
+    };
+    let mut at = 1;
+    let mut operands = wrapper.operands;
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.literal() else { return unknown() };
+        let is_option = text.starts_with('-');
+        if text == "--" || wrapper.flags.contains(&text.as_str()) {
+            at += 1;
+        } else if wrapper.valued.contains(&text.as_str()) {
+            if words.get(at + 1).is_none_or(|it| it.has_parameter()) {
+                return unknown();
+            }
+            at += 2;
+        } else if is_option && wrapper.valued.iter().any(|it| text.starts_with(it)) {
+            at += 1;
+        } else if is_option {
+            return unknown();
+        } else if name == "env" && text.contains('=') {
+            at += 1;
+        } else if operands > 0 {
+            operands -= 1;
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    match words.get(at..) {
+        None | Some([]) => unknown(),
+        Some(inner) => check_command(inner).map(|it| it + at),
+    }
+}
+
+/// The commands of `-exec`.
+fn check_commands_of_find(arguments: &[&TemplateWord]) -> Result<(), String> {
+    for (index, word) in arguments.iter().enumerate() {
+        let runs_command = word.literal().is_some_and(|it| {
+            matches!(
+                it.as_str(),
+                "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch"
+            )
+        });
+        if runs_command && let Some(command) = arguments.get(index + 1..) {
+            check_command(command)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks a word that has a parameter for what it does to options: a value may not become one, complete one,
+/// or be what one runs.
+pub(super) fn check_option(
+    words: &[&TemplateWord],
+    index: usize,
+    parameters: &Parameters,
+) -> Result<(), String> {
+    let Some(TemplateWord::Known(word)) = words.get(index) else { return Ok(()) };
+    let Some(name) = word.parameters().next() else { return Ok(()) };
+    let before = index.checked_sub(1).and_then(|it| words.get(it)).and_then(|it| it.literal());
+    let beginning = TemplateWord::Known(word.clone()).beginning();
+    let joined = beginning.split_once('=').map(|it| it.0.to_owned());
+    let program = words.first().and_then(|it| it.literal()).unwrap_or_default();
+    let is_git = program.rsplit('/').next() == Some("git");
+    for option in before.into_iter().chain(joined) {
+        if RUNNING_OPTIONS.contains(&option.as_str()) || (is_git && index == 2 && option == "-c") {
+            return Err(format!(
+                "the value of `{option}` is run, so it may not be `{{{{{name}}}}}`"
+            ));
+        }
+    }
+    let ends_options = words.iter().take(index).any(|it| it.literal().as_deref() == Some("--"));
+    if !beginning.starts_with('-') || beginning.contains('=') || ends_options {
+        return Ok(());
+    }
+    for name in word.parameters() {
+        if !parameters.find(name).is_some_and(|it| it.is_plain) {
+            return Err(format!(
+                "`{beginning}{{{{{name}}}}}` lets a value choose options; write the value as an argument \
+                 of its own, behind `=`, or list its values by `enum`"
+            ));
+        }
+    }
+    Ok(())
+}
