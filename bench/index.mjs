@@ -15,6 +15,7 @@ const SUITES = {
   results: async () => (await import("./results.mjs")).results,
   edit: async () => (await import("./edit.mjs")).edit,
   bash: async () => (await import("./bash.mjs")).bash,
+  web: async () => (await import("./web.mjs")).web,
 };
 
 const HELP = `Usage: node bench/index.mjs [suite…] [options]     (bun bench/index.mjs works the same)

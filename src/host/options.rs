@@ -169,8 +169,11 @@ impl HostOptions {
         let mode = permission_mode(self.permission_mode.as_deref())?;
         let engine = setup.engine(mode, places)?;
         let tasks = TaskManager::new(commands);
-        let sessions =
-            Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks).with_web(WebClient::new(web)).with_search(search);
+        let sessions = Sessions::new(Arc::new(roots))
+            .with(read_before_write)
+            .with_tasks(tasks)
+            .with_web(WebClient::new(web))
+            .with_search(search);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         pipeline.handlers = Arc::new(handlers_of(&self.handlers, function)?);
         for hook in self.hooks {

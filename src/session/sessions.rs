@@ -9,7 +9,11 @@ use lru::LruCache;
 
 use super::{ReadBeforeWrite, Session, SharedState};
 use crate::{
-    net::{WebClient, search::SearchSetup}, process::TaskManager, store::Store, workspace::Roots};
+    net::{WebClient, search::SearchSetup},
+    process::TaskManager,
+    store::Store,
+    workspace::Roots,
+};
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
 const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();

@@ -82,7 +82,8 @@ pub(super) async fn search(
 ) -> Result<ToolOutput<SearchFacts>, ToolError> {
     let found = match (cx.handlers.get(HandlerName::Search), &cx.session.shared.search) {
         (Some(handler), _) => {
-            let names = |domains: &[Domain]| domains.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let names =
+                |domains: &[Domain]| domains.iter().map(ToString::to_string).collect::<Vec<_>>();
             let input = json!({
                 "query": query.words,
                 "numResults": query.count,
@@ -90,7 +91,9 @@ pub(super) async fn search(
                 "blockedDomains": names(&query.blocked),
             });
             let answer: HostResults =
-                Handlers::call(handler, HandlerName::Search, &input, json!({}), cx).await.map_err(failed)?;
+                Handlers::call(handler, HandlerName::Search, &input, json!({}), cx)
+                    .await
+                    .map_err(failed)?;
             let (HostResults::List(results) | HostResults::Wrapped { results }) = answer;
             let found = results.into_iter().map(|it| FoundPage {
                 title: it.title.unwrap_or_default(),
@@ -99,10 +102,9 @@ pub(super) async fn search(
             });
             query.refined(found.collect())
         }
-        (None, SearchSetup::Service(service)) => service
-            .search(&query, &cx.cancel)
-            .await
-            .map_err(|error| FailedWebSearch { error })?,
+        (None, SearchSetup::Service(service)) => {
+            service.search(&query, &cx.cancel).await.map_err(|error| FailedWebSearch { error })?
+        }
         (None, SearchSetup::Unusable(cause)) => {
             return Err(NoSearchService { cause: Some(cause.clone()) }.into());
         }

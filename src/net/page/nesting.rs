@@ -164,7 +164,8 @@ impl<'a, 's, S: ElementSink> Nesting<'a, 's, S> {
         if matches!(tag, Tag::Body | Tag::Html) || !self.is_open(tag) {
             return;
         }
-        let is_boundary = |it: Tag| if tag.is_block() { ends_scope(it, tag) } else { it.is_block() };
+        let is_boundary =
+            |it: Tag| if tag.is_block() { ends_scope(it, tag) } else { it.is_block() };
         for (depth, element) in self.open.iter().enumerate().rev() {
             if element.is(tag, name) {
                 return self.close_down_to(depth);
@@ -192,7 +193,11 @@ impl<'a, 's, S: ElementSink> Nesting<'a, 's, S> {
     }
 
     fn begin_body(&mut self) {
-        if self.had_body || self.is_open(Tag::Title) || self.is_open(Tag::Noscript) || self.is_open(Tag::Template) {
+        if self.had_body
+            || self.is_open(Tag::Title)
+            || self.is_open(Tag::Noscript)
+            || self.is_open(Tag::Template)
+        {
             return;
         }
         self.close_head();
@@ -245,10 +250,10 @@ impl<'a, 's, S: ElementSink> Nesting<'a, 's, S> {
             Tag::Tr => self.close(&[Tag::Tr], |it| {
                 matches!(it, Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Table)
             }),
-            Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Caption | Tag::Colgroup => self.close(
-                &[Tag::Tbody, Tag::Thead, Tag::Tfoot, Tag::Caption, Tag::Colgroup],
-                |it| it == Tag::Table,
-            ),
+            Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Caption | Tag::Colgroup => self
+                .close(&[Tag::Tbody, Tag::Thead, Tag::Tfoot, Tag::Caption, Tag::Colgroup], |it| {
+                    it == Tag::Table
+                }),
             Tag::A => self.close(&[Tag::A], Tag::is_block),
             _ => {}
         }
@@ -274,7 +279,14 @@ impl<'a, 's, S: ElementSink> Nesting<'a, 's, S> {
 fn ends_scope(element: Tag, ended: Tag) -> bool {
     let is_part_of_table = matches!(
         ended,
-        Tag::Table | Tag::Tbody | Tag::Thead | Tag::Tfoot | Tag::Tr | Tag::Td | Tag::Th | Tag::Caption
+        Tag::Table
+            | Tag::Tbody
+            | Tag::Thead
+            | Tag::Tfoot
+            | Tag::Tr
+            | Tag::Td
+            | Tag::Th
+            | Tag::Caption
     );
     match element {
         Tag::Table | Tag::Template => true,
@@ -324,16 +336,31 @@ mod tests {
     fn end_tags_that_are_left_out_are_filled_in() {
         for (page, wanted) in [
             ("<p>a<p>b", "<html<body<p'a'><p'b'>>>"),
-            ("<ul><li>a<li>b<ul><li>c</ul><li>d</ul>e", "<html<body<ul<li'a'><li'b'<ul<li'c'>>><li'd'>>'e'>>"),
+            (
+                "<ul><li>a<li>b<ul><li>c</ul><li>d</ul>e",
+                "<html<body<ul<li'a'><li'b'<ul<li'c'>>><li'd'>>'e'>>",
+            ),
             ("<dl><dt>a<dd>b<dt>c</dl>", "<html<body<dl<dt'a'><dd'b'><dt'c'>>>>"),
-            ("<table><tr><td>a<td>b<tr><td>c</table>", "<html<body<table<tbody<tr<td'a'><td'b'>><tr<td'c'>>>>>>"),
-            ("<table><thead><tr><th>a<tbody><tr><td>b", "<html<body<table<thead<tr<th'a'>>><tbody<tr<td'b'>>>>>>"),
+            (
+                "<table><tr><td>a<td>b<tr><td>c</table>",
+                "<html<body<table<tbody<tr<td'a'><td'b'>><tr<td'c'>>>>>>",
+            ),
+            (
+                "<table><thead><tr><th>a<tbody><tr><td>b",
+                "<html<body<table<thead<tr<th'a'>>><tbody<tr<td'b'>>>>>>",
+            ),
             ("<b>a</i>b</b>c</div>", "<html<body<b'a''b'>'c'>>"),
             ("<p>a<div>b</div>c</p>d", "<html<body<p'a'><div'b'>'c''d'>>"),
             ("<a href=1>a<a href=2>b</a>c", "<html<body<a'a'><a'b'>'c'>>"),
-            ("<div><table><tr><td></div>a</table>b</div>", "<html<body<div<table<tbody<tr<td'a'>>>>'b'>>>"),
+            (
+                "<div><table><tr><td></div>a</table>b</div>",
+                "<html<body<div<table<tbody<tr<td'a'>>>>'b'>>>",
+            ),
             ("<title>t</title><p>x</html>y", "<html<head<title't'>><body<p'x''y'>>>"),
-            ("<html><head><meta><body class=c><p>x</body></html>", "<html<head<meta>><body<p'x'>>>"),
+            (
+                "<html><head><meta><body class=c><p>x</body></html>",
+                "<html<head<meta>><body<p'x'>>>",
+            ),
             ("<select><option>a<option>b</select>", "<html<body<select<option'a'><option'b'>>>>"),
             ("<x-y><x-z>a</x-y></x-z></x-y>", "<html<body<x-y<x-z'a'>>>>"),
             ("a</br>b", "<html<body'a'<br>'b'>>"),

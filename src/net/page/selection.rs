@@ -78,16 +78,13 @@ impl PageSelector {
                 return Err(BadSelector::TooDeep);
             }
         }
-        match Selector::parse(text) {
-            Ok(selector) => Ok(Self { text: text.to_owned(), selector }),
-            Err(_) => {
-                let is_selector = |end: &usize| {
-                    text.get(..*end).is_some_and(|start| Selector::parse(start).is_ok())
-                };
-                let understood = (0..text.len()).rev().find(is_selector).unwrap_or_default();
-                Err(BadSelector::NotUnderstood { text: text.to_owned(), understood })
-            }
-        }
+        let Ok(selector) = Selector::parse(text) else {
+            let is_selector =
+                |end: &usize| text.get(..*end).is_some_and(|start| Selector::parse(start).is_ok());
+            let understood = (0..text.len()).rev().find(is_selector).unwrap_or_default();
+            return Err(BadSelector::NotUnderstood { text: text.to_owned(), understood });
+        };
+        Ok(Self { text: text.to_owned(), selector })
     }
 }
 
@@ -270,7 +267,10 @@ mod tests {
             message("!"),
             "`!` is not a CSS selector that can be used: it goes wrong at its beginning"
         );
-        assert_eq!(message(" "), "the selector is empty; write one such as `main p`, or leave it out");
+        assert_eq!(
+            message(" "),
+            "the selector is empty; write one such as `main p`, or leave it out"
+        );
         assert_eq!(PageSelector::parse(&":not(".repeat(100)).unwrap_err(), BadSelector::TooDeep);
         assert_eq!(PageSelector::parse(&"a".repeat(2000)).unwrap_err(), BadSelector::TooLong(2000));
         for bad in ["a:hover", "a::before", "p:contains('x')", "[", "a,,b", "@media"] {

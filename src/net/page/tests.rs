@@ -24,14 +24,26 @@ fn a_page_becomes_markdown() {
     for (page, wanted) in [
         ("<h1>A  title</h1>\n<p>One\n two</p><p>three</p>", "# A title\n\nOne two\n\nthree"),
         ("a <b> bold </b>and <i>it</i>.", "a **bold** and *it*."),
-        ("<p>see <a href=x>the docs</a>, <a href='#t'>top</a></p>", "see [the docs](https://docs.rs/a/x), top"),
-        ("<ul><li>a<li>b<ul><li>c</ul><li><p>d</p><p>e</p></ul>f", "- a\n- b\n  - c\n- d\n\n  e\n\nf"),
+        (
+            "<p>see <a href=x>the docs</a>, <a href='#t'>top</a></p>",
+            "see [the docs](https://docs.rs/a/x), top",
+        ),
+        (
+            "<ul><li>a<li>b<ul><li>c</ul><li><p>d</p><p>e</p></ul>f",
+            "- a\n- b\n  - c\n- d\n\n  e\n\nf",
+        ),
         ("<ol start=9><li>a<li>b<li value=1>c</ol>", "9. a\n10. b\n1. c"),
         ("<blockquote><p>a</p><p>b</p></blockquote>c", "> a\n>\n> b\n\nc"),
-        ("x<pre><code class='hljs language-rust'>\nfn a() {\n    `b`\n}\n</code></pre>y", "x\n\n```rust\nfn a() {\n    `b`\n}\n```\n\ny"),
+        (
+            "x<pre><code class='hljs language-rust'>\nfn a() {\n    `b`\n}\n</code></pre>y",
+            "x\n\n```rust\nfn a() {\n    `b`\n}\n```\n\ny",
+        ),
         ("<pre>```\ncode</pre>", "````\n```\ncode\n````"),
         ("use <code>a  b</code> or <code>`x`</code>", "use `a b` or `` `x` ``"),
-        ("<table><tr><th>a<th>b|c<tr><td>1<td><a href=y>2</a></table>", "| a | b\\|c |\n| --- | --- |\n| 1 | [2](https://docs.rs/a/y) |"),
+        (
+            "<table><tr><th>a<th>b|c<tr><td>1<td><a href=y>2</a></table>",
+            "| a | b\\|c |\n| --- | --- |\n| 1 | [2](https://docs.rs/a/y) |",
+        ),
         ("<table><tr><td><h2>x</h2><p>y</p><td>z</table>", "## x\n\ny\n\nz"),
         ("<a href=/c><h3>Card</h3><p>More</p></a>", "### [Card](https://docs.rs/c)\n\nMore"),
         ("a<br>b<br><br>c<hr>d", "a\nb\n\nc\n\n---\n\nd"),
@@ -39,8 +51,14 @@ fn a_page_becomes_markdown() {
         ("<dl><dt>term<dd>meaning</dl>", "term\n: meaning"),
         ("<b></b><a href=x></a><li></li><h1></h1>x", "x"),
         ("<p>a<script>var x = '<p>no</p>'</script><style>p{}</style><template>t</template>b", "ab"),
-        ("<p hidden>a</p><p style='Display: none'>b</p><i aria-hidden=true>c</i><div aria-hidden=true>d</div>", "d"),
-        ("<svg><title>no</title><text>no</text></svg>yes<noscript>no script</noscript>", "yesno script"),
+        (
+            "<p hidden>a</p><p style='Display: none'>b</p><i aria-hidden=true>c</i><div aria-hidden=true>d</div>",
+            "d",
+        ),
+        (
+            "<svg><title>no</title><text>no</text></svg>yes<noscript>no script</noscript>",
+            "yesno script",
+        ),
         ("caf&eacute; &lt;b&gt;&nbsp;x\0\u{1b}[31m &amp;", "café <b> x[31m &"),
         ("<del>old</del> <q>said</q>", "~~old~~ \u{201c}said\u{201d}"),
         ("<iframe src=/v title=Video></iframe>", "[Video](https://docs.rs/v)"),
@@ -53,7 +71,10 @@ fn a_page_becomes_markdown() {
 #[test]
 fn a_page_becomes_plain_text() {
     for (page, wanted) in [
-        ("<h1>Title</h1><p>a <b>bold</b> <a href=x>link</a>", "Title\n\na bold link [https://docs.rs/a/x]"),
+        (
+            "<h1>Title</h1><p>a <b>bold</b> <a href=x>link</a>",
+            "Title\n\na bold link [https://docs.rs/a/x]",
+        ),
         ("<a href='https://x.y/'>https://x.y</a>", "https://x.y"),
         ("<pre>a\n  b</pre>c", "a\n  b\n\nc"),
         ("<table><tr><td>1<td>2<tr><td>3</table>", "1 | 2\n3 |"),
@@ -74,25 +95,57 @@ fn the_title_is_kept() {
 fn hostile_pages_become_bounded_text() {
     let many = |piece: &str, count: usize| piece.repeat(count);
     for (name, page, wanted_end) in [
-        ("nested tags", format!("{}deep{}<p>end", many("<div>", 40_000), many("</div>", 40_000)), "end"),
+        (
+            "nested tags",
+            format!("{}deep{}<p>end", many("<div>", 40_000), many("</div>", 40_000)),
+            "end",
+        ),
         ("nested lists", format!("{}end", many("<ul><li>", 40_000)), "end"),
         ("nested quotes", format!("{}<p>end", many("<blockquote>x", 5_000)), "end"),
         ("nested tables", format!("{}end", many("<table><tr><td>x", 5_000)), "end"),
-        ("unclosed formatting", format!("{}end", many("<b><i><a href=x>", 50_000)), "[end](https://docs.rs/a/x)***"),
-        ("formatting and paragraphs", format!("{}{}end", many("<b a=1>", 5_000), many("<p>", 5_000)), "**end**"),
+        (
+            "unclosed formatting",
+            format!("{}end", many("<b><i><a href=x>", 50_000)),
+            "[end](https://docs.rs/a/x)***",
+        ),
+        (
+            "formatting and paragraphs",
+            format!("{}{}end", many("<b a=1>", 5_000), many("<p>", 5_000)),
+            "**end**",
+        ),
         ("attributes", format!("<p {}>end", many("a=b ", 200_000)), "end"),
-        ("different attributes", format!("<p {}>end", (0..200_000).map(|it| format!("a{it} ")).collect::<String>()), "end"),
+        (
+            "different attributes",
+            format!("<p {}>end", (0..200_000).map(|it| format!("a{it} ")).collect::<String>()),
+            "end",
+        ),
         ("angle brackets", format!("{} end", many("<", 1_000_000)), "end"),
         ("ampersands", format!("{}end", many("&", 1_000_000)), "end"),
         ("comments", format!("{}end", many("<!-- x -->", 100_000)), "end"),
         ("end tags", format!("{}<p>end", many("</div></b></td>", 100_000)), "end"),
-        ("end tags that reach nothing", format!("<div><table><tr><td>{}{}end", many("<b>", 300), many("</div>", 300_000)), "**end**"),
-        ("wide rows", format!("<table>{}<tr>{}</table>end", many("<tr><td>x", 5_000), many("<td>y", 5_000)), "end"),
+        (
+            "end tags that reach nothing",
+            format!("<div><table><tr><td>{}{}end", many("<b>", 300), many("</div>", 300_000)),
+            "**end**",
+        ),
+        (
+            "wide rows",
+            format!("<table>{}<tr>{}</table>end", many("<tr><td>x", 5_000), many("<td>y", 5_000)),
+            "end",
+        ),
         ("NULs", format!("{}end", many("\0", 100_000)), "end"),
-        ("unclosed everything", "<table><tr><td><ul><li><pre><a href='x'><b>end".to_owned(), "end\n```"),
+        (
+            "unclosed everything",
+            "<table><tr><td><ul><li><pre><a href='x'><b>end".to_owned(),
+            "end\n```",
+        ),
     ] {
         let page = written(&page, PageStyle::Markdown);
-        assert!(page.text.ends_with(wanted_end), "{name}: {:?}", page.text.get(page.text.len().saturating_sub(80)..));
+        assert!(
+            page.text.ends_with(wanted_end),
+            "{name}: {:?}",
+            page.text.get(page.text.len().saturating_sub(80)..)
+        );
         assert!(page.text.len() < 12_000_000, "{name}: {}", page.text.len());
     }
 }
@@ -100,7 +153,8 @@ fn hostile_pages_become_bounded_text() {
 #[test]
 fn text_that_outgrows_its_page_is_cut_and_says_so() {
     let base = format!("<base href='/{}/'>", "b".repeat(1_800));
-    let page = written(&format!("{base}{}", "<a href=x>y</a> ".repeat(20_000)), PageStyle::Markdown);
+    let page =
+        written(&format!("{base}{}", "<a href=x>y</a> ".repeat(20_000)), PageStyle::Markdown);
     assert!(page.text.len() <= MAX_TEXT_BYTES + 10_000, "{}", page.text.len());
     assert_eq!(page.notes, ["the page is longer than 8388608 bytes of text; the rest is left out"]);
 }

@@ -142,13 +142,12 @@ impl<'a> Iterator for Tokenizer<'a> {
             match self.rest.as_bytes() {
                 [] => return None,
                 [b'<', b'!', b'-', b'-', ..] => self.skip_comment(),
-                [b'<', b'!' | b'?', ..] => self.skip_past(">"),
                 [b'<', b'/', it, ..] if it.is_ascii_alphabetic() => {
                     self.take("</".len());
                     let end = self.tag()?;
                     return Some(Token::End(end.tag, end.name));
                 }
-                [b'<', b'/', _, ..] => self.skip_past(">"),
+                [b'<', b'!' | b'?', ..] | [b'<', b'/', _, ..] => self.skip_past(">"),
                 [b'<', it, ..] if it.is_ascii_alphabetic() => {
                     self.take("<".len());
                     let start = self.tag()?;
@@ -187,7 +186,10 @@ mod tests {
             ("1 < 2 <3 << &lt;", r#""1 < 2 <3 << &lt;""#),
             ("<!DOCTYPE html><!-- <b> -->x<!--> y <!-- a --!>z", r#""x" " y " "z""#),
             ("<?xml a?><![CDATA[x]]>y</ z></>w", r#""y" "w""#),
-            ("<script>if (a</b>c) '</scripty>'</SCRIPT>x", r#"<script> verbatim "if (a</b>c) '</scripty>'" </SCRIPT> "x""#),
+            (
+                "<script>if (a</b>c) '</scripty>'</SCRIPT>x",
+                r#"<script> verbatim "if (a</b>c) '</scripty>'" </SCRIPT> "x""#,
+            ),
             ("<title>a &amp; <b></title>", r#"<title> "a &amp; <b>" </title>"#),
             ("<style></style>x", r#"<style> </style> "x""#),
             ("<plaintext>a</plaintext><b>", r#"<plaintext> verbatim "a</plaintext><b>""#),

@@ -68,7 +68,9 @@ impl SearchProvider for Brave {
     fn advice(&self, status: u16) -> Option<&'static str> {
         match status {
             401 | 403 => Some("its key is not valid"),
-            422 => Some("its key is not valid, or the query is longer than 400 characters or 50 words"),
+            422 => {
+                Some("its key is not valid, or the query is longer than 400 characters or 50 words")
+            }
             _ => None,
         }
     }

@@ -233,10 +233,11 @@ impl WebQuery {
         let mut seen = HashSet::new();
         let pages = found.into_iter().filter_map(|page| {
             let url = Url::parse(page.url.trim()).ok()?;
-            let is_page = matches!(url.scheme(), "http" | "https")
-                && url.as_str().len() <= MAX_ADDRESS_BYTES;
+            let is_page =
+                matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_ADDRESS_BYTES;
             let host = url.host_str()?;
-            let is_wanted = (self.allowed.is_empty() || self.allowed.iter().any(|it| it.holds(host)))
+            let is_wanted = (self.allowed.is_empty()
+                || self.allowed.iter().any(|it| it.holds(host)))
                 && !self.blocked.iter().any(|it| it.holds(host));
             if !is_page || !is_wanted || !seen.insert(url.clone()) {
                 return None;

@@ -44,7 +44,8 @@ impl SearchSetup {
     /// The service that the environment asks for.
     pub fn from_environment(variable: &dyn Fn(&str) -> Option<String>, web: &WebSettings) -> Self {
         let has = |name: &str| variable(name).is_some_and(|it| !it.trim().is_empty());
-        let named = [("SEARXNG_URL", "searxng"), ("BRAVE_API_KEY", "brave"), ("TAVILY_API_KEY", "tavily")];
+        let named =
+            [("SEARXNG_URL", "searxng"), ("BRAVE_API_KEY", "brave"), ("TAVILY_API_KEY", "tavily")];
         let Some((_, provider)) = named.into_iter().find(|(name, _)| has(name)) else {
             return Self::Missing;
         };

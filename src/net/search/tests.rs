@@ -67,7 +67,8 @@ fn tavily_is_sent_json() {
         r#"{"query":"rust & napi","max_results":20,"search_depth":"basic","include_domains":["docs.rs"],"exclude_domains":[]}"#
     );
     assert_eq!(request.headers, [("Authorization".to_owned(), "Bearer k".to_owned())]);
-    let answer = r#"{"query":"q","results":[{"title":"T","url":"https://a.b/","content":"C","score":0.9}]}"#;
+    let answer =
+        r#"{"query":"q","results":[{"title":"T","url":"https://a.b/","content":"C","score":0.9}]}"#;
     assert_eq!(provider.results(answer).unwrap(), [page("T", "https://a.b/", "C")]);
 }
 
@@ -102,7 +103,8 @@ fn results_are_filtered_cleaned_and_bounded() {
 #[test]
 fn a_service_is_chosen_by_options_and_environment() {
     let web = crate::net::WebSettings::default();
-    let chosen = |options: Option<(&str, Option<&str>, Option<&str>)>, variables: &[(&str, &str)]| {
+    let chosen = |options: Option<(&str, Option<&str>, Option<&str>)>,
+                  variables: &[(&str, &str)]| {
         let variable = |name: &str| {
             variables.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned())
         };
@@ -145,7 +147,11 @@ fn a_service_is_chosen_by_options_and_environment() {
             vec![("SEARXNG_URL", "http://127.0.0.1:8080"), ("BRAVE_API_KEY", "b")],
             "SearXNG http://127.0.0.1:8080/search",
         ),
-        (None, vec![("SEARXNG_URL", "me:pw@x")], "unusable: `search.url` has to begin with `http://` or `https://`"),
+        (
+            None,
+            vec![("SEARXNG_URL", "me:pw@x")],
+            "unusable: `search.url` has to begin with `http://` or `https://`",
+        ),
         (
             Some(("searxng", Some("https://me:pw@x.y/s"), None)),
             vec![],
@@ -156,11 +162,31 @@ fn a_service_is_chosen_by_options_and_environment() {
             vec![],
             "Tavily http://localhost:1/t/search Bearer k",
         ),
-        (Some(("brave", None, None)), vec![("BRAVE_API_KEY", "e")], "Brave Search https://api.search.brave.com/res/v1/web/search e"),
-        (Some(("brave", None, None)), vec![], "error: `search.apiKey` is missing; set it, or `BRAVE_API_KEY`"),
-        (Some(("brave", None, Some("a\nb"))), vec![], "error: `search.apiKey` has characters that no key has; check that it is complete"),
-        (Some(("searxng", None, None)), vec![], "error: `search.url` is missing; set it, or `SEARXNG_URL`"),
-        (Some(("bing", None, None)), vec![], "error: `search.provider`: no provider is named `bing`; there are `searxng`, `brave`, `tavily`"),
+        (
+            Some(("brave", None, None)),
+            vec![("BRAVE_API_KEY", "e")],
+            "Brave Search https://api.search.brave.com/res/v1/web/search e",
+        ),
+        (
+            Some(("brave", None, None)),
+            vec![],
+            "error: `search.apiKey` is missing; set it, or `BRAVE_API_KEY`",
+        ),
+        (
+            Some(("brave", None, Some("a\nb"))),
+            vec![],
+            "error: `search.apiKey` has characters that no key has; check that it is complete",
+        ),
+        (
+            Some(("searxng", None, None)),
+            vec![],
+            "error: `search.url` is missing; set it, or `SEARXNG_URL`",
+        ),
+        (
+            Some(("bing", None, None)),
+            vec![],
+            "error: `search.provider`: no provider is named `bing`; there are `searxng`, `brave`, `tavily`",
+        ),
     ] {
         assert_eq!(chosen(options, &variables), wanted, "{options:?} {variables:?}");
     }

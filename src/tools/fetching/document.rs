@@ -4,11 +4,8 @@ use super::{FetchedPage, PageSelector, PageStyle};
 use crate::{
     net::page::{PageError, page_text},
     workspace::{
-        ImageBlock, ImageError, PageRange, PdfError, PdfText,
-        image::image_mime,
-        load_image,
-        pdf::MAX_PAGES_PER_READ,
-        read_pdf,
+        ImageBlock, ImageError, PageRange, PdfError, PdfText, image::image_mime, load_image,
+        pdf::MAX_PAGES_PER_READ, read_pdf,
     },
 };
 
@@ -87,11 +84,10 @@ pub(super) fn read_document(
         DocumentKind::Pdf if page.was_cut => {
             return Err(DocumentError::CutPdf { url: url(), bytes: page.body.len() });
         }
-        DocumentKind::Pdf => pdf_text(&page.body, cancelled)
-            .map_err(|cause| match cause {
-                _ if cancelled() => DocumentError::Cancelled,
-                cause => DocumentError::Pdf { url: url(), cause },
-            })?,
+        DocumentKind::Pdf => pdf_text(&page.body, cancelled).map_err(|cause| match cause {
+            _ if cancelled() => DocumentError::Cancelled,
+            cause => DocumentError::Pdf { url: url(), cause },
+        })?,
         DocumentKind::Text => FetchedText { text: page.text().0, ..FetchedText::default() },
         DocumentKind::Html => html_text(page, style, selector, cancelled)?,
     };
@@ -111,10 +107,11 @@ fn html_text(
     cancelled: &dyn Fn() -> bool,
 ) -> Result<FetchedText, DocumentError> {
     let (html, _) = page.text();
-    let reading = page_text(&html, &page.url, style, selector, cancelled).map_err(|error| match error {
-        PageError::Cancelled => DocumentError::Cancelled,
-        PageError::SelectorTooSlow { .. } => DocumentError::TooSlow(error),
-    })?;
+    let reading =
+        page_text(&html, &page.url, style, selector, cancelled).map_err(|error| match error {
+            PageError::Cancelled => DocumentError::Cancelled,
+            PageError::SelectorTooSlow { .. } => DocumentError::TooSlow(error),
+        })?;
     let mut notes = reading.notes;
     match reading.matches {
         Some(0) => notes.insert(0, "the selector matches nothing on the page".to_owned()),
@@ -173,7 +170,10 @@ fn kind_of(media_type: &str, body: &[u8]) -> DocumentKind {
     }
     let is_vague = matches!(
         media_type,
-        "" | "application/octet-stream" | "binary/octet-stream" | "application/unknown" | "unknown/unknown"
+        "" | "application/octet-stream"
+            | "binary/octet-stream"
+            | "application/unknown"
+            | "unknown/unknown"
     );
     match media_type {
         "text/html" | "application/xhtml+xml" => DocumentKind::Html,

@@ -171,8 +171,7 @@ async fn present(
     } else if shown.total == 0 && facts.matches.is_none() {
         notes.push("there is no text; the page may need a browser to be shown".to_owned());
     }
-    if let (Some(prompt), Some(summarize)) =
-        (&plan.prompt, cx.handlers.get(HandlerName::Summarize))
+    if let (Some(prompt), Some(summarize)) = (&plan.prompt, cx.handlers.get(HandlerName::Summarize))
     {
         let input = json!({
             "url": facts.url,
@@ -198,7 +197,10 @@ async fn present(
 /// The words at the beginning of an error's page, for the error's message; empty if there are none.
 pub(super) fn excerpt_words(url: &Url, excerpt: &str) -> String {
     let read = page_text(excerpt, url, PageStyle::Text, None, &|| false);
-    let text = read.map_or_else(|_| String::new(), |it| format!("{} {}", it.title.unwrap_or_default(), it.text));
+    let text = read.map_or_else(
+        |_| String::new(),
+        |it| format!("{} {}", it.title.unwrap_or_default(), it.text),
+    );
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if words.is_empty() { words } else { format!(": {words}") }
 }
@@ -222,7 +224,5 @@ fn redirected(redirect: &CrossHostRedirect) -> ToolOutput<FetchedFacts> {
     let text = format!(
         "`{from}` redirects to another host (HTTP {status}), which is not followed. To go on, fetch:\n{to}"
     );
-    ToolOutput::text(text)
-        .with_display(format!("Redirected to {to}"))
-        .with_data(facts)
+    ToolOutput::text(text).with_display(format!("Redirected to {to}")).with_data(facts)
 }

@@ -167,7 +167,8 @@ impl LineWriter {
         });
         let prefix_length = self.prefix.len();
         if !mark.is_empty() {
-            let pending = self.mark.get_or_insert_with(|| Mark { prefix_length, text: String::new() });
+            let pending =
+                self.mark.get_or_insert_with(|| Mark { prefix_length, text: String::new() });
             pending.text.push_str(mark);
         }
         if self.scopes.len() <= MAX_INDENTS {

@@ -1,8 +1,8 @@
 //! Writes the elements of a page as text that a model can read: Markdown, or plain text.
 
 mod code;
-mod links;
 mod lines;
+mod links;
 mod table;
 
 use code::CodeBlock;
@@ -11,12 +11,7 @@ use links::LinkResolver;
 use table::OpenTable;
 use url::Url;
 
-use super::{
-    attributes::ElementAttributes,
-    nesting::ElementSink,
-    tag::Tag,
-    tokenizer::StartTag,
-};
+use super::{attributes::ElementAttributes, nesting::ElementSink, tag::Tag, tokenizer::StartTag};
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -487,14 +482,19 @@ fn is_hidden(tag: Tag, attributes: &dyn ElementAttributes) -> bool {
 
 /// The text without characters that mean nothing in a page, and with plain spaces.
 fn cleaned(text: &str) -> std::borrow::Cow<'_, str> {
-    let is_dropped = |it: char| it.is_control() && !matches!(it, '\n' | '\t' | '\r' | '\x0c') || it == '\u{ad}';
+    let is_dropped =
+        |it: char| it.is_control() && !matches!(it, '\n' | '\t' | '\r' | '\x0c') || it == '\u{ad}';
     if text.is_ascii() {
-        let has_control = |it: u8| it.is_ascii_control() && !matches!(it, b'\n' | b'\t' | b'\r' | b'\x0c');
+        let has_control =
+            |it: u8| it.is_ascii_control() && !matches!(it, b'\n' | b'\t' | b'\r' | b'\x0c');
         if !text.bytes().any(has_control) {
             return text.into();
         }
     }
-    text.chars().filter(|it| !is_dropped(*it)).map(|it| if it == '\u{a0}' { ' ' } else { it }).collect()
+    text.chars()
+        .filter(|it| !is_dropped(*it))
+        .map(|it| if it == '\u{a0}' { ' ' } else { it })
+        .collect()
 }
 
 impl ElementSink for PageWriter {
