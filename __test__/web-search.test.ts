@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { useRegistries } from "./support/registries.js";
 import { texts } from "./support/results.js";
 import { jsonAnswer, useWebServers } from "./support/web-servers.js";
-import type { ServerAnswer } from "./support/web-servers.js";
+import type { SeenRequest, ServerAnswer } from "./support/web-servers.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -21,6 +21,7 @@ const FOUND = [
 const services = {
   searxng: {
     path: "/search",
+    asked: { q: "rust napi", format: "json" },
     answer: {
       query: "q",
       results: FOUND.map(({ url, title, text }) => ({ url, title, content: text })),
@@ -28,6 +29,7 @@ const services = {
   },
   brave: {
     path: "/res/v1/web/search",
+    asked: { q: "rust napi", count: "5", result_filter: "web", text_decorations: "false" },
     answer: {
       type: "search",
       web: { results: FOUND.map(({ url, title, text }) => ({ url, title, description: text })) },
@@ -35,6 +37,13 @@ const services = {
   },
   tavily: {
     path: "/search",
+    asked: {
+      query: "rust napi",
+      max_results: 5,
+      search_depth: "basic",
+      include_domains: [],
+      exclude_domains: [],
+    },
     answer: {
       query: "q",
       results: FOUND.map(({ url, title, text }) => ({ url, title, content: text, score: 1 })),
@@ -44,6 +53,12 @@ const services = {
 
 type Provider = keyof typeof services;
 const PROVIDERS = Object.keys(services) as Provider[];
+
+/** What a request asks for: in its body, or else in its address. */
+function asked(request: SeenRequest | undefined): unknown {
+  if (request?.method === "POST") return JSON.parse(request.body);
+  return Object.fromEntries(new URLSearchParams(request?.url.split("?")[1]));
+}
 
 function withService(provider: Provider, url: string) {
   return registryHere({ search: { provider, url, apiKey: KEY } });
@@ -66,18 +81,7 @@ describe("web search", () => {
     expect(request?.url.split("?")[0]).toBe(path);
     expect(JSON.stringify(request?.headers)).toContain(KEY);
     expect(request?.url).not.toContain(KEY);
-    if (provider === "tavily") {
-      expect(JSON.parse(request?.body ?? "")).toEqual({
-        query: "rust napi",
-        max_results: 5,
-        search_depth: "basic",
-        include_domains: [],
-        exclude_domains: [],
-      });
-    } else {
-      const query = new URLSearchParams(request?.url.split("?")[1]);
-      expect(query.get("q")).toBe("rust napi");
-    }
+    expect(asked(request)).toEqual(services[provider].asked);
   });
 
   test.each(PROVIDERS)("filters what %s found by domain", async (provider) => {
@@ -98,7 +102,7 @@ describe("web search", () => {
   });
 
   test("uses the host's own function before any service", async () => {
-    const search = vi.fn(async () => [
+    const search = vi.fn<() => Promise<object[]>>(async () => [
       { url: "https://a.b/1", title: "One", snippet: "first" },
       { url: "https://c.d/2" },
     ]);
@@ -267,7 +271,7 @@ describe("web search", () => {
     [{ provider: "bing" }, /no provider is named `bing`/],
     [{ provider: "brave" }, /`search\.apiKey` is missing; set it, or `BRAVE_API_KEY`/],
     [{ provider: "searxng", url: `ftp://x:${KEY}@a.b` }, /`search\.url` has to begin with/],
-    [{ provider: "tavily", apiKey: `${KEY}\n` + "x y" }, /`search\.apiKey` has characters/],
+    [{ provider: "tavily", apiKey: `${KEY} x y` }, /`search\.apiKey` has characters/],
   ])("refuses the option %j", (search, message) => {
     let thrown: unknown;
     try {
