@@ -40,11 +40,15 @@ import type {
   SimpleSchema,
   StandardSchema,
 } from "./lib/types/schemas";
+import type { Grant, RegistryConfig, SettingSpec, StateEvents, TodoItem } from "./lib/types/state";
+import type { FileStoreOptions, KeyValueStore } from "./lib/types/stores";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
+import type { TeamMessageIterator } from "./lib/types/teams";
 import type { WebOptions } from "./lib/types/web";
 
 export type { ToolInputs } from "./lib/generated/tool-inputs";
 export type { ToolOutputs } from "./lib/generated/tool-outputs";
+export type * from "./lib/types/agents";
 export type * from "./lib/types/confirmations";
 export type * from "./lib/types/handlers";
 export type * from "./lib/types/hooks";
@@ -54,11 +58,14 @@ export type * from "./lib/types/policy";
 export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
 export type * from "./lib/types/schemas";
+export type * from "./lib/types/state";
+export type * from "./lib/types/stores";
 export type * from "./lib/types/tasks";
+export type * from "./lib/types/teams";
 export type * from "./lib/types/web";
 
 /** A set of built-in tools. Those of `diagnostic` let a host test how it calls tools. */
-export type ToolsetName = "claude" | "classic" | "diagnostic";
+export type ToolsetName = "claude" | "classic" | "project" | "diagnostic";
 
 /** The cause of a failure. These names are stable, so programs can branch on them. */
 export type ErrorType =
@@ -74,6 +81,7 @@ export type ErrorType =
   | "TimeoutError"
   | "RegistryClosed"
   | "ToolFailed"
+  | "HandlerMissing"
   | "InternalError"
   | "PathOutsideWorkspace"
   | "FileNotFoundError"
@@ -93,11 +101,17 @@ export type ErrorType =
   | "ShellTimeoutError"
   | "ShellExecutionError"
   | "TaskNotFoundError"
+  | "GitError"
+  | "AgentError"
+  | "PlanModeError"
   | "HttpError"
   | "FetchError"
   | "SearchError"
   | "MemoryError"
-  | "TodoError";
+  | "TodoError"
+  | "ConfigError"
+  | "StoreError"
+  | "TeamError";
 
 /**
  * The only error that this package throws: for a misuse of the API, and for an aborted call. After an abort
@@ -538,6 +552,21 @@ export interface ToolRegistryOptions {
    * see it either. The same tool in other sets is denied.
    */
   disallowedTools?: readonly string[] | undefined;
+  /**
+   * How long a person's "always allow" holds: for the session (the default), or from now on in this project
+   * or in all projects, kept in the store. Rules that name a file of the project are kept for the project in
+   * any case. What is kept never beats a deny or ask rule. If the store fails, a process warning says so,
+   * and the answer holds for the session. See `grants` and `forgetGrant`.
+   */
+  rememberGrants?: "session" | "project" | "user" | undefined;
+  /**
+   * An id under which the store keeps what belongs to the project: 1 to 64 letters, digits, `.`, `_` or `-`.
+   * Default: one made from `projectPath`. Set it if the project has different paths on different machines
+   * that share a store.
+   */
+  projectId?: string | undefined;
+  /** Settings that the tool `Config` knows, with their types, beside `language`, `model`, `theme` and `verbose`. */
+  settings?: Readonly<Record<string, SettingSpec>> | undefined;
   /** Whether to read rules from `.toolwright/policy.json` of the project. Default: `false`. */
   trustProject?: boolean | undefined;
   /** The file with the user's own rules; `false` for none. Default: `~/.config/toolwright/policy.json`. */
@@ -559,6 +588,11 @@ export interface ToolRegistryOptions {
   messageBus?: MessageBus | undefined;
   /** Functions that built-in tools need from the host, such as one that asks the user. */
   handlers?: HostHandlers | undefined;
+  /**
+   * Where tools such as `memory` keep values that last: in a file (the default), in memory as long as the
+   * registry, or in a store of the host, which a fleet of machines can share.
+   */
+  store?: FileStoreOptions | "memory" | KeyValueStore | undefined;
   /** Functions and commands that run before and after calls, in the form of the Claude Agent SDK. */
   hooks?: Hooks | undefined;
   /** Limits on time and size of calls. */
@@ -568,6 +602,14 @@ export interface ToolRegistryOptions {
         confirmationTimeoutMs?: number | undefined;
         /** How long a call may run. Default: 600,000 ms; commands have their own limits. */
         callTimeoutMs?: number | undefined;
+        /** How long the user has to answer questions. Default: 600,000 ms; `callTimeoutMs` does not apply. */
+        questionTimeoutMs?: number | undefined;
+        /** How deep agents may start agents. Default: 3; with 0 there are no agents. */
+        maxAgentDepth?: number | undefined;
+        /** How many agents may run at once. Default: 16. */
+        maxAgents?: number | undefined;
+        /** How long an agent may run. Default: 3,600,000 ms. */
+        agentTimeoutMs?: number | undefined;
         /** How many bytes of text a result may have. Default: 4 MiB. */
         maxResultBytes?: number | undefined;
       }
@@ -674,10 +716,14 @@ export declare class ToolRegistry {
   /** Where confirmation requests go. Listen to its event `request` to answer them. */
   readonly messageBus: MessageBus;
 
+  /** The settings that the tool `Config` reads and changes. */
+  readonly config: RegistryConfig;
+
   /**
    * Loads the plugin tools, and reports how many tools there are. `errors` tells what is wrong with plugin
    * files, and the rules of the policy that name no tool. Call it after registering the host's own tools.
-   * Built-in tools work without it.
+   * Built-in tools work without it. With `rememberGrants`, it reads what is kept; the first call would do that
+   * too, but `explain` and `isAllowed` do not wait for the store.
    */
   initialize(): Promise<ToolRegistrationResult>;
   /**
@@ -743,8 +789,20 @@ export declare class ToolRegistry {
   setPolicy(policy: PolicyConfig | null): this;
   /** Reads the policy files again. If one has a mistake, it throws and the old policy stays. */
   reloadPolicy(): this;
-  /** Changes what happens to calls that no rule decides. */
+  /**
+   * Changes what happens to calls that no rule decides: for the registry, or for one session, which then no
+   * longer follows the registry. `null` lets the session follow it again. The session of an agent never has
+   * more rights than the one that started the agent, whatever its own mode is.
+   */
   setPermissionMode(mode: PermissionMode): this;
+  setPermissionMode(mode: PermissionMode | null, options: { sessionId?: string | undefined }): this;
+  /** The mode that holds for the registry, or for one session at this moment. */
+  getPermissionMode(options?: { sessionId?: string | undefined }): PermissionMode;
+  /**
+   * Limits a session to these tools. A further limit holds beside the first, and agents that the session
+   * starts are limited as well. Meant for the session of an agent, before it begins to work.
+   */
+  limitTools(names: string | readonly string[], options: { sessionId: string }): this;
   /** Rules that are shadowed, redundant, without effect, too broad, or that name no tool of the registry. */
   lintPolicy(): PolicyLint[];
 
@@ -796,8 +854,11 @@ export declare class ToolRegistry {
     options?: TurnOptions<Format>,
   ): Promise<TurnResults[Format]>;
 
-  /** The tools as an in-process MCP server, for the option `mcpServers` of an agent host. */
-  toMcpServerConfig(): McpSdkServerConfig;
+  /**
+   * The tools as an in-process MCP server, for the option `mcpServers` of an agent host. The calls of each
+   * client are a session of their own, or belong to the given one, such as that of an agent.
+   */
+  toMcpServerConfig(options?: { sessionId?: string | undefined }): McpSdkServerConfig;
   /** `mcp__<server>__<tool>` for every tool that is not disabled, for `allowedTools` of an agent host. */
   getAllowedToolNames(): string[];
 
@@ -808,13 +869,50 @@ export declare class ToolRegistry {
   tasks(): TaskInfo[];
   /** Calls a function once for every task event. This keeps neither the process nor the registry alive. */
   on(event: "task", listener: (event: TaskEvent) => void, options?: TaskEventOptions): this;
+  /**
+   * Calls a function for every change from now on: of a session's todos (`todos`), of a setting (`config`), or
+   * when an "always allow" was kept (`grant`). Changes by other registries are not reported.
+   */
+  on<Name extends keyof StateEvents>(
+    event: Name,
+    listener: (event: StateEvents[Name]) => void,
+  ): this;
   /** Removes a listener that `on` added. */
   off(event: "task", listener: (event: TaskEvent) => void): this;
+  off<Name extends keyof StateEvents>(
+    event: Name,
+    listener: (event: StateEvents[Name]) => void,
+  ): this;
   /**
    * An async iterator over the task events, which ends when the registry is closed. If it falls 16,384
    * events behind, it returns those and then throws an error that says which events it missed.
    */
   taskEvents(options?: TaskEventOptions): TaskEventIterator;
+
+  /**
+   * The todo list of a session, as its model last wrote it with `TodoWrite`. Lists of sessions whose
+   * `sessionId` the host chose are kept in the store, so that a resumed conversation has its list. Without a
+   * `sessionId`, and for an MCP client, the list ends with the registry.
+   */
+  todos(options?: Pick<CallOptions, "sessionId">): Promise<TodoItem[]>;
+  /** What people always allow: what is kept, which is read again here, and what holds for sessions. */
+  grants(): Promise<Grant[]>;
+  /**
+   * Takes back what a person always allowed: the rule is deleted from the store and from every session of
+   * this registry. Resolves with `false` if nobody had granted it.
+   */
+  forgetGrant(rule: string): Promise<boolean>;
+
+  /**
+   * An async iterator over the messages that members of its team send to a session. It ends when the session
+   * has agreed to be shut down, when the registry is closed, or when `signal` is aborted. While there is one,
+   * messages do not come with the answers to the calls of the session, as they do otherwise. A pending
+   * `next` keeps the process alive.
+   */
+  teamMessages(options?: {
+    sessionId?: string | undefined;
+    signal?: AbortSignal | undefined;
+  }): TeamMessageIterator;
 
   /**
    * Ends every running call and task at once and removes their output files; later calls are refused. A

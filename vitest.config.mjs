@@ -10,6 +10,7 @@ export default defineConfig({
       ...configDefaults.exclude,
       ...(process.versions.bun ? BOTH_RUNTIMES.map((name) => `__test__/${name}.test.ts`) : []),
     ],
+    setupFiles: ["__test__/support/data-directory.ts"],
     // A crash of the addon must end one worker, not the whole run.
     pool: "forks",
     // More than there are cores on a small machine: tests wait for processes and files half of their time.

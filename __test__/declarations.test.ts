@@ -5,7 +5,10 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const files = ["index.d.ts", ...declarationsIn("lib/types"), ...declarationsIn("lib/generated")];
+const files = [
+  "index.d.ts",
+  ...["lib/types", "lib/generated", "lib/stores"].flatMap(declarationsIn),
+];
 
 function declarationsIn(folder: string): string[] {
   return readdirSync(join(root, folder))

@@ -145,24 +145,31 @@ test("tools have the display names of the design they come from", () => {
   const registry = registryOf("claude", "classic");
   const names = registry.listTools().map((it) => [it.name, it.title]);
   expect(Object.fromEntries(names)).toEqual({
+    AskUserQuestion: "Ask the User",
     Bash: "Execute Shell Command",
+    Config: "Read or Change Settings",
     Edit: "Edit File",
     Glob: "Find Files by Pattern",
     Grep: "Search File Contents",
+    ListMcpResources: "List MCP Resources",
     NotebookEdit: "Edit Notebook",
     Read: "Read File",
+    ReadMcpResource: "Read MCP Resource",
     TaskOutput: "Read Task Output",
     TaskStop: "Stop Task",
+    TodoWrite: "Update Todos",
     Write: "Write File",
     edit_file: "Edit File",
     glob: "Find Files by Pattern",
     grep: "Search File Contents",
     ls: "List Directory",
+    memory: "Persistent Memory",
     read_file: "Read File",
     read_many_files: "Read Multiple Files",
     shell: "Execute Shell Command",
     task_output: "Read Task Output",
     task_stop: "Stop Task",
     write_file: "Write File",
+    write_todos: "Manage Todos",
   });
 });

@@ -17,7 +17,8 @@ function registryHere() {
 }
 
 interface Parameter {
-  type?: "string" | "integer" | "array" | "boolean";
+  type?: "string" | "integer" | "array" | "boolean" | ("string" | "boolean" | "number")[];
+  minItems?: number;
   oneOf?: { const: string }[];
   minimum?: number;
   maximum?: number;
@@ -34,6 +35,8 @@ function violationOf(parameter: Parameter): fc.Arbitrary<unknown> {
     const other = fc.string().filter((it) => !options.has(it));
     return fc.oneof(other, fc.integer(), fc.boolean(), noScalar);
   }
+  // Of several types, which are all scalars.
+  if (Array.isArray(parameter.type)) return noScalar;
   switch (parameter.type) {
     case "string":
       return fc.oneof(fc.integer(), fc.boolean(), fc.double({ noInteger: true }), noScalar);
@@ -52,13 +55,22 @@ function violationOf(parameter: Parameter): fc.Arbitrary<unknown> {
         fc.integer({ max: (parameter.minimum ?? 0) - 1 }),
         fc.double({ min: (parameter.maximum ?? 2 ** 53) * 1.5, noNaN: true, max: 1e308 }),
       );
+    case "object":
+      return fc.oneof(
+        fc.string(),
+        fc.integer(),
+        fc.boolean(),
+        fc.array(fc.integer(), { minLength: 1, maxLength: 3 }),
+        fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.integer(), { minKeys: 1 }),
+      );
     case "array":
       return fc.oneof(
         fc.string(),
         fc.integer(),
         fc.boolean(),
         fc.array(fc.integer(), { minLength: 1, maxLength: 3 }),
-        fc.constant([]),
+        // Some lists may be empty.
+        ...(parameter.minItems === undefined ? [] : [fc.constant([])]),
       );
     case undefined:
       throw new Error("a parameter of a kind that this test does not know");

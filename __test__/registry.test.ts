@@ -279,15 +279,18 @@ describe("allowed and disabled tools", () => {
     registry.register(greeter());
     const allowed = () => registry.names().filter((name) => registry.isAllowed(name));
     expect(allowed()).toEqual([
+      "AskUserQuestion",
       "diagnostic_echo",
       "glob",
       "Glob",
       "grep",
       "Grep",
+      "ListMcpResources",
       "ls",
       "Read",
       "read_file",
       "read_many_files",
+      "ReadMcpResource",
       "task_output",
       "task_stop",
       "TaskOutput",

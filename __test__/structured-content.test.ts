@@ -30,7 +30,11 @@ function registryWith(options: object = {}) {
   workspace.write(".hidden", "lost");
   workspace.write("sub/c.txt", "x\n");
   const toolsets = ["claude", "classic", "diagnostic"];
-  return newRegistry({ toolsets, readBeforeWrite: false, ...options });
+  const mcp = {
+    listResources: () => [{ server: "docs", uri: "docs:///guide", name: "guide" }],
+    readResource: ({ uri }: { uri: string }) => ({ contents: [{ uri, text: "a guide" }] }),
+  };
+  return newRegistry({ toolsets, readBeforeWrite: false, handlers: { mcp }, ...options });
 }
 
 /** Calls of every tool, in every shape that its answers have. The task's id comes from the first. */

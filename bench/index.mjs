@@ -16,6 +16,7 @@ const SUITES = {
   edit: async () => (await import("./edit.mjs")).edit,
   bash: async () => (await import("./bash.mjs")).bash,
   plugins: async () => (await import("./plugins.mjs")).plugins,
+  state: async () => (await import("./state.mjs")).state,
 };
 
 const HELP = `Usage: node bench/index.mjs [suite…] [options]     (bun bench/index.mjs works the same)

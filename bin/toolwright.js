@@ -4,6 +4,7 @@
 const path = require("node:path");
 const { parseArgs } = require("node:util");
 const { version } = require("../package.json");
+const { askOnTerminal } = require("./terminal-questions.js");
 
 const HELP = `toolwright ${version}: the tools of an agent, from the command line
 
@@ -30,12 +31,19 @@ async function main() {
   if (values.version) return console.log(version);
 
   // Loaded here, so that help and version work even if the addon does not load.
-  const { createToolRegistry } = require("../index.js");
+  const { createToolRegistry, OutputFormatter } = require("../index.js");
   const registry = createToolRegistry({
     // Whoever types a call wants it to run. Deny rules in the user's policy file still apply.
     permissionMode: "bypassPermissions",
     projectPath: values.project,
     toolsets: values.toolsets.split(",").filter(Boolean),
+    handlers: {
+      askUser: askOnTerminal({
+        input: process.stdin,
+        output: process.stderr,
+        escaped: (text) => OutputFormatter.formatForDisplay(text),
+      }),
+    },
   });
   const [command = "tour", ...rest] = positionals;
   switch (command) {

@@ -1,5 +1,6 @@
 "use strict";
 
+const { agentSdkSpawner } = require("./agent-sdk.js");
 const { ToolError, shown } = require("./errors.js");
 
 /** The functions of the option `handlers`; those of an object are methods of it. */
@@ -13,13 +14,23 @@ const FUNCTIONS = {
   mcp: ["listResources", "readResource"],
 };
 
-/** Turns the option `handlers` into numbers by name, such as `{ askUser: 3, "config.get": 4 }`. */
-function readHandlers(handlers, functions) {
+/**
+ * Turns the option `handlers` into numbers by name, such as `{ askUser: 3, "config.get": 4 }`.
+ *
+ * @param registry the registry whose handlers they are
+ */
+function readHandlers(handlers, functions, registry) {
   const numbers = {};
-  if (handlers === undefined || handlers === null) return numbers;
-  if (typeof handlers !== "object") {
+  if (handlers !== undefined && handlers !== null && typeof handlers !== "object") {
     throw wrong(`\`handlers\` must be an object, got ${shown(handlers)}`);
   }
+  addGiven(handlers ?? {}, functions, registry, numbers);
+  // Without a handler, agents are run by the Agent SDK, if it is installed.
+  numbers.spawnAgent ??= functions.addService(withRegistry(agentSdkSpawner(), registry));
+  return numbers;
+}
+
+function addGiven(handlers, functions, registry, numbers) {
   for (const [name, handler] of Object.entries(handlers)) {
     if (handler === undefined || handler === null) continue;
     const form = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
@@ -28,7 +39,10 @@ function readHandlers(handlers, functions) {
     }
     if (form === true) {
       checkFunction(handler, `handlers.${name}`);
-      numbers[name] = functions.addService((input, context) => handler(input, context));
+      const call = (input, context) => handler(input, context);
+      numbers[name] = functions.addService(
+        name === "spawnAgent" ? withRegistry(call, registry) : call,
+      );
       continue;
     }
     if (typeof handler !== "object" && typeof handler !== "function") {
@@ -41,7 +55,17 @@ function readHandlers(handlers, functions) {
       numbers[`${name}.${method}`] = functions.addService(call);
     }
   }
-  return numbers;
+}
+
+/** Tells a handler which registry calls it: a handler is given before there is a registry. */
+function withRegistry(handler, registry) {
+  return (input, context) => {
+    // Not copied, because `signal` is made when it is first read.
+    context.registry = registry;
+    context.messages = () =>
+      registry.teamMessages({ sessionId: context.sessionId, signal: context.signal });
+    return handler(input, context);
+  };
 }
 
 function checkFunction(value, place) {

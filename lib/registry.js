@@ -17,12 +17,17 @@ const { readHandlers } = require("./handlers.js");
 const { readHooks } = require("./hooks.js");
 const { encodeInput } = require("./json.js");
 const { WorkUnderWay } = require("./lifetime.js");
-const { McpInstance, endInstance } = require("./mcp-instance.js");
+const { endInstance } = require("./mcp-instance.js");
+const { McpInstances } = require("./mcp-instances.js");
 const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
 const { encodePolicy } = require("./policy-engine.js");
 const { RegistryCalls } = require("./registry-calls.js");
 const { encodeOptions, encodeSpec, factsOf } = require("./registry-json.js");
+const { RegistryState } = require("./registry-state.js");
+const { STATE_EVENTS } = require("./state-events.js");
+const { readStore } = require("./store-option.js");
 const { TaskEvents } = require("./task-events.js");
+const { TeamMessages } = require("./team-messages.js");
 const { ToolObjects } = require("./tool-objects.js");
 
 const { AnswerView } = native;
@@ -42,8 +47,10 @@ class ToolRegistry {
   #functions = new HostFunctions();
   #objects;
   #calls;
-  #instance;
+  #instances;
   #taskEvents;
+  #state;
+  #teamMessages;
   #closing;
 
   static {
@@ -62,7 +69,7 @@ class ToolRegistry {
     if (options === null || typeof options !== "object") {
       throw new ToolError("InvalidOptions", `options must be an object, got ${shown(options)}`);
     }
-    const { handlers, hooks, messageBus = new MessageBus(), ...plain } = options;
+    const { handlers, hooks, messageBus = new MessageBus(), store, ...plain } = options;
     if (!isBus(messageBus)) {
       throw new ToolError(
         "InvalidOptions",
@@ -74,8 +81,10 @@ class ToolRegistry {
     if (plain.pluginDir === false) plain.pluginDir = "";
     const settings = {
       ...plain,
-      handlers: readHandlers(handlers, this.#functions),
+      handlers: readHandlers(handlers, this.#functions, this),
       hooks: readHooks(hooks, this.#functions),
+      storeKind: undefined,
+      ...readStore(store, this.#functions),
       toolsets: plain.toolsets ?? [],
       projectPath: plain.projectPath ?? process.cwd(),
       serverName: plain.serverName ?? "toolwright",
@@ -103,9 +112,18 @@ class ToolRegistry {
       bus: messageBus,
     });
     this.#taskEvents = new TaskEvents(this.#native);
+    this.#state = new RegistryState(this, this.#native);
+    this.config = this.#state.config;
+    // Without a listener nobody would hear that a grant could not be kept.
+    if (["project", "user"].includes(plain.rememberGrants)) this.#state.events.listen();
+    this.#teamMessages = new TeamMessages(this.#native);
+    this.#instances = new McpInstances(
+      (sessionId) => (send) => this.#native.openMcpLine(send, sessionId),
+    );
   }
 
   async initialize() {
+    await this.#state.loadGrants();
     const { success, toolCount, errors } = await this.reloadPlugins();
     // Asked for afterwards, because a rule may name a plugin tool.
     const rules = JSON.parse(this.#native.unknownTools()).map(({ rule, message }) => ({
@@ -221,14 +239,37 @@ class ToolRegistry {
     return this;
   }
 
-  setPermissionMode(mode) {
-    if (typeof mode !== "string") {
+  setPermissionMode(mode, options) {
+    const { sessionId } = optionsOf(options, "setPermissionMode");
+    factsOf({ sessionId });
+    // A session without a mode of its own follows the registry.
+    const isLifted = mode === null && sessionId !== undefined;
+    if (typeof mode !== "string" && !isLifted) {
       throw new ToolError(
         "InvalidOptions",
         `a permission mode must be a string, got ${shown(mode)}`,
       );
     }
-    unwrap(this.#native.setPermissionMode(mode));
+    if (sessionId === undefined) unwrap(this.#native.setPermissionMode(mode));
+    else unwrap(this.#native.setSessionMode(sessionId, mode ?? undefined));
+    return this;
+  }
+
+  getPermissionMode(options) {
+    const { sessionId } = optionsOf(options, "getPermissionMode");
+    factsOf({ sessionId });
+    return this.#native.permissionMode(sessionId);
+  }
+
+  limitTools(names, options) {
+    const { sessionId } = optionsOf(options, "limitTools");
+    if (typeof sessionId !== "string") {
+      throw new ToolError(
+        "InvalidOptions",
+        `limitTools() takes the \`sessionId\` of a session, got ${shown(sessionId)}`,
+      );
+    }
+    unwrap(this.#native.limitTools(sessionId, [names].flat().map(checkedToolName)));
     return this;
   }
 
@@ -274,19 +315,15 @@ class ToolRegistry {
     return this.#calls.turn(blocks, optionsOf(options, "executeTools"));
   }
 
-  toMcpServerConfig() {
-    this.#instance ??= new McpInstance((send) => this.#native.openMcpLine(send));
-    if (this.#closing) void endInstance(this.#instance);
+  toMcpServerConfig(options) {
+    const { sessionId } = optionsOf(options, "toMcpServerConfig");
+    factsOf({ sessionId });
+    const instance = this.#instances.of(sessionId);
+    if (this.#closing) void endInstance(instance);
     const tools = this.listTools()
-      .filter(({ disabled }) => !disabled)
-      .map((info) => this.#sdkTool(info));
-    return {
-      type: "sdk",
-      name: this.#serverName,
-      version: this.#version,
-      tools,
-      instance: this.#instance,
-    };
+      .filter(({ name, disabled }) => !disabled && this.#native.offers(name, sessionId))
+      .map((info) => this.#sdkTool(info, undefined, sessionId));
+    return { type: "sdk", name: this.#serverName, version: this.#version, tools, instance };
   }
 
   getAllowedToolNames() {
@@ -300,17 +337,37 @@ class ToolRegistry {
   }
 
   on(name, listener, options) {
-    this.#taskEvents.add(checkedEvent(name), listener, options);
+    this.#eventsOf(name).add(name, listener, options);
     return this;
   }
 
   off(name, listener) {
-    this.#taskEvents.remove(checkedEvent(name), listener);
+    this.#eventsOf(name).remove(name, listener);
     return this;
+  }
+
+  async todos(options) {
+    const { sessionId } = optionsOf(options, "todos");
+    factsOf({ sessionId });
+    return this.#state.todos(sessionId);
+  }
+
+  async grants() {
+    return this.#state.grants();
+  }
+
+  async forgetGrant(rule) {
+    return this.#state.forgetGrant(rule);
   }
 
   taskEvents(options) {
     return this.#taskEvents.iterate(options);
+  }
+
+  teamMessages(options) {
+    const { sessionId, signal } = optionsOf(options, "teamMessages");
+    factsOf({ sessionId });
+    return this.#teamMessages.iterate(sessionId, signal);
   }
 
   async close() {
@@ -322,7 +379,7 @@ class ToolRegistry {
   async #close() {
     this.#calls.close();
     // Not awaited: a transport may take long to close, or never do it.
-    if (this.#instance !== undefined) void endInstance(this.#instance);
+    this.#instances.end();
     await this.#native.close();
     // A closed addon ends every call at once, whatever the call was waiting for.
     await this.#calls.over();
@@ -331,6 +388,7 @@ class ToolRegistry {
     this.#native.release();
     this.#functions.close();
     this.#taskEvents.close();
+    this.#state.close();
     leaveBus(this.#bus);
   }
 
@@ -342,13 +400,23 @@ class ToolRegistry {
     return name;
   }
 
+  #eventsOf(name) {
+    if (name === "task") return this.#taskEvents;
+    if (STATE_EVENTS.includes(name)) return this.#state.events;
+    const known = ["task", ...STATE_EVENTS].map((it) => `\`"${it}"\``).join(", ");
+    throw new ToolError("InvalidOptions", `the events are ${known}, got ${shown(name)}`);
+  }
+
   /** The given bus, if it is one and not the registry's own. Anything else counts as not given. */
   #otherBus(bus) {
     return isBus(bus) && bus !== this.#bus ? bus : undefined;
   }
 
-  /** A registered tool as an object for hosts. Its handler calls the tool through the registry. */
-  #sdkTool({ name, title, description, inputSchema, annotations, source }, registration) {
+  /**
+   * A registered tool as an object for hosts. Its handler calls the tool through the registry. With a session,
+   * all calls belong to it, whatever the caller says.
+   */
+  #sdkTool({ name, title, description, inputSchema, annotations, source }, registration, session) {
     return {
       name,
       displayName: title,
@@ -359,12 +427,17 @@ class ToolRegistry {
       schema: { name, description, parameters: inputSchema },
       handler: guarded(async (args, context) => {
         const { toolUseId, sessionId, signal } = optionsOf(context, `${name}.handler`);
-        const given = { toolUseId, sessionId, signal, registration };
+        const given = { toolUseId, sessionId: session ?? sessionId, signal, registration };
         return this.#calls.call(name, args, AnswerView.Handler, given);
       }, `${name}.handler`),
       createInvocation: guarded(
         (params, messageBus) =>
-          this.#calls.invocation(name, params, { registration }, this.#otherBus(messageBus)),
+          this.#calls.invocation(
+            name,
+            params,
+            { registration, sessionId: session },
+            this.#otherBus(messageBus),
+          ),
         `${name}.createInvocation`,
       ),
     };
@@ -381,11 +454,6 @@ if (Symbol.asyncDispose) {
 function createToolRegistry(options) {
   const given = optionsOf(options, "createToolRegistry");
   return new ToolRegistry({ ...given, toolsets: given.toolsets ?? ["claude"] });
-}
-
-function checkedEvent(name) {
-  if (name === "task") return name;
-  throw new ToolError("InvalidOptions", `the only event is \`"task"\`, got ${shown(name)}`);
 }
 
 module.exports = {

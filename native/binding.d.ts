@@ -78,6 +78,14 @@ export declare class NativeRegistry {
   allow(rules: Array<string>): string
   /** Changes what happens to calls that no rule decides. */
   setPermissionMode(mode: string): string
+  /** Changes that for one session; without a mode, the session follows the registry or its parent again. */
+  setSessionMode(sessionId: string, mode?: string | undefined | null): string
+  /** The mode that holds for a session, or for the registry. */
+  permissionMode(sessionId?: string | undefined | null): string
+  /** True when a session is not limited to other tools than this one. */
+  offers(tool: string, sessionId?: string | undefined | null): boolean
+  /** Limits a session to tools, from now on. */
+  limitTools(sessionId: string, names: Array<string>): string
   /** Rules that do not do what they look like, as JSON. */
   lintPolicy(): string
   /** Rules that name no tool, as JSON. */
@@ -116,8 +124,11 @@ export declare class NativeRegistry {
   isAllowed(name: string, sessionId?: string | undefined | null): boolean
   /** True when the tool is switched off. */
   isDisabled(name: string): boolean
-  /** Opens a line for an in-process MCP client; `send` takes the server's messages. */
-  openMcpLine(send: (message: string) => void): McpLine
+  /**
+   * Opens a line for an in-process MCP client; `send` takes the server's messages. Its calls belong to the
+   * given session, or to one of their own.
+   */
+  openMcpLine(send: (message: string) => void, sessionId?: string | undefined | null): McpLine
   /** Every task that runs or is remembered, as JSON. */
   tasks(): string
   /** How many tasks run. */
@@ -128,6 +139,30 @@ export declare class NativeRegistry {
   close(): Promise<void>
   /** Lets go of every function of the host, once every call has ended: none is called after that. */
   release(): void
+  /** Hands every event of todos, settings and grants to a listener, from now on. */
+  onStateEvent(listener: (event: string) => void): void
+  /** The todos of a conversation; promises `{ todos }` as JSON. */
+  todos(sessionId?: string | undefined | null): Promise<string>
+  /** The value of a setting; promises `{ value }` as JSON, without a value where it has none. */
+  setting(name: string): Promise<string>
+  /** Sets a setting to a value in JSON, or removes its value with `null`. */
+  setSetting(name: string, value: string): Promise<string>
+  /** Every setting that is known or was set; promises `{ settings }` as JSON. */
+  settings(): Promise<string>
+  /** What people always allow; promises `{ grants }` as JSON. */
+  grants(): Promise<string>
+  /** Takes a grant back; promises `{ forgotten }` as JSON. */
+  forgetGrant(rule: string): Promise<string>
+  /** Starts to read the messages to a session. */
+  readMessages(sessionId: string): TeamReader
+}
+
+/** Reads the messages to one session. */
+export declare class TeamReader {
+  /** Promises the next message as JSON; nothing once no more can come. */
+  next(): Promise<string | null>
+  /** Stops reading: whoever waits gets nothing. */
+  close(): void
 }
 
 /** The version of this addon; it works with the facade of the very same version alone. */

@@ -840,6 +840,7 @@ module.exports.McpLine = nativeBinding.McpLine
 module.exports.NativeMessageBus = nativeBinding.NativeMessageBus
 module.exports.NativePolicyEngine = nativeBinding.NativePolicyEngine
 module.exports.NativeRegistry = nativeBinding.NativeRegistry
+module.exports.TeamReader = nativeBinding.TeamReader
 module.exports.addonVersion = nativeBinding.addonVersion
 module.exports.AnswerView = nativeBinding.AnswerView
 module.exports.errorTypes = nativeBinding.errorTypes

@@ -7,6 +7,7 @@ import { bunPath, root, run, runTool, seconds } from "./command.mjs";
 import { digest } from "./digest.mjs";
 import { checkGenerated, writeGenerated } from "./generate.mjs";
 import { otherNodes, otherNodesRunHere } from "./node-versions.mjs";
+import { obtainServers } from "./server-programs.mjs";
 import { setup } from "./setup.mjs";
 import { runVitest } from "./slowest-files.mjs";
 
@@ -49,14 +50,20 @@ const STEPS = [
   { name: "types", about: "type tests and declarations", run: types },
   { name: "drift", about: "generated files match their source", run: checkGenerated },
   {
+    name: "servers",
+    about: "Redis and PostgreSQL for the tests of stores",
+    run: async (_options, note) => note({ leftOut: await obtainServers() }),
+  },
+  {
     name: "node",
     about: "vitest on Node",
-    run: ({ quick }, note) => runVitest(quick ? withoutSlow : [], note),
+    run: ({ quick }, note) => runVitest(quick ? withoutSlow : [], (slowest) => note({ slowest })),
   },
   {
     name: "bun",
     about: "vitest on Bun",
-    run: (_options, note) => runVitest([], note, { runtime: [bunPath(), "--bun"] }),
+    run: (_options, note) =>
+      runVitest([], (slowest) => note({ slowest }), { runtime: [bunPath(), "--bun"] }),
   },
   { name: "smoke", about: "loads, works and exits on each runtime", run: smoke },
   {
@@ -73,7 +80,14 @@ const STEPS = [
 ];
 const QUICK = ["cargo", "node"];
 /** Test files that together take longer than all others: thousands of cases and processes, and waiting. */
-const SLOW = ["files-processes", "files-random", "hostile", "tasks"];
+const SLOW = [
+  "files-processes",
+  "files-random",
+  "hostile",
+  "stores-outages",
+  "stores-processes",
+  "tasks",
+];
 const withoutSlow = SLOW.flatMap((name) => ["--exclude", `__test__/${name}.test.ts`]);
 
 /** Checks our tests, the declarations alone, and a strict user's project for each kind of module. */
@@ -176,14 +190,14 @@ async function outcome({ name, about, run: action }, options) {
   console.log(`\n=== ${name}: ${about}`);
   const started = Date.now();
   let error;
-  let slowest = [];
+  const noted = { slowest: [], leftOut: [] };
   try {
-    await action(options, (files) => (slowest = files));
+    await action(options, (notes) => Object.assign(noted, notes));
   } catch (caught) {
     error = caught;
     console.error(error.message);
   }
-  return { name, about, error, slowest, took: Date.now() - started };
+  return { name, about, error, ...noted, took: Date.now() - started };
 }
 
 function summarize(results) {
@@ -196,6 +210,7 @@ function summarize(results) {
   for (const { name, slowest } of results) {
     if (slowest.length > 0) console.log(`\nthe slowest files of ${name}:\n${slowest.join("\n")}`);
   }
+  for (const what of results.flatMap(({ leftOut }) => leftOut)) console.log(`\nLEFT OUT: ${what}`);
   const failed = results.filter(({ error }) => error);
   if (failed.length === 0) return;
   for (const { name, error } of failed) {

@@ -56,6 +56,8 @@ error_kinds! {
     RegistryClosed => "RegistryClosed",
     /// A host's tool threw an error, or returned something that is not a result.
     ToolFailed => "ToolFailed",
+    /// The host did not give the function that the tool needs.
+    HandlerMissing => "HandlerMissing",
     /// A bug in toolwright itself.
     Internal => "InternalError",
     /// A path that leaves the workspace.
@@ -94,6 +96,12 @@ error_kinds! {
     ShellExecution => "ShellExecutionError",
     /// No task has the id, or the task is no longer kept.
     TaskNotFound => "TaskNotFoundError",
+    /// Git refused, or there is no repository.
+    Git => "GitError",
+    /// An agent could not be started, or failed.
+    Agent => "AgentError",
+    /// Plan mode cannot be left, because the session is not in it or does not decide about it.
+    PlanMode => "PlanModeError",
     /// A server answered with an error status.
     Http => "HttpError",
     /// A request could not be made.
@@ -104,6 +112,12 @@ error_kinds! {
     Memory => "MemoryError",
     /// The todo list could not be read or written.
     Todo => "TodoError",
+    /// A setting could not be read or changed.
+    Config => "ConfigError",
+    /// The store of the registry could not be used.
+    Store => "StoreError",
+    /// A team could not be made, written to or ended.
+    Team => "TeamError",
 }
 
 impl Serialize for ErrorKind {

@@ -15,14 +15,17 @@
 //! 8. [`hooks`] see the answer; it is bounded and goes back as one [`tool::ToolOutput`].
 //!
 //! Commands run in [`process`], where what they start is found and ended with them.
+//! Agents of a [`team`] send each other messages.
 //! [`session`] is what lasts between calls, and [`store`] what lasts longer. [`definition`] is what models are told of the tools, and
 //! [`provider`] knows the wire formats of model providers.
 
+pub mod agents;
 #[cfg(feature = "binding")]
 pub mod binding;
 pub mod confirm;
 pub mod definition;
 pub mod error;
+mod git;
 pub mod hooks;
 pub mod host;
 pub mod mcp;
@@ -38,7 +41,9 @@ pub mod registry;
 mod regular_file;
 pub mod session;
 pub mod shell;
+pub mod state;
 pub mod store;
+pub mod team;
 mod terminal;
 mod terminal_parser;
 pub mod tool;

@@ -41,6 +41,8 @@ async function busyRegistry(messageBus) {
       ...options,
       toolsets: ["claude", "diagnostic"],
       policy: { ask: ["asked"] },
+      rememberGrants: "project",
+      handlers: { summarize: () => registry.names() },
       ...(messageBus ? { messageBus } : {}),
       hooks: {
         PreToolUse: [watched("hook", () => void registry.names())],
@@ -60,6 +62,12 @@ async function busyRegistry(messageBus) {
   registry.register(tool({ name: "asked", handler: () => registry.call("mine") }));
   registry.registerMcpTool({ serverName: "far", toolName: "it", handler: () => registry.names() });
   registry.on("task", () => void registry.names());
+  const listener = watched("listener", () => void registry.names());
+  registry.on("todos", listener).on("config", listener).on("grant", listener);
+  await registry.call("TodoWrite", { todos: [] });
+  await registry.call("Config", { setting: "theme", value: "dark" });
+  await registry.todos();
+  await registry.config.list();
   const events = registry.taskEvents();
   const { signal } = new AbortController();
   await registry.call("mine", {}, { signal, onProgress: () => void registry.names() });

@@ -16,6 +16,22 @@ export function workingCalls(root: string): Record<string, Record<string, unknow
       cell_type: "code",
       edit_mode: "replace",
     },
+    AskUserQuestion: {
+      questions: [
+        {
+          question: "Which?",
+          header: "Which",
+          options: [
+            { label: "A", description: "the first" },
+            { label: "B", description: "the second" },
+          ],
+          multiSelect: false,
+        },
+      ],
+      answers: { "Which?": "A" },
+    },
+    ListMcpResources: { server: "docs" },
+    ReadMcpResource: { server: "docs", uri: "docs:///guide" },
     Grep: {
       pattern: "one",
       path: root,
@@ -54,6 +70,15 @@ export function workingCalls(root: string): Record<string, Record<string, unknow
     TaskStop: { task_id: "task_1" },
     task_output: { taskId: "task_1", block: false, timeout: 0, offset: 0 },
     task_stop: { taskId: "task_1" },
+    Config: { setting: "theme", value: "dark" },
+    TodoWrite: { todos: [{ content: "Test it", status: "pending", activeForm: "Testing it" }] },
+    memory: { action: "set", key: "k", value: "v", scope: "user", prefix: "", after: "" },
+    write_todos: {
+      action: "list",
+      task: "test it",
+      id: "0190a5d4-0000-7000-8000-000000000000",
+      after: "0190a5d4-0000-7000-8000-000000000000",
+    },
     shell: { command: "true", cwd: ".", timeout: 10_000, background: false },
     read_file: { path: "a.txt", startLine: 1, endLine: 1 },
     read_many_files: { paths: ["a.txt"] },

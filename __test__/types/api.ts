@@ -352,3 +352,38 @@ export async function disposes(): Promise<void> {
   scoped.disable("a", "b").enable("a");
   scoped.isAllowed("a", { sessionId: "s" }) satisfies boolean;
 }
+
+// What lasts.
+const lasting = createToolRegistry({
+  rememberGrants: "project",
+  projectId: "shop",
+  settings: { fontSize: { type: "number", values: [10, 12], default: 12 } },
+  handlers: {
+    config: {
+      get: ({ setting }) => (setting === "theme" ? "dark" : undefined),
+      set: async ({ value }, { sessionId, signal }) => {
+        holds<Equal<typeof value, string | boolean | number>>();
+        holds<Equal<typeof sessionId, string>>();
+        signal.throwIfAborted();
+      },
+    },
+  },
+});
+lasting.on("todos", ({ sessionId, todos, previous }) => {
+  holds<Equal<typeof sessionId, string>>();
+  holds<Equal<typeof todos, typeof previous>>();
+});
+lasting.on("config", ({ value }) => {
+  holds<Equal<typeof value, string | boolean | number | undefined>>();
+});
+lasting.on("grant", ({ scope }) => holds<Equal<typeof scope, "project" | "user">>());
+// @ts-expect-error: there is no such event
+lasting.on("memory", () => {});
+// @ts-expect-error: grants are kept for a session, a project or a user
+createToolRegistry({ rememberGrants: "team" });
+holds<
+  Equal<
+    Awaited<ReturnType<typeof lasting.todos>>[number]["status"],
+    "pending" | "in_progress" | "completed"
+  >
+>();

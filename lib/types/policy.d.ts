@@ -57,7 +57,7 @@ export interface PolicyConfig {
 
 /** A rule, and where it was written. */
 export interface PolicyRuleRef {
-  layer: "defaults" | "project" | "user" | "options" | "session";
+  layer: "defaults" | "project" | "user" | "kept" | "options" | "session";
   /** Its position there, such as `deny[0]`, `rules[2]` or `allowedTools[1]`. */
   place: string;
   /** The rule as it was written, or the `tool` of a rule object. */

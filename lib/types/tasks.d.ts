@@ -1,8 +1,13 @@
 // Background tasks and their events.
 
-/** A command that runs, or ran, in the background. */
+/** A command or an agent that runs, or ran, in the background. */
 export interface TaskInfo {
   readonly id: string;
+  /** What runs: a command, or an agent of the tool `Agent`. */
+  readonly kind: "command" | "agent";
+  /** The id of the agent. */
+  readonly agentId?: string;
+  /** The command line, or the prompt of the agent. */
   readonly command: string;
   readonly description?: string;
   /** The session that started the task. */

@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use napi::{Status, threadsafe_function::ThreadsafeFunctionCallMode};
 use serde_json::Value;
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
 use super::callbacks::HostListener;
 use crate::{
@@ -101,13 +102,24 @@ struct NumberedFunction {
 #[async_trait]
 impl HostFunction for NumberedFunction {
     async fn call(&self, input: &Value, context: &Value, progress: ProgressSink) -> Option<String> {
-        let key = self.new_key();
-        let (answer, answered) = oneshot::channel();
-        self.calls.lock().insert(key, Waiting { answer, progress });
-        let _running = Running { calls: &self.calls, key };
-        if !self.calls.tell("call", key, self.number, input.to_string(), context.to_string()) {
-            return None;
+        let (_running, answered) = self.begin(input, context, progress)?;
+        answered.await.ok()
+    }
+
+    async fn call_until_stopped(
+        &self,
+        input: &Value,
+        context: &Value,
+        progress: ProgressSink,
+        stop: &CancellationToken,
+    ) -> Option<String> {
+        let (running, mut answered) = self.begin(input, context, progress)?;
+        tokio::select! {
+            biased;
+            answer = &mut answered => return answer.ok(),
+            () = stop.cancelled() => {}
         }
+        self.calls.tell("abort", running.key, 0, String::new(), String::new());
         answered.await.ok()
     }
 
@@ -117,6 +129,24 @@ impl HostFunction for NumberedFunction {
 
     fn release_key(&self, key: u32, last_word: &str) {
         self.calls.tell("letGo", key, self.number, last_word.to_owned(), String::new());
+    }
+}
+
+impl NumberedFunction {
+    /// Starts a call of the function; nothing if the facade does not hear of it.
+    fn begin(
+        &self,
+        input: &Value,
+        context: &Value,
+        progress: ProgressSink,
+    ) -> Option<(Running<'_>, oneshot::Receiver<String>)> {
+        let key = self.new_key();
+        let (answer, answered) = oneshot::channel();
+        self.calls.lock().insert(key, Waiting { answer, progress });
+        let running = Running { calls: &self.calls, key };
+        let is_told =
+            self.calls.tell("call", key, self.number, input.to_string(), context.to_string());
+        is_told.then_some((running, answered))
     }
 }
 

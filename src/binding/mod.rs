@@ -19,6 +19,8 @@ pub mod mcp;
 pub mod plugins;
 pub mod policy;
 pub mod registry;
+pub mod state;
+pub mod team;
 mod wire;
 pub mod yardstick;
 

@@ -53,6 +53,30 @@ impl NativeRegistry {
         sealed_empty(self.host.set_permission_mode(&mode))
     }
 
+    /// Changes that for one session; without a mode, the session follows the registry or its parent again.
+    #[napi(catch_unwind)]
+    pub fn set_session_mode(&self, session_id: String, mode: Option<String>) -> String {
+        sealed_empty(self.host.set_session_mode(&session_id, mode.as_deref()))
+    }
+
+    /// The mode that holds for a session, or for the registry.
+    #[napi(catch_unwind)]
+    pub fn permission_mode(&self, session_id: Option<String>) -> String {
+        self.host.permission_mode(session_id.as_deref()).as_str().to_owned()
+    }
+
+    /// True when a session is not limited to other tools than this one.
+    #[napi(catch_unwind)]
+    pub fn offers(&self, tool: String, session_id: Option<String>) -> bool {
+        session_id.is_none_or(|it| self.host.pipeline.offers(&it, &tool))
+    }
+
+    /// Limits a session to tools, from now on.
+    #[napi(catch_unwind)]
+    pub fn limit_tools(&self, session_id: String, names: Vec<String>) -> String {
+        sealed_empty(self.host.limit_tools(&session_id, &names))
+    }
+
     /// Rules that do not do what they look like, as JSON.
     #[napi(catch_unwind)]
     pub fn lint_policy(&self) -> String {

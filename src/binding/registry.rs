@@ -177,17 +177,19 @@ impl NativeRegistry {
         self.host.pipeline.registry.snapshot().is_disabled(&name)
     }
 
-    /// Opens a line for an in-process MCP client; `send` takes the server's messages.
+    /// Opens a line for an in-process MCP client; `send` takes the server's messages. Its calls belong to the
+    /// given session, or to one of their own.
     #[napi(catch_unwind)]
     pub fn open_mcp_line(
         &self,
         #[napi(ts_arg_type = "(message: string) => void")] send: Listener,
+        session_id: Option<String>,
     ) -> McpLine {
         let outgoing = move |message| {
             // A client whose environment has ended needs no more messages.
             let _ = send.call(message, ThreadsafeFunctionCallMode::NonBlocking);
         };
-        let (line, serve) = self.host.connect(Arc::new(outgoing));
+        let (line, serve) = self.host.connect(session_id, Arc::new(outgoing));
         napi::bindgen_prelude::spawn(serve);
         McpLine::new(line)
     }
@@ -233,6 +235,7 @@ impl NativeRegistry {
     /// Lets go of every function of the host, once every call has ended: none is called after that.
     #[napi(catch_unwind)]
     pub fn release(&self) {
+        self.host.pipeline.sessions.shared().events.clear();
         self.host_calls.release();
     }
 }

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::tool::ProgressSink;
 
@@ -12,6 +13,16 @@ pub trait HostFunction: Send + Sync {
     /// Calls the function and waits for its answer, as JSON text. Nothing if the host cannot be reached any
     /// more. Dropping the future aborts the call.
     async fn call(&self, input: &Value, context: &Value, progress: ProgressSink) -> Option<String>;
+
+    /// As [`Self::call`]. Once `stop` is cancelled, the function is told to end, and its answer is still
+    /// waited for.
+    async fn call_until_stopped(
+        &self,
+        input: &Value,
+        context: &Value,
+        progress: ProgressSink,
+        stop: &CancellationToken,
+    ) -> Option<String>;
 
     /// A key for what the host keeps between several calls of the function.
     fn new_key(&self) -> u32;

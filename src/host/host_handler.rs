@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
 use super::{HostFunction, handler_answer::AnswerError};
 use crate::{
@@ -43,6 +44,35 @@ enum FunctionAnswer {
     Failure(AnswerError),
 }
 
+impl NamedFunction {
+    /// The second argument of the function.
+    fn context(facts: Value, cx: &ToolContext) -> Value {
+        let mut context = Map::new();
+        context.insert("toolUseId".to_owned(), (&*cx.tool_use_id).into());
+        context.insert("sessionId".to_owned(), cx.session.id.as_str().into());
+        context.insert("watched".to_owned(), cx.progress.is_watched().into());
+        if let Value::Object(facts) = facts {
+            context.extend(facts);
+        }
+        context.into()
+    }
+
+    /// Reads what the facade made of the function's answer; nothing if it could not be called.
+    fn answer(&self, answered: Option<&str>) -> Result<Value, ToolError> {
+        let failed = |what: &str| {
+            let message = format!("`handlers.{}` {what}", self.name.as_str());
+            ToolError::new(ErrorKind::ToolFailed, message)
+        };
+        let answer = answered
+            .ok_or_else(|| failed("cannot be called: its JavaScript environment has ended"))?;
+        match serde_json::from_str(answer) {
+            Ok(FunctionAnswer::Answer(answer)) => Ok(answer),
+            Ok(FunctionAnswer::Failure(error)) => Err(error.into()),
+            Err(cause) => Err(failed(&format!("gave an unreadable answer: {cause}"))),
+        }
+    }
+}
+
 #[async_trait]
 impl HostHandler for NamedFunction {
     async fn call(
@@ -51,24 +81,19 @@ impl HostHandler for NamedFunction {
         facts: Value,
         cx: &ToolContext,
     ) -> Result<Value, ToolError> {
-        let mut context = Map::new();
-        context.insert("toolUseId".to_owned(), (&*cx.tool_use_id).into());
-        context.insert("sessionId".to_owned(), cx.session.id.as_str().into());
-        context.insert("watched".to_owned(), cx.progress.is_watched().into());
-        if let Value::Object(facts) = facts {
-            context.extend(facts);
-        }
-        let failed = |what: &str| {
-            let message = format!("`handlers.{}` {what}", self.name.as_str());
-            ToolError::new(ErrorKind::ToolFailed, message)
-        };
-        let answered = self.function.call(input, &context.into(), cx.progress.clone()).await;
-        let answer = answered
-            .ok_or_else(|| failed("cannot be called: its JavaScript environment has ended"))?;
-        match serde_json::from_str(&answer) {
-            Ok(FunctionAnswer::Answer(answer)) => Ok(answer),
-            Ok(FunctionAnswer::Failure(error)) => Err(error.into()),
-            Err(cause) => Err(failed(&format!("gave an unreadable answer: {cause}"))),
-        }
+        let (context, progress) = (Self::context(facts, cx), cx.progress.clone());
+        self.answer(self.function.call(input, &context, progress).await.as_deref())
+    }
+
+    async fn call_until_stopped(
+        &self,
+        input: &Value,
+        facts: Value,
+        cx: &ToolContext,
+        stop: &CancellationToken,
+    ) -> Result<Value, ToolError> {
+        let (context, progress) = (Self::context(facts, cx), cx.progress.clone());
+        let answered = self.function.call_until_stopped(input, &context, progress, stop).await;
+        self.answer(answered.as_deref())
     }
 }

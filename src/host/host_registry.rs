@@ -21,11 +21,13 @@ use super::{
 use crate::{
     confirm::SharedBus,
     definition::{Definitions, StructuredContent},
-    error::ToolError,
+    error::{ErrorKind, ToolError},
     mcp::{Connection, ServedTools, ServerIdentity},
     pipeline::Pipeline,
     plugin::PluginError,
+    policy::{PermissionMode, TooManyModes},
     registry::Snapshot,
+    session::MCP_SESSION,
 };
 
 /// A registry as a host holds it.
@@ -96,13 +98,15 @@ impl HostRegistry {
         Definitions::new(tools, self.pipeline.sessions.roots(), self.structured_content)
     }
 
-    /// Connects an MCP client in the same process; its calls are a session of their own. The future serves
-    /// the client, and the caller has to run it.
+    /// Connects an MCP client in the same process. Its calls belong to the given session, or to one of their
+    /// own. The future serves the client, and the caller has to run it.
     pub fn connect(
         &self,
+        session_id: Option<String>,
         outgoing: Arc<dyn Fn(String) + Send + Sync>,
     ) -> (Connection, Pin<Box<dyn Future<Output = ()> + Send>>) {
-        let session = format!("mcp-{}", self.connections.fetch_add(1, Ordering::Relaxed));
+        let next = || self.connections.fetch_add(1, Ordering::Relaxed);
+        let session = session_id.unwrap_or_else(|| format!("{MCP_SESSION}{}", next()));
         let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
         let tools = ServedTools::new(pipeline, identity, session, self.structured_content);
         Connection::open(tools, outgoing)
@@ -135,6 +139,36 @@ impl HostRegistry {
         self.pipeline.policy.change(|sources| sources.mode = mode).map_err(refused)
     }
 
+    /// Changes that for one session; without a mode, it follows the registry again, or the session that
+    /// started its agent.
+    pub fn set_session_mode(&self, session_id: &str, mode: Option<&str>) -> Result<(), ToolError> {
+        let mode = mode.map(|it| permission_mode(Some(it))).transpose()?;
+        self.pipeline.check_session(session_id)?;
+        self.pipeline.policy.set_session_mode(session_id, mode).map_err(too_many)
+    }
+
+    /// What happens to calls that no rule decides, of a session or of all that have no mode of their own.
+    pub fn permission_mode(&self, session_id: Option<&str>) -> PermissionMode {
+        let policy = &self.pipeline.policy;
+        session_id.map_or_else(|| policy.get(), |it| policy.of_session(it)).mode()
+    }
+
+    /// Limits a session to tools, from now on.
+    pub fn limit_tools(&self, session_id: &str, names: &[String]) -> Result<(), ToolError> {
+        let tools = self.pipeline.registry.snapshot();
+        let known = names.iter().map(|name| {
+            let entry = tools.find(name).ok_or_else(|| {
+                let message =
+                    format!("a session cannot be limited to `{name}`: no tool has the name");
+                ToolError::new(ErrorKind::InvalidOptions, message)
+            })?;
+            Ok(entry.tool.spec().name.clone())
+        });
+        let known = known.collect::<Result<_, ToolError>>()?;
+        self.pipeline.check_session(session_id)?;
+        self.pipeline.policy.limit_tools(session_id, known).map_err(too_many)
+    }
+
     /// Rules that do not do what they look like.
     pub fn lint_policy(&self) -> Value {
         json!(self.pipeline.policy.get().lint_beside(&self.names()))
@@ -165,11 +199,12 @@ impl HostRegistry {
         self.pipeline.close();
     }
 
-    /// Waits until every call of a closed registry has ended and every command is gone.
+    /// Waits until every call of a closed registry has ended, every command is gone and the store is closed.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let pipeline = Arc::clone(&self.pipeline);
         async move {
             tokio::join!(pipeline.calls_ended(), pipeline.sessions.tasks().shut_down());
+            pipeline.sessions.store().close().await;
         }
     }
 
@@ -189,4 +224,9 @@ impl HostRegistry {
     fn setup(&self) -> MutexGuard<'_, PolicySetup> {
         self.setup.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]
+fn too_many(error: TooManyModes) -> ToolError {
+    ToolError::new(ErrorKind::InvalidOptions, error.to_string())
 }

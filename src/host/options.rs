@@ -12,6 +12,7 @@ use super::{
     host_handler::handlers_of,
     host_plugins::{HostPlugins, TOOLS_DIRECTORY_VARIABLE},
     policy_setup::{PolicySetup, permission_mode, policy_places},
+    store_options::{StoreKind, StoreOptions},
     web_options::WebOptions,
 };
 use crate::{
@@ -19,12 +20,13 @@ use crate::{
     definition::StructuredContent,
     error::{ErrorKind, ToolError},
     mcp::ServerIdentity,
-    pipeline::{Limits, Pipeline},
+    pipeline::{Limits, Pipeline, RememberGrants},
     process::{OnTimeout, ProcessSettings, TaskManager, find_supervisor, supervisor_at},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, ReadBeforeWrite, Sessions, home_directory},
+    state::{KnownSettings, ProjectKey, SettingSpec},
     tool::is_valid_name,
-    tools::ToolSet,
+    tools::{Experiment, ToolSet},
     workspace::Roots,
 };
 
@@ -53,6 +55,12 @@ pub struct HostOptions {
     #[serde(default)]
     disallowed_tools: Vec<String>,
     #[serde(default)]
+    remember_grants: RememberGrants,
+    #[serde(default)]
+    project_id: Option<String>,
+    #[serde(default)]
+    settings: BTreeMap<String, SettingSpec>,
+    #[serde(default)]
     trust_project: Option<bool>,
     /// Empty for none.
     #[serde(default)]
@@ -67,6 +75,11 @@ pub struct HostOptions {
     /// The numbers of the functions in the option `handlers`.
     #[serde(default)]
     handlers: BTreeMap<String, u32>,
+    #[serde(default)]
+    store: StoreOptions,
+    /// What the facade made of a store that is not a file.
+    #[serde(default)]
+    store_kind: StoreKind,
     #[serde(default)]
     hooks: Vec<HookSpec>,
     #[serde(default)]
@@ -157,17 +170,20 @@ impl HostOptions {
             None | Some(true) => ReadBeforeWrite::Required,
             Some(false) => ReadBeforeWrite::NotRequired,
         };
+        let environment = Environment::of_host(self.process_env.clone());
+        let store = self.store.build(self.store_kind, &environment, function)?;
+        let web = self.web.client(&environment)?;
         let plugins = HostPlugins::new(
             self.plugin_dir.as_deref(),
             self.process_env.get(TOOLS_DIRECTORY_VARIABLE).map(String::as_str),
             self.watch_plugins.unwrap_or_default(),
             roots.first(),
         );
-        let web = self.web.client(&Environment::of_host(self.process_env.clone()))?;
+        let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
         let mut places = policy_places(self.project_path, &roots, &commands);
         // Plugin files are code that runs later.
-        places.protected = plugins.protected_places();
+        places.protected = store.files.into_iter().chain(plugins.protected_places()).collect();
         let mut setup = PolicySetup::new(
             self.policy,
             self.allowed_tools,
@@ -178,9 +194,18 @@ impl HostOptions {
         let mode = permission_mode(self.permission_mode.as_deref())?;
         let engine = setup.engine(mode, places)?;
         let tasks = TaskManager::new(commands);
-        let sessions =
-            Sessions::new(Arc::new(roots)).with(read_before_write).with_tasks(tasks).with_web(web);
+        let known_settings = KnownSettings::default()
+            .with(self.settings)
+            .map_err(|cause| invalid(format!("option `settings`: {cause}")))?;
+        let sessions = Sessions::new(Arc::new(roots))
+            .with(read_before_write)
+            .with_tasks(tasks)
+            .with_store(store.store)
+            .with_web(web)
+            .with_agent_limits(self.limits.of_agents())
+            .with_project(self.project_id.as_deref().map(project_of).transpose()?, known_settings);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
+        pipeline.remember_grants = self.remember_grants;
         pipeline.handlers = Arc::new(handlers_of(&self.handlers, function)?);
         for hook in self.hooks {
             pipeline.hooks.push(hook.build(function)?);
@@ -189,7 +214,7 @@ impl HostOptions {
             let set: ToolSet = name
                 .parse()
                 .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
-            for tool in set.tools() {
+            for tool in set.tools_with(&experiments) {
                 pipeline.registry.register(tool, ToolSource::Builtin(set.as_str()))?;
             }
         }
@@ -209,4 +234,26 @@ impl HostOptions {
         };
         Ok(Assembled { pipeline, identity, structured_content, setup, plugins })
     }
+}
+
+fn project_of(id: &str) -> Result<ProjectKey, ToolError> {
+    ProjectKey::of_id(id).ok_or_else(|| {
+        let shown: String = id.chars().take(80).collect();
+        invalid(format!(
+            "option `projectId` must be 1 to 64 letters, digits, `.`, `_` or `-`, got `{shown}`"
+        ))
+    })
+}
+
+fn invalid(message: String) -> ToolError {
+    ToolError::new(ErrorKind::InvalidOptions, message)
+}
+
+/// The variable of the host's environment that switches on teams of agents, as it does in Claude Code.
+const AGENT_TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
+
+fn experiments_of(environment: &BTreeMap<String, String>) -> Vec<Experiment> {
+    let value = environment.get(AGENT_TEAMS).map(|it| it.trim().to_ascii_lowercase());
+    let is_on = matches!(value.as_deref(), Some("1" | "true" | "yes" | "on"));
+    is_on.then_some(Experiment::AgentTeams).into_iter().collect()
 }

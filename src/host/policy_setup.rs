@@ -82,8 +82,7 @@ impl PolicySetup {
         Ok(layers)
     }
 
-    /// The first engine of the registry. The policy files themselves are protected places, like those
-    /// that are already.
+    /// The first engine of the registry. The policy files themselves are protected places, too.
     pub(super) fn engine(
         &mut self,
         mode: PermissionMode,

@@ -27,7 +27,7 @@ pub(super) struct WebOptions {
 impl WebOptions {
     /// A client with these options, in the host's environment.
     pub(super) fn client(self, environment: &Environment) -> Result<WebClient, ToolError> {
-        let mut settings = WebSettings::from_environment(&|name| environment.variable(name));
+        let mut settings = WebSettings::from_environment(&|name| environment.text_of(name));
         let allowed = self.allow.iter().map(|it| {
             it.parse::<AllowedHost>().map_err(|cause| invalid(&format!("`web.allow`: {cause}")))
         });

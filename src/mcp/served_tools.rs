@@ -69,7 +69,9 @@ impl ServedTools {
     /// All enabled tools, by name.
     pub(super) fn list(&self) -> Vec<Tool> {
         let tools = self.pipeline.registry.snapshot();
-        self.definitions(&tools).all().map(listed).collect()
+        let is_offered =
+            |it: &Definition| self.pipeline.offers(&self.session_id, &it.entry.tool.spec().name);
+        self.definitions(&tools).all().filter(is_offered).map(listed).collect()
     }
 
     /// The tool of a name.

@@ -8,11 +8,15 @@ use super::{
     causes::failure_of,
     deadline::Deadline,
     decompress::{UnpackError, Unpacker, Unpacking},
+    guard::shown_place,
     routes::Route,
 };
 
 /// How much longer than its content a packed body may be. Packing adds a little where it gains nothing.
 const PACKING_EXCESS: usize = 64 * 1024;
+
+/// How many bytes are unpacked without a break. They may become a thousand times as many.
+const STEP: usize = 16 * 1024;
 
 /// A body, or its beginning.
 #[derive(Debug)]
@@ -29,22 +33,26 @@ pub(super) async fn read_body(
     limits: &WebLimits,
     deadline: &Deadline,
 ) -> Result<ReadBody, FetchError> {
-    let host = response.url().host_str().unwrap_or_default().to_owned();
+    let host = shown_place(response.url());
     let unpackable =
         |UnpackError(cause): UnpackError| FetchError::Decompress { host: host.clone(), cause };
     let encodings = response.headers().get_all(CONTENT_ENCODING).iter();
     let encodings: Vec<_> = encodings.map(|it| String::from_utf8_lossy(it.as_bytes())).collect();
     let mut unpacker = Unpacker::new(&encodings.join(","), limit).map_err(unpackable)?;
     let max_packed = limit.saturating_add(limit / 8).saturating_add(PACKING_EXCESS);
-    let was_cut = loop {
+    let was_cut = 'body: loop {
         let next = deadline.within(TimedPhase::Body, limits.idle, response.chunk()).await?;
         let Some(piece) = next.map_err(|err| failure_of(&err, &host, route, limits))? else {
             break unpacker.finish().map_err(unpackable)? == Unpacking::Full;
         };
-        match unpacker.push(&piece).map_err(unpackable)? {
-            Unpacking::GoesOn => {}
-            Unpacking::Ended => break false,
-            Unpacking::Full => break true,
+        for step in piece.chunks(STEP) {
+            match unpacker.push(step).map_err(unpackable)? {
+                Unpacking::GoesOn => {}
+                Unpacking::Ended => break 'body false,
+                Unpacking::Full => break 'body true,
+            }
+            // Somebody else's turn, and the place where a cancelled fetch ends.
+            tokio::task::yield_now().await;
         }
         // A packed body may go on and on without any content.
         if unpacker.packed_bytes() > max_packed {

@@ -80,6 +80,10 @@ fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a 
 
 /// What the last cause says, which is the most exact.
 fn innermost(error: &(dyn Error + 'static)) -> String {
+    let has_ended = |it: &io::Error| it.kind() == io::ErrorKind::UnexpectedEof;
+    if find::<io::Error>(error).is_some_and(has_ended) {
+        return "the connection was closed too early".to_owned();
+    }
     chain(error).last().map(ToString::to_string).unwrap_or_default()
 }
 

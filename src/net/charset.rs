@@ -31,11 +31,10 @@ fn encoding_of(body: &[u8], content_type: Option<&str>) -> &'static Encoding {
     }
     let named = content_type.and_then(charset_parameter).and_then(encoding_named);
     let named = named.or_else(|| in_page(body));
-    let is_utf8 = is_utf8(body);
     match named {
         // These have ASCII bytes only, or zero bytes, so that valid UTF-8 says nothing against them.
         Some(named) if !named.is_ascii_compatible() => named,
-        _ if is_utf8 => UTF_8,
+        _ if is_utf8(body) => utf16_without_mark(body).unwrap_or(UTF_8),
         Some(named) if named != UTF_8 => named,
         _ => guess(body),
     }
@@ -115,6 +114,19 @@ fn value_after(text: &str) -> Option<String> {
     quoted.get(..end.unwrap_or(quoted.len())).map(str::to_owned).filter(|it| !it.is_empty())
 }
 
+/// UTF-16 has a zero byte at every other place where its text is plain; nothing else has.
+fn utf16_without_mark(body: &[u8]) -> Option<&'static Encoding> {
+    let sample = body.get(..PRESCAN).unwrap_or(body);
+    let zeros =
+        |parity: usize| sample.iter().skip(parity).step_by(2).filter(|it| **it == 0).count();
+    let is_wide = |zeros: usize| zeros > sample.len() / 4;
+    match (zeros(0), zeros(1)) {
+        (0, odd) if is_wide(odd) => Some(UTF_16LE),
+        (even, 0) if is_wide(even) => Some(UTF_16BE),
+        _ => None,
+    }
+}
+
 /// The most likely encoding of bytes that are not valid UTF-8. UTF-8 with a few invalid bytes is still UTF-8.
 fn guess(body: &[u8]) -> &'static Encoding {
     let sample = body.get(..GUESS_BYTES).unwrap_or(body);
@@ -126,18 +138,80 @@ fn guess(body: &[u8]) -> &'static Encoding {
     if valid > invalid.saturating_mul(4) {
         return UTF_8;
     }
-    // NUL bytes at every other place: UTF-16 without a mark.
-    let zeros =
-        |parity: usize| sample.iter().skip(parity).step_by(2).filter(|it| **it == 0).count();
-    let (even, odd) = (zeros(0), zeros(1));
-    if odd > sample.len() / 4 && even == 0 {
-        return UTF_16LE;
-    }
-    if even > sample.len() / 4 && odd == 0 {
-        return UTF_16BE;
+    if let Some(wide) = utf16_without_mark(sample) {
+        return wide;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(sample, sample.len() == body.len());
     let guessed = detector.guess(None, Utf8Detection::Deny);
     if guessed == UTF_8 { WINDOWS_1252 } else { guessed }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_page_names_its_encoding_in_every_usual_way() {
+        for (head, wanted) in [
+            ("<meta charset=koi8-r>", Some("KOI8-R")),
+            ("<META CHARSET = \"KOI8-R\" >", Some("KOI8-R")),
+            ("<meta http-equiv=Content-Type content='text/html; charset=gb2312'>", Some("GBK")),
+            ("<?xml version='1.0' encoding='windows-1251'?><a/>", Some("windows-1251")),
+            ("<!-- <meta charset=koi8-r> --><meta charset=big5>", Some("Big5")),
+            ("<meta name=charset content=x><meta charset=big5>", Some("Big5")),
+            ("<meta charset=nonsense><meta charset=big5>", Some("Big5")),
+            ("<meta charset=utf-16>", Some("UTF-8")),
+            ("<metadata charset=koi8-r>", None),
+            ("<meta charset=>", None),
+            ("<meta charset", None),
+            ("<!-- <meta charset=koi8-r>", None),
+            ("<p>charset=koi8-r</p>", None),
+        ] {
+            assert_eq!(in_page(head.as_bytes()).map(Encoding::name), wanted, "{head}");
+        }
+        let late = format!("{}<meta charset=koi8-r>", " ".repeat(PRESCAN));
+        assert_eq!(in_page(late.as_bytes()), None);
+    }
+
+    #[test]
+    fn a_text_without_any_label_is_guessed() {
+        for (bytes, wanted) in [
+            ("日本語のテキスト、これは長い文章です".as_bytes().to_vec(), "UTF-8"),
+            (
+                encoding_rs::SHIFT_JIS
+                    .encode("日本語のテキスト、これは長い文章です")
+                    .0
+                    .into_owned(),
+                "Shift_JIS",
+            ),
+            (
+                encoding_rs::WINDOWS_1251
+                    .encode("Это довольно длинный текст на русском языке")
+                    .0
+                    .into_owned(),
+                "windows-1251",
+            ),
+            ("plain".encode_utf16().flat_map(u16::to_le_bytes).collect(), "UTF-16LE"),
+            ("plain".encode_utf16().flat_map(u16::to_be_bytes).collect(), "UTF-16BE"),
+        ] {
+            assert_eq!(decode_text(&bytes, None).1, wanted);
+        }
+        // Cut in the middle of a character.
+        assert_eq!(
+            decode_text(b"caf\xc3", Some("text/plain")),
+            ("caf\u{fffd}".to_owned(), "UTF-8")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_body_has_a_text(body: Vec<u8>, label in "[ -~]{0,40}") {
+            let (text, _) = decode_text(&body, Some(&label));
+            prop_assert!(body.is_empty() || !text.is_empty() || body.len() < 4);
+        }
+    }
 }

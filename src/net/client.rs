@@ -4,7 +4,7 @@ use std::{
     collections::HashSet,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use reqwest::{
@@ -26,15 +26,16 @@ use super::{
     charset::decode_text,
     deadline::Deadline,
     decompress::ACCEPTED_ENCODINGS,
-    guard::AddressGuard,
+    guard::{AddressGuard, shown_place},
     redirects::{NextHop, is_redirect, next_hop, next_method},
     resolver::SystemLookup,
     routes::{Route, Routes},
     turns::Turns,
 };
 
-/// How much of an error's body is read for an excerpt, and how long that is.
+/// How much of an error's body is read for an excerpt, how long that may take, and how long the excerpt is.
 const ERROR_BYTES: usize = 16 * 1024;
+const ERROR_TIME: Duration = Duration::from_secs(2);
 const EXCERPT_CHARACTERS: usize = 500;
 
 /// Fetches pages. Clones share cache, connections and limits.
@@ -122,7 +123,7 @@ impl SharedClient {
             return Ok(FetchOutcome::Page(page));
         }
         let host = request.url.host_str().unwrap_or_default().to_owned();
-        let deadline = Deadline::new(self.limits.total, &host);
+        let deadline = Deadline::new(self.limits.total, &shown_place(&request.url));
         let _turn = deadline.before_end(TimedPhase::Turn, self.turns.take(&host)).await?;
         // Somebody else may have fetched it meanwhile.
         if let Some(page) = key.as_ref().and_then(|it| self.cached(it, max_bytes)) {
@@ -152,11 +153,11 @@ impl SharedClient {
                 let target = match next_hop(&url, status, response.headers())? {
                     NextHop::Follow(target) => target,
                     NextHop::GiveBack(redirect) => {
-                        self.guard.check_url(&redirect.to)?;
+                        self.check_target(&url, &redirect.to)?;
                         return Ok(FetchOutcome::CrossHostRedirect(redirect));
                     }
                 };
-                self.guard.check_url(&target)?;
+                self.check_target(&url, &target)?;
                 let limit = self.limits.max_redirects;
                 if hops >= limit {
                     let error =
@@ -194,6 +195,13 @@ impl SharedClient {
         }
     }
 
+    fn check_target(&self, from: &Url, target: &Url) -> Result<(), FetchError> {
+        self.guard.check_url(target).map_err(|refusal| FetchError::RefusedRedirect {
+            from: from.clone(),
+            refusal: Box::new(refusal),
+        })
+    }
+
     /// Sends one request and waits for the beginning of its answer.
     async fn send(
         &self,
@@ -208,8 +216,8 @@ impl SharedClient {
         // Connecting has its own limit inside the library; the server's time to answer comes after it.
         let limit = self.limits.connect + self.limits.headers;
         let sent = deadline.within(TimedPhase::Headers, limit, built.send()).await?;
-        let host = url.host_str().unwrap_or_default();
-        let response = sent.map_err(|err| failure_of(&err, host, &route, &self.limits))?;
+        let place = shown_place(url);
+        let response = sent.map_err(|err| failure_of(&err, &place, &route, &self.limits))?;
         Ok(HopAnswer { response, route })
     }
 
@@ -223,10 +231,13 @@ impl SharedClient {
         let status = response.status();
         let content_type = header_text(response.headers(), &CONTENT_TYPE);
         let retry_after = header_text(response.headers(), &RETRY_AFTER);
-        let body = read_body(response, ERROR_BYTES, route, &self.limits, deadline).await;
+        let reading = read_body(response, ERROR_BYTES, route, &self.limits, deadline);
+        let body = deadline.within(TimedPhase::Body, ERROR_TIME, reading).await;
         // The status counts, whatever came with it.
-        let excerpt = body
-            .map_or_else(|_| String::new(), |it| decode_text(&it.bytes, content_type.as_deref()).0);
+        let excerpt = match body {
+            Ok(Ok(body)) => decode_text(&body.bytes, content_type.as_deref()).0,
+            Ok(Err(_)) | Err(_) => String::new(),
+        };
         FetchError::Http {
             url,
             status: status.as_u16(),

@@ -142,6 +142,14 @@ pub enum FetchError {
         /// The URL that came twice.
         back_to: Url,
     },
+    /// A redirect leads to something that is not fetched.
+    #[error("`{from}` redirects to what is not fetched: {refusal}")]
+    RefusedRedirect {
+        /// The URL that answered with it.
+        from: Url,
+        /// Why its target is not fetched.
+        refusal: Box<FetchError>,
+    },
     /// A redirect leads nowhere.
     #[error("`{url}` redirects with status {status}, but {cause}")]
     BadRedirect {
@@ -212,6 +220,10 @@ impl FetchError {
             }
             Self::Proxy { proxy, .. } => {
                 Some((format!("{self} (`{proxy}`)"), "check the proxy's variables".to_owned()))
+            }
+            Self::RefusedRedirect { from, refusal } => {
+                let (reason, how) = refusal.for_people()?;
+                Some((format!("`{from}` redirects; {reason}"), how))
             }
             Self::Tls { advice, .. } if !advice.is_empty() => {
                 Some((self.to_string(), advice.clone()))

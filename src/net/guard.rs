@@ -76,6 +76,12 @@ pub(super) fn comparable_name(name: &str) -> String {
     name.trim_end_matches('.').to_ascii_lowercase()
 }
 
+/// The host of a URL for messages, with the port if the URL names one.
+pub(super) fn shown_place(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
 /// Judges URLs and addresses.
 #[derive(Clone, Debug)]
 pub(super) struct AddressGuard {
@@ -157,6 +163,8 @@ impl AddressGuard {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn guard(allow: &[&str]) -> AddressGuard {
@@ -169,7 +177,7 @@ mod tests {
     }
 
     /// All ways to write an address of this machine or of a metadata service that we know of.
-    pub(crate) const DISGUISES: [&str; 48] = [
+    const DISGUISES: [&str; 48] = [
         "http://127.0.0.1/",
         "http://127.1/",
         "http://127.0.1/",
@@ -229,6 +237,29 @@ mod tests {
                 matches!(refused, Some(FetchError::BlockedAddress { .. })),
                 "{url}: {refused:?}"
             );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_address_is_the_same_in_every_notation(bits: u32) {
+            let guard = guard(&[]);
+            let [a, b, c, d] = bits.to_be_bytes();
+            let plain = refusal(&guard, &format!("http://{a}.{b}.{c}.{d}/")).is_some();
+            let (high, low) = (bits >> 16, bits & 0xffff);
+            for written in [
+                format!("{bits}"),
+                format!("{bits:#x}"),
+                format!("0{bits:o}"),
+                format!("{a:#x}.0{b:o}.{low}"),
+                format!("{a}.{}.", bits & 0xff_ffff),
+                format!("[::ffff:{a}.{b}.{c}.{d}]"),
+                format!("[::ffff:{high:x}:{low:x}]"),
+                format!("[64:ff9b::{high:x}:{low:x}]"),
+            ] {
+                let refused = refusal(&guard, &format!("http://{written}/"));
+                prop_assert_eq!(refused.is_some(), plain, "{}: {:?}", written, refused);
+            }
         }
     }
 

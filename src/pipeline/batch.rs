@@ -86,6 +86,9 @@ impl Pipeline {
     fn only_looks(&self, (_, call): &TurnCall) -> bool {
         let Ok(call) = call else { return false };
         let tools = self.registry.snapshot();
-        tools.find_called(&call.name).is_some_and(|it| it.tool.spec().side_effect.is_read_only())
+        tools.find_called(&call.name).is_some_and(|it| {
+            let spec = it.tool.spec();
+            spec.side_effect.is_read_only() && spec.annotations.read_only_hint != Some(false)
+        })
     }
 }

@@ -11,11 +11,13 @@ use std::{
 };
 
 use serde_json::Value;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Arrival, Limits,
+    Arrival, Limits, RememberGrants,
     bound::bounded,
+    child_sessions::ChildSessions,
     execute::{BoundedCall, closed_while_running},
     permit::Permit,
     running_calls::RunningCalls,
@@ -27,13 +29,11 @@ use crate::{
     hooks::{Hooks, add_context},
     policy::{CurrentPolicy, PolicyEngine},
     registry::{Entry, Registry, Snapshot},
-    session::Sessions,
+    session::{DEFAULT_SESSION, Sessions},
     tool::{Commitment, Handlers, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
+    tools::add_unread_mail,
     workspace::walk::Visibility,
 };
-
-/// The session of calls that name none.
-pub(super) const DEFAULT_SESSION: &str = "default";
 
 /// A call as it was received. Nothing in it is checked yet.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ pub struct Pipeline {
     /// The registered tools.
     pub registry: Registry,
     /// The current policy.
-    pub policy: CurrentPolicy,
+    pub policy: Arc<CurrentPolicy>,
     /// The host's functions that built-in tools call.
     pub handlers: Arc<Handlers>,
     /// The host's hooks.
@@ -85,11 +85,17 @@ pub struct Pipeline {
     /// Asks people for confirmation.
     pub confirmations: Confirmations,
     /// The sessions of the registry.
-    pub sessions: Sessions,
+    pub sessions: Arc<Sessions>,
     /// The limits that hold for every call.
     pub limits: Limits,
+    /// How long an "always allow" holds.
+    pub remember_grants: RememberGrants,
+    /// Set when the grants of the store apply, or could not be read.
+    pub(super) grants_loaded: OnceCell<()>,
     /// Cancelled when the registry is closed, which ends every running call.
     pub(super) closed: CancellationToken,
+    /// The sessions of agents.
+    pub(super) children: Arc<ChildSessions>,
     calls: AtomicU64,
     running: RunningCalls,
     start_order: StartOrder,
@@ -99,15 +105,20 @@ impl Pipeline {
     /// A pipeline without tools.
     pub fn new(sessions: Sessions, limits: Limits, bus: SharedBus, policy: PolicyEngine) -> Self {
         let timeout = Duration::from_millis(u64::from(limits.confirmation_timeout_ms));
+        let (policy, sessions) = (Arc::new(CurrentPolicy::new(policy)), Arc::new(sessions));
+        let children = ChildSessions::new(Arc::clone(&policy), Arc::clone(&sessions));
         Self {
             confirmations: Confirmations::new(bus, timeout),
             registry: Registry::default(),
-            policy: CurrentPolicy::new(policy),
+            policy,
             handlers: Arc::default(),
             hooks: Hooks::default(),
             sessions,
             limits,
+            remember_grants: RememberGrants::default(),
+            grants_loaded: OnceCell::new(),
             closed: CancellationToken::new(),
+            children: Arc::new(children),
             calls: AtomicU64::new(0),
             running: RunningCalls::default(),
             start_order: StartOrder::default(),
@@ -148,13 +159,34 @@ impl Pipeline {
 
     async fn answered_call(&self, call: ToolCall, options: CallOptions) -> ToolOutput {
         let _running = self.running.begin();
-        let output = match self.checked_call(call, options).await {
+        let output = match self.call_in_session(call, options).await {
             Ok(output) => output,
             Err(Refusal { error, interrupt }) => {
                 ToolOutput { interrupt, ..ToolOutput::failure(error) }
             }
         };
         bounded(output, self.limits.max_result_bytes)
+    }
+
+    /// Runs the call for as long as its session takes calls. That of an agent ends with the agent.
+    async fn call_in_session(
+        &self,
+        call: ToolCall,
+        mut options: CallOptions,
+    ) -> Result<ToolOutput, Refusal> {
+        let session_id = options.session_id.as_deref().unwrap_or(DEFAULT_SESSION);
+        let Some(closing) = self.children.closing(session_id)? else {
+            return self.checked_call(call, options).await;
+        };
+        options.cancel = options.cancel.child_token();
+        let cancel = options.cancel.clone();
+        let mut running = Box::pin(self.checked_call(call, options));
+        tokio::select! {
+            biased;
+            output = &mut running => return output,
+            () = closing.cancelled() => cancel.cancel(),
+        }
+        running.await
     }
 
     async fn checked_call(
@@ -174,11 +206,17 @@ impl Pipeline {
         }
 
         let called = Called { tools: &tools, name: &call.name, registration, entry, bus };
+        let permit = async {
+            if self.remember_grants != RememberGrants::Session {
+                Box::pin(self.grants_loaded(&cx)).await;
+            }
+            self.permit(&called, call.input, &cx).await
+        };
         // Closing drops whatever is waited for: a request is withdrawn, a hook's signal aborted.
-        let Permit { permitted, shown_file, context } = tokio::select! {
+        let Permit { permitted, shown_file, granted, context } = tokio::select! {
             biased;
             () = self.closed.cancelled() => return Err(closed_while_running().into()),
-            permit = self.permit(&called, call.input, &cx) => match permit {
+            permit = permit => match permit {
                 // Whoever ended the call is told that, and not what a hook or a person made of it.
                 Err(_) if cx.cancel.is_cancelled() => return Err(ToolError::cancelled().into()),
                 permit => permit?,
@@ -197,7 +235,13 @@ impl Pipeline {
             });
         }
         let within = BoundedCall::new(&cx, &self.closed, self.timeout(entry));
-        let mut output = ToolOutput::from(within.run(permitted.into_prepared().run(&cx)).await);
+        let work = within.run(permitted.into_prepared().run(&cx));
+        let ran = if granted.is_empty() {
+            work.await
+        } else {
+            tokio::join!(work, Box::pin(self.keep_grants(granted, &cx))).0
+        };
+        let mut output = ToolOutput::from(ran);
         if cx.progress.is_watched() {
             cx.progress.send(Progress::End {
                 tool: name.clone(),
@@ -207,7 +251,7 @@ impl Pipeline {
             });
         }
         add_context(&mut output, context);
-        Ok(match watched_input {
+        let mut output = match watched_input {
             Some(input) => {
                 let mut watched = pin!(self.hooks.after(name, &input, &cx, output));
                 let output = tokio::select! {
@@ -227,7 +271,9 @@ impl Pipeline {
                 output
             }
             None => output,
-        })
+        };
+        add_unread_mail(&mut output, &cx);
+        Ok(output)
     }
 
     /// The policy of the call's session.
@@ -255,6 +301,7 @@ impl Pipeline {
     /// Ends every running call, and refuses later ones.
     pub fn close(&self) {
         self.closed.cancel();
+        self.sessions.teams().close();
         self.sessions.web().close();
     }
 
@@ -268,10 +315,12 @@ impl Pipeline {
         self.closed.is_cancelled()
     }
 
-    /// Closes without waiting for anything: calls and commands end by themselves.
+    /// Closes without waiting for anything: calls, commands and the store end by themselves.
     pub fn abandon(&self) {
         self.close();
         self.sessions.tasks().abandon();
+        self.sessions.store().release();
+        self.sessions.shared().events.clear();
     }
 
     /// Returns an error once the registry is closed.
@@ -281,6 +330,11 @@ impl Pipeline {
             return Err(ToolError::new(ErrorKind::RegistryClosed, message));
         }
         Ok(())
+    }
+
+    /// Returns an error for the session of an agent that has ended.
+    pub fn check_session(&self, session_id: &str) -> Result<(), ToolError> {
+        self.children.closing(session_id).map(|_| ())
     }
 
     /// The surroundings of a call that policy has not judged yet.
@@ -304,7 +358,9 @@ impl Pipeline {
             max_result_bytes: self.limits.max_result_bytes,
             visibility: Visibility::everything(),
             shown_file: None,
+            question_timeout: self.limits.question_timeout(),
             handlers: Arc::clone(&self.handlers),
+            sessions: Arc::<ChildSessions>::clone(&self.children),
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn after_hooks(
 
 fn asked_by_hook(reason: &str, mode: PermissionMode, risk: Risk) -> Decision {
     let reason = format!("a hook asks: {reason}");
-    if mode == PermissionMode::DontAsk {
+    if mode.never_asks() {
         let message = format!("{reason}, and nobody is asked here; go on without it");
         return Decision::Deny(ToolError::new(ErrorKind::PolicyDenied, message).with_details(
             &format!("{reason}, and mode `dontAsk` denies what would ask"),

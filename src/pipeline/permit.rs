@@ -8,10 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    CallOptions, Pipeline, ToolCall,
-    call::{Called, DEFAULT_SESSION},
-    execute::BoundedCall,
-    heed::after_hooks,
+    CallOptions, Pipeline, ToolCall, call::Called, execute::BoundedCall, heed::after_hooks,
     panic_fence::fenced,
 };
 use crate::{
@@ -20,6 +17,7 @@ use crate::{
     hooks::{HearingStep, HookVerdict},
     policy::{Action, Basis, Decision, Origin, PolicyEngine, PolicyVerdict, Question},
     registry::{Entry, Snapshot, ToolSource},
+    session::DEFAULT_SESSION,
     tool::{
         Access, Annotations, Prepared, ShownFile, SideEffect, Statement, ToolContext, ToolKind,
     },
@@ -40,6 +38,8 @@ pub(super) struct Permit {
     pub(super) permitted: Permitted,
     /// The file of which a person was shown a change.
     pub(super) shown_file: Option<ShownFile>,
+    /// The rules that a person granted with it, for this session.
+    pub(super) granted: Vec<String>,
     /// Texts of hooks for the model.
     pub(super) context: Vec<String>,
 }
@@ -100,15 +100,16 @@ impl Pipeline {
                 SettledCall::Permitted(permitted, answered) => {
                     let was_written = agreed.is_some();
                     let yes = answered.or(agreed.map(|it| it.1));
-                    if let Some(yes) = yes.as_ref().filter(|it| it.always_allow) {
-                        if was_written {
-                            self.grant(entry, permitted.prepared(), cx);
-                        } else {
-                            self.policy.grant(&cx.session.id, &yes.rules);
+                    let granted = match yes.as_ref().filter(|it| it.always_allow) {
+                        Some(_) if was_written => {
+                            self.narrowest_rules(entry, permitted.prepared(), cx)
                         }
-                    }
+                        Some(yes) => yes.rules.clone(),
+                        None => Vec::new(),
+                    };
+                    self.policy.grant(&cx.session.id, &granted);
                     let shown_file = yes.and_then(|it| it.shown_file);
-                    return Ok(Permit { permitted, shown_file, context });
+                    return Ok(Permit { permitted, shown_file, granted, context });
                 }
                 SettledCall::Edited(input, yes) => {
                     judged = self.judge(called, input, cx).await?;
@@ -162,11 +163,16 @@ impl Pipeline {
         }
     }
 
-    /// Allows the same call in this session from now on.
-    fn grant(&self, entry: &Entry, prepared: &dyn Prepared, cx: &ToolContext) {
+    /// The rules that allow the same call from now on; none if no rule can.
+    fn narrowest_rules(
+        &self,
+        entry: &Entry,
+        prepared: &dyn Prepared,
+        cx: &ToolContext,
+    ) -> Vec<String> {
         let engine = self.engine(cx);
         let rules = ask(entry, prepared, cx, |question| engine.narrowest_rules(question));
-        self.policy.grant(&cx.session.id, &rules.unwrap_or_default());
+        rules.unwrap_or_default()
     }
 
     /// Asks a tool that speaks for itself what it says of its call.
@@ -236,7 +242,7 @@ impl Pipeline {
         let (prepared, decision) = within.run(judging).await?;
         // Policy may have changed in the meantime.
         let decision = if Arc::ptr_eq(&engine, &self.engine(cx)) {
-            self.check_still_there(called)?;
+            self.check_still_there(called, cx)?;
             heeded(decision, said, &engine, called.entry)?
         } else {
             self.decide(called, prepared.as_ref(), cx, said)?
@@ -253,16 +259,17 @@ impl Pipeline {
         cx: &ToolContext,
         said: &HookVerdict,
     ) -> Result<Decision, ToolError> {
-        self.check_still_there(called)?;
+        self.check_still_there(called, cx)?;
         let engine = self.engine(cx);
         let decision = ask(called.entry, prepared, cx, |question| Decision::of(&engine, question));
         heeded(decision, said, &engine, called.entry)
     }
 
     /// Returns an error if the tool was disabled, removed or replaced since the call was received.
-    fn check_still_there(&self, called: &Called<'_>) -> Result<(), ToolError> {
+    fn check_still_there(&self, called: &Called<'_>, cx: &ToolContext) -> Result<(), ToolError> {
         let name = &called.entry.tool.spec().name;
         self.refuse_when_closed()?;
+        self.check_session(&cx.session.id)?;
         let tools = self.registry.snapshot();
         if !Arc::ptr_eq(&tools, called.tools)
             && self.find(&tools, called.name, called.registration)?.id != called.entry.id
@@ -274,6 +281,9 @@ impl Pipeline {
         }
         if tools.is_disabled(name) {
             return Err(disabled(name));
+        }
+        if self.policy.is_out_of_reach(&cx.session.id, name) {
+            return Err(out_of_reach(name));
         }
         Ok(())
     }
@@ -290,7 +300,7 @@ impl Pipeline {
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let engine = self.engine(&cx);
         let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question));
-        Ok(unless_switched_off(verdict, &entry.tool.spec().name, &tools))
+        Ok(self.unless_switched_off(verdict, &entry.tool.spec().name, &tools, &cx.session.id))
     }
 
     /// True when policy allows a call of which nothing is known but the tool. A tool that is not here
@@ -311,14 +321,34 @@ impl Pipeline {
             directory: session.shared.roots.first(),
             follow_links: None,
         });
-        let verdict = unless_switched_off(verdict, name, &tools);
+        let verdict = self.unless_switched_off(verdict, name, &tools, &session.id);
         verdict.action == Action::Allow && (entry.is_some() || verdict.basis == Basis::Rule)
     }
-}
 
-/// What holds for a call: the word of policy, unless the tool is switched off.
-fn unless_switched_off(verdict: PolicyVerdict, tool: &str, tools: &Snapshot) -> PolicyVerdict {
-    if tools.is_disabled(tool) { verdict.denied(switched_off(tool)) } else { verdict }
+    /// What holds for a call: the word of policy, unless the tool is switched off, for the session or for
+    /// all, or the session has ended.
+    fn unless_switched_off(
+        &self,
+        verdict: PolicyVerdict,
+        tool: &str,
+        tools: &Snapshot,
+        session_id: &str,
+    ) -> PolicyVerdict {
+        if let Err(ended) = self.check_session(session_id) {
+            verdict.denied(ended.message)
+        } else if tools.is_disabled(tool) {
+            verdict.denied(switched_off(tool))
+        } else if self.policy.is_out_of_reach(session_id, tool) {
+            verdict.denied(out_of_limits(tool))
+        } else {
+            verdict
+        }
+    }
+
+    /// True when a session may use a tool of this name, as far as it is limited to tools.
+    pub fn offers(&self, session_id: &str, tool: &str) -> bool {
+        !self.policy.is_out_of_reach(session_id, tool)
+    }
 }
 
 fn has_long_line(prepared: &dyn Prepared) -> bool {
@@ -351,7 +381,7 @@ fn ask<T>(
     judge(&Question {
         tool: &spec.name,
         origin: origin_of(entry),
-        side_effect: spec.side_effect,
+        side_effect: prepared.side_effect().unwrap_or(spec.side_effect),
         kind: &spec.kind,
         annotations: &spec.annotations,
         input: prepared.input(),
@@ -377,6 +407,20 @@ fn disabled(name: &str) -> ToolError {
         "a host can allow it by `registry.enable`, or by taking the tool out of `disallowedTools`",
         Vec::new(),
     )
+}
+
+/// The model looks for another tool; the host knows what it limited the session to.
+fn out_of_reach(name: &str) -> ToolError {
+    let message = format!("`{name}` is not among the tools of this agent; use another tool");
+    ToolError::new(ErrorKind::ToolDisabled, message).with_details(
+        &out_of_limits(name),
+        "a host can allow it by limiting the session to tools that it is among (`limitTools`)",
+        Vec::new(),
+    )
+}
+
+fn out_of_limits(name: &str) -> String {
+    format!("the host has limited the session to other tools than `{name}` (`limitTools`)")
 }
 
 fn switched_off(name: &str) -> String {

@@ -1,4 +1,4 @@
-//! The three answers of policy, the layers that rules come from, and the permission modes.
+//! The three answers of policy, and the layers that rules come from.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,9 @@ pub enum Layer {
     Project,
     /// The policy file of the user.
     User,
+    /// Granted by a person in an earlier session, and kept. Below the options: a tool of the host that has
+    /// the name of a built-in one is not what the person agreed to.
+    Kept,
     /// The options that the host gave to the registry.
     Options,
     /// Granted by a person while the session runs.
@@ -52,41 +55,8 @@ impl Layer {
             Self::Project => "the project's policy",
             Self::User => "the user's policy",
             Self::Options => "the host's options",
+            Self::Kept => "the grants that are kept",
             Self::Session => "this session's grants",
-        }
-    }
-}
-
-/// What happens to calls that no rule decides.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum PermissionMode {
-    /// Tools that only read run; everything else asks.
-    #[default]
-    Default,
-    /// Edits inside the workspace run as well.
-    AcceptEdits,
-    /// Nothing is changed: commands ask and edits are denied, also where a rule allows them.
-    Plan,
-    /// What would ask is denied.
-    DontAsk,
-    /// What would ask by default is allowed; rules that deny or ask still hold.
-    BypassPermissions,
-}
-
-impl PermissionMode {
-    /// Every mode.
-    pub const ALL: [Self; 5] =
-        [Self::Default, Self::AcceptEdits, Self::Plan, Self::DontAsk, Self::BypassPermissions];
-
-    /// Its name in options.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::AcceptEdits => "acceptEdits",
-            Self::Plan => "plan",
-            Self::DontAsk => "dontAsk",
-            Self::BypassPermissions => "bypassPermissions",
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     tool::Risk,
 };
 
-use super::{Action, Basis, PermissionMode, PolicyEngine, PolicyVerdict, Question, judge::Judge};
+use super::{Action, Basis, PolicyEngine, PolicyVerdict, Question, judge::Judge};
 
 /// What happens to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,9 +78,7 @@ fn denial(engine: &PolicyEngine, question: &Question, verdict: &PolicyVerdict) -
     let next_step = match (&verdict.message, verdict.basis) {
         // The message of the rule says what to do instead.
         (Some(words), _) => format!(": {words}"),
-        (None, Basis::Mode) if engine.mode() == PermissionMode::Plan => {
-            "; finish the plan first".to_owned()
-        }
+        (None, Basis::Mode) if engine.mode().is_plan() => "; finish the plan first".to_owned(),
         (None, _) => "; do it in another way, or ask the user".to_owned(),
     };
     let message = format!("`{tool}` is denied: {}{next_step}", verdict.told_to_model);

@@ -4,10 +4,12 @@ use std::{collections::HashMap, path::Path, sync::Arc};
 
 use serde_json::Value;
 
-use crate::tool::{Access, Annotations, Risk, SideEffect, ToolCatalogue, ToolFamily, ToolKind};
+use crate::tool::{
+    Access, Annotations, PermissionMode, Risk, SideEffect, ToolCatalogue, ToolFamily, ToolKind,
+};
 
 use super::{
-    action::{Action, Layer, PermissionMode},
+    action::{Action, Layer},
     command_pattern::CommandPattern,
     compile::Compiler,
     config::{PolicyConfig, PolicyError, RiskLevel},

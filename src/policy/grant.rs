@@ -51,6 +51,12 @@ pub(super) fn narrowest(question: &Question, sources: &PolicySources) -> Option<
     if rules.is_empty() { Some(vec![question.tool.to_owned()]) } else { Some(rules) }
 }
 
+/// True for a rule of [`narrowest`] that means something else in another project, because it begins with a
+/// path in this one.
+pub fn is_about_project(rule: &str) -> bool {
+    rule.contains("(./")
+}
+
 /// The pattern that matches exactly this path, relative to the project if it lies there.
 fn path_text(path: &str, places: &PolicyPlaces) -> String {
     let project = places.project.to_str().unwrap_or("/");

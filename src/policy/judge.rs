@@ -6,11 +6,11 @@ use std::{cell::RefCell, collections::HashMap, slice};
 
 use crate::{
     shell::Direction,
-    tool::{Access, ToolFamily},
+    tool::{Access, InPlanMode, PermissionMode, ToolFamily},
 };
 
 use super::{
-    action::{Action, PermissionMode},
+    action::Action,
     command_pattern::Match,
     engine::PolicyEngine,
     facts::{Facts, PathFact},
@@ -109,14 +109,26 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
     }
 
     fn bound_by_mode(&self, action: Action) -> Option<Bound> {
-        match self.engine.mode() {
-            PermissionMode::Plan if !self.only_looks() && action != Action::Deny => {
-                let runs = !self.facts.commands.is_empty() || !self.facts.hosts.is_empty();
-                let writes = self.facts.paths.iter().any(|it| it.direction == Direction::Writes);
-                Some(if runs && !writes { Bound::PlanAsks } else { Bound::PlanDenies })
+        let mode = self.engine.mode();
+        let in_plan = self.facts.question.in_plan_mode();
+        let bound = if action == Action::Deny {
+            None
+        } else if in_plan == InPlanMode::LeadsOut {
+            Some(Bound::PersonDecides)
+        } else if mode.is_plan() && !self.only_looks() {
+            let runs = !self.facts.commands.is_empty() || !self.facts.hosts.is_empty();
+            let writes = self.facts.paths.iter().any(|it| it.direction == Direction::Writes);
+            let asks = runs && !writes || in_plan == InPlanMode::Asked;
+            Some(if asks { Bound::PlanAsks } else { Bound::PlanDenies })
+        } else {
+            None
+        };
+        match bound {
+            Some(Bound::PlanAsks | Bound::PersonDecides) if mode.never_asks() => {
+                Some(Bound::DontAsk)
             }
-            PermissionMode::DontAsk if action == Action::Ask => Some(Bound::DontAsk),
-            _ => None,
+            None if mode.never_asks() && action == Action::Ask => Some(Bound::DontAsk),
+            bound => bound,
         }
     }
 

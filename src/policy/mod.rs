@@ -35,6 +35,7 @@ mod grant;
 mod host_pattern;
 mod judge;
 mod judge_command;
+mod kept_grants;
 mod lint;
 mod lint_conditions;
 mod lint_names;
@@ -47,16 +48,19 @@ mod rule;
 mod rule_text;
 mod rule_tools;
 mod ruling;
+mod session_policy;
 mod touched_files;
 mod verdict;
 
-pub use action::{Action, Layer, PermissionMode};
+pub use crate::tool::PermissionMode;
+pub use action::{Action, Layer};
 pub use config::{
     ConditionConfig, Operator, PolicyConfig, PolicyError, RiskLevel, RuleConfig, Values,
 };
-pub use current::CurrentPolicy;
+pub use current::{CurrentPolicy, TooManyModes};
 pub use decision::{Asking, Decision};
 pub use engine::{PolicyEngine, PolicySources};
+pub use grant::is_about_project;
 pub use lint::{Lint, LintKind};
 pub use places::PolicyPlaces;
 pub use question::{FollowLinks, Origin, Question};

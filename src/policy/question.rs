@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::tool::{
-    Access, Annotations, KnownTool, SideEffect, ToolCatalogue, ToolFamily, ToolKind,
+    Access, Annotations, InPlanMode, KnownTool, SideEffect, ToolCatalogue, ToolFamily, ToolKind,
 };
 
 use super::places::normal;
@@ -64,6 +64,11 @@ impl Question<'_> {
     /// True for a built-in tool whose calls run without a question if no rule decides.
     pub(super) fn runs_unasked(&self) -> bool {
         self.origin == Origin::Builtin && self.kind.runs_unasked
+    }
+
+    /// What plan mode means for a built-in tool.
+    pub(super) fn in_plan_mode(&self) -> InPlanMode {
+        if self.origin == Origin::Builtin { self.kind.in_plan_mode } else { InPlanMode::Limited }
     }
 
     /// The place that an absolute path of a command line leads to.

@@ -62,6 +62,8 @@ pub(super) enum Why<'a> {
 pub(super) enum Bound {
     PlanAsks,
     PlanDenies,
+    /// A person decides, whatever allows it.
+    PersonDecides,
     DontAsk,
 }
 
@@ -86,7 +88,7 @@ impl Ruling<'_> {
     /// The action for the call.
     pub(super) fn action(&self) -> Action {
         match self.bound {
-            Some(Bound::PlanAsks) => Action::Ask,
+            Some(Bound::PlanAsks | Bound::PersonDecides) => Action::Ask,
             Some(Bound::PlanDenies | Bound::DontAsk) => Action::Deny,
             None => self.unbound_action(),
         }
@@ -220,7 +222,10 @@ impl<'a> Why<'a> {
 impl Bound {
     fn reason(self, unbound: String) -> String {
         match self {
-            Self::PlanAsks => "in mode `plan`, commands and fetches are asked for".to_owned(),
+            Self::PlanAsks => {
+                "in mode `plan`, commands, fetches and agents are asked for".to_owned()
+            }
+            Self::PersonDecides => "a person decides whether to leave mode `plan`".to_owned(),
             Self::PlanDenies => {
                 "in mode `plan`, nothing is changed; finish the plan first".to_owned()
             }
@@ -231,8 +236,10 @@ impl Bound {
     fn told_to_model(self, unbound: String) -> String {
         match self {
             Self::PlanAsks => {
-                "while a plan is made, the user is asked about commands and fetches".to_owned()
+                "while a plan is made, the user is asked about commands, fetches and agents"
+                    .to_owned()
             }
+            Self::PersonDecides => "the user decides about the plan".to_owned(),
             Self::PlanDenies => "while a plan is made, nothing is changed".to_owned(),
             Self::DontAsk => unbound,
         }

@@ -4,7 +4,11 @@ use std::{path::PathBuf, sync::Arc, time::UNIX_EPOCH};
 
 use serde::Serialize;
 
-use super::{command_output::SpillState, ending::TaskState, task::Task};
+use super::{
+    command_output::SpillState,
+    ending::TaskState,
+    task::{Task, TaskKind},
+};
 
 /// A snapshot of a task.
 #[derive(Clone, Debug, Serialize)]
@@ -12,7 +16,12 @@ use super::{command_output::SpillState, ending::TaskState, task::Task};
 pub struct TaskInfo {
     /// The id of the task.
     pub id: String,
-    /// The command line.
+    /// What it runs: `command` or `agent`.
+    pub kind: &'static str,
+    /// The id of the agent, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<Arc<str>>,
+    /// The command line, or the prompt of an agent.
     pub command: Arc<str>,
     /// The caller's description of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,8 +56,14 @@ impl TaskInfo {
     /// A snapshot of a task as it is now.
     pub(crate) fn of(task: &Task) -> Self {
         let ending = task.ending();
+        let (kind, agent_id) = match &task.kind {
+            TaskKind::Command => ("command", None),
+            TaskKind::Agent { id } => ("agent", Some(Arc::clone(id))),
+        };
         Self {
             id: task.id.clone(),
+            kind,
+            agent_id,
             command: Arc::clone(&task.command),
             description: task.description.clone(),
             session_id: Arc::clone(&task.session_id),

@@ -1,6 +1,7 @@
 //! The commands of a registry. The manager starts them, finds tasks by id, keeps the output of ended ones
 //! within bounds, and ends all commands when the registry is closed.
 
+mod start_agent;
 mod start_command;
 
 use std::{
@@ -11,6 +12,7 @@ use std::{
 
 use tokio::sync::OnceCell;
 
+pub(crate) use self::start_agent::AgentTaskSpec;
 #[cfg(unix)]
 use self::start_command::CommandEngine;
 pub(crate) use self::start_command::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};

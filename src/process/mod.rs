@@ -7,6 +7,9 @@
 //! a supervisor a command is a child of the host in its own process group. One thread reads the output of
 //! all commands into bounded buffers and files.
 //!
+//! An agent in the background is a [`Task`] too, without a process: a function of the host runs it, and its
+//! output, its end and how it is stopped are the same as those of a command.
+//!
 //! Nothing here knows of JSON input, policy or wording.
 
 mod command_output;
@@ -48,8 +51,8 @@ pub use info::TaskInfo;
 pub(crate) use info::signal_name;
 pub use locate_supervisor::{NoSupervisor, find_supervisor, supervisor_at};
 pub use manager::TaskManager;
-pub(crate) use manager::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
+pub(crate) use manager::{AgentTaskSpec, CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
 pub(crate) use readable::{readable, unfinished_sequence};
 pub use settings::{OnTimeout, ProcessSettings};
 pub(crate) use task::RunMode;
-pub use task::Task;
+pub use task::{Task, TaskKind};

@@ -1,4 +1,4 @@
-//! One command: its output so far, how it ended, and how to stop it.
+//! One command, or other work that runs like one: its output so far, how it ended, and how to stop it.
 
 use std::{
     io,
@@ -11,6 +11,7 @@ use std::{
 };
 
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     command_output::{CommandOutput, OutputPart, SpillState},
@@ -35,6 +36,18 @@ pub(crate) enum RunMode {
     Background,
 }
 
+/// What a task runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskKind {
+    /// A command, in processes.
+    Command,
+    /// An agent, by a function of the host. It has no process here.
+    Agent {
+        /// The id of the agent.
+        id: Arc<str>,
+    },
+}
+
 /// The part of a task's state that others wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TaskProgress {
@@ -43,14 +56,16 @@ pub(super) struct TaskProgress {
     has_ended: bool,
 }
 
-/// A command that is running or has ended.
+/// A command, or an agent, that is running or has ended.
 #[derive(Debug)]
 pub struct Task {
     /// The id. That of a foreground command is never shown.
     pub id: String,
-    /// The command line.
+    /// What it runs.
+    pub kind: TaskKind,
+    /// The command line, or the prompt of an agent.
     pub command: Arc<str>,
-    /// The caller's description of the command.
+    /// The caller's description of it.
     pub description: Option<Arc<str>>,
     /// The session that started it.
     pub session_id: Arc<str>,
@@ -67,6 +82,8 @@ pub struct Task {
     last_output_at: Mutex<Instant>,
     progress: watch::Sender<TaskProgress>,
     stop_reason: OnceLock<StopReason>,
+    /// Cancelled when it is stopped. Whoever runs a task without a process waits for this.
+    stopping: CancellationToken,
     /// When the host kills the processes itself, because the keeper has not ended the command.
     rescue_at: Mutex<Option<Instant>>,
     keeper: OnceLock<ProcessIdentity>,
@@ -81,6 +98,7 @@ pub struct Task {
 /// The values of a new task.
 pub(super) struct NewTask {
     pub(super) id: String,
+    pub(super) kind: TaskKind,
     pub(super) command: Arc<str>,
     pub(super) description: Option<Arc<str>>,
     pub(super) session_id: Arc<str>,
@@ -88,8 +106,9 @@ pub(super) struct NewTask {
     pub(super) run_mode: RunMode,
     pub(super) output: CommandOutput,
     pub(super) errors: Option<CommandOutput>,
+    /// None for a task without a process.
     #[cfg(unix)]
-    pub(super) connection: Arc<std::os::unix::net::UnixStream>,
+    pub(super) connection: Option<Arc<std::os::unix::net::UnixStream>>,
     pub(super) manager: Weak<TaskManager>,
 }
 
@@ -98,6 +117,7 @@ impl Task {
         let now = Instant::now();
         Self {
             id: parts.id,
+            kind: parts.kind,
             command: parts.command,
             description: parts.description,
             session_id: parts.session_id,
@@ -110,12 +130,13 @@ impl Task {
             last_output_at: Mutex::new(now),
             progress: watch::Sender::default(),
             stop_reason: OnceLock::new(),
+            stopping: CancellationToken::new(),
             rescue_at: Mutex::default(),
             keeper: OnceLock::new(),
             keeper_was_stopped: AtomicBool::new(false),
             ending: OnceLock::new(),
             #[cfg(unix)]
-            connection: Mutex::new(Some(parts.connection)),
+            connection: Mutex::new(parts.connection),
             manager: parts.manager,
         }
     }
@@ -123,6 +144,11 @@ impl Task {
     /// True when whatever it starts is found and ended with it, also when the host is gone.
     pub const fn is_contained(&self) -> bool {
         self.not_contained.is_none()
+    }
+
+    /// True for an agent, which has no process and no exit code.
+    pub const fn is_agent(&self) -> bool {
+        matches!(self.kind, TaskKind::Agent { .. })
     }
 
     /// Who waits for it.
@@ -141,6 +167,7 @@ impl Task {
             None => TaskState::Running,
             Some(CommandEnding { stopped_for: Some(_), .. }) => TaskState::Stopped,
             Some(CommandEnding { exit_code: Some(0), .. }) => TaskState::Completed,
+            Some(CommandEnding { failure: None, .. }) if self.is_agent() => TaskState::Completed,
             Some(_) => TaskState::Failed,
         }
     }
@@ -238,6 +265,14 @@ impl Task {
         lock(&self.output).spill_state()
     }
 
+    /// The path of the file with the whole output, if there is one.
+    pub(crate) fn output_file(&self) -> Option<String> {
+        match self.spill_state() {
+            SpillState::File { path, .. } => Some(path.to_string_lossy().into_owned()),
+            SpillState::None | SpillState::Failed(_) => None,
+        }
+    }
+
     /// Writes the whole output to a file, unless there is one already.
     pub(crate) fn spill(&self) -> SpillState {
         let mut output = lock(&self.output);
@@ -253,12 +288,14 @@ impl Task {
         lock(&self.output).part(offset, max)
     }
 
-    /// Stops the command: SIGTERM now, SIGKILL after the grace. Does nothing when it has ended.
+    /// Stops it. A command gets SIGTERM now, and SIGKILL after the grace; whoever runs an agent is told. Does
+    /// nothing when it has ended.
     pub(crate) fn stop(&self, reason: StopReason, grace: Duration) {
         if self.ending.get().is_some() {
             return;
         }
         let _ = self.stop_reason.set(reason);
+        self.stopping.cancel();
         let rescue_at = Instant::now() + grace + KEEPER_TIMEOUT;
         let earlier = *lock(&self.rescue_at);
         *lock(&self.rescue_at) = Some(earlier.map_or(rescue_at, |it| it.min(rescue_at)));
@@ -267,6 +304,16 @@ impl Task {
         if let Some(manager) = self.manager.upgrade() {
             manager.wake_reader();
         }
+    }
+
+    /// Why it was stopped, if it was.
+    pub(crate) fn stop_reason(&self) -> Option<StopReason> {
+        self.stop_reason.get().copied()
+    }
+
+    /// Waits until somebody stops it.
+    pub(crate) async fn stopped(&self) {
+        self.stopping.cancelled().await;
     }
 
     #[cfg(unix)]
@@ -308,7 +355,8 @@ impl Task {
         !lock(&self.output).is_full()
     }
 
-    pub(super) fn append(&self, chunk: &[u8]) {
+    /// Adds output.
+    pub(crate) fn append(&self, chunk: &[u8]) {
         let total = {
             let mut output = lock(&self.output);
             output.append(chunk);
@@ -372,6 +420,11 @@ impl Task {
         let was_stopped = self.keeper_was_stopped.load(Ordering::Relaxed);
         let trouble = was_stopped.then_some(KeeperTrouble::Stopped);
         self.end(ended, failure, trouble);
+    }
+
+    /// Records the end of a task without a process, with the reason why it failed, if it did.
+    pub(crate) fn finish_without_process(&self, failure: Option<String>) {
+        self.end(EndReport::default(), failure, None);
     }
 
     /// Records the end of a command whose keeper is gone. Without a keeper it was never started.

@@ -39,10 +39,14 @@ impl Environment {
         Self { variables: variables.collect(), temporary }
     }
 
+    /// The value of a variable.
+    pub(super) fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.variables.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str())
+    }
+
     /// The value of a variable, if it has one that is text.
-    pub fn variable(&self, name: &str) -> Option<String> {
-        let (_, value) = self.variables.iter().find(|(key, _)| key == name)?;
-        value.to_str().map(str::to_owned)
+    pub fn text_of(&self, name: &str) -> Option<String> {
+        self.variable(name)?.to_str().map(str::to_owned)
     }
 
     /// The directory for temporary files.
@@ -52,9 +56,8 @@ impl Environment {
 
     /// Finds a program as a shell would, but never in a place that depends on the current directory.
     pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
-        let path = self.variables.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value);
         let usual = OsStr::new(USUAL_PATH);
-        fixed_places(path.map_or(usual, OsString::as_os_str))
+        fixed_places(self.variable("PATH").unwrap_or(usual))
             .chain(fixed_places(usual))
             .map(|folder| folder.join(name))
             .find(|program| is_executable(program))

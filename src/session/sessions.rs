@@ -8,7 +8,15 @@ use std::{
 use lru::LruCache;
 
 use super::{ReadBeforeWrite, Session, SharedState};
-use crate::{net::WebClient, process::TaskManager, store::Store, workspace::Roots};
+use crate::{
+    agents::{AgentBook, AgentLimits},
+    net::WebClient,
+    process::TaskManager,
+    state::{KnownSettings, ProjectKey},
+    store::Store,
+    team::Teams,
+    workspace::Roots,
+};
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
 const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
@@ -48,6 +56,20 @@ impl Sessions {
         self
     }
 
+    /// The same, with a project and settings that the host described.
+    #[must_use]
+    pub fn with_project(mut self, project: Option<ProjectKey>, known: KnownSettings) -> Self {
+        let shared = Arc::make_mut(&mut self.shared);
+        shared.project = project.unwrap_or_else(|| shared.project.clone());
+        shared.known_settings = Arc::new(known);
+        self
+    }
+
+    /// What all conversations have in common.
+    pub fn shared(&self) -> &Arc<SharedState> {
+        &self.shared
+    }
+
     /// The same, with pages fetched by a client of their own.
     #[must_use]
     pub fn with_web(mut self, web: WebClient) -> Self {
@@ -65,9 +87,31 @@ impl Sessions {
         &self.shared.roots
     }
 
+    /// Where their values are kept.
+    pub fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
     /// The commands of all conversations.
     pub fn tasks(&self) -> &Arc<TaskManager> {
         &self.shared.tasks
+    }
+
+    /// The teams of all conversations.
+    pub fn teams(&self) -> &Arc<Teams> {
+        &self.shared.teams
+    }
+
+    /// The same, with limits on agents.
+    #[must_use]
+    pub fn with_agent_limits(mut self, limits: AgentLimits) -> Self {
+        Arc::make_mut(&mut self.shared).agents = Arc::new(AgentBook::new(limits));
+        self
+    }
+
+    /// Forgets the conversation of that id.
+    pub fn forget(&self, id: &str) {
+        self.by_id.lock().unwrap_or_else(PoisonError::into_inner).pop(id);
     }
 
     /// The conversation of that id.

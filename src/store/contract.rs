@@ -27,6 +27,9 @@ pub struct StoreEntry {
     pub version: Version,
 }
 
+/// A page ends after the entry with which it has this many bytes.
+pub const MAX_PAGE_BYTES: usize = 8 * 1024 * 1024;
+
 /// Which entries a listing gives.
 #[derive(Clone, Debug)]
 pub struct ListRequest {
@@ -34,7 +37,7 @@ pub struct ListRequest {
     pub prefix: String,
     /// The key after which the page begins; that of the last entry of the page before.
     pub after: Option<String>,
-    /// How many entries the page may have.
+    /// How many entries the page may have. It has fewer where they would be more than [`MAX_PAGE_BYTES`].
     pub limit: usize,
     /// Whether entries have their values.
     pub with_values: bool,
@@ -67,12 +70,15 @@ pub enum StoreError {
     /// It did not answer in time. Whether a change was made is not known.
     #[error("the store did not answer within {0} ms; whether a change was made is not known")]
     TooSlow(u64),
-    /// Its file is not a store, or is damaged. It is left as it is.
+    /// Its file is not a store and was left alone, or is damaged and was put aside. The text says which.
     #[error("{0}")]
     Damaged(String),
-    /// A key or a value is too large, or a limit of the store is reached.
+    /// A key or a value is too large.
     #[error("{0}")]
     TooMuch(String),
+    /// There is no room for more.
+    #[error("{0}")]
+    Full(String),
     /// Others changed the value again and again.
     #[error("others kept changing `{0}`; try again")]
     Contended(String),
@@ -99,8 +105,13 @@ pub trait StoreBackend: Send + Sync {
     /// A page of entries.
     async fn list(&self, request: &ListRequest) -> Result<EntryPage, StoreError>;
 
-    /// Lets go of files and connections.
-    async fn close(&self) {}
+    /// Lets go of files and connections, without waiting for anything.
+    fn release(&self) {}
+
+    /// Waits for the last operation, and lets go of files and connections. Later operations fail.
+    async fn close(&self) {
+        self.release();
+    }
 
     /// Where values are kept, as a person is told: a path, or a few words.
     fn place(&self) -> String;

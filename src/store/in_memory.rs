@@ -9,24 +9,33 @@ use std::{
 use async_trait::async_trait;
 
 use super::{
-    EntryPage, ListRequest, SetOutcome, StoreBackend, StoreEntry, StoreError, StoredValue, Version,
+    EntryPage, ListRequest, MAX_PAGE_BYTES, SetOutcome, StoreBackend, StoreCapacity, StoreEntry,
+    StoreError, StoredValue, Version,
 };
 
 /// Keeps values in memory.
 #[derive(Debug, Default)]
 pub struct InMemoryStore {
-    state: Mutex<State>,
+    capacity: StoreCapacity,
+    state: Mutex<StoredValues>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    values: BTreeMap<String, StoredValue>,
+struct StoredValues {
+    by_key: BTreeMap<String, StoredValue>,
+    /// The bytes of all keys and values.
+    bytes: u64,
     /// The last version that was given to any value.
     last_version: u64,
 }
 
 impl InMemoryStore {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    /// An empty store that holds so much.
+    pub fn new(capacity: StoreCapacity) -> Self {
+        Self { capacity, ..Self::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, StoredValues> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -34,7 +43,7 @@ impl InMemoryStore {
 #[async_trait]
 impl StoreBackend for InMemoryStore {
     async fn get(&self, key: &str) -> Result<Option<StoredValue>, StoreError> {
-        Ok(self.lock().values.get(key).cloned())
+        Ok(self.lock().by_key.get(key).cloned())
     }
 
     async fn set(
@@ -44,24 +53,29 @@ impl StoreBackend for InMemoryStore {
         expected: Option<&Version>,
     ) -> Result<SetOutcome, StoreError> {
         let mut state = self.lock();
-        if state.values.get(key).map(|it| &it.version) != expected {
+        if state.by_key.get(key).map(|it| &it.version) != expected {
             return Ok(SetOutcome::Changed);
         }
+        let old_bytes = state.by_key.get(key).map(|it| it.value.len() as u64);
+        let entries = state.by_key.len() as u64;
+        self.capacity.check(entries, state.bytes, key, value, old_bytes)?;
+        let freed = old_bytes.map_or(0, |it| it + key.len() as u64);
+        state.bytes = state.bytes - freed + (key.len() + value.len()) as u64;
         state.last_version += 1;
         let version = Version(state.last_version.to_string());
         let stored = StoredValue { value: value.to_owned(), version: version.clone() };
-        state.values.insert(key.to_owned(), stored);
+        state.by_key.insert(key.to_owned(), stored);
         Ok(SetOutcome::Stored(version))
     }
 
     async fn delete(&self, key: &str, expected: Option<&Version>) -> Result<bool, StoreError> {
         let mut state = self.lock();
         let is_expected = state
-            .values
+            .by_key
             .get(key)
             .is_some_and(|it| expected.is_none_or(|expected| it.version == *expected));
-        if is_expected {
-            state.values.remove(key);
+        if is_expected && let Some(deleted) = state.by_key.remove(key) {
+            state.bytes -= (key.len() + deleted.value.len()) as u64;
         }
         Ok(is_expected)
     }
@@ -72,20 +86,26 @@ impl StoreBackend for InMemoryStore {
             Some(after) if *after >= request.prefix => Bound::Excluded(after.as_str()),
             _ => Bound::Included(request.prefix.as_str()),
         };
-        let mut entries: Vec<StoreEntry> = state
-            .values
+        let found = state
+            .by_key
             .range::<str, _>((begin, Bound::Unbounded))
-            .take_while(|(key, _)| key.starts_with(&request.prefix))
-            .take(request.limit.saturating_add(1))
-            .map(|(key, stored)| StoreEntry {
+            .take_while(|(key, _)| key.starts_with(&request.prefix));
+        let mut page = EntryPage::default();
+        let mut bytes = 0;
+        for (key, stored) in found {
+            if page.entries.len() >= request.limit || bytes >= MAX_PAGE_BYTES {
+                page.has_more = true;
+                break;
+            }
+            let value = if request.with_values { stored.value.clone() } else { String::new() };
+            bytes += key.len() + value.len();
+            page.entries.push(StoreEntry {
                 key: key.clone(),
-                value: if request.with_values { stored.value.clone() } else { String::new() },
+                value,
                 version: stored.version.clone(),
-            })
-            .collect();
-        let has_more = entries.len() > request.limit;
-        entries.truncate(request.limit);
-        Ok(EntryPage { entries, has_more })
+            });
+        }
+        Ok(page)
     }
 
     fn place(&self) -> String {

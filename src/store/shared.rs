@@ -1,6 +1,11 @@
 //! The store of a registry: a backend with bounds, a time limit, and changes that win every race in the end.
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    future::Future,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use super::{
     EntryPage, ListRequest, SetOutcome, StoreBackend, StoreEntry, StoreError, StoredValue,
@@ -29,8 +34,8 @@ impl Default for StoreLimits {
 
 /// How many entries one page has.
 const PAGE: usize = 1_000;
-/// How often a change is tried against others who change the same value.
-const MAX_TRIES: u32 = 1_000;
+/// For how many time limits a change is tried against others who change the same value.
+const PATIENCE: u32 = 3;
 
 /// The store of a registry.
 #[derive(Clone)]
@@ -92,7 +97,9 @@ impl Store {
         mut change: impl FnMut(Option<&str>) -> (ValueChange, T),
     ) -> Result<T, StoreError> {
         self.check_key(key)?;
-        for tried in 0..MAX_TRIES {
+        let until = Instant::now() + self.limits.timeout * PATIENCE;
+        let mut tried = 0;
+        loop {
             let old = self.in_time(self.backend.get(key)).await?;
             let version = old.as_ref().map(|it| &it.version);
             let (new, answer) = change(old.as_ref().map(|it| it.value.as_str()));
@@ -111,9 +118,12 @@ impl Store {
             if is_done {
                 return Ok(answer);
             }
+            if Instant::now() >= until {
+                return Err(StoreError::Contended(key.to_owned()));
+            }
             tokio::time::sleep(pause(tried)).await;
+            tried += 1;
         }
-        Err(StoreError::Contended(key.to_owned()))
     }
 
     /// A page of entries.
@@ -147,7 +157,12 @@ impl Store {
         }
     }
 
-    /// Lets go of files and connections.
+    /// Lets go of files and connections, without waiting for anything.
+    pub fn release(&self) {
+        self.backend.release();
+    }
+
+    /// Waits for the last operation, and lets go of files and connections.
     pub async fn close(&self) {
         self.backend.close().await;
     }

@@ -1,10 +1,10 @@
 //! What a running tool may use. Tools use no global state besides this.
 
-use std::{panic::resume_unwind, sync::Arc};
+use std::{panic::resume_unwind, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Commitment, Handlers, Progress, ProgressSink, ShownFile};
+use super::{Commitment, Handlers, Progress, ProgressSink, SessionControl, ShownFile};
 use crate::{error::ToolError, session::Session, workspace::walk::Visibility};
 
 /// The context of one call.
@@ -26,8 +26,12 @@ pub struct ToolContext {
     pub visibility: Visibility,
     /// The file of which a person was shown a change and agreed to it.
     pub shown_file: Option<ShownFile>,
+    /// How long the user has to answer questions.
+    pub question_timeout: Duration,
     /// The functions that the host gave for built-in tools.
     pub handlers: Arc<Handlers>,
+    /// Changes conversations: plan mode, and those of agents.
+    pub sessions: Arc<dyn SessionControl>,
 }
 
 impl ToolContext {

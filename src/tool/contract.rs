@@ -34,6 +34,9 @@ pub trait Tool: Send + Sync + 'static {
     const DESCRIPTION: &'static str;
     /// The kind of effect that a call has.
     const SIDE_EFFECT: SideEffect;
+    /// True when calls leave everything as it is, so that they may run in parallel. Todos and settings are
+    /// harmless to policy, and changed all the same.
+    const IS_READ_ONLY: bool = Self::SIDE_EFFECT.is_read_only();
     /// The kind of tool, which is all that policy knows about it.
     const KIND: ToolKind = ToolKind::PLAIN;
     /// How much of an answer its data say.
@@ -48,6 +51,11 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Declares what the call will touch.
     fn accesses(&self, plan: &Self::Plan) -> Vec<Access>;
+
+    /// The kind of effect that this call has, where calls of the tool differ.
+    fn side_effect(&self, _plan: &Self::Plan) -> SideEffect {
+        Self::SIDE_EFFECT
+    }
 
     /// The paths, commands and URLs that the call touches, as a person is shown them.
     fn locations(&self, _plan: &Self::Plan, accesses: &[Access]) -> Vec<String> {
@@ -115,6 +123,11 @@ pub trait Prepared: Send + Sync {
 
     /// The declared accesses of the call.
     fn accesses(&self) -> &[Access];
+
+    /// The kind of effect that this call has, if it is not the one of every call of the tool.
+    fn side_effect(&self) -> Option<SideEffect> {
+        None
+    }
 
     /// The paths, commands and URLs that the call touches, as a person is shown them.
     fn locations(&self) -> Vec<String> {

@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::ToolContext;
 use crate::error::{ErrorKind, ToolError};
@@ -80,6 +81,16 @@ pub trait HostHandler: Send + Sync {
     /// got. `facts` are added to the context, its second argument. What the function throws is the error.
     async fn call(&self, input: &Value, facts: Value, cx: &ToolContext)
     -> Result<Value, ToolError>;
+
+    /// As [`Self::call`]. Once `stop` is cancelled the signal that the function got is aborted, and its answer
+    /// is still waited for.
+    async fn call_until_stopped(
+        &self,
+        input: &Value,
+        facts: Value,
+        cx: &ToolContext,
+        stop: &CancellationToken,
+    ) -> Result<Value, ToolError>;
 }
 
 /// The functions that the host gave.
@@ -103,6 +114,20 @@ impl Handlers {
     /// The function, if the host gave it.
     pub fn get(&self, name: HandlerName) -> Option<&Arc<dyn HostHandler>> {
         self.given.get(&name)
+    }
+
+    /// The function, or an error. The model is told what cannot be done without it, and the host which option
+    /// is missing.
+    pub(crate) fn require(
+        &self,
+        name: HandlerName,
+        lack: &str,
+    ) -> Result<&Arc<dyn HostHandler>, ToolError> {
+        self.get(name).ok_or_else(|| {
+            let how =
+                format!("a host gives the function `handlers.{}` in its options", name.as_str());
+            ToolError::new(ErrorKind::HandlerMissing, lack).allowed_by(&how)
+        })
     }
 
     /// Calls a function that the host gave, and reads its answer.

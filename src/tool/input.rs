@@ -140,6 +140,7 @@ impl InputValidator {
                 .get("properties")
                 .and_then(|it| it.get(&step))
                 .or_else(|| step.parse::<usize>().ok().and_then(|_| schema.get("items")))
+                .or_else(|| schema.get("additionalProperties").filter(|it| it.is_object()))
         })
     }
 }

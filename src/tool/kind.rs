@@ -24,6 +24,19 @@ impl ToolFamily {
     }
 }
 
+/// What plan mode means for a tool that does more than look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InPlanMode {
+    /// It is denied, unless it runs commands or fetches, which ask.
+    #[default]
+    Limited,
+    /// It asks. What it does is done by further calls, and each of them is judged in a conversation that has
+    /// no more rights than this one.
+    Asked,
+    /// It leads out of plan mode. A person decides about every call, whatever rule, mode or hook allows it.
+    LeadsOut,
+}
+
 /// The kind of a tool. The tools of hosts and of MCP servers have the plain kind, because what they touch is
 /// not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,12 +52,20 @@ pub struct ToolKind {
     /// True when calls that no rule is about run without asking, because they only read, or only affect what
     /// the session itself has started.
     pub runs_unasked: bool,
+    /// What plan mode means for it.
+    pub in_plan_mode: InPlanMode,
 }
 
 impl ToolKind {
     /// A tool about which rules know only the name.
-    pub const PLAIN: Self =
-        Self { family: None, inputs: &[], twin_of: None, names_family: false, runs_unasked: false };
+    pub const PLAIN: Self = Self {
+        family: None,
+        inputs: &[],
+        twin_of: None,
+        names_family: false,
+        runs_unasked: false,
+        in_plan_mode: InPlanMode::Limited,
+    };
 
     /// A tool that reads the files that these parameters name.
     pub(crate) const fn reads_files(paths: &'static [&'static str]) -> Self {
@@ -80,6 +101,12 @@ impl ToolKind {
     #[must_use]
     pub(crate) const fn naming_its_family(self) -> Self {
         Self { names_family: true, ..self }
+    }
+
+    /// Declares what plan mode means for the tool.
+    #[must_use]
+    pub(crate) const fn in_plan_mode(self, in_plan_mode: InPlanMode) -> Self {
+        Self { in_plan_mode, ..self }
     }
 
     /// Declares that calls run without asking if no rule is about them.

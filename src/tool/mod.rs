@@ -15,9 +15,11 @@ mod input;
 mod input_size;
 mod kind;
 mod output;
+mod permission_mode;
 mod preview;
 mod progress;
 mod schema;
+mod session_control;
 mod spec;
 mod statement;
 mod typed;
@@ -34,9 +36,10 @@ pub use handlers::{HandlerName, Handlers, HostHandler};
 pub use input::InputValidator;
 pub(crate) use input::kind_of;
 pub use input_size::{MAX_INPUT_BYTES, check_input_size};
-pub use kind::{ToolFamily, ToolKind};
+pub use kind::{InPlanMode, ToolFamily, ToolKind};
 pub(crate) use output::image_in_words;
 pub use output::{Content, InvocationView, NoData, ResultView, ToolOutput};
+pub use permission_mode::PermissionMode;
 pub use preview::{Preview, ShownContent, ShownFile};
 pub use progress::{Backlog, Progress, ProgressSink};
 pub use schema::{SchemaError, Words, check_foreign_schema};
@@ -44,6 +47,7 @@ pub(crate) use schema::{
     closed_schema, derived_output_schema, derived_schema, has_references, shown_schema,
     strict_schema,
 };
+pub use session_control::{ChildSession, PlanMode, SessionControl};
 pub(crate) use spec::NAME_RULE;
 pub use spec::{
     Annotations, DataScope, HintsFrom, OutputSpec, Risk, SideEffect, ToolSpec, is_valid_name,

@@ -7,8 +7,8 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::{
-    Access, Annotations, DynTool, InputValidator, OutputSpec, Prepared, Preview, Tool, ToolContext,
-    ToolOutput, ToolSpec, Words, derived_output_schema, derived_schema, shown_schema,
+    Access, Annotations, DynTool, InputValidator, OutputSpec, Prepared, Preview, SideEffect, Tool,
+    ToolContext, ToolOutput, ToolSpec, Words, derived_output_schema, derived_schema, shown_schema,
 };
 use crate::error::{ErrorKind, ToolError};
 
@@ -34,7 +34,6 @@ impl<T: Tool> Typed<T> {
     pub fn worded(tool: T, words: Words<'_>) -> Arc<dyn DynTool> {
         let schema = derived_schema::<T::Input>();
         let validator = InputValidator::new(&schema).expect("derived schemas compile");
-        let read_only = T::SIDE_EFFECT.is_read_only();
         let spec = ToolSpec {
             name: T::NAME.to_owned(),
             title: T::TITLE.to_owned(),
@@ -48,7 +47,7 @@ impl<T: Tool> Typed<T> {
             kind: T::KIND,
             annotations: Annotations {
                 title: Some(T::TITLE.to_owned()),
-                read_only_hint: Some(read_only),
+                read_only_hint: Some(T::IS_READ_ONLY),
                 ..Annotations::default()
             },
             always_load: None,
@@ -99,6 +98,10 @@ impl<T: Tool> Prepared for TypedCall<T> {
 
     fn accesses(&self) -> &[Access] {
         &self.accesses
+    }
+
+    fn side_effect(&self) -> Option<SideEffect> {
+        Some(self.tool.tool.side_effect(&self.plan))
     }
 
     fn locations(&self) -> Vec<String> {

@@ -7,10 +7,14 @@
 use std::{fmt, io};
 
 use crate::{
+    agents::AgentRefusal,
     error::{ErrorKind, ToolError},
+    git::GitError,
     net::FetchError,
     process::StartError,
+    state::{SettingError, StateError},
     store::StoreError,
+    team::TeamError,
     workspace::{
         LockError, PathError, ReadError, TextFileError, WriteError,
         notebook::NotebookEditError,
@@ -118,6 +122,52 @@ impl From<FailedStore> for ToolError {
     }
 }
 
+impl From<GitError> for ToolError {
+    fn from(error: GitError) -> Self {
+        let kind = match &error {
+            GitError::Start(_) => ErrorKind::ShellExecution,
+            GitError::Missing
+            | GitError::Refused { .. }
+            | GitError::TooLong { .. }
+            | GitError::Unusable(_) => ErrorKind::Git,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+/// Memories, todos or settings that could not be read or changed, and the error kind of the tool.
+pub(crate) struct FailedState {
+    pub(crate) error: StateError,
+    pub(crate) tool_kind: ErrorKind,
+}
+
+impl From<FailedState> for ToolError {
+    fn from(FailedState { error, tool_kind }: FailedState) -> Self {
+        Self::new(tool_kind, error.to_string())
+    }
+}
+
+impl From<SettingError> for ToolError {
+    fn from(error: SettingError) -> Self {
+        let kind = match &error {
+            SettingError::WrongValue { .. } => ErrorKind::Validation,
+            SettingError::HostOnly(_) => ErrorKind::Config,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<TeamError> for ToolError {
+    fn from(error: TeamError) -> Self {
+        let kind = match &error {
+            TeamError::InvalidName { .. } | TeamError::TooLong { .. } => ErrorKind::Validation,
+            TeamError::Closed => ErrorKind::RegistryClosed,
+            _ => ErrorKind::Team,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
 impl From<FetchError> for ToolError {
     fn from(error: FetchError) -> Self {
         let kind = match &error {
@@ -138,6 +188,21 @@ impl From<FetchError> for ToolError {
 impl From<StartError> for ToolError {
     fn from(error: StartError) -> Self {
         Self::new(ErrorKind::ShellExecution, error.to_string())
+    }
+}
+
+impl From<AgentRefusal> for ToolError {
+    fn from(error: AgentRefusal) -> Self {
+        let refused = Self::new(ErrorKind::Agent, error.to_string());
+        match error {
+            AgentRefusal::TooDeep { .. } => {
+                refused.allowed_by("a host can allow more by `limits.maxAgentDepth`")
+            }
+            AgentRefusal::TooMany { .. } => {
+                refused.allowed_by("a host can allow more by `limits.maxAgents`")
+            }
+            AgentRefusal::Unknown { .. } | AgentRefusal::Running(_) => refused,
+        }
     }
 }
 

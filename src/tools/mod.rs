@@ -3,6 +3,8 @@
 //! A tool is a schema and the wording of its answers. The work is done by engines in `workspace` and `process`,
 //! which know neither.
 
+mod agent_answer;
+mod agent_run;
 mod classic;
 mod claude;
 mod command_answer;
@@ -11,19 +13,29 @@ mod commands;
 mod diagnostic;
 mod editing;
 mod failures;
+mod git_asking;
+mod mcp_resources;
 mod planned;
+mod project;
+mod questions;
 mod reading;
 mod replacing;
 mod searching;
 mod set_names;
 mod task_reading;
 mod task_stopping;
+mod team_agents;
+mod team_mail;
+mod team_sending;
 mod writing;
+
+pub(crate) use failures::FailedState;
 
 use std::{str::FromStr, sync::Arc};
 
 pub(crate) use commands::{FixedCommand, run_fixed};
 use set_names::SetNames;
+pub(crate) use team_mail::add_unread_mail;
 
 use crate::tool::{DynTool, KnownTool, Tool, ToolCatalogue, Typed, Words};
 
@@ -31,11 +43,28 @@ use crate::tool::{DynTool, KnownTool, Tool, ToolCatalogue, Typed, Words};
 struct BuiltinTool {
     known: KnownTool,
     make: fn(Words<'_>) -> Arc<dyn DynTool>,
+    /// What a host has to switch on to get the tool.
+    experiment: Option<Experiment>,
+}
+
+/// Tools that a host gets only if it switches them on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Experiment {
+    /// Teams of agents.
+    AgentTeams,
 }
 
 impl BuiltinTool {
     const fn of<T: Tool + Default>() -> Self {
-        Self { known: KnownTool::of::<T>(), make: |words| Typed::worded(T::default(), words) }
+        Self {
+            known: KnownTool::of::<T>(),
+            make: |words| Typed::worded(T::default(), words),
+            experiment: None,
+        }
+    }
+
+    const fn behind(self, experiment: Experiment) -> Self {
+        Self { experiment: Some(experiment), ..self }
     }
 }
 
@@ -46,19 +75,22 @@ pub enum ToolSet {
     Claude,
     /// `snake_case` names, relative paths.
     Classic,
+    /// Kebab-case names: what a project is and what has changed in it.
+    Project,
     /// Tools that check a host's wiring: they answer, wait or fail on demand.
     Diagnostic,
 }
 
 impl ToolSet {
     /// All sets, in the order in which an error lists them.
-    pub const ALL: [Self; 3] = [Self::Claude, Self::Classic, Self::Diagnostic];
+    pub const ALL: [Self; 4] = [Self::Claude, Self::Classic, Self::Project, Self::Diagnostic];
 
     /// The name by which a host selects the set.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Claude => "claude",
             Self::Classic => "classic",
+            Self::Project => "project",
             Self::Diagnostic => "diagnostic",
         }
     }
@@ -67,14 +99,25 @@ impl ToolSet {
         match self {
             Self::Claude => claude::TOOLS,
             Self::Classic => classic::TOOLS,
+            Self::Project => project::TOOLS,
             Self::Diagnostic => diagnostic::TOOLS,
         }
     }
 
-    /// Creates the tools of the set.
+    /// Creates all tools of the set.
     pub fn tools(self) -> Vec<Arc<dyn DynTool>> {
+        self.made(|_| true)
+    }
+
+    /// Creates the tools of the set that a host gets which has switched on these experiments.
+    pub fn tools_with(self, experiments: &[Experiment]) -> Vec<Arc<dyn DynTool>> {
+        self.made(|it| it.experiment.is_none_or(|needed| experiments.contains(&needed)))
+    }
+
+    fn made(self, is_wanted: impl Fn(&BuiltinTool) -> bool) -> Vec<Arc<dyn DynTool>> {
         let names = SetNames::of(self.table());
-        self.table().iter().map(|it| (it.make)(&|text| names.in_words(text))).collect()
+        let wanted = self.table().iter().filter(|it| is_wanted(it));
+        wanted.map(|it| (it.make)(&|text| names.in_words(text))).collect()
     }
 }
 

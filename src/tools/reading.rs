@@ -1,4 +1,4 @@
-//! Reads a file for the tools `Read`, `read_file` and `read_many_files`.
+//! Reads a file for the tools `Read`, `read_file`, `read_many_files` and `file-reader`.
 //!
 //! They share the limits of an answer, the notes about what was left out, and the entry in the read ledger that
 //! later allows the file to be edited.
@@ -10,12 +10,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::{
-    error::ToolError,
+    error::{ErrorKind, ToolError},
     tool::{Content, ToolContext, ToolOutput, shown_path},
     workspace::{
         FileDocument, FileReading, LineWindow, NotebookPiece, PageRange, PdfText, ReadError,
-        ReadRequest, SeenContent, TextEncoding, WindowStyle, WindowText, WorkspacePath, glimpse,
-        read_document, render_cells,
+        ReadRequest, RelativePaths, SeenContent, TextEncoding, WindowStyle, WindowText,
+        WorkspacePath, glimpse, read_document, render_cells,
     },
 };
 
@@ -75,6 +75,32 @@ pub(super) struct FileToRead {
     pub(super) last: Option<u64>,
     pub(super) pages: Option<PageRange>,
     pub(super) wording: ReadingWording,
+}
+
+/// The lines of a file from one to another, for tools that show a text as it is.
+pub(super) fn lines_of(
+    path: &str,
+    start_line: Option<u64>,
+    end_line: Option<u64>,
+    cx: &ToolContext,
+) -> Result<FileToRead, ToolError> {
+    if let (Some(start), Some(end)) = (start_line, end_line)
+        && start > end
+    {
+        return Err(ToolError::new(
+            ErrorKind::Validation,
+            format!(
+                "parameter `endLine`: expected at least `startLine`, which is {start}, got `{end}`"
+            ),
+        ));
+    }
+    Ok(FileToRead {
+        path: cx.session.resolve_for_reading(path, RelativePaths::FromFirstRoot)?,
+        first: start_line,
+        last: end_line,
+        pages: None,
+        wording: RAW,
+    })
 }
 
 /// How a tool shows lines, and how its notes name parameters and other tools.

@@ -32,6 +32,12 @@ pub(super) async fn stop(task: Arc<Task>, cx: &ToolContext) -> ToolOutput<TaskFa
         (TaskState::Completed | TaskState::Failed, _) => {
             format!("{}, before it could be stopped", state_words(&task))
         }
+        (TaskState::Running, false) if task.is_agent() => {
+            format!("task `{}` was told to stop, but its agent is still running", task.id)
+        }
+        (TaskState::Running, true) if task.is_agent() => {
+            format!("{}; so was everything that its agent had started", state_words(&task))
+        }
         (TaskState::Running, false) => {
             format!("task `{}` was sent SIGTERM and SIGKILL, but is still running", task.id)
         }

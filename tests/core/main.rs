@@ -12,6 +12,7 @@ mod editing;
 mod hooks;
 #[cfg(target_os = "linux")]
 mod keepers;
+mod kept_grants;
 mod marked_processes;
 #[cfg(target_os = "linux")]
 mod memory;
@@ -30,13 +31,23 @@ mod policy_rules;
 mod reading;
 #[cfg(target_os = "linux")]
 mod recording_bash;
+mod shared_state;
 #[cfg(target_os = "linux")]
 mod shell_edges;
 #[cfg(target_os = "linux")]
 mod shell_text;
 mod specs;
 #[cfg(target_os = "linux")]
+mod store;
+#[cfg(target_os = "linux")]
+mod store_bed;
+#[cfg(target_os = "linux")]
+mod store_damage;
+#[cfg(target_os = "linux")]
+mod store_processes;
+#[cfg(target_os = "linux")]
 mod task_output;
+mod teams;
 mod test_bed;
 mod tidy;
 mod tidy_layers;

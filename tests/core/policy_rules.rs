@@ -244,8 +244,8 @@ fn modes_decide_where_no_rule_does() {
         ("Bash", &run("git push"), [Ask, Ask, Ask, Deny, Ask]),
         ("Bash", &run("rm x"), [Deny, Deny, Deny, Deny, Deny]),
         ("Bash", &run("$x"), [Ask, Ask, Ask, Deny, Ask]),
-        ("ExitPlanMode", &edit, [Ask, Ask, Ask, Deny, Allow]),
-        ("Agent", &edit, [Ask, Ask, Deny, Deny, Allow]),
+        ("ExitPlanMode", &edit, [Ask, Ask, Ask, Deny, Ask]),
+        ("Agent", &edit, [Ask, Ask, Ask, Deny, Allow]),
     ] {
         let actual = [Default, AcceptEdits, Plan, DontAsk, BypassPermissions]
             .map(|mode| engine_in_mode(&policy, mode).evaluate(tool, params).action);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolwright::{
     tool::{InputValidator, is_valid_name},
     tools::ToolSet,
@@ -31,10 +31,10 @@ fn every_tool_can_be_told_to_every_provider() {
         assert_eq!(schema["additionalProperties"], false, "{name} takes unknown parameters");
         for (parameter, property) in schema["properties"].as_object().unwrap() {
             assert!(property["description"].is_string(), "{name}.{parameter} has no description");
-            assert!(
-                property["type"].is_string(),
-                "{name}.{parameter} has no plain type: {property}"
-            );
+            // A setting has a value of any plain type.
+            let is_plain = property["type"].is_string()
+                || (name == "Config" && property["type"] == json!(["string", "boolean", "number"]));
+            assert!(is_plain, "{name}.{parameter} has no plain type: {property}");
         }
         assert!(InputValidator::new(schema).is_ok(), "{name}");
     }

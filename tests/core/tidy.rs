@@ -179,7 +179,7 @@ const WAYS_TO_OPEN: [&str; 8] = [
     "openat2(",
     "fs::open(",
 ];
-const OPENERS: [(&str, &str); 12] = [
+const OPENERS: [(&str, &str); 14] = [
     ("regular_file.rs", "the one way to open a file for reading"),
     ("workspace/path.rs", "opens places to look at, and directories"),
     ("workspace/walk/folder.rs", "opens directories"),
@@ -191,6 +191,8 @@ const OPENERS: [(&str, &str); 12] = [
     ("process/without_supervisor.rs", "reads /proc"),
     ("process/locate_supervisor.rs", "reads /proc"),
     ("process/rescue.rs", "reads /proc"),
+    ("store/sqlite/creation.rs", "opens a file and a directory that it made"),
+    ("store/sqlite/store_files.rs", "opens the file of a lock"),
     ("supervisor", "a program of its own, which reads /proc"),
 ];
 

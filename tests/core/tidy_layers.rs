@@ -5,11 +5,12 @@ use std::{collections::BTreeSet, fs, path::Path};
 use super::tidy::{source_files, src};
 
 /// The modules below `src/`, lowest layer first. Modules of one layer do not name each other.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
     &["terminal", "terminal_parser"],
     &["error", "path_text", "regular_file"],
-    &["workspace", "process", "shell", "store", "net"],
-    &["session"],
+    &["workspace", "process", "shell", "store", "net", "agents", "team"],
+    &["state"],
+    &["session", "git"],
     &["tool"],
     &["policy", "registry", "tools"],
     &["confirm", "definition", "hooks", "plugin", "policy_files"],

@@ -82,7 +82,13 @@ impl NameLookup for TableLookup {
 }
 
 fn is_blocked(fetched: &Result<FetchOutcome, FetchError>) -> bool {
-    matches!(fetched, Err(FetchError::BlockedAddress { .. }))
+    match fetched {
+        Err(FetchError::BlockedAddress { .. }) => true,
+        Err(FetchError::RefusedRedirect { refusal, .. }) => {
+            matches!(**refusal, FetchError::BlockedAddress { .. })
+        }
+        _ => false,
+    }
 }
 
 #[tokio::test]

@@ -13,17 +13,17 @@ use std::{
 use tokio::time::timeout;
 
 use super::{MAX_RUNNING, TaskManager, TaskTable};
-#[cfg(unix)]
 use crate::process::{
     command_output::CommandOutput,
+    ending::StopReason,
+    task::{RunMode, Task, TaskKind},
+};
+#[cfg(unix)]
+use crate::process::{
     launcher::{CommandStreams, Launcher, input_of},
     protocol::{CommandRequest, RequestKind},
     reactor::{Reactor, WatchedCommand},
     task::NewTask,
-};
-use crate::process::{
-    ending::StopReason,
-    task::{RunMode, Task},
 };
 
 /// The longest command in bytes. Linux accepts no argument of 128 KiB or more.
@@ -140,19 +140,16 @@ impl Drop for StartGuard<'_> {
 }
 
 /// One of the [`MAX_RUNNING`] tasks, reserved while the task is being started.
-#[cfg(unix)]
-struct ReservedSlot<'a>(&'a TaskManager);
+pub(super) struct ReservedSlot<'a>(&'a TaskManager);
 
-#[cfg(unix)]
 impl ReservedSlot<'_> {
     /// Frees the slot, because the running task now counts instead.
-    fn release_to_task(self, tasks: &mut TaskTable) {
+    pub(super) fn release_to_task(self, tasks: &mut TaskTable) {
         tasks.starting -= 1;
         std::mem::forget(self);
     }
 }
 
-#[cfg(unix)]
 impl Drop for ReservedSlot<'_> {
     fn drop(&mut self) {
         self.0.lock().starting -= 1;
@@ -291,6 +288,7 @@ impl TaskManager {
         let connection = Arc::new(connection);
         let task = Arc::new(Task::new(NewTask {
             id,
+            kind: TaskKind::Command,
             command: spec.command.into(),
             description: spec.description.map(Into::into),
             session_id: spec.session_id.into(),
@@ -298,7 +296,7 @@ impl TaskManager {
             run_mode: spec.run_mode,
             output: kept,
             errors,
-            connection: Arc::clone(&connection),
+            connection: Some(Arc::clone(&connection)),
             manager: Weak::clone(&self.me),
         }));
         let mut tasks = self.lock();
@@ -332,8 +330,7 @@ impl TaskManager {
         Err(StartError::Unsupported)
     }
 
-    #[cfg(unix)]
-    fn next_names(
+    pub(super) fn next_names(
         &self,
         run_mode: RunMode,
     ) -> Result<(String, String, Option<ReservedSlot<'_>>), StartError> {

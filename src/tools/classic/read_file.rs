@@ -4,10 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    error::{ErrorKind, ToolError},
+    error::ToolError,
     tool::{Access, DataScope, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
     tools::reading::{self, FileFacts, FileToRead},
-    workspace::RelativePaths,
 };
 
 #[derive(Default)]
@@ -41,23 +40,7 @@ impl Tool for ReadFile {
     const KIND: ToolKind = ToolKind::reads_files(&["path"]).twin_of("Read");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {
-        if let (Some(start), Some(end)) = (input.start_line, input.end_line)
-            && start > end
-        {
-            return Err(ToolError::new(
-                ErrorKind::Validation,
-                format!(
-                    "parameter `endLine`: expected at least `startLine`, which is {start}, got `{end}`"
-                ),
-            ));
-        }
-        Ok(FileToRead {
-            path: cx.session.resolve_for_reading(&input.path, RelativePaths::FromFirstRoot)?,
-            first: input.start_line,
-            last: input.end_line,
-            pages: None,
-            wording: reading::RAW,
-        })
+        reading::lines_of(&input.path, input.start_line, input.end_line, cx)
     }
 
     fn accesses(&self, plan: &FileToRead) -> Vec<Access> {

@@ -1,0 +1,172 @@
+// A store that the host brings, which may do anything: a clear error in bounded time, and the next call works.
+import { describe, expect, test } from "vitest";
+import type { KeyValueStore } from "../index.js";
+import { MapStore } from "./support/map-store.js";
+import { useRegistries } from "./support/registries.js";
+import { texts } from "./support/results.js";
+import { useWorkspace } from "./support/workspace.js";
+
+const workspace = useWorkspace();
+const registryHere = useRegistries(workspace);
+
+const SET = { action: "set", key: "colour", value: "blue" } as const;
+const GET = { action: "get", key: "colour" } as const;
+const LIST = { action: "list" } as const;
+
+function registryOn(store: KeyValueStore) {
+  const registry = registryHere({ store });
+  return (input: typeof SET | typeof GET | typeof LIST) => registry.call<string>("memory", input);
+}
+
+/** A store of which some methods are replaced. */
+function storeWith(methods: object): MapStore & { timeoutMs?: number } {
+  return Object.assign(new MapStore(), methods);
+}
+
+test("keeps the values of every registry that has it, and belongs to the host", async () => {
+  const store = new MapStore();
+  const first = registryHere({ store });
+  await first.call("memory", SET);
+  await first.close();
+  expect(store.isClosed).toBe(false);
+  const memory = registryOn(store);
+  expect(texts(await memory(GET))).toEqual(["blue"]);
+  expect(texts(await memory(LIST))).toEqual(["colour"]);
+  expect(store.values.size).toBe(1);
+});
+
+test("is called with its own `this`, and with methods of a class as well as of an object", async () => {
+  class Own extends MapStore {
+    #secret = "yes";
+    override async get(key: string) {
+      expect(this.#secret).toBe("yes");
+      return super.get(key);
+    }
+  }
+  const memory = registryOn(new Own());
+  await memory(SET);
+  expect(texts(await memory(GET))).toEqual(["blue"]);
+});
+
+test("loses no change when many calls change one value", async () => {
+  const registry = registryHere({ store: new MapStore() });
+  const add = (n: number) => registry.call("write_todos", { action: "add", task: `task ${n}` });
+  const added = await Promise.all(Array.from({ length: 50 }, (_, n) => add(n)));
+  expect(added.filter((it) => it.isError)).toEqual([]);
+  const [list = ""] = texts(await registry.call("write_todos", { action: "list" }));
+  expect(list.match(/task \d+/g)?.length).toBe(50);
+});
+
+describe("when it fails", () => {
+  test.each<[string, () => unknown, string]>([
+    [
+      "throws",
+      () => {
+        throw new Error("no connection");
+      },
+      "`get` of the host's store failed: no connection",
+    ],
+    ["rejects", () => Promise.reject(new Error("no connection")), "failed: no connection"],
+    [
+      "throws nothing",
+      () => {
+        throw undefined;
+      },
+      "`get` of the host's store failed",
+    ],
+    ["answers a number", () => 5, "`get` of the host's store answered `5`"],
+    ["answers a value alone", () => ({ value: "x" }), "{ value, version }"],
+    [
+      "answers a version that is no string",
+      () => ({ value: "x", version: 1 }),
+      "both of them strings",
+    ],
+    ["answers a list", () => [1], "answered `[1]`"],
+    ["answers too much", () => "x".repeat(100_000), "xxx…`"],
+    [
+      "throws too much",
+      () => {
+        throw new Error("x".repeat(100_000));
+      },
+      "xxx…",
+    ],
+  ])("%s: the answer says so, and the next call works", async (_what, broken, message) => {
+    let works = false;
+    const whole = new MapStore();
+    const memory = registryOn(
+      storeWith({ get: (key: string) => (works ? whole.get(key) : broken()) }),
+    );
+    const failed = await memory(GET);
+    expect(failed).toMatchObject({ isError: true, error: { type: "MemoryError" } });
+    expect(failed.error?.message).toContain("the store cannot be used: ");
+    expect(failed.error?.message).toContain(message);
+    expect(failed.error?.message.length).toBeLessThan(2_000);
+    works = true;
+    expect(texts(await memory(GET))).toEqual(["Key not found"]);
+  });
+
+  test("does not answer in time: the answer says so, its signal is aborted, and the next call works", async () => {
+    let hangs = true;
+    let tellAborted = () => {};
+    const aborted = new Promise<void>((resolve) => {
+      tellAborted = resolve;
+    });
+    const whole = new MapStore();
+    const memory = registryOn(
+      storeWith({
+        timeoutMs: 50,
+        get: (key: string, { signal }: { signal: AbortSignal }) => {
+          if (!hangs) return whole.get(key);
+          signal.addEventListener("abort", () => tellAborted());
+          return new Promise(() => {});
+        },
+      }),
+    );
+    const failed = await memory(GET);
+    expect(failed.error?.message).toContain("the store did not answer within 50 ms");
+    await aborted;
+    hangs = false;
+    expect(texts(await memory(GET))).toEqual(["Key not found"]);
+  });
+
+  test("never accepts a change: the call ends all the same", async () => {
+    const memory = registryOn(storeWith({ timeoutMs: 50, set: async () => undefined }));
+    expect((await memory(SET)).error?.message).toContain("others kept changing");
+  });
+
+  test.each<[string, object, string]>([
+    [
+      "another page again and again",
+      { entries: [], hasMore: true },
+      "no entries and said that there are more",
+    ],
+    [
+      "foreign keys",
+      { entries: [{ key: "zzz", version: "1" }], hasMore: false },
+      "another beginning",
+    ],
+    ["no page", {}, "hasMore"],
+  ])("lists %s: the call ends all the same", async (_what, page, message) => {
+    const memory = registryOn(storeWith({ list: async () => page }));
+    expect((await memory(LIST)).error?.message).toContain(message);
+  });
+
+  test("lists the same page again and again: the call ends all the same", async () => {
+    const memory = registryOn(
+      storeWith({
+        list: async (prefix: string) => ({
+          entries: [{ key: `${prefix}a`, value: "", version: "1" }],
+          hasMore: true,
+        }),
+      }),
+    );
+    expect((await memory(LIST)).error?.message).toContain("out of order");
+  });
+});
+
+test("a hanging store does not keep a registry from closing", async () => {
+  const registry = registryHere({ store: storeWith({ get: () => new Promise(() => {}) }) });
+  const call = registry.call("memory", GET);
+  await registry.close();
+  expect((await call).error?.type).toBe("RegistryClosed");
+});

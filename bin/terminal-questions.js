@@ -1,0 +1,117 @@
+"use strict";
+
+// Asks the questions of `AskUserQuestion` on the terminal, or over pipes, one line for each answer.
+
+const readline = require("node:readline");
+
+/** How often a line that is no answer is asked for again. */
+const MAX_TRIES = 3;
+/** The longest answer, in characters. */
+const MAX_ANSWER = 10_000;
+
+/**
+ * Makes `handlers.askUser`. Questions go to standard error, so that standard output has nothing but the
+ * result.
+ *
+ * @param escaped makes a text safe for a terminal
+ */
+function askOnTerminal({ input, output, escaped }) {
+  return async (questions, { signal }) => {
+    const lines = new Lines(input, signal);
+    try {
+      const answers = {};
+      for (const question of questions) {
+        const shown = describe(question, escaped);
+        // Never a setter of Object.prototype, whatever the question is called.
+        const value = await answerTo(question, shown, lines, output);
+        Object.defineProperty(answers, question.question, { value, enumerable: true });
+      }
+      return { answers };
+    } finally {
+      lines.close();
+    }
+  };
+}
+
+async function answerTo(question, shown, lines, output) {
+  output.write(shown);
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    output.write("> ");
+    const line = await lines.next();
+    if (line === undefined) {
+      throw new Error("the questions were not answered: standard input has ended");
+    }
+    const { answer, problem } = readAnswer(question, line);
+    if (problem === undefined) return answer;
+    output.write(`${problem}\n`);
+  }
+  throw new Error(`the questions were not answered: ${MAX_TRIES} lines were no answer`);
+}
+
+function describe({ header, question, options, multiSelect }, escaped) {
+  const listed = options.map(
+    ({ label, description }, at) => `  ${at + 1}. ${inLine(label)}: ${inLine(description)}`,
+  );
+  const how = multiSelect
+    ? "Numbers with commas between them; other words are an answer of your own."
+    : "A number, or an answer of your own.";
+  return escaped(`\n[${inLine(header)}] ${inLine(question)}\n${listed.join("\n")}\n${how}\n`);
+}
+
+function inLine(text) {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
+/** Reads a line as an answer, or says what is wrong with it. */
+function readAnswer({ options, multiSelect }, line) {
+  if (line.length > MAX_ANSWER) return { problem: `At most ${MAX_ANSWER} characters, please.` };
+  const parts = (multiSelect ? line.split(",") : [line])
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  if (parts.length === 0) return { problem: "Please answer the question." };
+  const chosen = [];
+  for (const part of parts) {
+    const number = /^\d+$/.test(part) ? Number(part) : undefined;
+    if (number !== undefined && (number < 1 || number > options.length)) {
+      return { problem: `There is no option ${part}; there are 1 to ${options.length}.` };
+    }
+    const answer = number === undefined ? labelOf(options, part) : options[number - 1].label;
+    if (!chosen.includes(answer)) chosen.push(answer);
+  }
+  return { answer: multiSelect ? chosen : chosen[0] };
+}
+
+/** The label that a person has typed in another case; else what was typed. */
+function labelOf(options, typed) {
+  const option = options.find(({ label }) => label.toLowerCase() === typed.toLowerCase());
+  return option?.label ?? typed;
+}
+
+/** The lines of a stream, one at a time. */
+class Lines {
+  #hadEnded;
+  #reader;
+  #lines;
+
+  constructor(input, signal) {
+    // Where standard input was read for the call itself, a reader would wait for ever.
+    this.#hadEnded = input.readableEnded;
+    this.#reader = readline.createInterface({ input, terminal: false });
+    this.#lines = this.#reader[Symbol.asyncIterator]();
+    if (signal.aborted) this.close();
+    else signal.addEventListener("abort", () => this.close(), { once: true });
+  }
+
+  /** The next line; `undefined` at the end of the stream. */
+  async next() {
+    if (this.#hadEnded) return undefined;
+    const { done, value } = await this.#lines.next();
+    return done ? undefined : value;
+  }
+
+  close() {
+    this.#reader.close();
+  }
+}
+
+module.exports = { askOnTerminal };

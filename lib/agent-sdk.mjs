@@ -1,0 +1,3 @@
+import module from "./agent-sdk.js";
+
+export const { agentSdkSpawner } = module;

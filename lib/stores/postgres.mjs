@@ -1,0 +1,3 @@
+import stores from "./postgres.js";
+
+export const { postgresStore } = stores;

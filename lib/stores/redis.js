@@ -1,0 +1,137 @@
+"use strict";
+
+const { randomUUID } = require("node:crypto");
+const { shown } = require("../errors.js");
+const { checkedStore, readTimeout, wrongOption } = require("./checked-store.js");
+const { keyRange } = require("./key-order.js");
+
+/** How many bytes of values a page has before it ends early. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+
+// Each operation is one script, which Redis runs as a whole. Everything of a store is in three keys: the
+// values, their versions, and the names in order. The hash tag in braces keeps them on one node of a cluster.
+//
+// A client may send a script again when it has lost the connection before the answer (ioredis does). If
+// somebody else has changed the value in between, the second run could not tell that the first one worked,
+// and the caller would make its change twice. So every change leaves a note for as long as anybody waits.
+const GET = `
+local version = redis.call('HGET', KEYS[2], ARGV[1])
+if not version then return {} end
+return {version, redis.call('HGET', KEYS[1], ARGV[1])}`;
+
+const SET = `
+if redis.call('EXISTS', KEYS[4]) == 1 then return 1 end
+local version = redis.call('HGET', KEYS[2], ARGV[1])
+if (version and '=' .. version or '') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[4])
+redis.call('ZADD', KEYS[3], 0, ARGV[1])
+redis.call('SET', KEYS[4], 1, 'PX', ARGV[3])
+return 1`;
+
+const DELETE = `
+if redis.call('EXISTS', KEYS[4]) == 1 then return 1 end
+local version = redis.call('HGET', KEYS[2], ARGV[1])
+if not version or (ARGV[2] ~= '' and '=' .. version ~= ARGV[2]) then return 0 end
+redis.call('HDEL', KEYS[1], ARGV[1])
+redis.call('HDEL', KEYS[2], ARGV[1])
+redis.call('ZREM', KEYS[3], ARGV[1])
+redis.call('SET', KEYS[4], 1, 'PX', ARGV[3])
+return 1`;
+
+const LIST = `
+local limit = tonumber(ARGV[3])
+local keys = redis.call('ZRANGEBYLEX', KEYS[3], ARGV[1], ARGV[2], 'LIMIT', 0, limit + 1)
+local page = {#keys > limit and 1 or 0}
+local bytes = 0
+for index = 1, math.min(#keys, limit) do
+  if bytes >= ${MAX_PAGE_BYTES} then
+    page[1] = 1
+    break
+  end
+  local value = ''
+  if ARGV[4] == 'values' then value = redis.call('HGET', KEYS[1], keys[index]) end
+  bytes = bytes + #value
+  page[#page + 1] = keys[index]
+  page[#page + 1] = redis.call('HGET', KEYS[2], keys[index])
+  page[#page + 1] = value
+end
+return page`;
+
+/** A store in Redis or Valkey, over the client that the host already has. See redis.d.ts. */
+function redisStore(client, options = {}) {
+  const evaluate = evaluatorOf(client);
+  const prefix = readPrefix(options?.prefix);
+  const timeoutMs = readTimeout(options?.timeoutMs);
+  const keys = ["values", "versions", "keys"].map((name) => `{${prefix}}:${name}`);
+  const run = (script, values, waiting) => evaluate(script, keys, values, waiting);
+  const change = async (script, key, expected, rest, waiting) => {
+    const note = `{${prefix}}:done:${randomUUID()}`;
+    const condition = expected === undefined ? "" : `=${expected}`;
+    const values = [key, condition, String(timeoutMs), ...rest];
+    return Number(await evaluate(script, [...keys, note], values, waiting)) === 1;
+  };
+  return checkedStore("Redis", timeoutMs, {
+    async get(key, waiting) {
+      const [version, value] = await run(GET, [key], waiting);
+      return version === undefined ? undefined : { value: text(value), version: text(version) };
+    },
+    set: ({ key, value, version, expected }, waiting) =>
+      change(SET, key, expected, [version, value], waiting),
+    delete: ({ key, expected }, waiting) => change(DELETE, key, expected, [], waiting),
+    async list({ prefix: begin, after, limit, keysOnly }, waiting) {
+      const { from, includesFrom, end } = keyRange(begin, after);
+      const lower = `${includesFrom ? "[" : "("}${from}`;
+      const upper = end === undefined ? "+" : `(${end}`;
+      const values = [lower, upper, String(limit), keysOnly ? "keys" : "values"];
+      const [hasMore, ...flat] = await run(LIST, values, waiting);
+      const entries = [];
+      for (let at = 0; at < flat.length; at += 3) {
+        const entry = { key: text(flat[at]), version: text(flat[at + 1]) };
+        entries.push(keysOnly ? entry : { ...entry, value: text(flat[at + 2]) });
+      }
+      return { entries, hasMore: Number(hasMore) === 1 };
+    },
+  });
+}
+
+/** How a script is run with this client: a function of the script, its keys and its other arguments. */
+function evaluatorOf(client) {
+  const has = (method) => typeof client?.[method] === "function";
+  if (has("eval") && has("defineCommand")) {
+    // ioredis.
+    return (script, keys, values) => client.eval(script, keys.length, ...keys, ...values);
+  }
+  if (has("eval") && has("sendCommand")) {
+    // node-redis. The signal takes a script that was not sent yet out of its queue.
+    return (script, keys, values, waiting) =>
+      (has("withAbortSignal") ? client.withAbortSignal(waiting) : client).eval(script, {
+        keys,
+        arguments: values,
+      });
+  }
+  if (has("send") && has("connect")) {
+    // Bun's own.
+    return (script, keys, values) =>
+      client.send("EVAL", [script, String(keys.length), ...keys, ...values]);
+  }
+  throw wrongOption(
+    `redisStore needs a client of \`redis\` or \`ioredis\`, or Bun's RedisClient, got ${shown(client)}`,
+  );
+}
+
+function readPrefix(prefix = "toolwright") {
+  if (typeof prefix !== "string" || prefix === "" || /[{}\0]/.test(prefix)) {
+    throw wrongOption(
+      `\`prefix\` must be a text without braces, such as \`myapp:toolwright\`, got ${shown(prefix)}`,
+    );
+  }
+  return prefix;
+}
+
+/** A text of an answer; clients can be set up to give bytes. */
+function text(reply) {
+  return typeof reply === "string" ? reply : Buffer.from(reply).toString("utf8");
+}
+
+module.exports = { redisStore };

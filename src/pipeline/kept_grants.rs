@@ -1,0 +1,132 @@
+//! Keeps what people answered with "always allow", where the host asks for it, and lets it apply in later
+//! conversations. No call fails because of the store: without it, people are asked again.
+
+use std::{future::Future, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Pipeline;
+use crate::{
+    policy::is_about_project,
+    state::{GrantScope, KeptGrant, KeptGrants, StateError, StateEvent},
+    tool::ToolContext,
+};
+
+/// How long a call waits for the store.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long an "always allow" of a person holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RememberGrants {
+    /// As long as the conversation.
+    #[default]
+    Session,
+    /// In every conversation in this project, from now on.
+    Project,
+    /// In every project of the user, from now on. What names a file of the project holds in the project.
+    User,
+}
+
+impl RememberGrants {
+    /// The scopes whose grants apply.
+    const fn scopes(self) -> &'static [GrantScope] {
+        match self {
+            Self::Session => &[],
+            Self::Project => &[GrantScope::Project],
+            Self::User => &[GrantScope::Project, GrantScope::User],
+        }
+    }
+
+    /// Where a rule is kept, if it is.
+    fn scope_of(self, rule: &str) -> Option<GrantScope> {
+        match self {
+            Self::Session => None,
+            Self::Project => Some(GrantScope::Project),
+            Self::User if is_about_project(rule) => Some(GrantScope::Project),
+            Self::User => Some(GrantScope::User),
+        }
+    }
+}
+
+impl Pipeline {
+    /// Reads the grants of the store, which apply from then on.
+    pub async fn load_grants(&self) -> Result<Vec<KeptGrant>, StateError> {
+        let grants = self.stored_grants().list(self.remember_grants.scopes()).await?;
+        let rules: Vec<String> = grants.iter().map(|it| it.rule.clone()).collect();
+        self.policy.set_kept(&rules);
+        self.grants_loaded.set(()).ok();
+        Ok(grants)
+    }
+
+    /// Takes a grant back, everywhere: from the store, and from every conversation here. False when nobody
+    /// had granted it.
+    pub async fn forget_grant(&self, rule: &str) -> Result<bool, StateError> {
+        let was_granted = self.policy.revoke(rule);
+        let was_kept = self.stored_grants().forget(rule).await?;
+        Ok(was_granted || was_kept)
+    }
+
+    /// Lets the grants of the store apply before the first call is judged.
+    pub(super) async fn grants_loaded(&self, cx: &ToolContext) {
+        let load = self.grants_loaded.get_or_init(|| async {
+            let loaded = patiently(self.stored_grants().list(self.remember_grants.scopes())).await;
+            match loaded {
+                Ok(grants) => {
+                    let rules: Vec<String> = grants.into_iter().map(|it| it.rule).collect();
+                    self.policy.set_kept(&rules);
+                }
+                Err(cause) => self.warn(&format!(
+                    "what was always allowed before could not be read, so it is asked again: {cause}"
+                )),
+            }
+        });
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => {}
+            &() = load => {}
+        }
+    }
+
+    /// Keeps rules that a person granted. It ends with the call at the latest.
+    pub(super) async fn keep_grants(&self, rules: Vec<String>, cx: &ToolContext) {
+        let keep = async {
+            for rule in rules {
+                let Some(scope) = self.remember_grants.scope_of(&rule) else { continue };
+                match patiently(self.stored_grants().keep(&rule, scope)).await {
+                    Ok(grant) => {
+                        self.policy.add_kept(&[rule]);
+                        self.sessions.shared().events.send(&StateEvent::Grant(grant));
+                    }
+                    Err(cause) => self.warn(&format!(
+                        "`{rule}` is allowed in this session only, because it could not be kept: {cause}"
+                    )),
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => {}
+            () = self.closed.cancelled() => {}
+            () = keep => {}
+        }
+    }
+
+    fn stored_grants(&self) -> KeptGrants {
+        let shared = self.sessions.shared();
+        KeptGrants::of(shared.store.clone(), shared.project.clone())
+    }
+
+    fn warn(&self, message: &str) {
+        self.sessions.shared().events.send(&StateEvent::Warning(message.to_owned()));
+    }
+}
+
+/// Waits for the store, but not for long: a call is waiting.
+async fn patiently<T>(work: impl Future<Output = Result<T, StateError>>) -> Result<T, String> {
+    match tokio::time::timeout(PATIENCE, work).await {
+        Ok(done) => done.map_err(|cause| cause.to_string()),
+        Err(_) => Err(format!("the store did not answer within {} ms", PATIENCE.as_millis())),
+    }
+}

@@ -1,0 +1,76 @@
+//! Starts a task without a process: an agent, which a function of the host runs.
+
+use std::sync::{Arc, Weak};
+
+use super::{StartError, TaskManager};
+use crate::process::{
+    command_output::CommandOutput,
+    ending::StopReason,
+    task::{NewTask, RunMode, Task, TaskKind},
+};
+
+/// An agent to run as a task.
+#[derive(Clone, Debug)]
+pub(crate) struct AgentTaskSpec {
+    /// The id of the agent.
+    pub agent_id: String,
+    /// The prompt.
+    pub prompt: String,
+    /// What it is to do, in a few words.
+    pub description: String,
+    /// The session that starts it.
+    pub session_id: String,
+    /// Whether a call waits for it.
+    pub run_mode: RunMode,
+}
+
+impl TaskManager {
+    /// Adds a task that runs from now on, by whoever called this. They add its output, stop it when
+    /// [`Task::stopped`] says so, and record its end.
+    pub(crate) fn start_agent(&self, spec: AgentTaskSpec) -> Result<Arc<Task>, StartError> {
+        let (id, file_name, slot) = self.next_names(spec.run_mode)?;
+        let files = Arc::clone(&self.files);
+        let mut output = CommandOutput::new(files, file_name, self.settings.max_file_bytes);
+        if spec.run_mode == RunMode::Background {
+            output.spill();
+        }
+        let task = Arc::new(Task::new(NewTask {
+            id,
+            kind: TaskKind::Agent { id: spec.agent_id.into() },
+            command: spec.prompt.into(),
+            description: Some(spec.description.into()),
+            session_id: spec.session_id.into(),
+            not_contained: None,
+            run_mode: spec.run_mode,
+            output,
+            errors: None,
+            #[cfg(unix)]
+            connection: None,
+            manager: Weak::clone(&self.me),
+        }));
+        let mut tasks = self.lock();
+        tasks.running.insert(task.id.clone(), Arc::clone(&task));
+        if let Some(slot) = slot {
+            slot.release_to_task(&mut tasks);
+        }
+        let closed = tasks.closed;
+        drop(tasks);
+        task.note_accepted(None);
+        if closed {
+            // The registry was closed meanwhile, and may not have stopped it.
+            task.stop(StopReason::Asked, self.settings.grace);
+        }
+        Ok(task)
+    }
+
+    /// Stops every task of a session, those that a call waits for included, and returns them. Does not wait
+    /// for their end.
+    pub(crate) fn stop_of_session(&self, session_id: &str, reason: StopReason) -> Vec<Arc<Task>> {
+        let mut running: Vec<Arc<Task>> = self.lock().running.values().cloned().collect();
+        running.retain(|it| *it.session_id == *session_id);
+        for task in &running {
+            task.stop(reason, self.settings.grace);
+        }
+        running
+    }
+}

@@ -1,0 +1,89 @@
+//! Tells the host what changed. Nothing is kept for a listener that comes late: the state itself can be read.
+
+use std::{
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use serde::Serialize;
+
+use super::{KeptGrant, SettingValue, TodoItem};
+
+/// A change, or a problem with keeping one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", content = "data", rename_all = "lowercase")]
+pub enum StateEvent {
+    /// The todos of a conversation were replaced.
+    Todos(TodosChange),
+    /// A setting was changed.
+    Config(ConfigChange),
+    /// A grant was kept.
+    Grant(KeptGrant),
+    /// Something could not be kept or read, and work goes on without it.
+    Warning(String),
+}
+
+/// The todos of a conversation, before and after a change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TodosChange {
+    /// The conversation.
+    pub session_id: String,
+    /// The todos as they are now.
+    pub todos: Vec<TodoItem>,
+    /// The todos as they were.
+    pub previous: Vec<TodoItem>,
+}
+
+/// A setting, before and after a change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigChange {
+    /// Its name.
+    pub setting: String,
+    /// Its value now; nothing when it was removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<SettingValue>,
+    /// Its value before, if it was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<SettingValue>,
+    /// The conversation whose model changed it; nothing when the host did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+}
+
+type StateListener = Box<dyn Fn(&StateEvent) + Send + Sync>;
+
+/// The events of a registry.
+#[derive(Default)]
+pub struct StateEvents(Mutex<Option<StateListener>>);
+
+impl StateEvents {
+    /// Passes every event from now on to a listener, which replaces the one before. It is called under a
+    /// lock, so that it gets events one after the other, and must not block.
+    pub fn listen(&self, listener: impl Fn(&StateEvent) + Send + Sync + 'static) {
+        *self.lock() = Some(Box::new(listener));
+    }
+
+    /// Passes an event on.
+    pub fn send(&self, event: &StateEvent) {
+        if let Some(listener) = &*self.lock() {
+            listener(event);
+        }
+    }
+
+    /// Drops the listener.
+    pub fn clear(&self) {
+        *self.lock() = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<StateListener>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for StateEvents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StateEvents").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,120 @@
+//! What people answered with "always allow", kept beyond the conversation. Each rule is a value of its own,
+//! so that two people who answer at once both have their say.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ProjectKey, StateError, of_value, parsed};
+use crate::store::Store;
+
+/// How many grants of a scope are read. More are a mistake, and would make every decision slow.
+const MAX_GRANTS: usize = 1_000;
+
+/// Where a grant applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GrantScope {
+    /// In every conversation in this project.
+    Project,
+    /// In every project of the user.
+    User,
+}
+
+impl GrantScope {
+    /// Its name in answers.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+        }
+    }
+}
+
+/// A rule that a person granted, as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeptGrant {
+    /// The rule.
+    pub rule: String,
+    /// Where it applies.
+    pub scope: GrantScope,
+    /// When it was granted, in milliseconds since 1970.
+    pub granted_at: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredGrant {
+    rule: String,
+    granted_at: u64,
+}
+
+/// The grants of a store, for one project.
+#[derive(Clone, Debug)]
+pub struct KeptGrants {
+    store: Store,
+    project: ProjectKey,
+}
+
+impl KeptGrants {
+    /// The grants that a store keeps for a project.
+    pub fn of(store: Store, project: ProjectKey) -> Self {
+        Self { store, project }
+    }
+
+    /// Keeps a rule.
+    pub async fn keep(&self, rule: &str, scope: GrantScope) -> Result<KeptGrant, StateError> {
+        let prefix = self.prefix(scope);
+        let (entries, _) = self.store.entries(&prefix, MAX_GRANTS, false).await?;
+        let place = place(&prefix, rule);
+        if entries.len() >= MAX_GRANTS && !entries.iter().any(|it| it.key == place) {
+            return Err(StateError::TooManyGrants(MAX_GRANTS));
+        }
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let granted_at = now.map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX));
+        let stored = StoredGrant { rule: rule.to_owned(), granted_at };
+        let json = serde_json::to_string(&stored)
+            .map_err(|cause| StateError::Unreadable { what: "grant", cause: cause.to_string() })?;
+        self.store.set(&place, &json).await.map_err(of_value("rule", rule.len()))?;
+        Ok(KeptGrant { rule: stored.rule, scope, granted_at })
+    }
+
+    /// The grants of some scopes, the oldest first. What cannot be read grants nothing.
+    pub async fn list(&self, scopes: &[GrantScope]) -> Result<Vec<KeptGrant>, StateError> {
+        let mut grants = Vec::new();
+        for scope in scopes {
+            let prefix = self.prefix(*scope);
+            let (entries, _) = self.store.entries(&prefix, MAX_GRANTS, true).await?;
+            grants.extend(entries.iter().filter_map(|entry| {
+                let StoredGrant { rule, granted_at } = parsed(&entry.value, "grant").ok()?;
+                // A rule under a key that is not its own cannot be forgotten, so it does not count.
+                let is_own = entry.key == place(&prefix, &rule);
+                is_own.then_some(KeptGrant { rule, scope: *scope, granted_at })
+            }));
+        }
+        grants.sort_by(|a, b| {
+            (a.granted_at, &a.rule, a.scope).cmp(&(b.granted_at, &b.rule, b.scope))
+        });
+        Ok(grants)
+    }
+
+    /// Deletes a rule in both scopes; false when it was kept in neither.
+    pub async fn forget(&self, rule: &str) -> Result<bool, StateError> {
+        let mut was_kept = false;
+        for scope in [GrantScope::Project, GrantScope::User] {
+            was_kept |= self.store.delete(&place(&self.prefix(scope), rule)).await?;
+        }
+        Ok(was_kept)
+    }
+
+    fn prefix(&self, scope: GrantScope) -> String {
+        match scope {
+            GrantScope::Project => format!("grants/project/{}/", self.project.as_str()),
+            GrantScope::User => "grants/user/".to_owned(),
+        }
+    }
+}
+
+/// Rules may be longer than keys, so a key has the hash of its rule.
+fn place(prefix: &str, rule: &str) -> String {
+    format!("{prefix}{}", blake3::hash(rule.as_bytes()).to_hex())
+}

@@ -1,0 +1,56 @@
+//! How the tools of the `project` set ask git.
+
+use std::time::Duration;
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    git::{GitPlace, GitRunner, Repository, find_repository},
+    tool::{ToolContext, shown_path},
+    workspace::{RelativePaths, WorkspacePath},
+};
+
+/// How long git may take.
+pub(super) const GIT_LIMIT: Duration = Duration::from_mins(1);
+
+/// A repository, and how to ask git about it.
+pub(super) struct GitQuestion<'a> {
+    pub(super) git: GitRunner<'a>,
+    pub(super) repository: Repository,
+}
+
+/// The directory that a call is about, which is inside the workspace.
+pub(super) fn directory(path: Option<&str>, cx: &ToolContext) -> Result<WorkspacePath, ToolError> {
+    let roots = &cx.session.shared.roots;
+    let directory = roots.resolve(path.unwrap_or("."), RelativePaths::FromFirstRoot)?;
+    if directory.absolute().is_dir() {
+        return Ok(directory);
+    }
+    let shown = shown_path(directory.absolute());
+    Err(if directory.absolute().exists() {
+        ToolError::new(ErrorKind::Validation, format!("`{shown}` is not a directory"))
+    } else {
+        ToolError::new(ErrorKind::FileNotFound, format!("there is no directory `{shown}`"))
+    })
+}
+
+/// Runs git in the directory of a call.
+pub(super) fn runner<'a>(directory: &'a WorkspacePath, cx: &'a ToolContext) -> GitRunner<'a> {
+    GitRunner::new(&cx.session.shared.tasks, &cx.session.id, directory.absolute())
+}
+
+/// Finds the repository of a directory, with content filters switched off.
+pub(super) async fn question<'a>(
+    directory: &'a WorkspacePath,
+    cx: &'a ToolContext,
+) -> Result<GitQuestion<'a>, ToolError> {
+    let git = runner(directory, cx);
+    let shown = shown_path(directory.absolute());
+    let refused = |what: &str| Err(ToolError::new(ErrorKind::Git, format!("`{shown}` {what}")));
+    match find_repository(&git, directory.absolute()).await? {
+        GitPlace::WorkingTree(repository) => {
+            Ok(GitQuestion { git: git.without_filters().await?, repository })
+        }
+        GitPlace::Bare => refused("is a bare git repository, which has no working tree"),
+        GitPlace::Nowhere => refused("is not in a git repository"),
+    }
+}

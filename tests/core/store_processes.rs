@@ -1,0 +1,322 @@
+//! Stores that several processes change, processes that are killed, and disks that take nothing.
+
+#![expect(clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
+use std::{
+    env, fs,
+    io::{self, BufRead as _, BufReader, Write as _},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use toolwright::store::{SetOutcome, StoreBackend as _, ValueChange};
+
+use super::store_bed::{StoreBed, sqlite_at, store_at};
+
+const ROLE: &str = "role=";
+const PATH: &str = "path=";
+
+fn child_arguments(role: &str, path: &Path) -> [String; 5] {
+    let name = "store_processes::plays_its_role_when_started_as_a_child".to_owned();
+    let (role, path) = (format!("{ROLE}{role}"), format!("{PATH}{}", path.display()));
+    [name, role, path, "--exact".into(), "--nocapture".into()]
+}
+
+fn start(role: &str, path: &Path) -> Child {
+    Command::new(env::current_exe().unwrap())
+        .args(child_arguments(role, path))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// What a child says that is started by a shell script, in which `"$@"` is the child.
+fn said_after(script: &str, role: &str, path: &Path) -> String {
+    let output = Command::new("sh")
+        .args(["-c", script, "sh"])
+        .arg(env::current_exe().unwrap())
+        .args(child_arguments(role, path))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let said: Vec<&str> = text.lines().filter_map(|it| Some(it.split_once("said: ")?.1)).collect();
+    assert!(!said.is_empty(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    said.join("\n")
+}
+
+fn say(text: &str) {
+    let mut out = io::stdout();
+    writeln!(out, "\nsaid: {text}").unwrap();
+    out.flush().unwrap();
+}
+
+#[tokio::test]
+async fn plays_its_role_when_started_as_a_child() {
+    let argument =
+        |prefix: &str| env::args().find_map(|it| it.strip_prefix(prefix).map(str::to_owned));
+    let Some(role) = argument(ROLE) else { return };
+    let path = PathBuf::from(argument(PATH).unwrap());
+    match role.split_once(':').unwrap_or((role.as_str(), "")) {
+        ("change", name) => change(&path, name).await,
+        ("write", name) => write(&path, name).await,
+        ("fill", _) => fill(&path).await,
+        _ => {
+            let store = store_at(&path);
+            let answers = [
+                store.get("a").await.map(|it| format!("{it:?}")),
+                store.set("a", "changed").await.map(|()| "stored".to_owned()),
+            ];
+            for answer in answers {
+                say(&answer.unwrap_or_else(|it| it.to_string()));
+            }
+        }
+    }
+}
+
+/// Adds 1 to a number 500 times, and a line to a list 500 times.
+async fn change(path: &Path, name: &str) {
+    let store = store_at(path);
+    for number in 0..500 {
+        let add = |old: Option<&str>| {
+            let count: u32 = old.map_or(0, |it| it.parse().unwrap());
+            (ValueChange::Set((count + 1).to_string()), ())
+        };
+        store.update("count", add).await.unwrap();
+        let append = |old: Option<&str>| {
+            (ValueChange::Set(format!("{}{name}-{number}\n", old.unwrap_or_default())), ())
+        };
+        store.update("list", append).await.unwrap();
+    }
+    store.close().await;
+    say("done");
+}
+
+/// Counts under a name, and says each number that was acknowledged, until it is killed.
+async fn write(path: &Path, name: &str) {
+    let store = sqlite_at(path);
+    let found = store.get(name).await.unwrap();
+    let mut number: u64 = found.as_ref().map_or(0, |it| it.value.trim_end().parse().unwrap());
+    let mut version = found.map(|it| it.version);
+    loop {
+        number += 1;
+        // Values of several pages, so that a write can be interrupted in the middle.
+        let value = format!("{number}{}", " ".repeat(usize::try_from(number % 3).unwrap() * 9_000));
+        match store.set(name, &value, version.as_ref()).await.unwrap() {
+            SetOutcome::Stored(stored) => version = Some(stored),
+            SetOutcome::Changed => panic!("nobody else writes `{name}`"),
+        }
+        say(&number.to_string());
+    }
+}
+
+/// Stores values until that fails, and says how that ended and what is there.
+async fn fill(path: &Path) {
+    let store = store_at(path);
+    let mut stored = 0;
+    let error = loop {
+        let key = format!("key/{stored:04}");
+        match store.set(&key, &"x".repeat(50_000)).await {
+            Ok(()) => stored += 1,
+            Err(error) => break error,
+        }
+    };
+    say(&error.to_string());
+    let (entries, _) = store.entries("key/", 10_000, true).await.unwrap();
+    let are_whole = entries.iter().all(|it| it.value.len() == 50_000);
+    say(&format!("stored {stored}, found {}, whole {are_whole}", entries.len()));
+}
+
+#[tokio::test]
+async fn eight_processes_that_make_a_thousand_changes_each_lose_none() {
+    let bed = StoreBed::new();
+    let children: Vec<Child> =
+        (0..8).map(|number| start(&format!("change:{number}"), &bed.path())).collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("said: done"), "{text}");
+    }
+    let store = bed.store();
+    assert_eq!(store.get("count").await.unwrap().unwrap().value, "4000");
+    let list = store.get("list").await.unwrap().unwrap().value;
+    let mut lines: Vec<&str> = list.lines().collect();
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), 4_000);
+    // Those of one process are in its order.
+    for number in 0..8 {
+        let beginning = format!("{number}-");
+        let own: Vec<u32> =
+            list.lines().filter_map(|it| it.strip_prefix(&beginning)?.parse().ok()).collect();
+        assert!(own.is_sorted() && own.len() == 500);
+    }
+}
+
+/// How many rounds there are, and how many processes are killed in each: 1,000 in all.
+const ROUNDS: usize = 125;
+const WRITERS: usize = 8;
+
+#[tokio::test]
+async fn a_thousand_processes_that_are_killed_while_they_write_lose_nothing_acknowledged() {
+    let bed = StoreBed::new();
+    let mut acknowledged = [0_u64; WRITERS];
+    for round in 0..ROUNDS {
+        let mut writers: Vec<(Child, _)> = (0..WRITERS)
+            .map(|number| {
+                let mut child = start(&format!("write:writer/{number}"), &bed.path());
+                let output = BufReader::new(child.stdout.take().unwrap()).lines();
+                (child, output)
+            })
+            .collect();
+        let number_of = |line: io::Result<String>| -> Option<u64> {
+            line.ok()?.split_once("said: ")?.1.parse().ok()
+        };
+        // Each is killed after another number of changes, while it makes the next.
+        for (number, (child, output)) in writers.iter_mut().enumerate() {
+            let awaited = 1 + (round * 7 + number * 3) % 5;
+            let said: Vec<u64> = output.filter_map(number_of).take(awaited).collect();
+            assert_eq!(said.len(), awaited, "a writer ended by itself");
+            child.kill().unwrap();
+            acknowledged[number] = said[awaited - 1];
+        }
+        for (number, (mut child, output)) in writers.into_iter().enumerate() {
+            child.wait().unwrap();
+            // What was said before it was killed, and not read yet.
+            if let Some(last) = output.filter_map(number_of).last() {
+                acknowledged[number] = last;
+            }
+        }
+        let store = bed.store();
+        for (number, acknowledged) in acknowledged.iter().enumerate() {
+            let found = store.get(&format!("writer/{number}")).await.unwrap().unwrap().value;
+            let found: u64 = found.trim_end().parse().unwrap();
+            // The one that it was killed in may be there or not.
+            let difference = found.checked_sub(*acknowledged);
+            assert!(matches!(difference, Some(0 | 1)), "{found} after {acknowledged}");
+        }
+        store.close().await;
+    }
+    let check = rusqlite::Connection::open(bed.path()).unwrap();
+    let sql = "PRAGMA integrity_check";
+    assert_eq!(check.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "ok");
+    let names: Vec<String> = bed.names().into_iter().filter(|it| it.contains("damaged")).collect();
+    assert!(names.is_empty(), "{names:?}");
+}
+
+#[tokio::test]
+async fn processes_that_are_killed_while_they_create_a_store_leave_none_or_a_whole_one() {
+    for round in 0..40_u64 {
+        let bed = StoreBed::new();
+        let mut children: Vec<Child> =
+            (0..3).map(|number| start(&format!("write:writer/{number}"), &bed.path())).collect();
+        // A child needs some milliseconds to get there; how many differs, and any moment is a good one.
+        while round % 4 > 0 && !bed.folder().join("store.sqlite.lock").exists() {
+            std::thread::yield_now();
+        }
+        for _ in 0..(round * 37) % 400 {
+            std::thread::yield_now();
+        }
+        for child in &mut children {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        let store = bed.store();
+        store.set("a", "1").await.unwrap();
+        assert_eq!(store.get("a").await.unwrap().unwrap().value, "1");
+        let left = bed.names();
+        assert!(!left.iter().any(|it| it.contains(".new") || it.contains("damaged")), "{left:?}");
+    }
+}
+
+/// The prefix of a script that gives up the rights of root, which no permission binds.
+const AS_NOBODY: &str = "setpriv --reuid 65534 --regid 65534 --clear-groups";
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_be_written_or_read_is_an_error_and_stays_as_it_is() {
+    let script =
+        if is_root() { format!(r#"exec {AS_NOBODY} "$@""#) } else { r#"exec "$@""#.into() };
+    for (folder_mode, file_mode) in [(0o555, 0o644), (0o555, 0o444), (0o755, 0o000), (0o000, 0o644)]
+    {
+        let bed = StoreBed::new();
+        let store = bed.store();
+        store.set("a", "1").await.unwrap();
+        store.close().await;
+        let before = fs::read(bed.path()).unwrap();
+        for name in bed.names() {
+            set_mode(&bed.folder().join(name), file_mode);
+        }
+        set_mode(&bed.folder(), folder_mode);
+        let said = said_after(&script, "try", &bed.path());
+        set_mode(&bed.folder(), 0o755);
+        let written = said.lines().last().unwrap();
+        assert!(
+            written.contains("the store cannot be used: `"),
+            "{folder_mode:o} {file_mode:o} {said}"
+        );
+        assert_eq!(fs::read(bed.path()).unwrap(), before);
+        assert!(!bed.names().iter().any(|it| it.contains("damaged")), "{:?}", bed.names());
+    }
+}
+
+#[tokio::test]
+async fn a_directory_in_which_nothing_can_be_created_is_an_error() {
+    let bed = StoreBed::new();
+    let script =
+        if is_root() { format!(r#"exec {AS_NOBODY} "$@""#) } else { r#"exec "$@""#.into() };
+    set_mode(&bed.folder(), 0o555);
+    let said = said_after(&script, "try", &bed.folder().join("below").join("store.sqlite"));
+    set_mode(&bed.folder(), 0o755);
+    assert!(said.starts_with("None\nthe store cannot be used: `"), "{said}");
+    assert!(said.contains("Permission denied"), "{said}");
+    assert!(bed.names().is_empty());
+}
+
+#[tokio::test]
+async fn a_full_disk_is_an_error_and_what_was_stored_stays() {
+    // A file may have 512 KiB. The signal that usually ends a process at that limit is ignored.
+    let bed = StoreBed::new();
+    let script = r#"trap "" XFSZ; ulimit -f 1024; exec "$@""#;
+    let said = said_after(script, "fill", &bed.path());
+    assert!(said.contains("the store cannot be used: `"), "{said}");
+    let stored: usize =
+        said.split_once("stored ").unwrap().1.split_once(',').unwrap().0.parse().unwrap();
+    assert!(
+        stored > 0 && said.ends_with(&format!("stored {stored}, found {stored}, whole true")),
+        "{said}"
+    );
+    let (entries, _) = bed.store().entries("key/", 10_000, true).await.unwrap();
+    assert_eq!(entries.len(), stored);
+    bed.store().set("another", "value").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_system_without_room_is_an_error_and_what_was_stored_stays() {
+    let bed = StoreBed::new();
+    let can_mount = Command::new("unshare")
+        .args(["-m", "sh", "-c", "mount -t tmpfs -o size=1m none /mnt"])
+        .status()
+        .is_ok_and(|it| it.success());
+    if !can_mount {
+        writeln!(io::stderr(), "LEFT OUT: a full file system, which only root can make").unwrap();
+        return;
+    }
+    let folder = bed.folder();
+    let script = format!(
+        r#"exec unshare -m sh -c 'mount -t tmpfs -o size=1m none {} && exec "$@"' sh "$@""#,
+        folder.display()
+    );
+    let said = said_after(&script, "fill", &bed.path());
+    assert!(said.contains("the disk is full; nothing was changed"), "{said}");
+    let stored = said.split_once("stored ").unwrap().1.split_once(',').unwrap().0;
+    assert!(said.ends_with(&format!("stored {stored}, found {stored}, whole true")), "{said}");
+    assert_ne!(stored, "0");
+}

@@ -1,0 +1,81 @@
+//! Messages of a team that come with the answers to calls.
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use toolwright::{
+    pipeline::{CallOptions, Limits},
+    team::{Membership, NewMember},
+    tool::{Content, ToolOutput},
+};
+
+use super::test_bed::TestBed;
+
+const MEMBER: &str = "session-of-anna";
+
+async fn call(bed: &TestBed, session: &str, name: &str, input: Value) -> ToolOutput {
+    let options = CallOptions { session_id: Some(session.to_owned()), ..CallOptions::default() };
+    bed.call_with(name, input, options).await
+}
+
+async fn team(bed: &TestBed) -> Membership {
+    let made = call(bed, "lead", "TeamCreate", json!({ "team_name": "red" })).await;
+    assert_eq!(made.error, None);
+    let member =
+        NewMember { team: "red".to_owned(), name: "anna".to_owned(), session: MEMBER.to_owned() };
+    bed.pipeline.sessions.teams().join("lead", member).unwrap()
+}
+
+async fn write(bed: &TestBed, text: &str) {
+    let message = json!({ "type": "message", "recipient": "anna", "content": text });
+    let sent = call(bed, "lead", "SendMessage", message).await;
+    assert_eq!(sent.joined_text(), "sent to `anna`");
+}
+
+fn texts(output: &ToolOutput) -> Vec<&str> {
+    let text = |it| if let &Content::Text { ref text } = it { text.as_str() } else { "" };
+    output.content.iter().map(text).collect()
+}
+
+#[tokio::test]
+async fn messages_that_do_not_fit_into_an_answer_come_with_the_next_ones() {
+    let limits = Limits { max_result_bytes: 1_000, ..Limits::default() };
+    let bed = TestBed::with_limits(limits);
+    let _anna = team(&bed).await;
+    let long = "x".repeat(600);
+    for text in ["one", "two", &long] {
+        write(&bed, text).await;
+    }
+    let echo = |bytes: usize| json!({ "text": "e".repeat(bytes) });
+    let note = "[3 more messages to you come with your next calls]";
+    let full = call(&bed, MEMBER, "diagnostic_echo", echo(950)).await;
+    assert_eq!(texts(&full), [&"e".repeat(950), note]);
+    let some = call(&bed, MEMBER, "diagnostic_echo", echo(800)).await;
+    assert_eq!(
+        texts(&some),
+        [
+            &"e".repeat(800),
+            "[message from `team-lead` to you]\none",
+            "[message from `team-lead` to you]\ntwo",
+            "[1 more messages to you come with your next calls]",
+        ]
+    );
+    // The text is longer than any answer, and is cut.
+    let last = call(&bed, MEMBER, "diagnostic_echo", echo(1)).await;
+    let cut = format!("[message from `team-lead` to you]\n{}… [550 more bytes]", "x".repeat(50));
+    assert_eq!(texts(&last), ["e", &cut]);
+    let none = call(&bed, MEMBER, "diagnostic_echo", echo(1)).await;
+    assert_eq!(texts(&none), ["e"]);
+}
+
+#[tokio::test]
+async fn a_cancelled_call_takes_no_messages_with_it() {
+    let bed = TestBed::new();
+    let _anna = team(&bed).await;
+    write(&bed, "one").await;
+    let options = CallOptions { session_id: Some(MEMBER.to_owned()), ..CallOptions::default() };
+    options.cancel.cancel();
+    let cancelled = bed.call_with("diagnostic_echo", json!({ "text": "e" }), options).await;
+    assert_eq!(texts(&cancelled), ["the call was cancelled"]);
+    let later = call(&bed, MEMBER, "diagnostic_echo", json!({ "text": "e" })).await;
+    assert_eq!(texts(&later), ["e", "[message from `team-lead` to you]\none"]);
+}
