@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Pipeline;
 use crate::{
     policy::is_about_project,
-    state::{GrantScope, KeptGrant, KeptGrants, StateError, StateEvent},
+    state::{GrantScope, GrantStore, KeptGrant, StateError, StateEvent},
     tool::ToolContext,
 };
 
@@ -115,9 +115,9 @@ impl Pipeline {
         }
     }
 
-    fn stored_grants(&self) -> KeptGrants {
+    fn stored_grants(&self) -> GrantStore {
         let shared = self.sessions.shared();
-        KeptGrants::of(shared.store.clone(), shared.project.clone())
+        GrantStore::of(shared.store.clone(), shared.project.clone())
     }
 
     fn warn(&self, message: &str) {
