@@ -10,7 +10,7 @@ use super::Pipeline;
 use crate::{
     agents::is_agent_id,
     policy::is_about_project,
-    state::{GrantScope, KeptGrant, KeptGrants, StateError, StateEvent},
+    state::{GrantScope, GrantStore, KeptGrant, StateError, StateEvent},
     tool::ToolContext,
 };
 
@@ -120,9 +120,9 @@ impl Pipeline {
         }
     }
 
-    fn stored_grants(&self) -> KeptGrants {
+    fn stored_grants(&self) -> GrantStore {
         let shared = self.sessions.shared();
-        KeptGrants::of(shared.store.clone(), shared.project.clone())
+        GrantStore::of(shared.store.clone(), shared.project.clone())
     }
 
     fn warn(&self, message: &str) {
