@@ -25,8 +25,8 @@ export interface AgentInput {
   name?: string | undefined;
   /** The team that the agent joins. */
   team_name?: string | undefined;
-  /** The permission mode of the agent, which can only be stricter than yours. `default`: Tools that only read run; everything else asks. `acceptEdits`: Edits inside the workspace run as well. `plan`: Nothing is changed: commands ask and edits are denied, also where a rule allows them. `dontAsk`: What would ask is denied. `bypassPermissions`: What would ask by default is allowed; rules that deny or ask still hold. */
-  mode?: "default" | "acceptEdits" | "plan" | "dontAsk" | "bypassPermissions" | undefined;
+  /** The permission mode of the agent, which can only be stricter than yours. */
+  mode?: "acceptEdits" | "bypassPermissions" | "default" | "dontAsk" | "plan" | undefined;
 }
 
 /**
