@@ -329,6 +329,33 @@ export interface TodoWriteInput {
 }
 
 /**
+ * Input of `WebFetch`. Fetches a URL and answers the prompt about its content, or shows the content if nothing here can answer prompts. HTML becomes Markdown with absolute links; PDFs, images, JSON and other text work too.
+ *
+ * - Pages are public: for what needs a login, use another tool. Nothing is run on the page.
+ * - A redirect to another host is not followed; the answer names the URL to fetch instead.
+ * - The end of a long text is omitted, and the answer says how much. Set `offset` to continue.
+ * - A page is kept for 15 minutes.
+ */
+export interface WebFetchInput {
+  /** The URL to fetch, with `http://` or `https://`. */
+  url: string;
+  /** What to find out about the page. */
+  prompt: string;
+  /** How many characters of a long page to skip. */
+  offset?: number | undefined;
+}
+
+/** Input of `WebSearch`. Searches the web. Answers with the title, URL and a few words of each page found; read one with WebFetch. Use it for what changed recently, and name your sources. */
+export interface WebSearchInput {
+  /** The words to search for. */
+  query: string;
+  /** Only results of these domains, such as `docs.rs`, and of those below them. */
+  allowed_domains?: string[] | undefined;
+  /** No results of these domains and of those below them. */
+  blocked_domains?: string[] | undefined;
+}
+
+/**
  * Input of `Write`. Writes a file: creates it, with the directories it needs, or replaces its whole content.
  *
  * - Read an existing file in this session first, with Read. If it changed since, the write is refused and what changed is shown.
@@ -491,6 +518,32 @@ export interface ClassicTaskStopInput {
   taskId: string;
 }
 
+/**
+ * Input of `web_fetch`. Fetches a URL and shows its content as plain text, with absolute links in brackets. PDFs, images, JSON and other text work too.
+ *
+ * - With `selector`, only matching elements of an HTML page are shown, in the order of the page.
+ * - The end of a long text is omitted, and the answer says how much. Set `offset` to continue.
+ * - A redirect to another host is not followed; the answer names the URL to fetch instead.
+ */
+export interface ClassicWebFetchInput {
+  /** The URL to fetch, with `http://` or `https://`. */
+  url: string;
+  /** A CSS selector: only the text of the elements that it matches is shown. */
+  selector?: string | undefined;
+  /** How many characters to show. Default: 100000. */
+  maxLength?: number | undefined;
+  /** How many characters to skip. */
+  offset?: number | undefined;
+}
+
+/** Input of `web_search`. Searches the web. Answers with the title, URL and a few words of each page found; read one with web_fetch. */
+export interface ClassicWebSearchInput {
+  /** The words to search for. */
+  query: string;
+  /** How many results to show at most. Default: 5. */
+  numResults?: number | undefined;
+}
+
 /** Input of `write_file`. Writes a file: creates it, with the directories it needs. An existing one is replaced only with `overwrite`, and only when it was read in this session and has not changed since. To change a part of it, use edit_file. */
 export interface WriteFileInput {
   /** The file to write, absolute or relative to the workspace. */
@@ -596,6 +649,8 @@ export interface ToolInputs {
   "TeamCreate": TeamCreateInput;
   "TeamDelete": TeamDeleteInput;
   "TodoWrite": TodoWriteInput;
+  "WebFetch": WebFetchInput;
+  "WebSearch": WebSearchInput;
   "Write": WriteInput;
   "FileWrite": WriteInput;
   "edit_file": EditFileInput;
@@ -608,6 +663,8 @@ export interface ToolInputs {
   "shell": ShellInput;
   "task_output": ClassicTaskOutputInput;
   "task_stop": ClassicTaskStopInput;
+  "web_fetch": ClassicWebFetchInput;
+  "web_search": ClassicWebSearchInput;
   "write_file": WriteFileInput;
   "write_todos": WriteTodosInput;
   "file-reader": FileReaderInput;

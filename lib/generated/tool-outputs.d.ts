@@ -405,6 +405,45 @@ export interface TodoWriteOutput {
   }>;
 }
 
+/** The `structuredContent` of `WebFetch`. */
+export interface WebFetchOutput {
+  /** Where the page came from, after redirects. */
+  url: string;
+  /** The HTTP status. */
+  status: number;
+  /** Where a redirect to another host leads. Nothing was fetched from there. */
+  redirectUrl?: string;
+  /** The type of the content, as the server names it. */
+  contentType?: string;
+  /** The title of the page. */
+  title?: string;
+  /** The size of what was fetched, in bytes. */
+  bytes: number;
+  /** How many elements the selector chose. */
+  matches?: number;
+  /** Of a text: how many characters it has. */
+  totalCharacters?: number;
+  /** Of a text: how many characters come before what is shown. */
+  offset?: number;
+  /** Of a text: how many characters come after what is shown. */
+  omittedCharacters?: number;
+  /** Whether the page was kept from a fetch a short time ago. */
+  fromCache: boolean;
+}
+
+/** The `structuredContent` of `WebSearch`. */
+export interface WebSearchOutput {
+  /** What was searched for. */
+  query: string;
+  /** The pages that were found, best first. */
+  results: Array<{
+    title: string;
+    url: string;
+    /** A few words of the page. */
+    snippet: string;
+  }>;
+}
+
 /** The `structuredContent` of `Write`. */
 export interface WriteOutput {
   /** The text of the answer. */
@@ -757,6 +796,45 @@ export interface ClassicTaskStopOutput {
   state: "running" | "completed" | "failed" | "stopped";
 }
 
+/** The `structuredContent` of `web_fetch`. */
+export interface ClassicWebFetchOutput {
+  /** Where the page came from, after redirects. */
+  url: string;
+  /** The HTTP status. */
+  status: number;
+  /** Where a redirect to another host leads. Nothing was fetched from there. */
+  redirectUrl?: string;
+  /** The type of the content, as the server names it. */
+  contentType?: string;
+  /** The title of the page. */
+  title?: string;
+  /** The size of what was fetched, in bytes. */
+  bytes: number;
+  /** How many elements the selector chose. */
+  matches?: number;
+  /** Of a text: how many characters it has. */
+  totalCharacters?: number;
+  /** Of a text: how many characters come before what is shown. */
+  offset?: number;
+  /** Of a text: how many characters come after what is shown. */
+  omittedCharacters?: number;
+  /** Whether the page was kept from a fetch a short time ago. */
+  fromCache: boolean;
+}
+
+/** The `structuredContent` of `web_search`. */
+export interface ClassicWebSearchOutput {
+  /** What was searched for. */
+  query: string;
+  /** The pages that were found, best first. */
+  results: Array<{
+    title: string;
+    url: string;
+    /** A few words of the page. */
+    snippet: string;
+  }>;
+}
+
 /** The `structuredContent` of `write_file`. */
 export interface WriteFileOutput {
   /** The text of the answer. */
@@ -879,6 +957,8 @@ export interface ToolOutputs {
   "TeamCreate": TeamCreateOutput;
   "TeamDelete": TeamDeleteOutput;
   "TodoWrite": TodoWriteOutput;
+  "WebFetch": WebFetchOutput;
+  "WebSearch": WebSearchOutput;
   "Write": WriteOutput;
   "FileWrite": WriteOutput;
   "edit_file": EditFileOutput;
@@ -891,6 +971,8 @@ export interface ToolOutputs {
   "shell": ShellOutput;
   "task_output": ClassicTaskOutputOutput;
   "task_stop": ClassicTaskStopOutput;
+  "web_fetch": ClassicWebFetchOutput;
+  "web_search": ClassicWebSearchOutput;
   "write_file": WriteFileOutput;
   "write_todos": WriteTodosOutput;
   "file-reader": FileReaderOutput;
