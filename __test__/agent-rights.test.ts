@@ -258,6 +258,21 @@ describe("an agent", () => {
     expect(asked).toHaveLength(3);
   });
 
+  test("is granted things for itself alone, also where grants are remembered", async () => {
+    const { registry, asAgent } = registryWith({ rememberGrants: "project" });
+    const asked: string[] = [];
+    registry.messageBus.on("request", ({ id, details }) => {
+      asked.push(details.description);
+      registry.messageBus.respondToConfirmation({ id, approved: true, alwaysAllow: true });
+    });
+    const run = (session: { sessionId: string }) =>
+      registry.call("Bash", { command: "echo x" }, session);
+    await asAgent(run);
+    await run(PARENT);
+    await run({ sessionId: "other" });
+    expect(asked).toHaveLength(2);
+  });
+
   test("has no files of its parent's as read, nor its parent those of the agent", async () => {
     const { registry, asAgent } = registryWith({ permissionMode: "bypassPermissions" });
     const file_path = workspace.write("a.txt", "one\n");

@@ -55,7 +55,6 @@ describe("an agent in the foreground", () => {
       model: "haiku",
       max_turns: "5",
       name: "scout",
-      team_name: "crew",
       mode: "plan",
       run_in_background: false,
     };
@@ -489,4 +488,23 @@ describe("limits", () => {
     const { error } = await registry.call("Agent", TASK);
     expect(error?.message).toBe("no agents can be started here; do the work yourself");
   });
+});
+
+test("the todos of an agent are its own, and gone when it has ended", async () => {
+  const lists: unknown[] = [];
+  const todo = (content: string) => ({
+    todos: [{ content, status: "pending" as const, activeForm: content }],
+  });
+  const registry = registryWith(async (request, { registry, sessionId }) => {
+    const { structuredContent } = await registry.call("TodoWrite", todo(request.prompt), {
+      sessionId,
+    });
+    lists.push(structuredContent?.oldTodos);
+    return "done";
+  });
+  await registry.call("TodoWrite", todo("mine"));
+  const { agentId } = factsOf(await registry.call("Agent", TASK));
+  await registry.call("Agent", { ...TASK, resume: agentId });
+  const { structuredContent } = await registry.call("TodoWrite", todo("mine again"));
+  expect([...lists, structuredContent?.oldTodos]).toEqual([[], [], todo("mine").todos]);
 });

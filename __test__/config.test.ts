@@ -196,7 +196,8 @@ describe("a host that keeps its settings itself", () => {
     const registry = registryHere({
       handlers: {
         config: {
-          get: () => ({ not: "a value" }),
+          get: ({ setting }: { setting: string }) =>
+            setting === "theme" ? { not: "a value" } : undefined,
           set: () => {
             sets += 1;
             throw new Error("locked");
@@ -208,6 +209,12 @@ describe("a host that keeps its settings itself", () => {
     expect(read.error?.message).toMatch(/^`handlers.config.get` gave an answer of another form/);
     const refused = await registry.call("Config", { setting: "theme", value: "pink" });
     expect([refused.error?.type, sets]).toEqual(["ValidationError", 0]);
+    const heard = changes(registry);
+    expect(await registry.call("Config", { setting: "language", value: "de" })).toEqual(
+      failure("ToolFailed", "locked"),
+    );
+    await registry.close();
+    expect([heard, sets]).toEqual([[], 1]);
   });
 });
 

@@ -145,10 +145,12 @@ test("tools have the display names of the design they come from", () => {
   const registry = registryOf("claude", "classic");
   const names = registry.listTools().map((it) => [it.name, it.title]);
   expect(Object.fromEntries(names)).toEqual({
+    Agent: "Start Agent",
     AskUserQuestion: "Ask the User",
     Bash: "Execute Shell Command",
     Config: "Read or Change Settings",
     Edit: "Edit File",
+    ExitPlanMode: "Exit Plan Mode",
     Glob: "Find Files by Pattern",
     Grep: "Search File Contents",
     ListMcpResources: "List MCP Resources",

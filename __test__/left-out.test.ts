@@ -42,6 +42,7 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   env: undefined,
   shell: undefined,
   web: undefined,
+  search: undefined,
 };
 const LIMITS: LeftOut<NonNullable<ToolRegistryOptions["limits"]>> = {
   confirmationTimeoutMs: undefined,

@@ -19,6 +19,14 @@ function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
+/** A text as it is shown: up to `maxLength`, but never half of a character. */
+function cut(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const isHalf = /[\uD800-\uDBFF]/.test(text[maxLength - 1] ?? "");
+  const end = isHalf ? maxLength - 1 : maxLength;
+  return `${text.slice(0, end)}\n\n[Content truncated: ${text.length - end} characters omitted]`;
+}
+
 /** A server whose pages are given one by one, each at an address of its own, so that none comes from a cache. */
 async function pages() {
   const bodies: string[] = [];
@@ -47,11 +55,18 @@ describe("seed properties of web tools", () => {
   test("Property 30: a selector gives what it matches and nothing else", async () => {
     const registry = registryHere();
     const pageOf = await pages();
-    const part = fc.record({ text: line, chosen: fc.boolean(), tag: fc.constantFrom("p", "div", "h2") });
+    const part = fc.record({
+      text: line,
+      chosen: fc.boolean(),
+      tag: fc.constantFrom("p", "div", "h2"),
+    });
     await fc.assert(
       fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 8 }), async (parts) => {
         const body = parts
-          .map(({ text, chosen, tag }) => `<${tag} class="${chosen ? "x y" : "y"}">${escaped(text)}</${tag}>`)
+          .map(
+            ({ text, chosen, tag }) =>
+              `<${tag} class="${chosen ? "x y" : "y"}">${escaped(text)}</${tag}>`,
+          )
           .join("");
         const input = { url: pageOf(body), selector: ".x" };
         const { llmContent } = await registry.createInvocation("web_fetch", input).execute();
@@ -76,17 +91,7 @@ describe("seed properties of web tools", () => {
         const { llmContent } = await registry
           .createInvocation("web_fetch", { url, maxLength })
           .execute();
-        if (text.length <= maxLength) {
-          expect(llmContent).toBe(text);
-          return;
-        }
-        // Half of a character is never shown.
-        const isHalf = /[\uD800-\uDBFF]/.test(text[maxLength - 1] ?? "");
-        const end = isHalf ? maxLength - 1 : maxLength;
-        const omitted = text.length - end;
-        expect(llmContent).toBe(
-          `${text.slice(0, end)}\n\n[Content truncated: ${omitted} characters omitted]`,
-        );
+        expect(llmContent).toBe(cut(text, maxLength));
       }),
       { numRuns: 60 },
     );

@@ -35,7 +35,7 @@ describe("WebFetch", () => {
 
   test("lets the host answer the prompt", async () => {
     const { origin } = await startServer(() => PAGE);
-    const summarize = vi.fn(async () => "It is a page.");
+    const summarize = vi.fn<() => Promise<string>>(async () => "It is a page.");
     const registry = registryHere({ handlers: { summarize } });
     const result = await registry.call("WebFetch", { url: origin, prompt: "What is it?" });
     expect(texts(result)).toEqual(["It is a page."]);

@@ -96,14 +96,18 @@ describe("hostile pages", () => {
     expect(deep).toMatch(/nests elements deeper than 256/);
     expect(deep.length).toBeLessThan(110_000);
     const nested = { url: origin, selector: ":not(".repeat(150) };
-    expect((await registry.call("web_fetch", nested)).error?.message).toMatch(/nest deeper than 16/);
+    expect((await registry.call("web_fetch", nested)).error?.message).toMatch(
+      /nest deeper than 16/,
+    );
   }, 120_000);
 
   test("a body beyond the limit is cut, and the answer says so", async () => {
     const { origin } = await startServer(() => `<p>${"x ".repeat(5_000)}`);
     const registry = registryHere({ web: { allow: ["127.0.0.1"], maxBytes: 2_048 } });
     const result = await registry.call("web_fetch", { url: origin });
-    expect(texts(result).at(-1)).toBe("[only the first 2048 bytes were fetched, which is the limit]");
+    expect(texts(result).at(-1)).toBe(
+      "[only the first 2048 bytes were fetched, which is the limit]",
+    );
   });
 });
 

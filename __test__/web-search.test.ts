@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { useRegistries } from "./support/registries.js";
 import { texts } from "./support/results.js";
 import { jsonAnswer, useWebServers } from "./support/web-servers.js";
-import type { ServerAnswer } from "./support/web-servers.js";
+import type { SeenRequest, ServerAnswer } from "./support/web-servers.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -21,10 +21,15 @@ const FOUND = [
 const services = {
   searxng: {
     path: "/search",
-    answer: { query: "q", results: FOUND.map(({ url, title, text }) => ({ url, title, content: text })) },
+    asked: { q: "rust napi", format: "json" },
+    answer: {
+      query: "q",
+      results: FOUND.map(({ url, title, text }) => ({ url, title, content: text })),
+    },
   },
   brave: {
     path: "/res/v1/web/search",
+    asked: { q: "rust napi", count: "5", result_filter: "web", text_decorations: "false" },
     answer: {
       type: "search",
       web: { results: FOUND.map(({ url, title, text }) => ({ url, title, description: text })) },
@@ -32,6 +37,13 @@ const services = {
   },
   tavily: {
     path: "/search",
+    asked: {
+      query: "rust napi",
+      max_results: 5,
+      search_depth: "basic",
+      include_domains: [],
+      exclude_domains: [],
+    },
     answer: {
       query: "q",
       results: FOUND.map(({ url, title, text }) => ({ url, title, content: text, score: 1 })),
@@ -41,6 +53,12 @@ const services = {
 
 type Provider = keyof typeof services;
 const PROVIDERS = Object.keys(services) as Provider[];
+
+/** What a request asks for: in its body, or else in its address. */
+function asked(request: SeenRequest | undefined): unknown {
+  if (request?.method === "POST") return JSON.parse(request.body);
+  return Object.fromEntries(new URLSearchParams(request?.url.split("?")[1]));
+}
 
 function withService(provider: Provider, url: string) {
   return registryHere({ search: { provider, url, apiKey: KEY } });
@@ -63,18 +81,7 @@ describe("web search", () => {
     expect(request?.url.split("?")[0]).toBe(path);
     expect(JSON.stringify(request?.headers)).toContain(KEY);
     expect(request?.url).not.toContain(KEY);
-    if (provider === "tavily") {
-      expect(JSON.parse(request?.body ?? "")).toEqual({
-        query: "rust napi",
-        max_results: 5,
-        search_depth: "basic",
-        include_domains: [],
-        exclude_domains: [],
-      });
-    } else {
-      const query = new URLSearchParams(request?.url.split("?")[1]);
-      expect(query.get("q")).toBe("rust napi");
-    }
+    expect(asked(request)).toEqual(services[provider].asked);
   });
 
   test.each(PROVIDERS)("filters what %s found by domain", async (provider) => {
@@ -95,13 +102,18 @@ describe("web search", () => {
   });
 
   test("uses the host's own function before any service", async () => {
-    const search = vi.fn(async () => [
+    const search = vi.fn<() => Promise<object[]>>(async () => [
       { url: "https://a.b/1", title: "One", snippet: "first" },
       { url: "https://c.d/2" },
     ]);
-    const registry = registryHere({ handlers: { search }, search: { provider: "brave", apiKey: KEY } });
+    const registry = registryHere({
+      handlers: { search },
+      search: { provider: "brave", apiKey: KEY },
+    });
     const result = await registry.call("WebSearch", { query: "words", blocked_domains: ["x.y"] });
-    expect(texts(result)).toEqual(["1. One\n   https://a.b/1\n   first\n\n2. c.d\n   https://c.d/2"]);
+    expect(texts(result)).toEqual([
+      "1. One\n   https://a.b/1\n   first\n\n2. c.d\n   https://c.d/2",
+    ]);
     expect(search).toHaveBeenCalledExactlyOnceWith(
       { query: "words", numResults: 10, allowedDomains: [], blockedDomains: ["x.y"] },
       expect.objectContaining({ signal: expect.any(AbortSignal) as AbortSignal }),
@@ -109,11 +121,19 @@ describe("web search", () => {
   });
 
   test("reports what the host's function throws, or answers in another form", async () => {
-    const answers = [() => Promise.reject(new Error("no luck")), () => "text", () => [{ title: "x" }]];
+    const answers = [
+      () => Promise.reject(new Error("no luck")),
+      () => "text",
+      () => [{ title: "x" }],
+    ];
     for (const search of answers) {
-      const result = await registryHere({ handlers: { search } }).call("web_search", { query: "x" });
+      const result = await registryHere({ handlers: { search } }).call("web_search", {
+        query: "x",
+      });
       expect(result.error?.type).toBe("SearchError");
-      expect(result.error?.message).toMatch(/no luck|`handlers\.search` gave an answer of another form/);
+      expect(result.error?.message).toMatch(
+        /no luck|`handlers\.search` gave an answer of another form/,
+      );
     }
   });
 
@@ -130,7 +150,9 @@ describe("web search", () => {
     vi.stubEnv("SEARXNG_URL", server.origin);
     try {
       const result = await registryHere().call("web_search", { query: "x", numResults: 1 });
-      expect(texts(result)).toEqual(["1. napi & more\n   https://docs.rs/napi\n   Node-API in Rust"]);
+      expect(texts(result)).toEqual([
+        "1. napi & more\n   https://docs.rs/napi\n   Node-API in Rust",
+      ]);
     } finally {
       vi.unstubAllEnvs();
     }
@@ -165,13 +187,48 @@ describe("web search", () => {
       { status: 429, headers: { "retry-after": "7" }, body: KEY },
       /^Brave Search allows no more searches for now \(HTTP 429\); try again in 7 s$/,
     ],
-    ["a used-up plan", "tavily", jsonAnswer({ detail: KEY }, 432), /^Tavily allows no more searches for now/],
-    ["a wrong key", "tavily", jsonAnswer({ detail: KEY }, 401), /^Tavily refused the search with HTTP 401; its key is not valid$/],
-    ["JSON switched off", "searxng", { status: 403, body: KEY }, /HTTP 403; its settings have to list `json` under `search\.formats`$/],
-    ["a page", "searxng", `<p>${KEY}`, /^SearXNG gave an answer without readable results: it is `text\/html`, not JSON$/],
-    ["half an answer", "brave", { body: '{"type": "search", "web": {"resu' }, /without readable results: it is no JSON \(line 1, column \d+\)$/],
-    ["another form", "tavily", jsonAnswer({ results: [{ link: KEY }] }), /without readable results: it has another form/],
-    ["an error of its own", "searxng", { status: 500, body: KEY }, /^SearXNG refused the search with HTTP 500$/],
+    [
+      "a used-up plan",
+      "tavily",
+      jsonAnswer({ detail: KEY }, 432),
+      /^Tavily allows no more searches for now/,
+    ],
+    [
+      "a wrong key",
+      "tavily",
+      jsonAnswer({ detail: KEY }, 401),
+      /^Tavily refused the search with HTTP 401; its key is not valid$/,
+    ],
+    [
+      "JSON switched off",
+      "searxng",
+      { status: 403, body: KEY },
+      /HTTP 403; its settings have to list `json` under `search\.formats`$/,
+    ],
+    [
+      "a page",
+      "searxng",
+      `<p>${KEY}`,
+      /^SearXNG gave an answer without readable results: it is `text\/html`, not JSON$/,
+    ],
+    [
+      "half an answer",
+      "brave",
+      { body: '{"type": "search", "web": {"resu' },
+      /without readable results: it is no JSON \(line 1, column \d+\)$/,
+    ],
+    [
+      "another form",
+      "tavily",
+      jsonAnswer({ results: [{ link: KEY }] }),
+      /without readable results: it has another form/,
+    ],
+    [
+      "an error of its own",
+      "searxng",
+      { status: 500, body: KEY },
+      /^SearXNG refused the search with HTTP 500$/,
+    ],
     [
       "a redirect to another host",
       "tavily",
@@ -214,7 +271,7 @@ describe("web search", () => {
     [{ provider: "bing" }, /no provider is named `bing`/],
     [{ provider: "brave" }, /`search\.apiKey` is missing; set it, or `BRAVE_API_KEY`/],
     [{ provider: "searxng", url: `ftp://x:${KEY}@a.b` }, /`search\.url` has to begin with/],
-    [{ provider: "tavily", apiKey: `${KEY}\n` + "x y" }, /`search\.apiKey` has characters/],
+    [{ provider: "tavily", apiKey: `${KEY} x y` }, /`search\.apiKey` has characters/],
   ])("refuses the option %j", (search, message) => {
     let thrown: unknown;
     try {
@@ -222,7 +279,10 @@ describe("web search", () => {
     } catch (error) {
       thrown = error;
     }
-    expect(thrown).toMatchObject({ type: "InvalidOptions", message: expect.stringMatching(message) as string });
+    expect(thrown).toMatchObject({
+      type: "InvalidOptions",
+      message: expect.stringMatching(message) as string,
+    });
     expect(String(thrown)).not.toContain(KEY);
   });
 });

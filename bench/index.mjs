@@ -17,6 +17,7 @@ const SUITES = {
   bash: async () => (await import("./bash.mjs")).bash,
   plugins: async () => (await import("./plugins.mjs")).plugins,
   state: async () => (await import("./state.mjs")).state,
+  web: async () => (await import("./web.mjs")).web,
 };
 
 const HELP = `Usage: node bench/index.mjs [suite…] [options]     (bun bench/index.mjs works the same)

@@ -35,7 +35,7 @@ async function compare() {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const ours = await filledRegistry(folder);
-  const plain = filledScript(folder);
+  const plain = filledScript(folder, ours.ids);
   let turn = 0;
   const next = (count) => {
     turn = (turn * 7_919 + 104_729) % count;
@@ -116,13 +116,13 @@ async function filledRegistry(folder) {
   const ids = [];
   for (let number = 0; number < TODOS; number += 1) {
     const { structuredContent } = await call("write_todos", { action: "add", task: VALUE });
-    ids.push(structuredContent.id ?? structuredContent.todo.id);
+    ids.push(structuredContent.todos[0].id);
   }
   return { call, ids, close: () => registry.close() };
 }
 
 /** The same in a plain script: one table, write-ahead log, no fsync per change, changes only if unchanged. */
-function filledScript(folder) {
+function filledScript(folder, ids) {
   const database = new Database(join(folder, "plain.sqlite"));
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
     CREATE TABLE entries (key TEXT PRIMARY KEY, value TEXT, version INTEGER) WITHOUT ROWID;`);
@@ -146,11 +146,7 @@ function filledScript(folder) {
     close: () => database.close(),
   };
   for (let number = 0; number < MEMORIES; number += 1) script.set(`memory/${keyOf(number)}`, VALUE);
-  for (let number = 0; number < TODOS; number += 1) {
-    script.set(
-      `todo/${String(number).padStart(8, "0")}`,
-      JSON.stringify({ task: VALUE, completed: false }),
-    );
-  }
+  const todo = JSON.stringify({ task: VALUE, completed: false });
+  for (const id of ids) script.set(`todo/${id}`, todo);
   return script;
 }

@@ -16,6 +16,8 @@ export function useRegistries(workspace: Workspace, usual: ToolRegistryOptions =
     createToolRegistry({
       projectPath: workspace.root,
       toolsets: ["claude", "classic"],
+      // Without it, `Agent` would start a real agent, which talks to a real model.
+      handlers: { spawnAgent: () => "done" },
       ...usual,
       ...options,
     }),

@@ -49,6 +49,10 @@ export function useWebServers() {
   });
   return async (answering: Answering): Promise<WebServer> => {
     const seen: SeenRequest[] = [];
+    const answer = async (request: SeenRequest, response: ServerResponse): Promise<void> => {
+      const answered = await answering(request, response);
+      if (answered !== undefined) send(response, answered);
+    };
     const server = createServer((request, response) => {
       const pieces: Buffer[] = [];
       request.on("data", (piece: Buffer) => pieces.push(piece));
@@ -57,9 +61,7 @@ export function useWebServers() {
         const body = Buffer.concat(pieces).toString("utf8");
         const arrived = { method, url, headers, body };
         seen.push(arrived);
-        void Promise.resolve(answering(arrived, response)).then((answer) => {
-          if (answer !== undefined) send(response, answer);
-        });
+        void answer(arrived, response);
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

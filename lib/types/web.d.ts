@@ -1,4 +1,8 @@
-/** How web tools fetch pages. The environment's proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`) and authorities (`NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE`) are used. */
+/**
+ * How web tools fetch pages. They also use what the environment says when the registry is made: proxies
+ * (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`) and files of certificate authorities
+ * (`NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE`).
+ */
 export interface WebOptions {
   /**
    * What web tools may connect to although it is not on the public internet: hosts (`"intra.example"`), all

@@ -15,6 +15,6 @@ pub struct AgentLimits {
 
 impl Default for AgentLimits {
     fn default() -> Self {
-        Self { max_depth: 3, max_running: 16, timeout: Duration::from_secs(60 * 60) }
+        Self { max_depth: 3, max_running: 16, timeout: Duration::from_hours(1) }
     }
 }

@@ -66,7 +66,7 @@ const CLOSED_V4: [(Ipv4Addr, u32, AddressClass); 23] = [
     (Ipv4Addr::new(100, 100, 100, 200), 32, AddressClass::Metadata),
     (Ipv4Addr::new(192, 0, 0, 192), 32, AddressClass::Metadata),
     (Ipv4Addr::new(168, 63, 129, 16), 32, AddressClass::Metadata),
-    (Ipv4Addr::new(0, 0, 0, 0), 8, AddressClass::Unspecified),
+    (Ipv4Addr::UNSPECIFIED, 8, AddressClass::Unspecified),
     (Ipv4Addr::new(10, 0, 0, 0), 8, AddressClass::Private),
     (Ipv4Addr::new(100, 64, 0, 0), 10, AddressClass::Shared),
     (Ipv4Addr::new(127, 0, 0, 0), 8, AddressClass::Loopback),
@@ -162,6 +162,7 @@ fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -113,6 +113,7 @@ impl fmt::Display for AllowedHost {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use pretty_assertions::assert_eq;
 

@@ -105,6 +105,7 @@ impl PageCache {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use bytes::Bytes;
     use pretty_assertions::assert_eq;
@@ -129,12 +130,13 @@ mod tests {
 
     #[test]
     fn a_page_is_kept_for_its_time_and_not_longer() {
-        let age = Duration::from_mins(15);
+        let moment = Duration::from_millis(1);
+        let almost = Duration::from_mins(15);
+        let age = almost + moment;
         let mut cache = PageCache::new(age, 1 << 20);
         let start = Instant::now();
         cache.put(key("a"), page(9), start);
-        let moment = Duration::from_millis(1);
-        let kept = cache.get(&key("a#part"), 100, start + age - moment).unwrap();
+        let kept = cache.get(&key("a#part"), 100, start + almost).unwrap();
         assert_eq!(kept, FetchedPage { from_cache: true, ..page(9) });
         assert_eq!(cache.get(&PageKey::new(&page(0).url, "text/html"), 100, start), None);
         assert_eq!(cache.get(&key("a"), 100, start + age), None);

@@ -160,15 +160,21 @@ impl SharedClient {
                 self.check_target(&url, &target)?;
                 let limit = self.limits.max_redirects;
                 if hops >= limit {
-                    let error =
-                        FetchError::TooManyRedirects { url: request.url, last: target, limit };
+                    let error = FetchError::TooManyRedirects {
+                        url: request.url.into(),
+                        last: target.into(),
+                        limit,
+                    };
                     return Err(error);
                 }
                 method = next_method(method, status);
                 let is_circle =
                     method == FetchMethod::Get && seen.contains(&PageKey::new(&target, ""));
                 if is_circle {
-                    return Err(FetchError::RedirectLoop { url: request.url, back_to: target });
+                    return Err(FetchError::RedirectLoop {
+                        url: request.url.into(),
+                        back_to: target.into(),
+                    });
                 }
                 url = target;
                 continue;
@@ -197,7 +203,7 @@ impl SharedClient {
 
     fn check_target(&self, from: &Url, target: &Url) -> Result<(), FetchError> {
         self.guard.check_url(target).map_err(|refusal| FetchError::RefusedRedirect {
-            from: from.clone(),
+            from: from.to_string(),
             refusal: Box::new(refusal),
         })
     }
@@ -239,7 +245,7 @@ impl SharedClient {
             Ok(Err(_)) | Err(_) => String::new(),
         };
         FetchError::Http {
-            url,
+            url: url.into(),
             status: status.as_u16(),
             reason: status.canonical_reason().unwrap_or_default().to_owned(),
             retry_after: retry_after.filter(|it| it.len() <= 100),

@@ -117,10 +117,11 @@ impl Unpacker {
         }
         let ended = match &mut self.decoder {
             Decoder::Plain(_) => Ok(()),
-            Decoder::UnknownDeflate(..) => Err(io::ErrorKind::UnexpectedEof.into()),
             Decoder::Gzip(it) => it.try_finish(),
             Decoder::Deflate(it) if it.has_ended => Ok(()),
-            Decoder::Deflate(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Decoder::Deflate(_) | Decoder::UnknownDeflate(..) => {
+                Err(io::ErrorKind::UnexpectedEof.into())
+            }
             // Closing twice succeeds, and the end of the stream may already have been seen.
             Decoder::Brotli(_) if self.has_ended => Ok(()),
             Decoder::Brotli(it) => it.close(),
@@ -223,6 +224,7 @@ impl Write for BoundedBuffer {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 mod tests {
     use flate2::{
         Compression,
@@ -258,7 +260,7 @@ mod tests {
             let length = u32::try_from(block.len() - 1).unwrap();
             let header = length << 3 | 1 << 19;
             if index == 0 {
-                packed.extend_from_slice(&(header << 1 | 0).to_le_bytes()[..3]);
+                packed.extend_from_slice(&(header << 1).to_le_bytes()[..3]);
             } else {
                 packed.extend_from_slice(&header.to_le_bytes()[..3]);
             }

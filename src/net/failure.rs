@@ -5,8 +5,6 @@
 
 use std::{fmt, net::IpAddr, time::Duration};
 
-use url::Url;
-
 use super::AddressClass;
 
 /// What a fetch was doing when its time was over.
@@ -128,9 +126,9 @@ pub enum FetchError {
     #[error("`{url}` redirects more than {limit} times; the last was to `{last}`")]
     TooManyRedirects {
         /// The URL that was asked for.
-        url: Url,
+        url: String,
         /// The target of the last redirect.
-        last: Url,
+        last: String,
         /// How many are followed.
         limit: usize,
     },
@@ -138,15 +136,15 @@ pub enum FetchError {
     #[error("`{url}` redirects in a circle: back to `{back_to}`")]
     RedirectLoop {
         /// The URL that was asked for.
-        url: Url,
+        url: String,
         /// The URL that came twice.
-        back_to: Url,
+        back_to: String,
     },
     /// A redirect leads to something that is not fetched.
     #[error("`{from}` redirects to what is not fetched: {refusal}")]
     RefusedRedirect {
         /// The URL that answered with it.
-        from: Url,
+        from: String,
         /// Why its target is not fetched.
         refusal: Box<FetchError>,
     },
@@ -154,7 +152,7 @@ pub enum FetchError {
     #[error("`{url}` redirects with status {status}, but {cause}")]
     BadRedirect {
         /// The URL that answered with it.
-        url: Url,
+        url: String,
         /// The status.
         status: u16,
         /// What is wrong with its target.
@@ -164,7 +162,7 @@ pub enum FetchError {
     #[error("HTTP {status}{} from `{url}`{}", spaced(reason), retry_words(retry_after.as_deref()))]
     Http {
         /// The URL that answered.
-        url: Url,
+        url: String,
         /// The status.
         status: u16,
         /// What the status means; empty if it is unknown.

@@ -103,6 +103,7 @@ pub(super) fn without_password(proxy: &str) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use pretty_assertions::assert_eq;
 

@@ -29,7 +29,7 @@ pub(super) fn next_hop(
     headers: &HeaderMap,
 ) -> Result<NextHop, FetchError> {
     let bad = |cause: String| FetchError::BadRedirect {
-        url: current.clone(),
+        url: current.to_string(),
         status: status.as_u16(),
         cause,
     };

@@ -17,7 +17,7 @@ pub(super) struct Turns {
 
 /// A turn, which ends when it is dropped.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct FetchTurn {
     _of_host: OwnedSemaphorePermit,
     _of_all: OwnedSemaphorePermit,
     /// Keeps the host's queue known as long as somebody is in it.
@@ -32,11 +32,11 @@ impl Turns {
 
     /// Waits for a turn. The host's queue comes first, so that those who wait for a slow host keep nobody
     /// else from running. `None` never happens, because no queue is ever closed.
-    pub(super) async fn take(&self, host: &str) -> Option<Turn> {
+    pub(super) async fn take(&self, host: &str) -> Option<FetchTurn> {
         let queue = self.queue_of(host);
         let of_host = Arc::clone(&queue).acquire_owned().await.ok()?;
         let of_all = Arc::clone(&self.all).acquire_owned().await.ok()?;
-        Some(Turn { _of_host: of_host, _of_all: of_all, _queue: queue })
+        Some(FetchTurn { _of_host: of_host, _of_all: of_all, _queue: queue })
     }
 
     fn queue_of(&self, host: &str) -> Arc<Semaphore> {

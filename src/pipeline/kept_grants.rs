@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Pipeline;
 use crate::{
+    agents::is_agent_id,
     policy::is_about_project,
-    state::{GrantScope, KeptGrant, KeptGrants, StateError, StateEvent},
+    state::{GrantScope, GrantStore, KeptGrant, StateError, StateEvent},
     tool::ToolContext,
 };
 
@@ -51,12 +52,14 @@ impl RememberGrants {
 }
 
 impl Pipeline {
-    /// Reads the grants of the store, which apply from then on.
+    /// Reads the grants of the store, which apply from then on. Whoever asks hears of a failure, so the next
+    /// call does not try it again.
     pub async fn load_grants(&self) -> Result<Vec<KeptGrant>, StateError> {
-        let grants = self.stored_grants().list(self.remember_grants.scopes()).await?;
+        let loaded = self.stored_grants().list(self.remember_grants.scopes()).await;
+        self.grants_loaded.set(()).ok();
+        let grants = loaded?;
         let rules: Vec<String> = grants.iter().map(|it| it.rule.clone()).collect();
         self.policy.set_kept(&rules);
-        self.grants_loaded.set(()).ok();
         Ok(grants)
     }
 
@@ -91,6 +94,10 @@ impl Pipeline {
 
     /// Keeps rules that a person granted. It ends with the call at the latest.
     pub(super) async fn keep_grants(&self, rules: Vec<String>, cx: &ToolContext) {
+        if is_agent_id(&cx.session.id) {
+            // What is granted to an agent is not granted to the conversation that started it.
+            return;
+        }
         let keep = async {
             for rule in rules {
                 let Some(scope) = self.remember_grants.scope_of(&rule) else { continue };
@@ -113,9 +120,9 @@ impl Pipeline {
         }
     }
 
-    fn stored_grants(&self) -> KeptGrants {
+    fn stored_grants(&self) -> GrantStore {
         let shared = self.sessions.shared();
-        KeptGrants::of(shared.store.clone(), shared.project.clone())
+        GrantStore::of(shared.store.clone(), shared.project.clone())
     }
 
     fn warn(&self, message: &str) {

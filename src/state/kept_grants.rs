@@ -50,12 +50,12 @@ struct StoredGrant {
 
 /// The grants of a store, for one project.
 #[derive(Clone, Debug)]
-pub struct KeptGrants {
+pub struct GrantStore {
     store: Store,
     project: ProjectKey,
 }
 
-impl KeptGrants {
+impl GrantStore {
     /// The grants that a store keeps for a project.
     pub fn of(store: Store, project: ProjectKey) -> Self {
         Self { store, project }

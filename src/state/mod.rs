@@ -14,7 +14,7 @@ mod session_todos;
 mod settings;
 
 pub use events::{ConfigChange, StateEvent, StateEvents, TodosChange};
-pub use kept_grants::{GrantScope, KeptGrant, KeptGrants};
+pub use kept_grants::{GrantScope, GrantStore, KeptGrant};
 pub use known_settings::{KnownSettings, SettingError, SettingKind, SettingSpec, SettingValue};
 pub use memories::{KeyPage, Memories, MemoryScope};
 pub use project_key::ProjectKey;

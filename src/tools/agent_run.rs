@@ -266,7 +266,12 @@ impl OpenAgent {
                 task.ended().await;
             }
         };
-        let _ = timeout(tasks.settings.grace + PATIENCE, gone).await;
+        let todos = self.session.shared.session_todos(&self.session.id);
+        // A store that does not answer keeps a list that nobody reads.
+        let (_, _) = tokio::join!(
+            timeout(tasks.settings.grace + PATIENCE, gone),
+            timeout(PATIENCE, todos.replace(&[])),
+        );
     }
 
     /// Adds what the agent answered to the output of its task.

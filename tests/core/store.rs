@@ -6,9 +6,12 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc, time::Du
 
 use pretty_assertions::assert_eq;
 use rusqlite::Connection;
-use toolwright::store::{
-    EntryPage, InMemoryStore, ListRequest, SetOutcome, SqliteStore, Store, StoreBackend,
-    StoreCapacity, StoreEntry, StoreError, StoreLimits, ValueChange, Version,
+use toolwright::{
+    session::{Environment, data_directory},
+    store::{
+        EntryPage, InMemoryStore, ListRequest, SetOutcome, SqliteStore, Store, StoreBackend,
+        StoreCapacity, StoreEntry, StoreError, StoreLimits, ValueChange, Version,
+    },
 };
 
 use super::store_bed::{StoreBed, sqlite_at, store_at};
@@ -278,4 +281,19 @@ async fn many_changes_of_one_value_at_once_lose_none() {
         change.await.unwrap();
     }
     assert_eq!(stores[0].get("count").await.unwrap().unwrap().value, "200");
+}
+
+#[test]
+fn the_data_directory_is_that_of_the_hosts_environment() {
+    let found = |variables: &[(&str, &str)]| {
+        let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        data_directory(&Environment::of_host(variables.collect())).unwrap()
+    };
+    let home = ("HOME", "/home/ada");
+    assert_eq!(found(&[home]), Path::new("/home/ada/.local/share"));
+    assert_eq!(found(&[home, ("XDG_DATA_HOME", "/data")]), Path::new("/data"));
+    assert_eq!(found(&[home, ("XDG_DATA_HOME", "data")]), Path::new("/home/ada/.local/share"));
+    assert_eq!(found(&[home, ("XDG_DATA_HOME", "")]), Path::new("/home/ada/.local/share"));
+    // The system knows a home also where the environment names none.
+    assert!(found(&[("HOME", "here")]).is_absolute());
 }

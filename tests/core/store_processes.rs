@@ -60,6 +60,13 @@ async fn plays_its_role_when_started_as_a_child() {
         ("change", name) => change(&path, name).await,
         ("write", name) => write(&path, name).await,
         ("fill", _) => fill(&path).await,
+        ("visit", _) => {
+            let visitor = rusqlite::Connection::open(&path).unwrap();
+            let sql = "SELECT count(*) FROM entries";
+            let count: i64 = visitor.query_row(sql, [], |row| row.get(0)).unwrap();
+            visitor.close().unwrap();
+            say(&count.to_string());
+        }
         _ => {
             let store = store_at(&path);
             let answers = [
@@ -150,6 +157,23 @@ async fn eight_processes_that_make_a_thousand_changes_each_lose_none() {
             list.lines().filter_map(|it| it.strip_prefix(&beginning)?.parse().ok()).collect();
         assert!(own.is_sorted() && own.len() == 500);
     }
+}
+
+#[tokio::test]
+async fn a_log_that_a_visitor_removes_takes_nothing_along() {
+    let bed = StoreBed::new();
+    let store = bed.store();
+    let log = bed.folder().join("store.sqlite-wal");
+    for round in 1..5 {
+        store.set(&format!("key/{round}"), "value").await.unwrap();
+        // This process loses its locks, as when a tool reads the file.
+        drop(fs::File::open(bed.path()).unwrap());
+        assert_eq!(said_after(r#"exec "$@""#, "visit", &bed.path()), round.to_string());
+        assert!(!log.exists(), "the visitor took itself for the last");
+    }
+    store.set("key/5", "value").await.unwrap();
+    let (entries, _) = bed.store().entries("key/", 10, true).await.unwrap();
+    assert_eq!(entries.len(), 5);
 }
 
 /// How many rounds there are, and how many processes are killed in each: 1,000 in all.

@@ -50,7 +50,7 @@ async fn an_error_status_is_an_error_with_what_the_server_said() {
         let server = WebServer::sending(answer(sent, "", r#"{"why":"because"}"#)).await;
         let error = fetch(&local_client(), &server.url("/")).await.unwrap_err();
         assert_eq!(error.to_string(), message.replace("URL", &server.url("/")));
-        let FetchError::Http { excerpt, status, .. } = error else { panic!("{error:?}") };
+        let FetchError::Http { excerpt, status, .. } = error else { unreachable!("{error:?}") };
         // An answer of this status has no body.
         assert_eq!(excerpt.is_empty(), status == 304);
     }
@@ -59,7 +59,7 @@ async fn an_error_status_is_an_error_with_what_the_server_said() {
 #[tokio::test]
 async fn answers_that_break_the_protocol_are_errors() {
     let whole = |body: &str| format!("HTTP/1.1 200 OK\r\n{body}").into_bytes();
-    let many: String = (0..300).map(|it| format!("X-{it}: y\r\n")).collect();
+    let many = "X-Many: y\r\n".repeat(300);
     for (what, bytes) in [
         ("nothing", Vec::new()),
         ("no HTTP", b"hello, I am a mail server\r\n\r\n".to_vec()),
@@ -176,7 +176,7 @@ const BROTLI_BOMB: &str = "cbffff3f002400e2b14072effff8ffff078004401c1680eefd1ff
 
 fn brotli_bomb() -> Vec<u8> {
     let digits: Vec<char> = BROTLI_BOMB.chars().filter(char::is_ascii_hexdigit).collect();
-    let bytes = digits.chunks(2).map(|it| String::from_iter(it));
+    let bytes = digits.chunks(2).map(String::from_iter);
     bytes.map(|it| u8::from_str_radix(&it, 16).unwrap()).collect()
 }
 
@@ -222,7 +222,7 @@ async fn a_packed_body_that_never_unpacks_to_anything_is_refused() {
 #[tokio::test]
 async fn a_body_that_is_not_packed_as_it_says_is_an_error() {
     let packed = gzip(&b"some text ".repeat(100));
-    let cut = packed[..packed.len() - 12].to_vec();
+    let cut = packed.get(..packed.len() - 12).unwrap().to_vec();
     for (encoding, body) in [
         ("gzip", b"<html>not packed</html>".to_vec()),
         ("gzip", cut),
@@ -263,7 +263,9 @@ async fn a_server_that_is_too_slow_is_left_at_every_stage() {
         .await;
         let client = local_client_with(|limits| limits.total = Duration::from_secs(2));
         let error = fetch(&client, &server.url("/")).await.unwrap_err();
-        let FetchError::Timeout { phase: seen, limit, .. } = error else { panic!("{error:?}") };
+        let FetchError::Timeout { phase: seen, limit, .. } = error else {
+            unreachable!("{error:?}")
+        };
         assert_eq!((seen, limit), (phase, Duration::from_secs(2)), "{begin:?}");
     }
 }

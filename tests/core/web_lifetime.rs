@@ -1,6 +1,8 @@
 //! Fetches at once, from the cache, cancelled, and of a client that is closed.
 
 use std::{
+    io,
+    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -8,13 +10,17 @@ use std::{
     time::Duration,
 };
 
+use async_trait::async_trait;
 use pretty_assertions::assert_eq;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     sync::{Barrier, Notify, mpsc},
 };
 use tokio_util::sync::CancellationToken;
-use toolwright::net::{CacheUse, FetchError, FetchOutcome, FetchRequest, WebClient, parse_web_url};
+use toolwright::net::{
+    CacheUse, FetchError, FetchOutcome, FetchRequest, NameLookup, TimedPhase, WebClient,
+    WebSettings, parse_web_url,
+};
 
 use super::web_server::{
     WebServer, answer, fetch, fetch_page, fetch_text, local_client, local_client_with, path_of,
@@ -141,6 +147,40 @@ async fn a_fetch_that_was_cancelled_before_it_began_contacts_nobody() {
     let request = FetchRequest::get(parse_web_url(&server.url("/")).unwrap(), "*/*");
     assert_eq!(local_client().fetch(request, &cancel).await, Err(FetchError::Cancelled));
     assert_eq!(server.accepted(), 0);
+}
+
+/// A resolver that tells when it is asked, and never answers.
+#[derive(Debug)]
+struct SilentLookup(mpsc::UnboundedSender<String>);
+
+#[async_trait]
+impl NameLookup for SilentLookup {
+    async fn lookup(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        self.0.send(name.to_owned()).unwrap();
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_looked_up_for_ever_can_be_cancelled_and_runs_out_of_time() {
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let mut settings = WebSettings::default();
+    settings.limits.connect = Duration::from_secs(1);
+    let client = WebClient::with_lookup(settings, Arc::new(SilentLookup(tell)));
+    let cancel = CancellationToken::new();
+    let request = FetchRequest::get(parse_web_url("http://slow.test/").unwrap(), "*/*");
+    let (fetched, asked) = tokio::join!(client.fetch(request, &cancel), async {
+        let asked = told.recv().await;
+        cancel.cancel();
+        asked
+    });
+    assert_eq!((fetched, asked), (Err(FetchError::Cancelled), Some("slow.test".to_owned())));
+    let wanted = FetchError::Timeout {
+        host: "slow.test".to_owned(),
+        phase: TimedPhase::Connect,
+        limit: Duration::from_secs(1),
+    };
+    assert_eq!(fetch(&client, "http://slow.test/").await, Err(wanted));
 }
 
 #[tokio::test]

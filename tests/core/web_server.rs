@@ -150,7 +150,7 @@ pub(crate) async fn fetch(client: &WebClient, url: &str) -> Result<FetchOutcome,
 pub(crate) async fn fetch_page(client: &WebClient, url: &str) -> FetchedPage {
     match fetch(client, url).await.unwrap() {
         FetchOutcome::Page(page) => page,
-        other @ FetchOutcome::CrossHostRedirect(_) => panic!("{other:?}"),
+        other @ FetchOutcome::CrossHostRedirect(_) => unreachable!("{other:?}"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The web client over TLS and HTTP/2, with certificates that are made here.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use http::{Response, StatusCode};
 use pretty_assertions::assert_eq;
@@ -16,7 +16,7 @@ use tokio::{
     net::TcpStream,
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
-use toolwright::net::{FetchError, WebClient, WebSettings};
+use toolwright::net::{FetchError, TimedPhase, WebClient, WebSettings};
 
 use super::web_server::{WebServer, fetch, fetch_text, text_page};
 
@@ -110,7 +110,7 @@ async fn refusal(client: &WebClient, tls: TlsAcceptor) -> (String, String) {
     let server = page_server(tls).await;
     match fetch(client, &https(&server)).await {
         Err(FetchError::Tls { cause, advice, .. }) => (cause, advice),
-        other => panic!("{other:?}"),
+        other => unreachable!("{other:?}"),
     }
 }
 
@@ -155,7 +155,7 @@ async fn a_server_without_tls_is_an_error_and_never_asked_in_the_clear() {
     })
     .await;
     let error = fetch(&client, &https(&talker)).await.unwrap_err();
-    let FetchError::Tls { cause, .. } = &error else { panic!("{error:?}") };
+    let FetchError::Tls { cause, .. } = &error else { unreachable!("{error:?}") };
     assert_eq!(cause, "the server does not speak TLS on this port");
 }
 
@@ -168,6 +168,24 @@ async fn a_server_that_hangs_up_during_the_handshake_is_an_error() {
     .await;
     let fetched = fetch(&Authority::new().client(), &https(&server)).await;
     assert!(matches!(fetched, Err(FetchError::Connect { .. })), "{fetched:?}");
+}
+
+#[tokio::test]
+async fn a_handshake_that_never_ends_runs_out_of_time() {
+    let server = WebServer::raw(|mut stream| async move {
+        stream.read_to_end(&mut Vec::new()).await.map(|_| ())
+    })
+    .await;
+    let mut settings = WebSettings::default();
+    settings.allow = vec!["127.0.0.1".parse().unwrap()];
+    settings.limits.connect = Duration::from_secs(1);
+    let fetched = fetch(&WebClient::new(settings), &https(&server)).await;
+    let wanted = FetchError::Timeout {
+        host: server.address.to_string(),
+        phase: TimedPhase::Connect,
+        limit: Duration::from_secs(1),
+    };
+    assert_eq!(fetched, Err(wanted));
 }
 
 type Http2 = h2::server::Connection<TlsStream<TcpStream>, bytes::Bytes>;
@@ -210,7 +228,7 @@ async fn serve_http2(mut connection: Http2, manner: Http2Manner) -> io::Result<(
                 body.send_data("half".into(), false).unwrap();
                 // The data are sent while the next request is waited for, which never comes.
                 let next = std::future::poll_fn(|cx| connection.poll_accept(cx));
-                let _ = tokio::time::timeout(std::time::Duration::from_millis(100), next).await;
+                let _ = tokio::time::timeout(Duration::from_millis(100), next).await;
                 return Ok(());
             }
             Http2Manner::Floods => {

@@ -80,12 +80,10 @@ impl<'a> AttributeCursor<'a> {
             Some(b'>') => return AttributeStep::TagEnd,
             Some(_) => {}
         }
-        let begins_with_equals = self.first() == Some(b'=');
-        let mut is_first = begins_with_equals;
+        // A name may begin with `=`, and nothing else of it may be one.
+        let mut is_first = true;
         let name = self.take_while(|it| {
-            let is_name = std::mem::take(&mut is_first)
-                || !(is_space(it) || matches!(it, b'/' | b'>' | b'='));
-            is_name
+            std::mem::take(&mut is_first) || !(is_space(it) || matches!(it, b'/' | b'>' | b'='))
         });
         let after_name = self.rest;
         self.take_while(is_space);
@@ -95,12 +93,9 @@ impl<'a> AttributeCursor<'a> {
         }
         self.skip_one();
         self.take_while(is_space);
-        let quote = match self.first() {
-            Some(quote @ (b'"' | b'\'')) => quote,
-            _ => {
-                let value = self.take_while(|it| !is_space(it) && it != b'>');
-                return AttributeStep::Attribute(name, value);
-            }
+        let Some(quote @ (b'"' | b'\'')) = self.first() else {
+            let value = self.take_while(|it| !is_space(it) && it != b'>');
+            return AttributeStep::Attribute(name, value);
         };
         self.skip_one();
         let Some(end) = memchr(quote, self.rest.as_bytes()) else {

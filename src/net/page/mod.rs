@@ -68,19 +68,14 @@ pub fn page_text(
     selector: Option<&PageSelector>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<PageReading, PageError> {
-    let (written, matches, was_flattened) = match selector {
-        Some(selector) => {
-            let taken = selection::select(page, selector, style, address, cancelled)?;
-            (taken.written, Some(taken.matches), taken.was_flattened)
-        }
-        None => {
-            let mut writer = PageWriter::new(style, address);
-            let end = read_elements(page, &mut writer, cancelled);
-            let ReadingEnd::Complete { was_flattened } = end else {
-                return Err(PageError::Cancelled);
-            };
-            (writer.finish(), None, was_flattened)
-        }
+    let (written, matches, was_flattened) = if let Some(selector) = selector {
+        let taken = selection::select(page, selector, style, address, cancelled)?;
+        (taken.written, Some(taken.matches), taken.was_flattened)
+    } else {
+        let mut writer = PageWriter::new(style, address);
+        let end = read_elements(page, &mut writer, cancelled);
+        let ReadingEnd::Complete { was_flattened } = end else { return Err(PageError::Cancelled) };
+        (writer.finish(), None, was_flattened)
     };
     let WrittenPage { text, title, was_cut } = written;
     let mut notes = Vec::new();

@@ -78,16 +78,13 @@ impl PageSelector {
                 return Err(BadSelector::TooDeep);
             }
         }
-        match Selector::parse(text) {
-            Ok(selector) => Ok(Self { text: text.to_owned(), selector }),
-            Err(_) => {
-                let is_selector = |end: &usize| {
-                    text.get(..*end).is_some_and(|start| Selector::parse(start).is_ok())
-                };
-                let understood = (0..text.len()).rev().find(is_selector).unwrap_or_default();
-                Err(BadSelector::NotUnderstood { text: text.to_owned(), understood })
-            }
-        }
+        let Ok(selector) = Selector::parse(text) else {
+            let is_selector =
+                |end: &usize| text.get(..*end).is_some_and(|start| Selector::parse(start).is_ok());
+            let understood = (0..text.len()).rev().find(is_selector).unwrap_or_default();
+            return Err(BadSelector::NotUnderstood { text: text.to_owned(), understood });
+        };
+        Ok(Self { text: text.to_owned(), selector })
     }
 }
 

@@ -142,13 +142,12 @@ impl<'a> Iterator for Tokenizer<'a> {
             match self.rest.as_bytes() {
                 [] => return None,
                 [b'<', b'!', b'-', b'-', ..] => self.skip_comment(),
-                [b'<', b'!' | b'?', ..] => self.skip_past(">"),
                 [b'<', b'/', it, ..] if it.is_ascii_alphabetic() => {
                     self.take("</".len());
                     let end = self.tag()?;
                     return Some(Token::End(end.tag, end.name));
                 }
-                [b'<', b'/', _, ..] => self.skip_past(">"),
+                [b'<', b'!' | b'?', ..] | [b'<', b'/', _, ..] => self.skip_past(">"),
                 [b'<', it, ..] if it.is_ascii_alphabetic() => {
                     self.take("<".len());
                     let start = self.tag()?;

@@ -50,19 +50,14 @@ fn without_tags(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('<') {
         kept.push_str(before);
-        rest = match tag_length(after).and_then(|length| after.get(length..)) {
-            Some(after_tag) => {
-                // A break between words is a space.
-                if after.starts_with("br") || after.starts_with("p>") {
-                    kept.push(' ');
-                }
-                after_tag
-            }
-            None => {
-                kept.push('<');
-                after
-            }
-        };
+        let after_tag = tag_length(after).and_then(|length| after.get(length..));
+        match after_tag {
+            None => kept.push('<'),
+            // A break between words is a space.
+            Some(_) if after.starts_with("br") || after.starts_with("p>") => kept.push(' '),
+            Some(_) => {}
+        }
+        rest = after_tag.unwrap_or(after);
     }
     kept.push_str(rest);
     kept

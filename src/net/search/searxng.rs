@@ -1,4 +1,4 @@
-//! SearXNG, a search engine that people run themselves. Its JSON format has to be switched on.
+//! `SearXNG`, a search engine that people run themselves. Its JSON format has to be switched on.
 
 use serde::Deserialize;
 use url::Url;

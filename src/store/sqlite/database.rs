@@ -92,8 +92,15 @@ impl Database {
 
     /// True while the files that are open are those that others find at their path.
     pub(super) fn is_in_place(&self) -> bool {
-        FileNumber::of(self.files.main()) == self.main
+        self.has_main_in_place()
             && (self.log.is_none() || FileNumber::of(&self.files.log()) == self.log)
+    }
+
+    /// The same for the database without its log. Another program removes the log if it takes itself for the
+    /// last that uses the store, and then everything is in the database. It can be mistaken, because a
+    /// process loses its locks on a file when it reads that file in any other way and closes it again.
+    pub(super) fn has_main_in_place(&self) -> bool {
+        FileNumber::of(self.files.main()) == self.main
     }
 
     /// The value of a key.

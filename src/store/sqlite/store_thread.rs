@@ -170,6 +170,14 @@ impl OpenFile {
         until: Instant,
         work: &impl Fn(&mut Database) -> Result<T, DatabaseFailure>,
     ) -> Result<T, DatabaseFailure> {
+        if let Some(database) = &self.database
+            && !database.is_in_place()
+        {
+            if !database.has_main_in_place() {
+                return Err(DatabaseFailure::Replaced);
+            }
+            self.database = None;
+        }
         if self.database.is_none() {
             let mut found = self.files.look()?;
             if found == StoreFilesFound::Nothing {
@@ -193,9 +201,6 @@ impl OpenFile {
             };
         }
         let Some(database) = &mut self.database else { return Err(DatabaseFailure::Busy) };
-        if !database.is_in_place() {
-            return Err(DatabaseFailure::Replaced);
-        }
         let answer = work(database)?;
         if !matches!(operation, Operation::Read(_)) {
             // Nobody finds what was written to a file that has lost its name.

@@ -41,6 +41,29 @@ enum AgentModel {
     Haiku,
 }
 
+/// The permission modes, without the words about each of them that a model does not need.
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum AgentMode {
+    AcceptEdits,
+    BypassPermissions,
+    Default,
+    DontAsk,
+    Plan,
+}
+
+impl From<AgentMode> for PermissionMode {
+    fn from(mode: AgentMode) -> Self {
+        match mode {
+            AgentMode::AcceptEdits => Self::AcceptEdits,
+            AgentMode::BypassPermissions => Self::BypassPermissions,
+            AgentMode::Default => Self::Default,
+            AgentMode::DontAsk => Self::DontAsk,
+            AgentMode::Plan => Self::Plan,
+        }
+    }
+}
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
@@ -76,7 +99,7 @@ pub(super) struct Input {
     team_name: Option<String>,
     /// The permission mode of the agent, which can only be stricter than yours.
     #[serde(default)]
-    mode: Option<PermissionMode>,
+    mode: Option<AgentMode>,
 }
 
 impl Tool for Agent {
@@ -131,7 +154,7 @@ impl Tool for Agent {
                 team_name: input.team_name,
             },
             resume: input.resume,
-            mode: input.mode,
+            mode: input.mode.map(PermissionMode::from),
             run_mode: if input.run_in_background == Some(true) {
                 RunMode::Background
             } else {

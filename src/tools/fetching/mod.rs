@@ -195,12 +195,13 @@ async fn present(
 }
 
 /// The words at the beginning of an error's page, for the error's message; empty if there are none.
-pub(super) fn excerpt_words(url: &Url, excerpt: &str) -> String {
-    let read = page_text(excerpt, url, PageStyle::Text, None, &|| false);
-    let text = read.map_or_else(
-        |_| String::new(),
-        |it| format!("{} {}", it.title.unwrap_or_default(), it.text),
-    );
+pub(super) fn excerpt_words(url: &str, excerpt: &str) -> String {
+    let read =
+        Url::parse(url).ok().map(|url| page_text(excerpt, &url, PageStyle::Text, None, &|| false));
+    let text = match read {
+        Some(Ok(page)) => format!("{} {}", page.title.unwrap_or_default(), page.text),
+        Some(Err(_)) | None => String::new(),
+    };
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if words.is_empty() { words } else { format!(": {words}") }
 }
