@@ -17,7 +17,13 @@ function registryHere() {
 }
 
 interface Parameter {
-  type?: "string" | "integer" | "array" | "boolean" | "object" | ("string" | "boolean" | "number")[];
+  type?:
+    | "string"
+    | "integer"
+    | "array"
+    | "boolean"
+    | "object"
+    | ("string" | "boolean" | "number")[];
   minItems?: number;
   oneOf?: { const: string }[];
   minimum?: number;
