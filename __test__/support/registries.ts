@@ -12,16 +12,20 @@ export const EVERY_SET: ToolRegistryOptions["toolsets"] = ["claude", "classic", 
  * object, because some tests give wrong ones.
  */
 export function useRegistries(workspace: Workspace, usual: ToolRegistryOptions = {}) {
-  return closedAfterwards((options: object) =>
+  return closedAfterwards((options: ToolRegistryOptions) =>
     createToolRegistry({
       projectPath: workspace.root,
       toolsets: ["claude", "classic"],
-      // Without it, `Agent` would start a real agent, which talks to a real model.
-      handlers: { spawnAgent: () => "done" },
       ...usual,
       ...options,
+      handlers: withoutRealAgents(options.handlers ?? usual.handlers),
     }),
-  );
+  ) as (options?: object) => ToolRegistry;
+}
+
+/** Handlers by which `Agent` starts no real agent, which would talk to a real model. Wrong ones stay. */
+function withoutRealAgents(handlers: ToolRegistryOptions["handlers"] = {}) {
+  return typeof handlers === "object" ? { spawnAgent: () => "done", ...handlers } : handlers;
 }
 
 /** Makes registries as {@link useRegistries} does, over files that are written first. */

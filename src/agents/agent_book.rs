@@ -1,7 +1,7 @@
 //! The book of agents: who runs, who started whom, and who can be resumed.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -177,20 +177,6 @@ impl AgentBook {
         let surplus = agents.ended.len().saturating_sub(MAX_ENDED);
         let forgotten = agents.ended.drain(..surplus).map(|it| it.id).collect();
         Ok(BegunAgent { record, forgotten, book: Arc::clone(self) })
-    }
-
-    /// The running agent of an id.
-    pub fn running(&self, id: &str) -> Option<AgentRecord> {
-        self.lock().running.get(id).cloned()
-    }
-
-    /// How many agents run, by the session that started them.
-    pub fn count_by_session(&self) -> BTreeMap<String, usize> {
-        let mut counts = BTreeMap::new();
-        for agent in self.lock().running.values() {
-            *counts.entry(agent.parent_id.clone()).or_default() += 1;
-        }
-        counts
     }
 
     fn lock(&self) -> MutexGuard<'_, KnownAgents> {

@@ -31,6 +31,7 @@ import {
   type TurnOptions,
   type TurnResults,
 } from "toolwright";
+import { agentSdkSpawner, type AgentSdkSpawnerOptions } from "toolwright/agent-sdk";
 
 const policy: PolicyConfig = {
   defaultAction: undefined,
@@ -209,3 +210,27 @@ export async function uses(transport: McpTransport): Promise<unknown[]> {
     [blocks, definitions, engine.lint(), verdict.rule?.text, cut.omitted, name, undone[0]?.path],
   ];
 }
+
+const spawnerOptions: AgentSdkSpawnerOptions = {
+  agents: { reader: { prompt: undefined, model: undefined, tools: ["Read"] } },
+  models: undefined,
+  query: undefined,
+  sdkOptions: { env: {} },
+};
+export const withAgents = createToolRegistry({
+  handlers: { spawnAgent: agentSdkSpawner(spawnerOptions) },
+});
+export const withOwnAgents = createToolRegistry({
+  handlers: {
+    spawnAgent: async (request, context) => {
+      const config = context.registry.toMcpServerConfig({ sessionId: context.sessionId });
+      context.registry.limitTools(["Read"], { sessionId: context.sessionId });
+      context.updateOutput(`${config.name} ${request.subagent_type} ${request.resume ?? "new"}`);
+      return { text: request.prompt, agentId: undefined, usage: { depth: context.depth } };
+    },
+  },
+});
+withAgents
+  .setPermissionMode("plan", { sessionId: "a" })
+  .setPermissionMode(null, { sessionId: "a" });
+export const mode: string = withAgents.getPermissionMode({ sessionId: undefined });
