@@ -23,9 +23,10 @@ pub(crate) fn store() -> Store {
 pub(crate) fn bed_on(store: &Store, project: &str) -> TestBed {
     let mut bed = TestBed::new();
     let roots = Roots::new(&bed.root(), &[]).unwrap();
-    bed.pipeline.sessions = Sessions::new(roots.into())
+    let sessions = Sessions::new(roots.into())
         .with_store(store.clone())
         .with_project(ProjectKey::of_id(project), KnownSettings::default());
+    bed.pipeline.sessions = sessions.into();
     bed
 }
 
