@@ -64,7 +64,12 @@ async fn plays_its_role_when_started_as_a_child() {
             let visitor = rusqlite::Connection::open(&path).unwrap();
             let sql = "SELECT count(*) FROM entries";
             let count: i64 = visitor.query_row(sql, [], |row| row.get(0)).unwrap();
+            visitor.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
             visitor.close().unwrap();
+            // As SQLite before 3.51 does when it takes itself for the last.
+            for ending in ["-wal", "-shm"] {
+                fs::remove_file(format!("{}{ending}", path.display())).unwrap();
+            }
             say(&count.to_string());
         }
         _ => {
@@ -166,10 +171,8 @@ async fn a_log_that_a_visitor_removes_takes_nothing_along() {
     let log = bed.folder().join("store.sqlite-wal");
     for round in 1..5 {
         store.set(&format!("key/{round}"), "value").await.unwrap();
-        // This process loses its locks, as when a tool reads the file.
-        drop(fs::File::open(bed.path()).unwrap());
         assert_eq!(said_after(r#"exec "$@""#, "visit", &bed.path()), round.to_string());
-        assert!(!log.exists(), "the visitor took itself for the last");
+        assert!(!log.exists());
     }
     store.set("key/5", "value").await.unwrap();
     let (entries, _) = bed.store().entries("key/", 10, true).await.unwrap();

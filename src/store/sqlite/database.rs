@@ -97,8 +97,9 @@ impl Database {
     }
 
     /// The same for the database without its log. Another program removes the log if it takes itself for the
-    /// last that uses the store, and then everything is in the database. It can be mistaken, because a
-    /// process loses its locks on a file when it reads that file in any other way and closes it again.
+    /// last that uses the store, and then everything is in the database. Older versions of SQLite can be
+    /// mistaken in that, because a process loses its locks on a file when it also reads the file in another
+    /// way and closes it.
     pub(super) fn has_main_in_place(&self) -> bool {
         FileNumber::of(self.files.main()) == self.main
     }
