@@ -153,6 +153,8 @@ test("tools have the display names of the design they come from", () => {
     Read: "Read File",
     TaskOutput: "Read Task Output",
     TaskStop: "Stop Task",
+    WebFetch: "Fetch Web Page",
+    WebSearch: "Search the Web",
     Write: "Write File",
     edit_file: "Edit File",
     glob: "Find Files by Pattern",
@@ -163,6 +165,8 @@ test("tools have the display names of the design they come from", () => {
     shell: "Execute Shell Command",
     task_output: "Read Task Output",
     task_stop: "Stop Task",
+    web_fetch: "Fetch Web Content",
+    web_search: "Search the Web",
     write_file: "Write File",
   });
 });

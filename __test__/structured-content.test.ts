@@ -4,12 +4,16 @@ import { connectClient } from "./support/mcp-clients";
 import { texts } from "./support/results";
 import { PNG } from "./support/pictures";
 import { useRegistries } from "./support/registries";
+import { LOOPBACK, useWebServers } from "./support/web-servers";
 import { useWorkspace } from "./support/workspace";
 import { workingCalls } from "./support/working-calls";
 import type { CallResult } from "../index.js";
 
 const workspace = useWorkspace();
 const newRegistry = useRegistries(workspace);
+
+const startServer = useWebServers();
+const search = () => [{ url: "https://docs.rs/", title: "Docs" }];
 
 const NOTEBOOK = JSON.stringify({
   cells: [{ cell_type: "code", id: "c", metadata: {}, outputs: [], source: ["one"] }],
@@ -35,7 +39,15 @@ function registryWith(options: object = {}) {
 
 /** Calls of every tool, in every shape that its answers have. The task's id comes from the first. */
 function callsOf(root: string): Call[] {
-  const { TaskOutput, TaskStop, edit_file, diagnostic_panic: _, ...working } = workingCalls(root);
+  const {
+    TaskOutput,
+    TaskStop,
+    edit_file,
+    WebFetch: _fetch,
+    web_fetch: _classicFetch,
+    diagnostic_panic: _,
+    ...working
+  } = workingCalls(root);
   const grep = (input: object): Call => ["Grep", { pattern: "one", ...input }];
   return [
     ["Bash", { command: "cat", run_in_background: true }],
@@ -83,7 +95,8 @@ describe("over MCP", () => {
   });
 
   test("with `structuredContent` every tool tells of its data, and every answer has data that fit", async () => {
-    const registry = registryWith({ structuredContent: true });
+    const { origin } = await startServer(() => "<title>x</title><p>y");
+    const registry = registryWith({ structuredContent: true, ...LOOPBACK, handlers: { search } });
     const { client } = await connectClient(registry.toMcpServerConfig().instance);
     // From here on this client refuses an answer whose data are missing or do not fit.
     const { tools } = await client.listTools();
@@ -93,7 +106,11 @@ describe("over MCP", () => {
     );
 
     const called = new Set<string>();
-    for (const [name, input] of callsOf(workspace.root)) {
+    const fetches: Call[] = [
+      ["WebFetch", { url: origin, prompt: "?" }],
+      ["web_fetch", { url: origin, selector: "p" }],
+    ];
+    for (const [name, input] of [...callsOf(workspace.root), ...fetches]) {
       const result = (await client.callTool({ name, arguments: input })) as CallResult;
       expect([name, texts(result), result.isError]).toEqual([name, texts(result), false]);
       expect([name, result.structuredContent]).toEqual([name, expect.any(Object)]);

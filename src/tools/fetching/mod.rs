@@ -195,13 +195,14 @@ async fn present(
 }
 
 /// The words at the beginning of an error's page, for the error's message; empty if there are none.
-pub(super) fn excerpt_words(url: &Url, excerpt: &str) -> String {
-    let read = page_text(excerpt, url, PageStyle::Text, None, &|| false);
-    let text = read.map_or_else(
-        |_| String::new(),
-        |it| format!("{} {}", it.title.unwrap_or_default(), it.text),
-    );
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+pub(super) fn excerpt_words(url: &str, excerpt: &str) -> String {
+    let Ok(url) = Url::parse(url) else { return String::new() };
+    let Ok(page) = page_text(excerpt, &url, PageStyle::Text, None, &|| false) else {
+        return String::new();
+    };
+    let title = page.title.unwrap_or_default();
+    let words = title.split_whitespace().chain(page.text.split_whitespace());
+    let words = words.collect::<Vec<_>>().join(" ");
     if words.is_empty() { words } else { format!(": {words}") }
 }
 
