@@ -160,6 +160,8 @@ test("tools have the display names of the design they come from", () => {
     TaskOutput: "Read Task Output",
     TaskStop: "Stop Task",
     TodoWrite: "Update Todos",
+    WebFetch: "Fetch Web Page",
+    WebSearch: "Search the Web",
     Write: "Write File",
     edit_file: "Edit File",
     glob: "Find Files by Pattern",
@@ -171,6 +173,8 @@ test("tools have the display names of the design they come from", () => {
     shell: "Execute Shell Command",
     task_output: "Read Task Output",
     task_stop: "Stop Task",
+    web_fetch: "Fetch Web Content",
+    web_search: "Search the Web",
     write_file: "Write File",
     write_todos: "Manage Todos",
   });

@@ -4,12 +4,16 @@ import { connectClient } from "./support/mcp-clients";
 import { texts } from "./support/results";
 import { PNG } from "./support/pictures";
 import { useRegistries } from "./support/registries";
+import { LOOPBACK, useWebServers } from "./support/web-servers";
 import { useWorkspace } from "./support/workspace";
 import { workingCalls } from "./support/working-calls";
 import type { CallResult } from "../index.js";
 
 const workspace = useWorkspace();
 const newRegistry = useRegistries(workspace);
+
+const startServer = useWebServers();
+const search = () => [{ url: "https://docs.rs/", title: "Docs" }];
 
 const NOTEBOOK = JSON.stringify({
   cells: [{ cell_type: "code", id: "c", metadata: {}, outputs: [], source: ["one"] }],
@@ -43,6 +47,8 @@ function callsOf(root: string): Call[] {
     TaskOutput,
     TaskStop,
     edit_file,
+    WebFetch: _fetch,
+    web_fetch: _classicFetch,
     diagnostic_panic: _,
     // Works in plan mode alone, in which others do not.
     ExitPlanMode: __,
@@ -95,7 +101,8 @@ describe("over MCP", () => {
   });
 
   test("with `structuredContent` every tool tells of its data, and every answer has data that fit", async () => {
-    const registry = registryWith({ structuredContent: true });
+    const { origin } = await startServer(() => "<title>x</title><p>y");
+    const registry = registryWith({ structuredContent: true, ...LOOPBACK, handlers: { search } });
     const { client } = await connectClient(registry.toMcpServerConfig().instance);
     // From here on this client refuses an answer whose data are missing or do not fit.
     const { tools } = await client.listTools();
@@ -105,7 +112,11 @@ describe("over MCP", () => {
     );
 
     const called = new Set<string>();
-    for (const [name, input] of callsOf(workspace.root)) {
+    const fetches: Call[] = [
+      ["WebFetch", { url: origin, prompt: "?" }],
+      ["web_fetch", { url: origin, selector: "p" }],
+    ];
+    for (const [name, input] of [...callsOf(workspace.root), ...fetches]) {
       const result = (await client.callTool({ name, arguments: input })) as CallResult;
       expect([name, texts(result), result.isError]).toEqual([name, texts(result), false]);
       expect([name, result.structuredContent]).toEqual([name, expect.any(Object)]);

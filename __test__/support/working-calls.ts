@@ -95,6 +95,11 @@ export function workingCalls(root: string): Record<string, Record<string, unknow
     read_many_files: { paths: ["a.txt"] },
     write_file: { path: "new.txt", content: "x", overwrite: true },
     edit_file: { path: "a.txt", edits: [{ target: "one", replacement: "two", lineHint: 1 }] },
+    // Refused without a connection, unless a registry allows this address.
+    WebFetch: { url: "http://127.0.0.1:9/", prompt: "What is it?", offset: 0 },
+    web_fetch: { url: "http://127.0.0.1:9/", selector: "p", maxLength: 100, offset: 0 },
+    WebSearch: { query: "rust napi", allowed_domains: ["docs.rs"] },
+    web_search: { query: "rust napi", numResults: 3 },
     diagnostic_echo: { text: "x", repeat: 1 },
     diagnostic_sleep: { ms: 0, steps: 1 },
     diagnostic_panic: { message: "a panic on purpose", stage: "run" },

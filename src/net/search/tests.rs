@@ -1,6 +1,6 @@
 //! Requests, answers and what is made of them. That they travel is tested with real servers, in JavaScript.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use pretty_assertions::assert_eq;
 

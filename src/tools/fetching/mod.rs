@@ -196,13 +196,13 @@ async fn present(
 
 /// The words at the beginning of an error's page, for the error's message; empty if there are none.
 pub(super) fn excerpt_words(url: &str, excerpt: &str) -> String {
-    let read =
-        Url::parse(url).ok().map(|url| page_text(excerpt, &url, PageStyle::Text, None, &|| false));
-    let text = match read {
-        Some(Ok(page)) => format!("{} {}", page.title.unwrap_or_default(), page.text),
-        Some(Err(_)) | None => String::new(),
+    let Ok(url) = Url::parse(url) else { return String::new() };
+    let Ok(page) = page_text(excerpt, &url, PageStyle::Text, None, &|| false) else {
+        return String::new();
     };
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = page.title.unwrap_or_default();
+    let words = title.split_whitespace().chain(page.text.split_whitespace());
+    let words = words.collect::<Vec<_>>().join(" ");
     if words.is_empty() { words } else { format!(": {words}") }
 }
 
