@@ -65,7 +65,7 @@ struct LoadedFile {
 }
 
 /// A tool that is about to be registered.
-struct Candidate {
+struct PluginCandidate {
     tool: Arc<PluginTool>,
     plugin: String,
     file: PathBuf,
@@ -228,7 +228,7 @@ fn register(
     registry: &Registry,
     errors: &mut Vec<PluginError>,
 ) {
-    let mut candidates: Vec<Candidate> = Vec::new();
+    let mut candidates: Vec<PluginCandidate> = Vec::new();
     let mut first: BTreeMap<String, PathBuf> = BTreeMap::new();
     for (path, file) in files {
         for tool in &file.tools {
@@ -241,7 +241,7 @@ fn register(
             }
             first.insert(name.clone(), path.clone());
             let (tool, plugin) = (Arc::clone(tool), file.plugin.clone());
-            candidates.push(Candidate { tool, plugin, file: path.clone() });
+            candidates.push(PluginCandidate { tool, plugin, file: path.clone() });
         }
     }
     let tools = candidates
@@ -252,7 +252,7 @@ fn register(
         })
         .collect();
     for (index, source) in registry.replace_plugins(tools) {
-        let Some(Candidate { tool, file, .. }) = candidates.get(index) else { continue };
+        let Some(PluginCandidate { tool, file, .. }) = candidates.get(index) else { continue };
         let whose = match source {
             ToolSource::Builtin(_) => "a built-in tool",
             ToolSource::Host => "a tool of the host",
