@@ -1,3 +1,5 @@
+//! Teams as their members see them: who may do what, and which messages arrive.
+
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::{collections::BTreeMap, sync::Arc, thread};
