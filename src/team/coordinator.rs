@@ -9,8 +9,8 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    LEAD_NAME, Letter, MailReader, MailboxLimits, Membership, MessageBody, TeamError, TeamMessage,
-    mailbox::Mailbox, team_error::MAX_NAME,
+    LEAD_NAME, MailReader, MailboxLimits, Membership, MessageBody, TeamError, TeamLetter,
+    TeamMessage, mailbox::Mailbox, team_error::MAX_NAME,
 };
 
 /// How much there may be.
@@ -222,7 +222,7 @@ impl Teams {
     }
 
     /// Puts a message into the mailboxes of all whom it is for, or into none.
-    pub fn send(&self, session: &str, letter: Letter) -> Result<SentLetter, TeamError> {
+    pub fn send(&self, session: &str, letter: TeamLetter) -> Result<SentLetter, TeamError> {
         let mut roster = self.open_roster()?;
         let seat = roster.seats.get(session).cloned().ok_or(TeamError::InNoTeam)?;
         let request_id = format!("shutdown-{}", roster.last_number + 1);
@@ -463,28 +463,28 @@ impl Team {
     fn addressed(
         &self,
         from: &Seat,
-        letter: Letter,
+        letter: TeamLetter,
         request_id: &str,
     ) -> Result<(Vec<String>, MessageBody), TeamError> {
         Ok(match letter {
-            Letter::Direct { to, content, summary } => {
+            TeamLetter::Direct { to, content, summary } => {
                 let to = self.reachable(from, to)?;
                 (vec![to], MessageBody::Message { content, summary })
             }
-            Letter::Broadcast { content, summary } => {
+            TeamLetter::Broadcast { content, summary } => {
                 let to: Vec<String> = self.others(from).collect();
                 if to.is_empty() {
                     return Err(TeamError::NobodyElse(from.team.clone()));
                 }
                 (to, MessageBody::Broadcast { content, summary })
             }
-            Letter::ShutdownRequest { to, reason } => {
+            TeamLetter::ShutdownRequest { to, reason } => {
                 from.require_lead("ask members to end")?;
                 let to = self.reachable(from, to)?;
                 let request_id = request_id.to_owned();
                 (vec![to], MessageBody::ShutdownRequest { request_id, reason })
             }
-            Letter::ShutdownResponse { request_id, approve, reason } => {
+            TeamLetter::ShutdownResponse { request_id, approve, reason } => {
                 let waiting = self.requests.get(&from.member);
                 if waiting != Some(&request_id) {
                     let known = waiting.cloned().into_iter().collect();

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// A message as its sender writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Letter {
+pub enum TeamLetter {
     /// To one member.
     Direct {
         /// The name of the member.

@@ -18,7 +18,7 @@ pub use coordinator::{
 };
 pub use mailbox::{MailReader, MailboxLimits};
 pub use membership::Membership;
-pub use message::{Letter, MessageBody, TeamMessage};
+pub use message::{MessageBody, TeamLetter, TeamMessage};
 pub use team_error::TeamError;
 
 /// The name of the session that made the team.

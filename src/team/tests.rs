@@ -1,3 +1,5 @@
+//! Teams as their members see them: who may do what, and which messages arrive.
+
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::{collections::BTreeMap, sync::Arc, thread};
@@ -18,20 +20,20 @@ fn member(name: &str) -> NewMember {
     NewMember { team: "red".to_owned(), name: name.to_owned(), session: format!("of-{name}") }
 }
 
-fn direct(to: &str, content: &str) -> Letter {
-    Letter::Direct { to: to.to_owned(), content: content.to_owned(), summary: None }
+fn direct(to: &str, content: &str) -> TeamLetter {
+    TeamLetter::Direct { to: to.to_owned(), content: content.to_owned(), summary: None }
 }
 
-fn broadcast(content: &str) -> Letter {
-    Letter::Broadcast { content: content.to_owned(), summary: None }
+fn broadcast(content: &str) -> TeamLetter {
+    TeamLetter::Broadcast { content: content.to_owned(), summary: None }
 }
 
-fn request(to: &str) -> Letter {
-    Letter::ShutdownRequest { to: to.to_owned(), reason: None }
+fn request(to: &str) -> TeamLetter {
+    TeamLetter::ShutdownRequest { to: to.to_owned(), reason: None }
 }
 
-fn response(request_id: &str, approve: bool) -> Letter {
-    Letter::ShutdownResponse { request_id: request_id.to_owned(), approve, reason: None }
+fn response(request_id: &str, approve: bool) -> TeamLetter {
+    TeamLetter::ShutdownResponse { request_id: request_id.to_owned(), approve, reason: None }
 }
 
 fn red_team() -> Arc<Teams> {

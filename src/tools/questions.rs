@@ -14,7 +14,7 @@ use crate::{
 /// A question with the answers to choose from. The user may always give another.
 #[derive(Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Question {
+pub(super) struct UserQuestion {
     /// The whole question.
     #[serde(rename = "question")]
     #[schemars(length(min = 1))]
@@ -53,7 +53,7 @@ pub(super) enum GivenAnswer {
 
 /// Checks what a schema cannot say.
 pub(super) fn check_questions(
-    questions: &[Question],
+    questions: &[UserQuestion],
     answers: &BTreeMap<String, String>,
 ) -> Result<(), ToolError> {
     let mut texts = BTreeSet::new();
@@ -97,7 +97,7 @@ fn invalid(place: &str, problem: &str) -> ToolError {
 
 /// Reads the answer of the host: `{ answers: { [question]: text or texts } }`, one for each question.
 pub(super) fn read_answers(
-    asked: &[&Question],
+    asked: &[&UserQuestion],
     answer: Value,
 ) -> Result<BTreeMap<String, GivenAnswer>, ToolError> {
     let Value::Object(mut answer) = answer else {
@@ -122,7 +122,10 @@ pub(super) fn read_answers(
     asked.iter().map(|it| Ok((it.text.clone(), answer_to(it, &given)?))).collect()
 }
 
-fn answer_to(question: &Question, given: &Map<String, Value>) -> Result<GivenAnswer, ToolError> {
+fn answer_to(
+    question: &UserQuestion,
+    given: &Map<String, Value>,
+) -> Result<GivenAnswer, ToolError> {
     let text = &question.text;
     let texts = match given.get(text) {
         None | Some(Value::Null) => return Err(wrong_answer(&format!("did not answer `{text}`"))),
@@ -159,10 +162,10 @@ fn wrong_answer(problem: &str) -> ToolError {
 
 /// One line for each question, in their order: `question → answer`.
 pub(super) fn answers_in_words(
-    questions: &[Question],
+    questions: &[UserQuestion],
     answers: &BTreeMap<String, GivenAnswer>,
 ) -> String {
-    let line = |question: &Question| {
+    let line = |question: &UserQuestion| {
         let answer = match answers.get(&question.text)? {
             GivenAnswer::One(one) => one.clone(),
             GivenAnswer::Several(several) => several.join(", "),
@@ -183,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    fn question(text: &str, multi_select: bool) -> Question {
+    fn question(text: &str, multi_select: bool) -> UserQuestion {
         serde_json::from_value(json!({
             "question": text,
             "header": "Short",
@@ -196,7 +199,7 @@ mod tests {
         .unwrap()
     }
 
-    fn problem(asked: &[&Question], answer: Value) -> String {
+    fn problem(asked: &[&UserQuestion], answer: Value) -> String {
         read_answers(asked, answer).unwrap_err().message
     }
 

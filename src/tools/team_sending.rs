@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    team::{Letter, RecipientState, SentLetter},
+    team::{RecipientState, SentLetter, TeamLetter},
     tool::{HandlerName, ToolContext, kind_of},
 };
 
@@ -56,7 +56,7 @@ pub(super) async fn by_host(
 }
 
 /// Sends a letter through the registry's own coordinator.
-pub(super) fn send(letter: Letter, cx: &ToolContext) -> Result<(String, SentFacts), ToolError> {
+pub(super) fn send(letter: TeamLetter, cx: &ToolContext) -> Result<(String, SentFacts), ToolError> {
     let kind = LetterKind::of(&letter);
     let sent = cx.session.shared.teams.send(&cx.session.id, letter)?;
     let words = kind.in_words(&sent);
@@ -82,12 +82,12 @@ enum LetterKind {
 }
 
 impl LetterKind {
-    fn of(letter: &Letter) -> Self {
+    fn of(letter: &TeamLetter) -> Self {
         match letter {
-            Letter::Direct { .. } | Letter::Broadcast { .. } => Self::Text,
-            Letter::ShutdownRequest { .. } => Self::Request,
-            Letter::ShutdownResponse { approve: true, .. } => Self::Agreement,
-            Letter::ShutdownResponse { approve: false, .. } => Self::Refusal,
+            TeamLetter::Direct { .. } | TeamLetter::Broadcast { .. } => Self::Text,
+            TeamLetter::ShutdownRequest { .. } => Self::Request,
+            TeamLetter::ShutdownResponse { approve: true, .. } => Self::Agreement,
+            TeamLetter::ShutdownResponse { approve: false, .. } => Self::Refusal,
         }
     }
 

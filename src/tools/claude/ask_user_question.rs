@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use crate::{
     error::{ErrorKind, ToolError},
     tool::{Access, HandlerName, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
-    tools::questions::{GivenAnswer, Question, answers_in_words, check_questions, read_answers},
+    tools::questions::{
+        GivenAnswer, UserQuestion, answers_in_words, check_questions, read_answers,
+    },
 };
 
 /// The registry's limit on calls is shorter than people are, so questions have their own, which
@@ -24,7 +26,7 @@ pub(super) struct AskUserQuestion;
 pub(super) struct Input {
     /// The questions.
     #[schemars(length(min = 1, max = 4))]
-    questions: Vec<Question>,
+    questions: Vec<UserQuestion>,
     /// Answers that are known already, by the text of the question. These questions are not asked.
     #[serde(default)]
     answers: Option<BTreeMap<String, String>>,
@@ -38,7 +40,7 @@ pub(super) struct UserAnswers {
 }
 
 pub(super) struct Plan {
-    questions: Vec<Question>,
+    questions: Vec<UserQuestion>,
     known: BTreeMap<String, GivenAnswer>,
 }
 
@@ -78,7 +80,7 @@ impl Tool for AskUserQuestion {
         cx: &ToolContext,
     ) -> Result<ToolOutput<UserAnswers>, ToolError> {
         let Plan { questions, known: mut answers } = plan;
-        let open: Vec<&Question> =
+        let open: Vec<&UserQuestion> =
             questions.iter().filter(|it| !answers.contains_key(&it.text)).collect();
         if !open.is_empty() {
             answers.extend(read_answers(&open, ask(&open, cx).await?)?);
@@ -89,7 +91,7 @@ impl Tool for AskUserQuestion {
 }
 
 /// Has the host ask the user.
-async fn ask(open: &[&Question], cx: &ToolContext) -> Result<Value, ToolError> {
+async fn ask(open: &[&UserQuestion], cx: &ToolContext) -> Result<Value, ToolError> {
     let nobody =
         "nobody can be asked here; decide by yourself, or put the question into your answer";
     let handler = cx.handlers.require(HandlerName::AskUser, nobody)?;

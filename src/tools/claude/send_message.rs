@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     error::{ErrorKind, ToolError},
-    team::Letter,
+    team::TeamLetter,
     tool::{Access, HandlerName, SideEffect, Tool, ToolContext, ToolKind, ToolOutput},
     tools::team_sending::{self, SentFacts, by_host},
 };
@@ -51,7 +51,7 @@ enum LetterType {
 }
 
 pub(super) struct Plan {
-    letter: Letter,
+    letter: TeamLetter,
     /// What a coordinator of the host gets.
     input: Value,
 }
@@ -79,7 +79,7 @@ impl Tool for SendMessage {
             it.filter(|it| !it.trim().is_empty()).ok_or_else(|| missing("content"))
         };
         let letter = match letter_type {
-            LetterType::Message => Letter::Direct {
+            LetterType::Message => TeamLetter::Direct {
                 to: recipient.ok_or_else(|| missing("recipient"))?,
                 content: text(content)?,
                 summary,
@@ -89,12 +89,12 @@ impl Tool for SendMessage {
                                leave it out, or set `type` to `message`";
                 return Err(ToolError::new(ErrorKind::Validation, message));
             }
-            LetterType::Broadcast => Letter::Broadcast { content: text(content)?, summary },
-            LetterType::ShutdownRequest => Letter::ShutdownRequest {
+            LetterType::Broadcast => TeamLetter::Broadcast { content: text(content)?, summary },
+            LetterType::ShutdownRequest => TeamLetter::ShutdownRequest {
                 to: recipient.ok_or_else(|| missing("recipient"))?,
                 reason: content,
             },
-            LetterType::ShutdownResponse => Letter::ShutdownResponse {
+            LetterType::ShutdownResponse => TeamLetter::ShutdownResponse {
                 request_id: request_id.ok_or_else(|| missing("request_id"))?,
                 approve: approve.ok_or_else(|| missing("approve"))?,
                 reason: content,
@@ -112,11 +112,11 @@ impl Tool for SendMessage {
             summary.as_ref().map_or(String::new(), |it| format!(": {it}"))
         };
         match &plan.letter {
-            Letter::Direct { to, summary, .. } => format!("Write to {to}{}", about(summary)),
-            Letter::Broadcast { summary, .. } => format!("Write to the team{}", about(summary)),
-            Letter::ShutdownRequest { to, .. } => format!("Ask {to} to end"),
-            Letter::ShutdownResponse { approve: true, .. } => "Agree to end".to_owned(),
-            Letter::ShutdownResponse { approve: false, .. } => "Refuse to end".to_owned(),
+            TeamLetter::Direct { to, summary, .. } => format!("Write to {to}{}", about(summary)),
+            TeamLetter::Broadcast { summary, .. } => format!("Write to the team{}", about(summary)),
+            TeamLetter::ShutdownRequest { to, .. } => format!("Ask {to} to end"),
+            TeamLetter::ShutdownResponse { approve: true, .. } => "Agree to end".to_owned(),
+            TeamLetter::ShutdownResponse { approve: false, .. } => "Refuse to end".to_owned(),
         }
     }
 
