@@ -35,6 +35,8 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   env: undefined,
   shell: undefined,
   web: undefined,
+  search: undefined,
+  handlers: undefined,
 };
 const LIMITS: LeftOut<NonNullable<ToolRegistryOptions["limits"]>> = {
   confirmationTimeoutMs: undefined,
