@@ -8,7 +8,7 @@ use crate::path_text::path_to_text;
 /// The place of a directory in a repository.
 pub(crate) enum GitPlace {
     /// It is in a working tree.
-    WorkingTree(Repository),
+    WorkingTree(GitRepository),
     /// It is a bare repository, which has no working tree.
     Bare,
     /// It is in no repository.
@@ -16,7 +16,7 @@ pub(crate) enum GitPlace {
 }
 
 /// A repository with a working tree.
-pub(crate) struct Repository {
+pub(crate) struct GitRepository {
     /// The top directory of the working tree, without links.
     pub(crate) top: PathBuf,
 }
@@ -54,7 +54,7 @@ pub(crate) async fn find_repository(
 fn working_tree(top: &Path, directory: &Path) -> Result<GitPlace, GitError> {
     let contains = |top: &PathBuf| directory.starts_with(top);
     match top.canonicalize().ok().filter(contains) {
-        Some(top) => Ok(GitPlace::WorkingTree(Repository { top })),
+        Some(top) => Ok(GitPlace::WorkingTree(GitRepository { top })),
         None => Err(GitError::Unusable(format!(
             "the repository at `{}` has its working tree elsewhere, at `{}`, which is not looked at",
             path_to_text(directory),

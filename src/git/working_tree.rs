@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{GitError, GitRunner, Repository, repository::path_from_bytes};
+use super::{GitError, GitRepository, GitRunner, repository::path_from_bytes};
 
 /// An entry of `git status`.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(crate) enum DiffSide {
 /// What `git diff --stat` prints, for files at and below the runner's directory that may be seen.
 pub(crate) async fn diff_summary(
     git: &GitRunner<'_>,
-    repository: &Repository,
+    repository: &GitRepository,
     side: DiffSide,
     may_be_seen: &(dyn Fn(&Path) -> bool + Sync),
 ) -> Result<String, GitError> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     error::{ErrorKind, ToolError},
-    git::{GitPlace, GitRunner, Repository, find_repository},
+    git::{GitPlace, GitRepository, GitRunner, find_repository},
     tool::{ToolContext, shown_path},
     workspace::{RelativePaths, WorkspacePath},
 };
@@ -15,7 +15,7 @@ pub(super) const GIT_LIMIT: Duration = Duration::from_mins(1);
 /// A repository, and how to ask git about it.
 pub(super) struct GitQuestion<'a> {
     pub(super) git: GitRunner<'a>,
-    pub(super) repository: Repository,
+    pub(super) repository: GitRepository,
 }
 
 /// The directory that a call is about, which is inside the workspace.

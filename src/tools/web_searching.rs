@@ -52,11 +52,12 @@ pub(super) fn domains(
     name: &'static str,
     texts: Option<Vec<String>>,
 ) -> Result<Vec<Domain>, ToolError> {
-    let texts = texts.unwrap_or_default();
-    texts
-        .iter()
-        .map(|it| it.parse().map_err(|error| InvalidParameter { name, error }.into()))
-        .collect()
+    let read = |text: &String| {
+        let domain = text.parse();
+        domain.map_err(|error| InvalidParameter { name, error })
+    };
+    let domains: Result<_, _> = texts.unwrap_or_default().iter().map(read).collect();
+    Ok(domains?)
 }
 
 /// The words of a query, which have to say something.

@@ -47,7 +47,7 @@ pub(super) fn read_elements(
     sink: &mut impl ElementSink,
     cancelled: &dyn Fn() -> bool,
 ) -> ReadingEnd {
-    let mut nesting = Nesting::new(sink);
+    let mut nesting = OpenElements::new(sink);
     for (number, token) in Tokenizer::new(page).enumerate() {
         if number % TOKENS_BETWEEN_CHECKS == 0 {
             if cancelled() {
@@ -80,7 +80,7 @@ impl OpenElement<'_> {
     }
 }
 
-struct Nesting<'a, 's, S> {
+struct OpenElements<'a, 's, S> {
     sink: &'s mut S,
     open: Vec<OpenElement<'a>>,
     /// How many elements of each kind are open.
@@ -91,7 +91,7 @@ struct Nesting<'a, 's, S> {
     had_body: bool,
 }
 
-impl<'a, 's, S: ElementSink> Nesting<'a, 's, S> {
+impl<'a, 's, S: ElementSink> OpenElements<'a, 's, S> {
     fn new(sink: &'s mut S) -> Self {
         Self {
             sink,
@@ -306,9 +306,9 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Written(String);
+    struct ShownElements(String);
 
-    impl ElementSink for Written {
+    impl ElementSink for ShownElements {
         fn start(&mut self, element: &StartTag<'_>) {
             self.0.push_str(&format!("<{}", element.name));
         }
@@ -327,7 +327,7 @@ mod tests {
     }
 
     fn nested(page: &str) -> String {
-        let mut written = Written::default();
+        let mut written = ShownElements::default();
         read_elements(page, &mut written, &|| false);
         written.0
     }
@@ -373,7 +373,7 @@ mod tests {
     #[test]
     fn elements_that_are_too_deep_become_siblings() {
         let page = format!("{}x{}<p>y", "<div>".repeat(1000), "</div>".repeat(1000));
-        let mut written = Written::default();
+        let mut written = ShownElements::default();
         let end = read_elements(&page, &mut written, &|| false);
         assert_eq!(end, ReadingEnd::Complete { was_flattened: true });
         let mut depth = 0_usize;
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_is_not_wanted_any_more_stops() {
-        let end = read_elements("<p>a", &mut Written::default(), &|| true);
+        let end = read_elements("<p>a", &mut ShownElements::default(), &|| true);
         assert_eq!(end, ReadingEnd::Cancelled);
     }
 }

@@ -115,7 +115,7 @@ fn hostile_pages_become_bounded_text() {
             "**end**",
         ),
         ("attributes", format!("<p {}>end", many("a=b ", 200_000)), "end"),
-        ("different attributes", format!("<p {}>end", names), "end"),
+        ("different attributes", format!("<p {names}>end"), "end"),
         ("angle brackets", format!("{} end", many("<", 1_000_000)), "end"),
         ("ampersands", format!("{}end", many("&", 1_000_000)), "end"),
         ("comments", format!("{}end", many("<!-- x -->", 100_000)), "end"),

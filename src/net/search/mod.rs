@@ -1,7 +1,7 @@
 //! Searches the web with a search service.
 //!
 //! A [`SearchProvider`] knows the wire format of one service: the request for a query, and the results in an
-//! answer. [`WebSearch`] asks it, and makes the rest the same for all: domains, bounds and errors. A host's
+//! answer. [`SearchService`] asks it, and makes the rest the same for all: domains, bounds and errors. A host's
 //! own function is held to the same by [`WebQuery::refined`].
 //!
 //! It must never know about tools, policy or sessions. No error repeats a key, or text of a service that
@@ -124,18 +124,20 @@ fn retry(after: Option<&str>) -> String {
 
 /// A search service, and the client that reaches it.
 #[derive(Clone)]
-pub struct WebSearch {
+pub struct SearchService {
     provider: Arc<dyn SearchProvider>,
     client: WebClient,
 }
 
-impl std::fmt::Debug for WebSearch {
+impl std::fmt::Debug for SearchService {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WebSearch").field("provider", &self.provider.name()).finish_non_exhaustive()
+        f.debug_struct("SearchService")
+            .field("provider", &self.provider.name())
+            .finish_non_exhaustive()
     }
 }
 
-impl WebSearch {
+impl SearchService {
     /// A search with a service. The client has to be able to reach it.
     pub fn new(provider: Arc<dyn SearchProvider>, client: WebClient) -> Self {
         Self { provider, client }

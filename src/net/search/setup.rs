@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use url::Url;
 
-use super::{SearchProvider, WebSearch, brave::Brave, searxng::SearXng, tavily::Tavily};
+use super::{SearchProvider, SearchService, brave::Brave, searxng::SearXng, tavily::Tavily};
 use crate::net::{WebClient, WebSettings};
 
 const BRAVE: &str = "https://api.search.brave.com";
@@ -35,7 +35,7 @@ pub enum SearchSetup {
     #[default]
     Missing,
     /// A service.
-    Service(WebSearch),
+    Service(SearchService),
     /// The environment names one that cannot be used; says why.
     Unusable(String),
 }
@@ -97,7 +97,7 @@ impl SearchSetup {
                 ));
             }
         };
-        Ok(Self::Service(WebSearch::new(provider, client_for(&base, web))))
+        Ok(Self::Service(SearchService::new(provider, client_for(&base, web))))
     }
 }
 

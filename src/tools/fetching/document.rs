@@ -49,7 +49,7 @@ pub(in crate::tools) enum DocumentError {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DocumentKind {
+enum FetchedKind {
     Html,
     Text,
     Pdf,
@@ -67,29 +67,29 @@ pub(super) fn read_document(
     let media_type = page.media_type();
     let kind = kind_of(&media_type, &page.body);
     let url = || page.url.to_string();
-    if selector.is_some() && kind != DocumentKind::Html {
+    if selector.is_some() && kind != FetchedKind::Html {
         let media_type = named_type(&media_type, &page.body);
         return Err(DocumentError::SelectorWithoutHtml { url: url(), media_type });
     }
     let mut text = match kind {
-        DocumentKind::Image => {
+        FetchedKind::Image => {
             let image = load_image(&page.body)
                 .map_err(|cause| DocumentError::Image { url: url(), cause })?;
             return Ok(FetchedDocument::Image(image));
         }
-        DocumentKind::Binary => {
+        FetchedKind::Binary => {
             let media_type = named_type(&media_type, &page.body);
             return Err(DocumentError::Binary { url: url(), media_type, bytes: page.body.len() });
         }
-        DocumentKind::Pdf if page.was_cut => {
+        FetchedKind::Pdf if page.was_cut => {
             return Err(DocumentError::CutPdf { url: url(), bytes: page.body.len() });
         }
-        DocumentKind::Pdf => pdf_text(&page.body, cancelled).map_err(|cause| match cause {
+        FetchedKind::Pdf => pdf_text(&page.body, cancelled).map_err(|cause| match cause {
             _ if cancelled() => DocumentError::Cancelled,
             cause => DocumentError::Pdf { url: url(), cause },
         })?,
-        DocumentKind::Text => FetchedText { text: page.text().0, ..FetchedText::default() },
-        DocumentKind::Html => html_text(page, style, selector, cancelled)?,
+        FetchedKind::Text => FetchedText { text: page.text().0, ..FetchedText::default() },
+        FetchedKind::Html => html_text(page, style, selector, cancelled)?,
     };
     if page.was_cut {
         text.notes.insert(
@@ -160,13 +160,13 @@ fn pdf_text(bytes: &[u8], cancelled: &dyn Fn() -> bool) -> Result<FetchedText, P
 }
 
 /// Tells what a body is. Its first bytes count more than what the server calls it.
-fn kind_of(media_type: &str, body: &[u8]) -> DocumentKind {
+fn kind_of(media_type: &str, body: &[u8]) -> FetchedKind {
     let head = body.get(..SNIFFED_BYTES).unwrap_or(body);
     if image_mime(head).is_some() {
-        return DocumentKind::Image;
+        return FetchedKind::Image;
     }
     if head.starts_with(b"%PDF-") || media_type == "application/pdf" {
-        return DocumentKind::Pdf;
+        return FetchedKind::Pdf;
     }
     let is_vague = matches!(
         media_type,
@@ -176,10 +176,10 @@ fn kind_of(media_type: &str, body: &[u8]) -> DocumentKind {
             | "unknown/unknown"
     );
     match media_type {
-        "text/html" | "application/xhtml+xml" => DocumentKind::Html,
-        _ if is_vague && looks_like_html(head) => DocumentKind::Html,
-        _ if is_text_type(media_type) || looks_like_text(head) => DocumentKind::Text,
-        _ => DocumentKind::Binary,
+        "text/html" | "application/xhtml+xml" => FetchedKind::Html,
+        _ if is_vague && looks_like_html(head) => FetchedKind::Html,
+        _ if is_text_type(media_type) || looks_like_text(head) => FetchedKind::Text,
+        _ => FetchedKind::Binary,
     }
 }
 
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_body_is_told_by_its_bytes_first() {
-        use DocumentKind::{Binary, Html, Image, Pdf, Text};
+        use FetchedKind::{Binary, Html, Image, Pdf, Text};
         const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0";
         const ZIP: &[u8] = b"PK\x03\x04\x14\0\0\0\xff\xfe";
         for (media_type, body, wanted) in [

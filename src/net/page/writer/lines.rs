@@ -27,14 +27,14 @@ pub(super) struct LineWriter {
     /// What every line begins with.
     prefix: String,
     /// What the next line begins with instead of the end of `prefix`.
-    mark: Option<Mark>,
+    mark: Option<LineMark>,
     scopes: Vec<LineScope>,
     /// Counts what was written, so that a block knows whether it is empty.
     written: u64,
 }
 
 #[derive(Debug)]
-struct Mark {
+struct LineMark {
     /// How much of the prefix stands before it.
     prefix_length: usize,
     text: String,
@@ -168,7 +168,7 @@ impl LineWriter {
         let prefix_length = self.prefix.len();
         if !mark.is_empty() {
             let pending =
-                self.mark.get_or_insert_with(|| Mark { prefix_length, text: String::new() });
+                self.mark.get_or_insert_with(|| LineMark { prefix_length, text: String::new() });
             pending.text.push_str(mark);
         }
         if self.scopes.len() <= MAX_INDENTS {
