@@ -28,7 +28,6 @@ interface Parameter {
   oneOf?: { const: string }[];
   minimum?: number;
   maximum?: number;
-  minItems?: number;
 }
 
 /** A value that the schema of a parameter does not allow, also not after coercion. */
