@@ -134,7 +134,7 @@ fn hostile_pages_become_bounded_text() {
         (
             "unclosed everything",
             "<table><tr><td><ul><li><pre><a href='x'><b>end".to_owned(),
-            "end\n```",
+            "end\n  ```",
         ),
     ] {
         let page = written(&page, PageStyle::Markdown);
