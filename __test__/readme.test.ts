@@ -25,7 +25,9 @@ function link(...names: string[]): void {
 
 /** What samples take for granted: each is a piece of a program. */
 const AROUND = `
-import type { ToolRegistry, ToolUseBlock, McpTransport, ToolRegistryOptions } from "toolwright";
+import type {
+  McpSdkServerConfig, McpTransport, ToolRegistry, ToolRegistryOptions, ToolUseBlock, UserAnswers, UserQuestion,
+} from "toolwright";
 declare global {
   const registry: ToolRegistry;
   const tool: typeof import("toolwright").tool;
@@ -39,6 +41,8 @@ declare global {
   function count(table: unknown, signal: AbortSignal): Promise<number>;
   function confirm(question: string): Promise<boolean>;
   function show(output: string): void;
+  function ask(questions: readonly UserQuestion[], signal: AbortSignal): Promise<UserAnswers["answers"]>;
+  function runMyAgent(prompt: string, server: McpSdkServerConfig, signal: AbortSignal): Promise<string>;
   /** For samples that are options alone. */
   function options(options: ToolRegistryOptions): void;
 }
@@ -54,6 +58,7 @@ test("every sample fits the types", async () => {
   const samples = readmeSamples().filter(({ language }) => language === "js");
   expect(samples.length).toBeGreaterThan(8);
   link("toolwright", "zod", "@anthropic-ai/sdk", "@anthropic-ai/claude-agent-sdk", "@types/node");
+  link("pg", "@types/pg");
   workspace.write("around.d.ts", AROUND);
   for (const { place, code } of samples) {
     workspace.write(`${place.replaceAll(" ", "-").toLowerCase()}.mjs`, asModule(code));
