@@ -7,7 +7,7 @@ import { useRegistries } from "./support/registries";
 import { LOOPBACK, useWebServers } from "./support/web-servers";
 import { useWorkspace } from "./support/workspace";
 import { workingCalls } from "./support/working-calls";
-import type { CallResult } from "../index.js";
+import type { CallResult, ToolRegistryOptions } from "../index.js";
 
 const workspace = useWorkspace();
 const newRegistry = useRegistries(workspace);
@@ -25,7 +25,7 @@ const NOTEBOOK = JSON.stringify({
 type Call = [name: string, input: Record<string, unknown>];
 
 /** A registry of all tools in a workspace that every call of `callsOf` works in. */
-function registryWith(options: object = {}) {
+function registryWith({ handlers = {}, ...options }: ToolRegistryOptions = {}) {
   workspace.write("a.txt", "one\nmore\n");
   workspace.write("b.txt", "one one\n");
   workspace.write("a.ipynb", NOTEBOOK);
@@ -33,12 +33,17 @@ function registryWith(options: object = {}) {
   workspace.write("binary", "one\0");
   workspace.write(".hidden", "lost");
   workspace.write("sub/c.txt", "x\n");
-  const toolsets = ["claude", "classic", "diagnostic"];
+  const toolsets = ["claude", "classic", "diagnostic"] as const;
   const mcp = {
     listResources: () => [{ server: "docs", uri: "docs:///guide", name: "guide" }],
     readResource: ({ uri }: { uri: string }) => ({ contents: [{ uri, text: "a guide" }] }),
   };
-  return newRegistry({ toolsets, readBeforeWrite: false, handlers: { mcp }, ...options });
+  return newRegistry({
+    toolsets,
+    readBeforeWrite: false,
+    handlers: { mcp, ...handlers },
+    ...options,
+  });
 }
 
 /** Calls of every tool, in every shape that its answers have. The task's id comes from the first. */

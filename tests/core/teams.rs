@@ -32,7 +32,9 @@ async fn write(bed: &TestBed, text: &str) {
 }
 
 fn texts(output: &ToolOutput) -> Vec<&str> {
-    let text = |it| if let &Content::Text { ref text } = it { text.as_str() } else { "" };
+    fn text(block: &Content) -> &str {
+        if let Content::Text { text } = block { text } else { "" }
+    }
     output.content.iter().map(text).collect()
 }
 
@@ -63,8 +65,8 @@ async fn messages_that_do_not_fit_into_an_answer_come_with_the_next_ones() {
     let last = call(&bed, MEMBER, "diagnostic_echo", echo(1)).await;
     let cut = format!("[message from `team-lead` to you]\n{}… [550 more bytes]", "x".repeat(50));
     assert_eq!(texts(&last), ["e", &cut]);
-    let none = call(&bed, MEMBER, "diagnostic_echo", echo(1)).await;
-    assert_eq!(texts(&none), ["e"]);
+    let after = call(&bed, MEMBER, "diagnostic_echo", echo(1)).await;
+    assert_eq!(texts(&after), ["e"]);
 }
 
 #[tokio::test]
