@@ -166,16 +166,14 @@ fn expectation(schema: &Value) -> String {
         (None, Some(most)) => text += &format!(" of at most {most}"),
         (None, None) => {}
     }
-    let counts = [
-        ("minLength", "at least", "characters"),
-        ("maxLength", "at most", "characters"),
-        ("minItems", "at least", "items"),
-        ("maxItems", "at most", "items"),
-    ];
-    for (key, relation, unit) in counts {
-        if let Some(limit) = bound(key) {
-            let unit = if limit == "1" { unit.trim_end_matches('s') } else { unit };
-            text += &format!(" of {relation} {limit} {unit}");
+    let counts = [("minLength", "maxLength", "characters"), ("minItems", "maxItems", "items")];
+    for (least, most, unit) in counts {
+        let of = |limit: &str| if limit == "1" { unit.trim_end_matches('s') } else { unit };
+        match (bound(least), bound(most)) {
+            (Some(least), Some(most)) => text += &format!(" of {least} to {most} {unit}"),
+            (Some(least), None) => text += &format!(" of at least {least} {}", of(&least)),
+            (None, Some(most)) => text += &format!(" of at most {most} {}", of(&most)),
+            (None, None) => {}
         }
     }
     text
