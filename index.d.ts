@@ -904,7 +904,8 @@ export declare class ToolRegistry {
   grants(): Promise<Grant[]>;
   /**
    * Takes back what a person always allowed: the rule is deleted from the store and from every session of
-   * this registry. Resolves with `false` if nobody had granted it.
+   * this registry. Another process that shares the store heeds it once it reads what is kept: at its next
+   * start, or with `grants`. Resolves with `false` if nobody had granted it.
    */
   forgetGrant(rule: string): Promise<boolean>;
 

@@ -104,6 +104,21 @@ describe.each(STORES)("memory on the store %s", (_name, options) => {
     expect(texts(some)).toEqual([names.slice(1_100, 1_110).join("\n")]);
     const none = await registry.call("memory", { action: "list", prefix: "m" });
     expect(texts(none)).toEqual(["[no keys in the scope project begin with the prefix]"]);
+    const end = await registry.call("memory", { action: "list", prefix: "n/", after: "n/1199" });
+    expect(texts(end)).toEqual(["[no keys come after that one]"]);
+  });
+
+  test("keeps a list of long keys within bounds", async () => {
+    const registry = registryHere(options(workspace));
+    const names = Array.from({ length: 500 }, (_, at) => `${1_000 + at}${"k".repeat(246)}`);
+    await Promise.all(
+      names.map((key) => registry.call("memory", { action: "set", key, value: "x" })),
+    );
+    const list = await registry.call("memory", { action: "list" });
+    expect(list.structuredContent).toMatchObject({ keys: names.slice(0, 400), total: 500 });
+    expect(texts(list)[1]).toBe(
+      `[showing 400 of 500 keys; set after to ${names[399]} for the next, or a longer prefix]`,
+    );
   });
 
   test("shows keys that a line cannot show as JSON strings", async () => {

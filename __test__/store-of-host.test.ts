@@ -1,5 +1,6 @@
 // A store that the host brings, which may do anything: a clear error in bounded time, and the next call works.
 import { describe, expect, test } from "vitest";
+import { ToolError } from "../index.mjs";
 import type { KeyValueStore } from "../index.js";
 import { MapStore } from "./support/map-store.js";
 import { useRegistries } from "./support/registries.js";
@@ -98,7 +99,7 @@ describe("when it fails", () => {
     );
     const failed = await memory(GET);
     expect(failed).toMatchObject({ isError: true, error: { type: "MemoryError" } });
-    expect(failed.error?.message).toContain("the store cannot be used: ");
+    expect(failed.error?.message).toMatch(/^`get` of the host's store (?:failed|answered)/);
     expect(failed.error?.message).toContain(message);
     expect(failed.error?.message.length).toBeLessThan(2_000);
     works = true;
@@ -123,15 +124,31 @@ describe("when it fails", () => {
       }),
     );
     const failed = await memory(GET);
-    expect(failed.error?.message).toContain("the store did not answer within 50 ms");
+    expect(failed.error?.message).toBe("the store did not answer within 50 ms; try again later");
     await aborted;
     hangs = false;
     expect(texts(await memory(GET))).toEqual(["Key not found"]);
   });
 
+  test("does not answer a change in time: the answer says that it may have been made", async () => {
+    const memory = registryOn(storeWith({ timeoutMs: 50, set: () => new Promise(() => {}) }));
+    expect((await memory(SET)).error?.message).toBe(
+      "the store did not answer within 50 ms, so the change may have been made; look at the value before changing it again",
+    );
+  });
+
+  test("throws a ToolError: its message is the answer", async () => {
+    const message = "the store in the cloud failed: no connection";
+    const get = () => Promise.reject(new ToolError("ToolFailed", message));
+    const memory = registryOn(storeWith({ get }));
+    expect((await memory(GET)).error).toEqual({ type: "MemoryError", message });
+  });
+
   test("never accepts a change: the call ends all the same", async () => {
     const memory = registryOn(storeWith({ timeoutMs: 50, set: async () => undefined }));
-    expect((await memory(SET)).error?.message).toContain("others kept changing");
+    expect((await memory(SET)).error?.message).toBe(
+      "others kept changing the same value; try again",
+    );
   });
 
   test.each<[string, object, string]>([
@@ -169,4 +186,40 @@ test("a hanging store does not keep a registry from closing", async () => {
   const call = registry.call("memory", GET);
   await registry.close();
   expect((await call).error?.type).toBe("RegistryClosed");
+});
+
+test.each<[string, unknown, RegExp]>([
+  [
+    "a promise of a store",
+    Promise.resolve(new MapStore()),
+    /got an object of the class `Promise`; await it first$/,
+  ],
+  ["a list", [], /got an array$/],
+  ["a function", () => new MapStore(), /got function /],
+  ["an object of a class without methods", new Date(), /got an object of the class `Date`$/],
+])("%s is refused, and never taken for settings", (_what, store, message) => {
+  // Otherwise values would go to a file in the user's home, and nobody would notice.
+  expect(() => registryHere({ store })).toThrow(
+    expect.objectContaining({ type: "InvalidOptions", message: expect.stringMatching(message) }),
+  );
+});
+
+test("settings without a prototype are settings", () => {
+  const store = Object.assign(Object.create(null), { path: `${workspace.root}/store.sqlite` });
+  expect(() => registryHere({ store })).not.toThrow();
+});
+
+test("a list of todos of which none can be read has an end", async () => {
+  const list = async (prefix: string, { after, limit }: { after?: string; limit: number }) => {
+    const first = after === undefined ? 0 : Number(after.slice(prefix.length)) + 1;
+    const entries = Array.from({ length: limit }, (_, at) => {
+      const key = prefix + String(first + at).padStart(12, "0");
+      return { key, value: "nonsense", version: "1" };
+    });
+    return { entries, hasMore: true };
+  };
+  const registry = registryHere({ store: storeWith({ list }) });
+  expect(texts(await registry.call("write_todos", { action: "list" }))).toEqual([
+    "[no todos; 100000 entries cannot be read and were left as they are]",
+  ]);
 });

@@ -55,7 +55,9 @@ function outcomeOf(pending: Promise<unknown>): Promise<unknown> {
 
 for (const server of ["redis", "postgres"] as const) {
   describeWithServer(server, (servers, clients) => {
-    const failure = new RegExp(`^${NAMES[server]} (?:failed: .|did not answer within \\d+ ms)`);
+    const failure = new RegExp(
+      `^the store in ${NAMES[server]} (?:failed: .|did not answer within \\d+ ms)`,
+    );
     const unknown = /; the change may have been made, look at the value before changing it again$/;
 
     describe.each(clients.filter((client) => !STAYS_GONE.has(client)))("with %s", (client) => {

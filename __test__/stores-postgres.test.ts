@@ -54,7 +54,7 @@ describeWithServer("postgres", (servers) => {
     }
     await expect(postgresStore(pool, { table: "nowhere.store" }).get("key")).rejects.toMatchObject({
       type: "ToolFailed",
-      message: 'PostgreSQL failed: schema "nowhere" does not exist',
+      message: 'the store in PostgreSQL failed: schema "nowhere" does not exist',
     });
   });
 
@@ -70,7 +70,7 @@ describeWithServer("postgres", (servers) => {
     expect((await store.get("key"))?.value).toBe("value changed");
     expect(await store.delete("key")).toBe(true);
     await expect(postgresStore(guest, { table: "ungranted" }).get("key")).rejects.toThrow(
-      "PostgreSQL failed: permission denied for schema public",
+      "the store in PostgreSQL failed: permission denied for schema public",
     );
   });
 
@@ -107,7 +107,7 @@ describeWithServer("postgres", (servers) => {
       await expect(store.set("key", "changed", version ?? null)).rejects.toMatchObject({
         type: "TimeoutError",
         message:
-          "PostgreSQL did not answer within 500 ms; the change may have been made, look at the value before changing it again",
+          "the store in PostgreSQL did not answer within 500 ms; the change may have been made, look at the value before changing it again",
       });
       expect(await patient.get("key")).toEqual({ value: "value", version });
     } finally {

@@ -67,7 +67,7 @@ describeWithServer("redis", (servers) => {
       await client.set("{taken}:versions", "a text of somebody else");
       await expect(redisStore(client, { prefix: "taken" }).get("key")).rejects.toMatchObject({
         type: "ToolFailed",
-        message: expect.stringMatching(/^Redis failed: .*WRONGTYPE/),
+        message: expect.stringMatching(/^the store in Redis failed: .*WRONGTYPE/),
       });
     } finally {
       client.disconnect();

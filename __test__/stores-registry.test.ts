@@ -96,7 +96,7 @@ for (const server of ["redis", "postgres"] as const) {
             error: {
               type: "MemoryError",
               message: expect.stringMatching(
-                /^the store cannot be used: .*(?:Redis|PostgreSQL) (?:failed: .|did not answer within 2000 ms)/,
+                /^the store in (?:Redis|PostgreSQL) (?:failed: .|did not answer within 2000 ms)/,
               ),
             },
           });

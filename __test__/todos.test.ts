@@ -73,6 +73,9 @@ describe.each(STORES)("write_todos on the store %s", (_name, options) => {
     );
     const rest = await registry.call("write_todos", { action: "list", after: todos[10]?.id });
     expect(rest.structuredContent).toMatchObject({ total: 4, complete: true });
+    const last = rest.structuredContent?.todos.at(-1)?.id;
+    const end = await registry.call("write_todos", { action: "list", after: last });
+    expect(texts(end)).toEqual(["[no todos come after that one]"]);
   });
 
   test("shows todos in the order of adding, also those that were added at once", async () => {
@@ -177,6 +180,25 @@ describe("events", () => {
     await registry.close();
     registry.on("todos", first);
     await expect(registry.todos()).rejects.toMatchObject({ type: "RegistryClosed" });
+  });
+
+  test("of lists that are written at once come in the order of the writing", async () => {
+    const registry = registryHere({ store: "memory" });
+    const count = 100;
+    const heard: StateEvents["todos"][] = [];
+    const all = new Promise<void>((resolve) => {
+      registry.on("todos", (event) => heard.push(event) === count && resolve());
+    });
+    await Promise.all(
+      Array.from({ length: count }, (_, at) =>
+        registry.call("TodoWrite", { todos: [todo(`${at}`)] }),
+      ),
+    );
+    await all;
+    expect(heard.slice(1).map((it) => it.previous)).toEqual(
+      heard.slice(0, -1).map((it) => it.todos),
+    );
+    expect(heard.at(-1)?.todos).toEqual(await registry.todos());
   });
 
   test("of a listener that throws are a warning, and the next one hears them", async () => {

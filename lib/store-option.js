@@ -1,7 +1,7 @@
 "use strict";
 
 const path = require("node:path");
-const { ToolError, shown } = require("./errors.js");
+const { ToolError, isToolError, shown } = require("./errors.js");
 
 const METHODS = ["get", "set", "delete", "list"];
 
@@ -18,6 +18,13 @@ function readStore(store, functions) {
     );
   }
   if (METHODS.some((name) => typeof store[name] === "function")) return hostStore(store, functions);
+  if (!isPlain(store)) {
+    // Settings that nobody gave would be a file in the user's home: not where these values should be.
+    const hint = typeof store.then === "function" ? "; await it first" : "";
+    throw wrong(
+      `\`store\` must be "memory", settings or an object with the methods ${METHODS.join(", ")}, got ${shownStore(store)}${hint}`,
+    );
+  }
   const { path: file, ...settings } = store;
   if (file === undefined || file === null) return { store: settings };
   if (typeof file !== "string" || file === "") {
@@ -47,11 +54,41 @@ function hostStore(store, functions) {
   const numbers = {};
   for (const name of METHODS) {
     numbers[name] = functions.addService((input, context) =>
-      calls[name](input, withSignal({}, context)),
+      named(() => calls[name](input, withSignal({}, context))),
     );
   }
   const { timeoutMs } = store;
   return { store: timeoutMs === undefined ? {} : { timeoutMs }, storeKind: { host: numbers } };
+}
+
+/**
+ * Runs a method. The message of a ToolError, as the stores of this package throw them, says by itself what
+ * failed, and the addon adds nothing to it. Another error is shown with the name of the method.
+ */
+async function named(run) {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isToolError(error)) throw error;
+    throw new ToolError("StoreError", error.message, { cause: error });
+  }
+}
+
+/** Whether an object is settings, written as `{ … }`, and not a promise, a list or an instance of a class. */
+function isPlain(store) {
+  const prototype = Object.getPrototypeOf(store);
+  // That of another realm, such as a test's, has the same place in its chain.
+  return (
+    typeof store === "object" &&
+    !Array.isArray(store) &&
+    (prototype === null || Object.getPrototypeOf(prototype) === null)
+  );
+}
+
+function shownStore(store) {
+  const name = store.constructor?.name;
+  const isOfClass = typeof store === "object" && !Array.isArray(store) && typeof name === "string";
+  return isOfClass ? `an object of the class \`${name.slice(0, 60)}\`` : shown(store);
 }
 
 /** Adds the signal of a call, which is only made when somebody reads it. */

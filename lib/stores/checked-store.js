@@ -4,7 +4,8 @@ const { randomUUID } = require("node:crypto");
 const { ToolError, abortError, firstLineOf, shown } = require("../errors.js");
 
 const DEFAULT_TIMEOUT_MS = 5_000;
-const MAX_TIMEOUT_MS = 2_147_483_647;
+/** A registry waits a second longer, and ten minutes at most. */
+const MAX_TIMEOUT_MS = 599_000;
 
 /** After a failed change nobody knows whether the server has made it: it may have, before it was lost. */
 const AFTER_CHANGE = "; the change may have been made, look at the value before changing it again";
@@ -88,7 +89,7 @@ function inTime({ server, timeoutMs, hint, work, signal }) {
     };
     const onAbort = () => giveUp(abortError(signal.reason));
     const timer = setTimeout(() => {
-      const message = `${server} did not answer within ${timeoutMs} ms${hint}`;
+      const message = `the store in ${server} did not answer within ${timeoutMs} ms${hint}`;
       giveUp(new ToolError("TimeoutError", message));
     }, timeoutMs);
     signal?.addEventListener("abort", onAbort, { once: true });
@@ -105,7 +106,7 @@ function inTime({ server, timeoutMs, hint, work, signal }) {
 function failure(server, cause, hint) {
   // When no address answers, Node's message is empty and its code says why.
   const reason = cause?.message === "" && cause.code ? String(cause.code) : firstLineOf(cause);
-  return new ToolError("ToolFailed", `${server} failed: ${reason}${hint}`, { cause });
+  return new ToolError("ToolFailed", `the store in ${server} failed: ${reason}${hint}`, { cause });
 }
 
 /** Refuses what a server would not give back as it was: PostgreSQL has no NUL, and UTF-8 no half characters. */

@@ -19,13 +19,16 @@ export interface PostgresStoreOptions {
    * made when it is missing.
    */
   table?: string | undefined;
-  /** How many milliseconds one operation may take before it fails; 5,000 if not given. */
+  /** How many milliseconds one operation may take before it fails, up to 599,000; 5,000 if not given. */
   timeoutMs?: number | undefined;
 }
 
 /**
  * A store in a table of PostgreSQL 11 or newer, for the option `store` of a registry: all registries with the
  * same table share their memories, todos and settings.
+ *
+ * They also share what belongs to "the user", memories and kept grants: where several people use one server, give
+ * each of them a `table` of their own.
  *
  * The connection stays yours: close it after the registry, and listen for the `error` events of a `Pool`, or
  * `pg` ends the process when the server goes away. While the server is gone or slow, operations fail in

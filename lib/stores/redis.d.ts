@@ -25,13 +25,16 @@ export interface RedisStoreOptions {
    * braces, `{toolwright}:values`, so that all of them are on one node of a Redis Cluster.
    */
   prefix?: string | undefined;
-  /** How many milliseconds one operation may take before it fails; 5,000 if not given. */
+  /** How many milliseconds one operation may take before it fails, up to 599,000; 5,000 if not given. */
   timeoutMs?: number | undefined;
 }
 
 /**
  * A store in Redis 6.2 or newer, or Valkey, for the option `store` of a registry: all registries with the
  * same server and prefix share their memories, todos and settings.
+ *
+ * They also share what belongs to "the user", memories and kept grants: where several people use one server, give
+ * each of them a `prefix` of their own.
  *
  * The connection stays yours: open it before, close it afterwards, and listen for its `error` events, or
  * `redis` ends the process when the server goes away. While the server is gone or slow, operations fail in

@@ -36,8 +36,13 @@ enum MethodAnswer {
 
 #[derive(Deserialize)]
 struct MethodFailure {
+    #[serde(rename = "type")]
+    kind: String,
     message: String,
 }
+
+/// The type of an error whose message says by itself that a store failed, and which.
+const SAYS_ALL: &str = "StoreError";
 
 #[derive(Deserialize)]
 struct AnsweredValue {
@@ -82,7 +87,7 @@ async fn ask<T: DeserializeOwned>(
     input: Value,
     expected: &str,
 ) -> Result<T, StoreError> {
-    let failed = |what: &str| StoreError::Unavailable(format!("`{name}` of the host's {what}"));
+    let failed = |what: &str| StoreError::OfHost(format!("`{name}` of the host's {what}"));
     let answer = method
         .call(&input, &json!({ "watched": false }), ProgressSink::default())
         .await
@@ -96,8 +101,13 @@ async fn ask<T: DeserializeOwned>(
                 failed(&format!("store answered `{shown}`; it has to answer with {expected}"))
             })
         }
-        Ok(MethodAnswer::Failure(failure)) => {
-            Err(failed(&format!("store failed: {}", cut(&failure.message, MAX_MESSAGE))))
+        Ok(MethodAnswer::Failure(MethodFailure { kind, message })) => {
+            let message = cut(&message, MAX_MESSAGE);
+            Err(if kind == SAYS_ALL {
+                StoreError::OfHost(message)
+            } else {
+                failed(&format!("store failed: {message}"))
+            })
         }
         Err(cause) => Err(failed(&format!("store gave an unreadable answer: {cause}"))),
     }
@@ -158,7 +168,7 @@ impl StoreBackend for HostStore {
 /// miss entries.
 fn checked(page: AnsweredPage, request: &ListRequest) -> Result<EntryPage, StoreError> {
     let wrong = |what: String| {
-        Err(StoreError::Unavailable(format!("`list` of the host's store answered {what}")))
+        Err(StoreError::OfHost(format!("`list` of the host's store answered {what}")))
     };
     if page.entries.len() > request.limit {
         let (count, limit) = (page.entries.len(), request.limit);

@@ -81,6 +81,7 @@ impl RegistryState {
     ) -> Result<(), ToolError> {
         let shared = self.with_own_settings()?;
         let value = value.map(|it| shared.known_settings.check(name, it)).transpose()?;
+        let _turn = shared.events.turn(&format!("config/{name}")).await;
         let changed = shared.settings().set(name, value.as_ref()).await;
         let previous = changed.map_err(failed(ErrorKind::Config))?;
         if previous != value {

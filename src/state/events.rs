@@ -1,11 +1,14 @@
 //! Tells the host what changed. Nothing is kept for a listener that comes late: the state itself can be read.
 
 use std::{
+    collections::HashMap,
     fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
 };
 
 use serde::Serialize;
+use tokio::sync::OwnedMutexGuard;
 
 use super::{KeptGrant, SettingValue, TodoItem};
 
@@ -54,15 +57,46 @@ pub struct ConfigChange {
 
 type StateListener = Box<dyn Fn(&StateEvent) + Send + Sync>;
 
+/// How long a change waits for its turn. A store that hangs is no reason to wait for all who came before.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The queue of those who change one thing.
+type TurnQueue = tokio::sync::Mutex<()>;
+
 /// The events of a registry.
 #[derive(Default)]
-pub struct StateEvents(Mutex<Option<StateListener>>);
+pub struct StateEvents {
+    listener: Mutex<Option<StateListener>>,
+    queues: Mutex<HashMap<String, Weak<TurnQueue>>>,
+}
+
+/// The right to change a thing and to tell of it, until it is dropped.
+#[derive(Debug)]
+pub struct ChangeTurn(
+    #[expect(dead_code, reason = "held until it is dropped")] Option<OwnedMutexGuard<()>>,
+);
 
 impl StateEvents {
     /// Passes every event from now on to a listener, which replaces the one before. It is called under a
     /// lock, so that it gets events one after the other, and must not block.
     pub fn listen(&self, listener: impl Fn(&StateEvent) + Send + Sync + 'static) {
         *self.lock() = Some(Box::new(listener));
+    }
+
+    /// Waits until nobody else here changes the same thing. Events of changes that were made at once would
+    /// come in any order, and whoever shows what the last one said would show what is not there.
+    pub async fn turn(&self, thing: &str) -> ChangeTurn {
+        let queue = {
+            let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+            queues.retain(|_, queue| queue.strong_count() > 0);
+            let known = queues.get(thing).and_then(Weak::upgrade);
+            known.unwrap_or_else(|| {
+                let queue = Arc::<TurnQueue>::default();
+                queues.insert(thing.to_owned(), Arc::downgrade(&queue));
+                queue
+            })
+        };
+        ChangeTurn(tokio::time::timeout(PATIENCE, queue.lock_owned()).await.ok())
     }
 
     /// Passes an event on.
@@ -78,7 +112,7 @@ impl StateEvents {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<StateListener>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.listener.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,24 +7,38 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 /// Settings that decide what may run. A model that could change one would choose its own rights.
-const HOST_ONLY: [&str; 12] = [
+/// Beside our own options they are those of Claude Code, because hosts keep its settings, too.
+const HOST_ONLY: [&str; 25] = [
     "additionaldirectories",
     "allowedtools",
+    "allowmanagedhooksonly",
+    "apikeyhelper",
+    "awsauthrefresh",
+    "awscredentialexport",
+    "bypasspermissions",
+    "dangerouslyskippermissions",
     "defaultmode",
+    "disableallhooks",
+    "disablebypasspermissionsmode",
     "disallowedtools",
+    "enableallprojectmcpservers",
+    "enabledmcpjsonservers",
     "env",
     "hooks",
     "mcpservers",
+    "otelheadershelper",
     "permissionmode",
     "permissions",
     "policy",
     "remembergrants",
     "sandbox",
+    "statusline",
+    "trustproject",
 ];
 
 /// The value of a setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a string, a boolean or a number")]
 pub enum SettingValue {
     /// True or false.
     Switch(bool),
@@ -153,12 +167,15 @@ impl KnownSettings {
     /// These settings and those of the host, which replace ours of the same name. A default that a setting
     /// cannot have is an error.
     pub fn with(mut self, declared: BTreeMap<String, SettingSpec>) -> Result<Self, SettingError> {
-        for (name, spec) in &declared {
-            for value in spec.values.iter().chain(&spec.default) {
-                fitting(name, spec, value)?;
+        for (name, mut spec) in declared {
+            let values = std::mem::take(&mut spec.values);
+            let fitting_values = values.iter().map(|it| fitting(&name, &spec, it));
+            spec.values = fitting_values.collect::<Result<_, _>>()?;
+            if let Some(default) = spec.default.take() {
+                spec.default = Some(fitting(&name, &spec, &default)?);
             }
+            self.0.insert(name, spec);
         }
-        self.0.extend(declared);
         Ok(self)
     }
 
@@ -183,9 +200,11 @@ impl KnownSettings {
 
     /// Refuses a setting that a model must not change.
     pub fn check_open_to_models(name: &str) -> Result<(), SettingError> {
-        let first = name.split(['.', '/', ':']).next().unwrap_or(name);
-        let plain: String =
-            first.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+        // Whatever a host takes for the parts of a name: `permissions.allow`, `/permissions`, `permissions[0]`.
+        let is_part_of_word = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-');
+        let first = name.split(|it| !is_part_of_word(it)).find(|it| !it.is_empty());
+        let letters = first.unwrap_or(name).chars().filter(char::is_ascii_alphanumeric);
+        let plain: String = letters.map(|it| it.to_ascii_lowercase()).collect();
         if HOST_ONLY.contains(&plain.as_str()) {
             return Err(SettingError::HostOnly(name.to_owned()));
         }
@@ -267,8 +286,45 @@ mod tests {
     }
 
     #[test]
+    fn what_a_host_declares_has_the_type_that_it_says() {
+        let declared = |spec: serde_json::Value| {
+            let spec = serde_json::from_value(spec).unwrap();
+            let known = KnownSettings::default().with(BTreeMap::from([("a".to_owned(), spec)]));
+            known.map(|it| it.get("a").cloned()).map_err(|it| it.to_string())
+        };
+        let spec = declared(serde_json::json!({
+            "type": "number", "values": ["4", 5], "default": "5"
+        }));
+        let spec = spec.unwrap().unwrap();
+        assert_eq!(spec.default, Some(SettingValue::Number(5.into())));
+        let values = [4, 5].map(|it| SettingValue::Number(it.into()));
+        assert_eq!(spec.values, values);
+        assert_eq!(
+            declared(serde_json::json!({ "type": "number", "values": ["x"] })),
+            Err(r#"`a` takes a number, got "x""#.to_owned())
+        );
+        assert_eq!(
+            declared(serde_json::json!({ "type": "number", "values": [1], "default": 2 })),
+            Err("`a` takes one of 1, got 2".to_owned())
+        );
+    }
+
+    #[test]
     fn no_spelling_of_a_setting_about_rights_is_open_to_models() {
-        for name in ["permissionMode", "permission_mode", "PERMISSIONS.defaultMode", "hooks"] {
+        for name in [
+            "permissionMode",
+            "permission_mode",
+            "PERMISSIONS.defaultMode",
+            "hooks",
+            ".permissions",
+            "/hooks/PreToolUse",
+            "permissions[allow]",
+            "permissions allow",
+            "$.permissions",
+            "['env']",
+            "apiKeyHelper",
+            "dangerously-skip-permissions",
+        ] {
             assert!(KnownSettings::check_open_to_models(name).is_err(), "{name}");
         }
         for name in ["theme", "my.policy", "environment"] {

@@ -115,7 +115,8 @@ impl<'a> ProjectTodos<'a> {
                 }
             }
             let last = page.entries.last().map(|it| it.key.clone());
-            if last.is_none() || !page.has_more || listed.total >= MAX_COUNTED {
+            let seen = listed.total + listed.unreadable;
+            if last.is_none() || !page.has_more || seen >= MAX_COUNTED {
                 listed.is_counted = !page.has_more;
                 return Ok(listed);
             }

@@ -9,6 +9,8 @@ use crate::store::{Store, ValueChange};
 
 /// The longest name of a setting in bytes.
 const MAX_NAME: usize = 200;
+/// The longest value of a setting in bytes, as JSON. Longer texts are no settings.
+const MAX_VALUE: usize = 100_000;
 /// How many settings a listing gives.
 const MAX_LISTED: usize = 10_000;
 
@@ -58,6 +60,9 @@ impl<'a> Settings<'a> {
         let place = self.place(name)?;
         let json = value.map(ToString::to_string);
         let bytes = json.as_ref().map_or(0, String::len);
+        if bytes > MAX_VALUE {
+            return Err(StateError::NameTooLong { what: "value", bytes, most: MAX_VALUE });
+        }
         self.store
             .update(&place, |old| {
                 let change = json.clone().map_or(ValueChange::Delete, ValueChange::Set);

@@ -67,9 +67,17 @@ pub enum StoreError {
     /// It cannot be reached or used now; a later call may work.
     #[error("the store cannot be used: {0}")]
     Unavailable(String),
-    /// It did not answer in time. Whether a change was made is not known.
-    #[error("the store did not answer within {0} ms; whether a change was made is not known")]
+    /// The host's store failed. The text says so by itself.
+    #[error("{0}")]
+    OfHost(String),
+    /// It was not read in time.
+    #[error("the store did not answer within {0} ms; try again later")]
     TooSlow(u64),
+    /// It did not say in time that a change was made. Whether it was is not known.
+    #[error(
+        "the store did not answer within {0} ms, so the change may have been made; look at the value before changing it again"
+    )]
+    ChangeTooSlow(u64),
     /// Its file is not a store and was left alone, or is damaged and was put aside. The text says which.
     #[error("{0}")]
     Damaged(String),
@@ -80,8 +88,8 @@ pub enum StoreError {
     #[error("{0}")]
     Full(String),
     /// Others changed the value again and again.
-    #[error("others kept changing `{0}`; try again")]
-    Contended(String),
+    #[error("others kept changing the same value; try again")]
+    Contended,
 }
 
 /// A place that keeps values. Each operation is atomic, and what it answers is durable.

@@ -86,7 +86,7 @@ impl Store {
     /// Deletes a value, whatever it is; false when there was none.
     pub async fn delete(&self, key: &str) -> Result<bool, StoreError> {
         self.check_key(key)?;
-        self.in_time(self.backend.delete(key, None)).await
+        self.change_in_time(self.backend.delete(key, None)).await
     }
 
     /// Changes a value by a function of what is there. The function is called again when somebody else was
@@ -107,11 +107,12 @@ impl Store {
                 ValueChange::Keep => true,
                 ValueChange::Delete => match version {
                     None => true,
-                    Some(_) => self.in_time(self.backend.delete(key, version)).await?,
+                    Some(_) => self.change_in_time(self.backend.delete(key, version)).await?,
                 },
                 ValueChange::Set(value) => {
                     self.check_value(key, &value)?;
-                    let outcome = self.in_time(self.backend.set(key, &value, version)).await?;
+                    let outcome =
+                        self.change_in_time(self.backend.set(key, &value, version)).await?;
                     matches!(outcome, SetOutcome::Stored(_))
                 }
             };
@@ -119,7 +120,7 @@ impl Store {
                 return Ok(answer);
             }
             if Instant::now() >= until {
-                return Err(StoreError::Contended(key.to_owned()));
+                return Err(StoreError::Contended);
             }
             tokio::time::sleep(pause(tried)).await;
             tried += 1;
@@ -191,10 +192,25 @@ impl Store {
         &self,
         work: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
+        self.within_limit(work, StoreError::TooSlow).await
+    }
+
+    async fn change_in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        self.within_limit(work, StoreError::ChangeTooSlow).await
+    }
+
+    async fn within_limit<T>(
+        &self,
+        work: impl Future<Output = Result<T, StoreError>>,
+        too_slow: fn(u64) -> StoreError,
+    ) -> Result<T, StoreError> {
         let limit = self.limits.timeout;
-        tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
-            Err(StoreError::TooSlow(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)))
-        })
+        tokio::time::timeout(limit, work)
+            .await
+            .unwrap_or_else(|_| Err(too_slow(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))))
     }
 }
 

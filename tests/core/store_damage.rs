@@ -319,3 +319,24 @@ async fn a_half_made_store_of_a_process_that_was_killed_is_no_hindrance() {
     bed.store().set("a", "1").await.unwrap();
     assert!(!bed.names().contains(&"store.sqlite.new".to_owned()));
 }
+
+#[tokio::test]
+async fn bytes_that_a_person_stored_hide_no_other_value() {
+    let bed = StoreBed::new();
+    let store = bed.store();
+    store.set("a", "one").await.unwrap();
+    store.set("z", "two").await.unwrap();
+    let visitor = Connection::open(bed.path()).unwrap();
+    visitor
+        .execute_batch(
+            "INSERT INTO entries (key, value) VALUES ('bytes', x'ff');
+             INSERT INTO entries (key, value) VALUES (CAST(x'62ff' AS TEXT), 'no key');
+             INSERT INTO entries (key, value) VALUES (x'61', 'no text');",
+        )
+        .unwrap();
+    let expected = [("a", "one"), ("bytes", "\u{fffd}"), ("z", "two")];
+    let expected = expected.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+    assert_eq!(all(&store).await, Ok(expected));
+    store.set("bytes", "text").await.unwrap();
+    assert_eq!(store.get("bytes").await.unwrap().unwrap().value, "text");
+}

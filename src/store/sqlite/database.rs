@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension as _, TransactionBehavior,
-    config::DbConfig, params,
+    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior,
+    config::DbConfig, params, types::ValueRef,
 };
 
 use super::store_files::{FileNumber, StoreFiles, StoreFilesFound};
@@ -111,8 +111,8 @@ impl Database {
 
     fn found(&self, key: &str) -> rusqlite::Result<Option<StoredValue>> {
         let sql = "SELECT value, version FROM entries WHERE key = ?1";
-        let stored = |row: &rusqlite::Row<'_>| {
-            Ok(StoredValue { value: row.get(0)?, version: version_of(row.get(1)?) })
+        let stored = |row: &Row<'_>| {
+            Ok(StoredValue { value: value_text(row, 0)?, version: version_of(row.get(1)?) })
         };
         self.connection.prepare_cached(sql)?.query_row([key], stored).optional()
     }
@@ -206,7 +206,15 @@ impl Database {
         let mut page = EntryPage::default();
         let mut bytes = 0;
         while let Some(row) = rows.next()? {
-            let key: String = row.get(0)?;
+            let key = match row.get_ref(0)? {
+                // A person has made it. Nobody can ask for it, nor for what comes after it.
+                ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+                    Ok(key) => key.to_owned(),
+                    Err(_) => continue,
+                },
+                // All texts come before.
+                _ => break,
+            };
             if !key.starts_with(&request.prefix) {
                 break;
             }
@@ -214,7 +222,7 @@ impl Database {
                 page.has_more = true;
                 break;
             }
-            let value: String = row.get(1)?;
+            let value = value_text(row, 1)?;
             bytes += key.len() + value.len();
             page.entries.push(StoreEntry { key, value, version: version_of(row.get(2)?) });
         }
@@ -274,6 +282,16 @@ pub(super) fn check(connection: &Connection) -> Result<(), CheckFailure> {
         Ok(found) => Err(CheckFailure::Found(found)),
         Err(error) if is_about_damage(&error) => Err(CheckFailure::Found(plain_text(&error))),
         Err(error) => Err(CheckFailure::Sqlite(error)),
+    }
+}
+
+/// A value as text. A person can store bytes that are none, and one such value must not hide all others.
+fn value_text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    match row.get_ref(column)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Ok(String::from_utf8_lossy(bytes).into_owned())
+        }
+        _ => row.get(column),
     }
 }
 

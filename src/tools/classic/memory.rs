@@ -10,6 +10,9 @@ use crate::{
     tools::failures::FailedState,
 };
 
+/// How many bytes of keys one list has, more or less.
+const MAX_LISTED_BYTES: usize = 100_000;
+
 #[derive(Default)]
 pub(super) struct Memory;
 
@@ -190,7 +193,7 @@ impl Tool for Memory {
             }
             MemoryStep::List { prefix, after } => {
                 let page = memories.keys(&prefix, after.as_deref()).await.map_err(failed)?;
-                listed(page, scope, &prefix)
+                listed(page, scope, &prefix, after.as_deref())
             }
         })
     }
@@ -214,13 +217,31 @@ fn failed(error: StateError) -> ToolError {
     FailedState { error, tool_kind: ErrorKind::Memory }.into()
 }
 
-fn listed(page: KeyPage, scope: MemoryScope, prefix: &str) -> ToolOutput<MemoryData> {
-    let KeyPage { keys, total, is_counted } = page;
-    let shown = keys.len();
+fn listed(
+    page: KeyPage,
+    scope: MemoryScope,
+    prefix: &str,
+    after: Option<&str>,
+) -> ToolOutput<MemoryData> {
+    let KeyPage { mut keys, total, is_counted } = page;
+    let mut lines: Vec<String> = Vec::new();
+    let mut bytes = 0;
+    for key in &keys {
+        let line = key_line(key);
+        bytes += line.len();
+        if bytes > MAX_LISTED_BYTES && !lines.is_empty() {
+            break;
+        }
+        lines.push(line);
+    }
+    let shown = lines.len();
+    keys.truncate(shown);
     let complete = is_counted && shown == total;
-    let lines: Vec<String> = keys.iter().map(|it| key_line(it)).collect();
     let mut notes = Vec::new();
     match keys.last() {
+        None if after.is_some() => {
+            notes.push("no keys come after that one".to_owned());
+        }
         None if prefix.is_empty() => {
             notes.push(format!("no keys in the scope {}", scope.as_str()));
         }

@@ -175,7 +175,7 @@ impl Tool for WriteTodos {
             }
             TodoStep::List { after } => {
                 let page = todos.list(after, MAX_LISTED).await.map_err(failed)?;
-                return Ok(listed(page));
+                return Ok(listed(page, after));
             }
         };
         let todo = todo.map_err(failed)?;
@@ -195,7 +195,7 @@ fn failed(error: StateError) -> ToolError {
     FailedState { error, tool_kind: ErrorKind::Todo }.into()
 }
 
-fn listed(page: TodoPage) -> ToolOutput<TodosData> {
+fn listed(page: TodoPage, after: Option<Uuid>) -> ToolOutput<TodosData> {
     let TodoPage { todos, total, open, unreadable, is_counted } = page;
     let mut lines: Vec<String> = Vec::new();
     let mut bytes = 0;
@@ -212,6 +212,7 @@ fn listed(page: TodoPage) -> ToolOutput<TodosData> {
     let last = shown.checked_sub(1).and_then(|it| todos.get(it));
     let mut notes = Vec::new();
     match last {
+        None if after.is_some() => notes.push("no todos come after that one".to_owned()),
         None => notes.push("no todos".to_owned()),
         Some(last) if !complete => {
             let at_least = if is_counted { "" } else { "more than " };
@@ -222,8 +223,10 @@ fn listed(page: TodoPage) -> ToolOutput<TodosData> {
         }
         Some(_) => {}
     }
-    if unreadable > 0 {
-        notes.push(format!("{unreadable} entries cannot be read and were left as they are"));
+    match unreadable {
+        0 => {}
+        1 => notes.push("1 entry cannot be read and was left as it is".to_owned()),
+        _ => notes.push(format!("{unreadable} entries cannot be read and were left as they are")),
     }
     let mut content = Vec::new();
     if !lines.is_empty() {

@@ -120,6 +120,7 @@ impl Tool for Config {
             let value = found.or_else(|| spec.and_then(|it| it.default.clone()));
             return Ok(ToolOutput::text(text).with_data(data(SettingOperation::Get, value, None)));
         };
+        let _turn = cx.session.shared.events.turn(&format!("config/{setting}")).await;
         let previous = write(&setting, &value, cx).await?;
         if previous.as_ref() != Some(&value) {
             cx.session.shared.events.send(&StateEvent::Config(ConfigChange {

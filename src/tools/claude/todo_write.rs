@@ -70,6 +70,7 @@ impl Tool for TodoWrite {
         cx: &ToolContext,
     ) -> Result<ToolOutput<ReplacedTodos>, ToolError> {
         let shared = &cx.session.shared;
+        let _turn = shared.events.turn(&format!("todos/{}", cx.session.id)).await;
         cx.commitment.commit()?;
         let previous = shared
             .session_todos(&cx.session.id)
