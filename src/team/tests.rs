@@ -400,3 +400,16 @@ proptest! {
         prop_assert!(teams.is_empty());
     }
 }
+
+#[test]
+fn a_team_whose_lead_is_forgotten_ends() {
+    let teams = red_team();
+    let _anna = teams.join(LEAD, member("anna")).unwrap();
+    // A member does not take the team along.
+    teams.end_led_by("of-anna");
+    teams.end_led_by("nobody");
+    assert!(!teams.is_empty());
+    teams.end_led_by(LEAD);
+    assert!(teams.is_empty());
+    assert!(teams.create("other", team("red")).is_ok());
+}
