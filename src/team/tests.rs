@@ -413,3 +413,19 @@ fn a_team_whose_lead_is_forgotten_ends() {
     assert!(teams.is_empty());
     assert!(teams.create("other", team("red")).is_ok());
 }
+
+#[test]
+fn an_error_repeats_no_endless_name() {
+    let teams = red_team();
+    let long = "x".repeat(100_000);
+    let errors = [
+        teams.create("other", team(&long)).unwrap_err(),
+        teams.send(LEAD, direct(&long, "text")).unwrap_err(),
+        teams.send(LEAD, response(&long, true)).unwrap_err(),
+        teams.join(LEAD, NewMember { team: long.clone(), ..member("anna") }).unwrap_err(),
+    ];
+    for error in errors {
+        let words = error.to_string();
+        assert!(words.len() < 300 && words.contains("x…`"), "{words}");
+    }
+}
