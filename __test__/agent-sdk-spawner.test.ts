@@ -165,6 +165,35 @@ describe("an agent of the Agent SDK", () => {
     expect(said).toContain("And now?");
   });
 
+  test("that was stopped is resumed with what it said before", async () => {
+    const model = await modelThatSays(
+      [{ name: "mcp__toolwright__hang", id: "toolu_1", input: {} }],
+      // The process may ask once more before it ends.
+      "An answer.",
+      "An answer.",
+    );
+    const registry = registryWith(model, { permissionMode: "bypassPermissions" });
+    const started = deferred();
+    registry.register({
+      name: "hang",
+      handler: () => {
+        started.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const first = await registry.call("Agent", { ...TASK, run_in_background: true }, MAIN);
+    await started.promise;
+    const { agentId, taskId } = factsOf(first);
+    await registry.call("TaskStop", { task_id: taskId }, MAIN);
+    await Promise.all(exits);
+    const input = { ...TASK, prompt: "And now?", resume: agentId };
+    const again = await registry.call("Agent", input, MAIN);
+    expect(texts(again)[0]).toBe("An answer.");
+    const said = JSON.stringify(model.bodies.at(-1)?.messages);
+    expect(said).toContain("Use the tools.");
+    expect(said).toContain("And now?");
+  });
+
   test("that takes too many turns says so, with what it has", async () => {
     const read = (id: string) => ({
       name: "mcp__toolwright__Glob",

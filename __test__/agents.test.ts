@@ -10,6 +10,7 @@ import type {
   ToolProgress,
   ToolRegistry,
 } from "../index.js";
+import { PNG } from "./support/pictures.js";
 import { alive, eventually, marker } from "./support/processes.js";
 import { aborted, deferred, rejection } from "./support/promises.js";
 import { useRegistries } from "./support/registries.js";
@@ -89,6 +90,8 @@ describe("an agent in the foreground", () => {
   test.each<[string, unknown, string[]]>([
     ["a text", "done", ["done"]],
     ["nothing", undefined, ["(the agent gave no answer)"]],
+    ["an empty text", "", ["(the agent gave no answer)"]],
+    ["blanks alone", { text: " \n" }, ["(the agent gave no answer)"]],
     ["content as text", { content: "done" }, ["done"]],
     [
       "blocks",
@@ -105,6 +108,25 @@ describe("an agent in the foreground", () => {
     const result = await registry.call("Agent", TASK);
     expect(result.error).toBeUndefined();
     expect(texts(result).slice(0, -1)).toEqual(shown);
+  });
+
+  test("may answer with images, of which those that are none are told of", async () => {
+    const image = (data: string) => ({ type: "image" as const, data, mimeType: "image/gif" });
+    const content = [image(PNG), image("no base64"), image(btoa("no image"))];
+    const result = await registryWith(() => ({ content })).call("Agent", TASK);
+    expect(result.content[0]).toEqual({ type: "image", data: PNG, mimeType: "image/png" });
+    const words = result.content.slice(1, -1).map((it) => (it.type === "text" ? it.text : ""));
+    expect(words).toEqual([
+      expect.stringMatching(/^\[an image of the agent \(image\/gif\) is not shown: .*base64/),
+      expect.stringMatching(/^\[an image of the agent \(image\/gif\) is not shown: /),
+    ]);
+  });
+
+  test("cannot make the facts about it endless", async () => {
+    const usage = { words: "x".repeat(100_000) };
+    const result = await registryWith(() => ({ text: "done", usage })).call("Agent", TASK);
+    expect(factsOf(result).usage).toBeUndefined();
+    expect(texts(result)[0]).toBe("done");
   });
 
   test.each<[string, unknown]>([

@@ -74,6 +74,15 @@ describe.each(runtimes)("on $name", ({ path }) => {
     expect(code).toBe(0);
   });
 
+  test("a label with a comma can be typed", async () => {
+    const label = "Read, then write";
+    const options = [...QUESTION.options, { label, description: "Both" }];
+    const asked = input({ multiSelect: true, options });
+    const { stdout } = await ask(asked, "read, then  write\n", "--json");
+    const { structuredContent } = JSON.parse(stdout) as { structuredContent: object };
+    expect(structuredContent).toEqual({ answers: { [QUESTION.question]: [label] } });
+  });
+
   test("a line that is no answer is asked for again, three times at most", async () => {
     const twice = await ask(input({}), "3\n\n1\n");
     expect(twice).toEqual({

@@ -89,6 +89,27 @@ describe("ListMcpResources", () => {
     expect(result.structuredContent).toMatchObject({ total: 1_500 });
   });
 
+  test("lists the others where one has endless texts", async () => {
+    const long = "x".repeat(300_000);
+    const mcp = client([
+      { server: "a", uri: "a:1", title: long, description: long, mimeType: long },
+      { server: "a", uri: `a:2${long}` },
+      { server: "a", uri: "a:3" },
+    ]);
+    const result = await registryHere({ handlers: { mcp } }).call("ListMcpResources", {});
+    const cut = `${"x".repeat(300)}…`;
+    expect(texts(result)[0]?.split("\n")).toEqual([
+      "server `a`: 3 resources",
+      `  a:1 (${cut}, ${cut}): ${cut}`,
+      "  a:3",
+      "[2 of 3 resources are listed; name a `server` to list only its own; every resource can be read by its URI]",
+    ]);
+    expect(result.structuredContent).toMatchObject({
+      resources: [{ uri: "a:1", description: cut }, { uri: "a:3" }],
+      total: 3,
+    });
+  });
+
   test("refuses answers of another form", async () => {
     for (const [answer, problem] of [
       [undefined, "must answer with `resources`, a list, got null"],

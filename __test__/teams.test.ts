@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import fc from "fast-check";
 import type { AgentContext, SpawnAgent, TeamMessage, ToolInputs, ToolRegistry } from "../index.js";
+import { connectClient } from "./support/mcp-clients.js";
 import { deferred } from "./support/promises.js";
 import { useAskingRegistries, useRegistries } from "./support/registries.js";
 import { texts } from "./support/results.js";
@@ -251,6 +252,33 @@ test("whoever does not read gets messages with the answers to its calls", async 
     "the team `red` has ended; its members were `anna`",
     "[message from `anna` to you]\ndone",
   ]);
+});
+
+test("a client that shows a model the data alone shows it messages too", async () => {
+  const { registry, start } = await teamOf(worker, { structuredContent: true });
+  const { agentId: sessionId } = (await start("anna"))._meta?.["toolwright/agent"] as {
+    agentId: string;
+  };
+  registry.register({
+    name: "counted",
+    handler: () => ({ content: [{ type: "text", text: "1" }], structuredContent: { count: 1 } }),
+  });
+  const { client } = await connectClient(registry.toMcpServerConfig({ sessionId }).instance);
+  const asked = async (name: string, input: Record<string, unknown> = {}) => {
+    await send(registry, { type: "message", recipient: "anna", content: `about ${name}` });
+    const { structuredContent } = await client.callTool({ name, arguments: input });
+    return structuredContent;
+  };
+  const mail = (name: string) =>
+    expect.stringContaining(`[message from \`team-lead\` to you]\nabout ${name}`);
+  await client.listTools();
+  expect(await asked("TodoWrite", { todos: [] })).toEqual({ text: mail("TodoWrite") });
+  expect(await asked("Glob", { pattern: "*" })).toMatchObject({ text: mail("Glob") });
+  // Its content has the message, and there are no data to be shown instead.
+  expect(await asked("counted")).toBeUndefined();
+  const silent = await client.callTool({ name: "TodoWrite", arguments: { todos: [] } });
+  expect(silent.structuredContent).toMatchObject({ newTodos: [] });
+  await client.close();
 });
 
 test("a message to an agent that has ended waits until the agent is resumed", async () => {

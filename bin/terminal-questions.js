@@ -65,7 +65,9 @@ function inLine(text) {
 /** Reads a line as an answer, or says what is wrong with it. */
 function readAnswer({ options, multiSelect }, line) {
   if (line.length > MAX_ANSWER) return { problem: `At most ${MAX_ANSWER} characters, please.` };
-  const parts = (multiSelect ? line.split(",") : [line])
+  // A label may itself have commas.
+  const isSplit = multiSelect && !options.some(({ label }) => isSame(label, line));
+  const parts = (isSplit ? line.split(",") : [line])
     .map((part) => part.trim())
     .filter((part) => part !== "");
   if (parts.length === 0) return { problem: "Please answer the question." };
@@ -83,8 +85,11 @@ function readAnswer({ options, multiSelect }, line) {
 
 /** The label that a person has typed in another case; else what was typed. */
 function labelOf(options, typed) {
-  const option = options.find(({ label }) => label.toLowerCase() === typed.toLowerCase());
-  return option?.label ?? typed;
+  return options.find(({ label }) => isSame(label, typed))?.label ?? typed;
+}
+
+function isSame(label, typed) {
+  return inLine(label).toLowerCase() === inLine(typed).toLowerCase();
 }
 
 /** The lines of a stream, one at a time. */

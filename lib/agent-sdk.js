@@ -81,6 +81,8 @@ class SdkAgent {
   #context;
   #registry;
   #steps = 0;
+  /** The SDK's own id of the agent, by which it is resumed. */
+  #id;
   /** The text of the last message. It is shown when another one follows: the last one is the answer. */
   #text = "";
 
@@ -116,12 +118,16 @@ class SdkAgent {
     let result;
     try {
       for await (const message of messages) {
+        if (typeof message.session_id === "string") this.#id = message.session_id;
         if (message.type === "assistant") this.#hear(message.message?.content);
         if (message.type === "result") result = message;
       }
     } catch (error) {
       // The SDK throws after the result of an agent that failed, which says more than the error.
-      if (result === undefined || this.#context.signal.aborted) throw error;
+      if (result !== undefined && !this.#context.signal.aborted) return result;
+      // Without an id, the SDK has not begun, and there is nothing to resume.
+      if (this.#id === undefined) throw error;
+      return { subtype: "error_during_execution", errors: [error] };
     }
     return result;
   }
@@ -182,7 +188,7 @@ class SdkAgent {
       turns: result.num_turns,
       totalCostUsd: result.total_cost_usd,
     };
-    const answer = { agentId: result.session_id, usage };
+    const answer = { agentId: result.session_id ?? this.#id, usage };
     if (result.subtype === "success" && !result.is_error) return { ...answer, text: result.result };
     const words = [result.result ?? this.#text, `[${failureWords(result)}]`];
     return { ...answer, text: words.filter(Boolean).join("\n\n"), isError: true };

@@ -47,7 +47,7 @@ export type AgentAnswer =
       content?: string | readonly ToolContent[] | undefined;
       /** The host's own id of the agent, such as the session id of an SDK. It comes back in `resume`. */
       agentId?: string | undefined;
-      /** What the agent used, such as tokens. It is part of the result's data. */
+      /** What the agent used, such as tokens. It is part of the result's data, up to 16 KiB as JSON. */
       usage?: Record<string, unknown> | undefined;
       /** True when the agent failed. */
       isError?: boolean | undefined;

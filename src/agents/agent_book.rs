@@ -198,6 +198,11 @@ impl KnownAgents {
 }
 
 impl BegunAgent {
+    /// Forgets an agent that could not be started after all: it has done nothing that could be resumed.
+    pub fn discard(self) {
+        self.book.lock().running.remove(&self.record.id);
+    }
+
     /// Keeps the host's own name for the agent, by which it can be resumed.
     pub fn keep_host_id(&mut self, host_id: String) {
         self.record.host_id = Some(host_id);
@@ -235,6 +240,17 @@ mod tests {
         assert_eq!((first.record.depth, second.record.depth), (1, 2));
         let third = book.begin(&second.record.id, said("c"));
         assert_eq!(third.unwrap_err(), AgentRefusal::TooDeep { max: 2 });
+    }
+
+    #[test]
+    fn one_that_was_not_started_is_not_to_be_resumed() {
+        let book = book(1, 1);
+        let begun = book.begin("main", said("a")).unwrap();
+        let id = begun.record.id.clone();
+        begun.discard();
+        let refused = book.resume("main", &id, said("a")).unwrap_err();
+        assert_eq!(refused, AgentRefusal::Unknown { id, known: Vec::new() });
+        assert!(book.begin("main", said("b")).is_ok());
     }
 
     #[test]

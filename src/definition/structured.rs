@@ -35,7 +35,8 @@ impl StructuredContent {
         let Some(mut data) = output.schema.clone() else {
             return Some(text_alone);
         };
-        let when = "Where the data were too large, or a hook keeps them back.";
+        let when = "Where the data were too large, a hook keeps them back, or the text has a message from \
+                    the team.";
         text_alone.insert("description".to_owned(), json!(when));
         if output.scope == DataScope::FactsAboutText {
             add_text(&mut data, text);
@@ -47,15 +48,18 @@ impl StructuredContent {
         ]))
     }
 
-    /// An answer as it is sent. Data of a tool that declares no output are sent unchanged.
+    /// An answer as it is sent. Data of a tool that declares no output are sent unchanged. Data that lack what
+    /// the text says are left out: a client that shows a model the data alone would lose it.
     #[must_use]
     pub fn sent(self, mut output: ToolOutput, spec: Option<&ToolSpec>) -> ToolOutput {
         let declared = spec.and_then(|it| it.output.as_ref());
         output.structured = match (self, declared, output.structured.take()) {
             (Self::LeftOut, _, _) => None,
-            (Self::Sent, None, data) => data,
+            (Self::Sent, None, data) => data.filter(|_| !output.has_news_in_text),
             (Self::Sent, Some(_), _) if output.error.is_some() => None,
-            (Self::Sent, Some(declared), Some(Value::Object(mut data))) => {
+            (Self::Sent, Some(declared), Some(Value::Object(mut data)))
+                if declared.scope == DataScope::FactsAboutText || !output.has_news_in_text =>
+            {
                 if declared.scope == DataScope::FactsAboutText {
                     data.insert(TEXT.to_owned(), json!(output.joined_text()));
                 }

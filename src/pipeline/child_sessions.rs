@@ -92,6 +92,7 @@ impl SessionControl for ChildSessions {
     fn forget_child(&self, session_id: &str) {
         if !self.lock().contains_key(session_id) {
             self.sessions.forget(session_id);
+            self.sessions.teams().end_led_by(session_id);
         }
     }
 }

@@ -273,6 +273,15 @@ impl Teams {
         Ok(DeletedTeam { name: seat.team, members })
     }
 
+    /// Ends the team of a session that will never end it itself, if it leads one.
+    pub fn end_led_by(&self, session: &str) {
+        let mut roster = self.roster();
+        let led = roster.seats.get(session).filter(|it| it.member == LEAD_NAME);
+        if let Some(team) = led.map(|it| it.team.clone()) {
+            roster.dissolve(&team);
+        }
+    }
+
     /// Reads the messages to a session as they come, in whichever team it is or will be.
     pub fn reader(self: &Arc<Self>, session: &str) -> MailReader {
         let mut roster = self.roster();

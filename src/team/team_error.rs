@@ -10,7 +10,8 @@ pub(super) const MAX_NAME: usize = 64;
 pub enum TeamError {
     /// A name that cannot be used.
     #[error(
-        "`{name}` cannot be the name of a {of}: use 1 to {MAX_NAME} letters, digits, `_`, `-` or `.`"
+        "`{}` cannot be the name of a {of}: use 1 to {MAX_NAME} letters, digits, `_`, `-` or `.`",
+        clipped(name)
     )]
     InvalidName {
         /// The name.
@@ -22,7 +23,7 @@ pub enum TeamError {
     #[error("there is a team named `{0}` already; choose another name")]
     TeamExists(String),
     /// No team has the name.
-    #[error("there is no team named `{name}`; {}", listed("teams", known))]
+    #[error("there is no team named `{}`; {}", clipped(name), listed("teams", known))]
     NoSuchTeam {
         /// The name.
         name: String,
@@ -59,7 +60,11 @@ pub enum TeamError {
         name: String,
     },
     /// No member has the name.
-    #[error("the team `{team}` has no member named `{name}`; {}", listed("members", known))]
+    #[error(
+        "the team `{team}` has no member named `{}`; {}",
+        clipped(name),
+        listed("members", known)
+    )]
     NoSuchMember {
         /// The team.
         team: String,
@@ -78,7 +83,11 @@ pub enum TeamError {
     #[error("the team `{0}` has no other members to write to")]
     NobodyElse(String),
     /// No such request waits for an answer of this member.
-    #[error("no shutdown request `{id}` waits for your answer; {}", listed("requests", known))]
+    #[error(
+        "no shutdown request `{}` waits for your answer; {}",
+        clipped(id),
+        listed("requests", known)
+    )]
     NoSuchRequest {
         /// The id.
         id: String,
@@ -127,6 +136,14 @@ pub enum TeamError {
     /// The registry was closed.
     #[error("the registry was closed")]
     Closed,
+}
+
+/// A name as it was given, of which a reader needs no more than of the longest that there can be.
+fn clipped(name: &str) -> String {
+    match name.char_indices().nth(MAX_NAME) {
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
+        None => name.to_owned(),
+    }
 }
 
 fn quoted(names: &[String]) -> String {

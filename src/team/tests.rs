@@ -400,3 +400,32 @@ proptest! {
         prop_assert!(teams.is_empty());
     }
 }
+
+#[test]
+fn a_team_whose_lead_is_forgotten_ends() {
+    let teams = red_team();
+    let _anna = teams.join(LEAD, member("anna")).unwrap();
+    // A member does not take the team along.
+    teams.end_led_by("of-anna");
+    teams.end_led_by("nobody");
+    assert!(!teams.is_empty());
+    teams.end_led_by(LEAD);
+    assert!(teams.is_empty());
+    assert!(teams.create("other", team("red")).is_ok());
+}
+
+#[test]
+fn an_error_repeats_no_endless_name() {
+    let teams = red_team();
+    let long = "x".repeat(100_000);
+    let errors = [
+        teams.create("other", team(&long)).unwrap_err(),
+        teams.send(LEAD, direct(&long, "text")).unwrap_err(),
+        teams.send(LEAD, response(&long, true)).unwrap_err(),
+        teams.join(LEAD, NewMember { team: long.clone(), ..member("anna") }).unwrap_err(),
+    ];
+    for error in errors {
+        let words = error.to_string();
+        assert!(words.len() < 300 && words.contains("x…`"), "{words}");
+    }
+}

@@ -63,6 +63,9 @@ pub struct ToolOutput<Data = Value> {
     pub tells_failure: bool,
     /// Set when the remaining calls of the turn are not to be made; tells why.
     pub interrupt: Option<String>,
+    /// True when the content tells a model something that the data lack, such as a message to it. Whoever
+    /// shows a model the data instead of the content has to show that as well.
+    pub has_news_in_text: bool,
 }
 
 /// Answers without data: nothing is of this type.
@@ -89,6 +92,7 @@ impl<Data> Default for ToolOutput<Data> {
             error: None,
             tells_failure: false,
             interrupt: None,
+            has_news_in_text: false,
         }
     }
 }
@@ -155,10 +159,28 @@ impl<Data> ToolOutput<Data> {
     where
         Data: Serialize,
     {
-        let Self { content, structured, display, meta, error, tells_failure, interrupt } = self;
+        let Self {
+            content,
+            structured,
+            display,
+            meta,
+            error,
+            tells_failure,
+            interrupt,
+            has_news_in_text,
+        } = self;
         let structured = structured.filter(|_| error.is_none());
         let structured = structured.map(serde_json::to_value).transpose()?;
-        Ok(ToolOutput { content, structured, display, meta, error, tells_failure, interrupt })
+        Ok(ToolOutput {
+            content,
+            structured,
+            display,
+            meta,
+            error,
+            tells_failure,
+            interrupt,
+            has_news_in_text,
+        })
     }
 }
 

@@ -1,5 +1,8 @@
 //! Reads the answer of the host's function that runs agents, and puts the ends of agents into words.
 
+use std::fmt::Display;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -9,8 +12,13 @@ use crate::{
     error::{ErrorKind, ToolError},
     process::{StopReason, Task, TaskState},
     tool::{Content, ToolOutput, image_in_words, kind_of},
+    workspace::image::load_image,
 };
 
+/// How many bytes of JSON the counts of what an agent used may have. More are not counts.
+const MAX_USAGE: usize = 16 * 1024;
+/// How many characters of a media type are shown.
+const MAX_MIME: usize = 80;
 /// What stands for the text of an agent that said nothing.
 const NO_WORDS: &str = "(the agent gave no answer)";
 
@@ -67,15 +75,15 @@ impl AgentAnswer {
                     }
                 };
                 return Ok(Self {
-                    content,
+                    content: without_blanks(content),
                     host_id: fields.agent_id.filter(|it| !it.is_empty()),
-                    usage: fields.usage,
+                    usage: fields.usage.filter(|it| json!(it).to_string().len() <= MAX_USAGE),
                     is_error: fields.is_error,
                 });
             }
             other => return Err(unreadable(format!("it is {}", kind_of(&other)))),
         };
-        Ok(Self { content, ..Self::default() })
+        Ok(Self { content: without_blanks(content), ..Self::default() })
     }
 
     /// The answer as one text, as the output of a task has it.
@@ -94,10 +102,31 @@ fn blocks_of(blocks: Vec<Value>) -> Result<Vec<Content>, ToolError> {
     let read = |block: Value| {
         Ok(match serde_json::from_value(block).map_err(unreadable)? {
             AnswerBlock::Text { text } => Content::Text { text },
-            AnswerBlock::Image { data, mime_type } => Content::Image { data, mime_type },
+            AnswerBlock::Image { data, mime_type } => image_of(&data, &mime_type),
         })
     };
     blocks.into_iter().map(read).collect()
+}
+
+/// An image that a provider takes. One that is none would make it refuse the whole conversation from then on.
+fn image_of(data: &str, said: &str) -> Content {
+    let not_shown = |cause: &dyn Display| {
+        let said: String = said.chars().take(MAX_MIME).collect();
+        Content::text(format!("[an image of the agent ({said}) is not shown: {cause}]"))
+    };
+    match STANDARD.decode(data) {
+        Err(cause) => not_shown(&format!("its data are not base64: {cause}")),
+        Ok(bytes) => match load_image(&bytes) {
+            Ok(image) => Content::Image { data: image.base64, mime_type: image.mime.to_owned() },
+            Err(cause) => not_shown(&cause),
+        },
+    }
+}
+
+/// Leaves out texts that say nothing, which providers refuse.
+fn without_blanks(mut content: Vec<Content>) -> Vec<Content> {
+    content.retain(|it| !matches!(it, Content::Text { text } if text.trim().is_empty()));
+    content
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]

@@ -167,18 +167,36 @@ impl OpenAgent {
             cx.sessions.forget_child(forgotten);
         }
         let id = begun.record.id.clone();
-        let membership = team_agents::membership_of(&plan.said, &id, cx)?;
-        let task = shared.tasks.start_agent(AgentTaskSpec {
-            agent_id: id.clone(),
-            prompt: plan.prompt.clone(),
-            description: plan.said.description.clone(),
-            session_id: parent_id.to_owned(),
-            run_mode: plan.run_mode,
-        })?;
+        let (membership, task) = match Self::seat_and_task(plan, &id, cx) {
+            Ok(given) => given,
+            Err(error) => {
+                if plan.resume.is_none() {
+                    begun.discard();
+                }
+                return Err(error);
+            }
+        };
         let parent_id = parent_id.to_owned();
         let session = cx.sessions.open_child(ChildSession { id, parent_id, mode: plan.mode });
         let sessions = Arc::clone(&cx.sessions);
         Ok(Self { begun, task, session, sessions, _membership: membership })
+    }
+
+    /// Its place in a team, if it has one, and its task.
+    fn seat_and_task(
+        plan: &AgentToRun,
+        id: &str,
+        cx: &ToolContext,
+    ) -> Result<(Option<Membership>, Arc<Task>), ToolError> {
+        let membership = team_agents::membership_of(&plan.said, id, cx)?;
+        let task = cx.session.shared.tasks.start_agent(AgentTaskSpec {
+            agent_id: id.to_owned(),
+            prompt: plan.prompt.clone(),
+            description: plan.said.description.clone(),
+            session_id: cx.session.id.clone(),
+            run_mode: plan.run_mode,
+        })?;
+        Ok((membership, task))
     }
 
     /// Has the host's function run the agent, and waits until nothing of the agent is left.

@@ -23,7 +23,9 @@ const MAX_LISTED: usize = 1_000;
 const MAX_TEXT: usize = 256 * 1024;
 /// How many parts of a resource one answer has.
 const MAX_PARTS: usize = 100;
-/// How many characters of a description are shown.
+/// How many bytes one resource may take in a list.
+const MAX_LINE: usize = 16 * 1024;
+/// How many characters of a description, a title and the like are shown.
 const MAX_DESCRIPTION: usize = 300;
 
 /// What a model and a host are told where no client is connected.
@@ -126,29 +128,34 @@ pub(super) async fn list(
     Ok(listed(resources, server))
 }
 
-fn listed(mut resources: Vec<McpResource>, server: Option<&str>) -> ToolOutput<ListedResources> {
+fn listed(resources: Vec<McpResource>, server: Option<&str>) -> ToolOutput<ListedResources> {
     let total = resources.len();
     let mut text = String::new();
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for resource in &resources {
-        *counts.entry(&resource.server).or_default() += 1;
+        *counts.entry(resource.server.clone()).or_default() += 1;
     }
-    let (mut shown, mut of) = (0, "");
-    for resource in resources.iter().take(MAX_LISTED) {
-        let mut lines = String::new();
-        if resource.server != of {
-            of = &resource.server;
-            let count = counts.get(of).copied().unwrap_or_default();
-            let noun = if count == 1 { "resource" } else { "resources" };
-            lines.push_str(&format!("server `{}`: {count} {noun}\n", in_one_line(of)));
-        }
-        lines.push_str(&format!("  {}\n", resource.in_words()));
-        if text.len() + lines.len() > MAX_TEXT {
+    let mut listed: Vec<McpResource> = Vec::new();
+    for resource in resources {
+        if listed.len() == MAX_LISTED {
             break;
         }
-        text.push_str(&lines);
-        shown += 1;
+        let resource = resource.with_short_texts();
+        let mut lines = String::new();
+        if listed.last().is_none_or(|it| it.server != resource.server) {
+            let count = counts.get(&resource.server).copied().unwrap_or_default();
+            let noun = if count == 1 { "resource" } else { "resources" };
+            lines
+                .push_str(&format!("server `{}`: {count} {noun}\n", in_one_line(&resource.server)));
+        }
+        lines.push_str(&format!("  {}\n", resource.in_words()));
+        // One with an endless URI does not keep others from being listed.
+        if lines.len() <= MAX_LINE && text.len() + lines.len() <= MAX_TEXT {
+            text.push_str(&lines);
+            listed.push(resource);
+        }
     }
+    let shown = listed.len();
     if total == 0 {
         text = match server {
             Some(server) => format!("MCP server `{server}` has no resources"),
@@ -160,11 +167,23 @@ fn listed(mut resources: Vec<McpResource>, server: Option<&str>) -> ToolOutput<L
             "[{shown} of {total} resources are listed; {narrower}every resource can be read by its URI]"
         ));
     }
-    resources.truncate(shown);
-    ToolOutput::text(text.trim_end()).with_data(ListedResources { resources, total })
+    let data = ListedResources { resources: listed, total };
+    ToolOutput::text(text.trim_end()).with_data(data)
 }
 
 impl McpResource {
+    /// With texts for people that are no longer than people read.
+    fn with_short_texts(self) -> Self {
+        let Self { server, uri, name, title, description, mime_type, size } = self;
+        let short = |text: Option<String>| text.map(|it| shortened(&it));
+        let [name, title, mime_type] = [name, title, mime_type].map(short);
+        // The lines of a long one are joined first, so that the model reads as much of it as it can.
+        let is_short = |it: &str| it.chars().count() <= MAX_DESCRIPTION;
+        let description =
+            description.map(|it| if is_short(&it) { it } else { shortened(&in_one_line(&it)) });
+        Self { server, uri, name, title, description, mime_type, size }
+    }
+
     fn in_words(&self) -> String {
         let size = self.size.map(|it| format!("{it} bytes"));
         let facts =
@@ -175,12 +194,16 @@ impl McpResource {
             words.push_str(&format!(" ({})", facts.join(", ")));
         }
         if let Some(description) = self.description.as_ref().filter(|it| !it.trim().is_empty()) {
-            let description = in_one_line(description);
-            let shown: String = description.chars().take(MAX_DESCRIPTION).collect();
-            let cut = if shown.len() < description.len() { "…" } else { "" };
-            words.push_str(&format!(": {shown}{cut}"));
+            words.push_str(&format!(": {}", in_one_line(description)));
         }
         words
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_DESCRIPTION) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
     }
 }
 

@@ -35,6 +35,7 @@ pub(crate) fn add_unread_mail(output: &mut ToolOutput, cx: &ToolContext) {
         None => false,
     };
     let (messages, left) = cx.session.shared.teams.take_unread(&cx.session.id, fits);
+    output.has_news_in_text |= left > 0 || !messages.is_empty();
     output.content.extend(messages.iter().map(|it| Content::text(in_words(it, longest))));
     if left > 0 {
         let note = format!("[{left} more messages to you come with your next calls]");
