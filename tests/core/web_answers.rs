@@ -216,7 +216,7 @@ async fn servers_that_stop_in_a_body_with_a_large_window_keep_nobody_from_unpack
         tokio::spawn(async move { fetch(&client, &url).await })
     });
     let waiting: Vec<_> = waiting.collect();
-    while stopped.connections() < 8 {
+    while stopped.accepted() < 8 {
         tokio::task::yield_now().await;
     }
     let header = "Content-Encoding: br\r\n";

@@ -63,6 +63,27 @@ fn a_page_becomes_markdown() {
         ("<del>old</del> <q>said</q>", "~~old~~ \u{201c}said\u{201d}"),
         ("<iframe src=/v title=Video></iframe>", "[Video](https://docs.rs/v)"),
         ("<li>a <b>b<p>c</b>", "- a **b**\n\n  c"),
+        (
+            "<table><tr><th>a<th>b<tr><td>1<td>x<br>y<tr><td>2<td><p>p</p><ul><li>q<li>r</ul></table>",
+            "| a | b |\n| --- | --- |\n| 1 | x<br>y |\n| 2 | p<br>- q<br>- r |",
+        ),
+        (
+            "<table><tr><th colspan=2>ab<th>c<tr><td rowspan=2>1<td>2<td>3<tr><td>4<td>5</table>",
+            "| ab |  | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n|  | 4 | 5 |",
+        ),
+        (
+            "<table><tr><td>1<td rowspan=2>2<tr><td>3<tr><td>4<td>5</table>",
+            "| 1 | 2 |\n| --- | --- |\n| 3 |  |\n| 4 | 5 |",
+        ),
+        ("<table><tr><td colspan=3>all<tr><td>of it</table>", "all\nof it"),
+        (
+            "10<sup>-3</sup> mc<sup>2</sup> x<sup>n+1</sup> 1<sup>st</sup> a<sup><a href=x>1</a></sup>",
+            "10^-3 mc^2 x^(n+1) 1st a[1](https://docs.rs/a/x)",
+        ),
+        (
+            "<h2>A<a href='#a'>¶</a></h2><h2><a href=#b>#</a> B<br>C</h2><a href='#c'>see #</a>",
+            "## A\n\n## B C\n\nsee #",
+        ),
     ] {
         assert_eq!(markdown(page), wanted, "{page}");
     }

@@ -8,7 +8,7 @@ mod table;
 use code::CodeBlock;
 use lines::{Gap, LineWriter};
 use links::LinkResolver;
-use table::OpenTable;
+use table::{CellPlace, OpenTable};
 use url::Url;
 
 use super::{attributes::ElementAttributes, nesting::ElementSink, tag::Tag, tokenizer::StartTag};
@@ -72,6 +72,12 @@ pub(super) struct PageWriter {
     unseen: usize,
     title: Option<String>,
     is_in_title: bool,
+    /// How many headings are open; each is one line.
+    headings: usize,
+    /// Whether a link to a place in the page is open.
+    is_in_page_link: bool,
+    /// Whether the next text is the first in a `sup`.
+    is_raised: bool,
     was_cut: bool,
 }
 
@@ -90,6 +96,9 @@ impl PageWriter {
             unseen: 0,
             title: None,
             is_in_title: false,
+            headings: 0,
+            is_in_page_link: false,
+            is_raised: false,
             was_cut: false,
         }
     }
@@ -167,7 +176,9 @@ impl PageWriter {
             // Only the first title counts.
             Tag::Title if self.title.is_some() => self.unseen = 1,
             Tag::Title => self.is_in_title = true,
+            Tag::Br if self.headings > 0 => self.lines.flowing(" "),
             Tag::Br => self.lines.line_break(),
+            Tag::Sup => self.is_raised = true,
             Tag::Hr => {
                 self.lines.gap(Gap::Paragraph);
                 self.lines.put("---");
@@ -192,9 +203,12 @@ impl PageWriter {
             Tag::Li => self.list_item(attributes),
             Tag::Dd => self.lines.begin_marked(": ", "  "),
             Tag::Blockquote => self.lines.begin_marked("> ", "> "),
-            Tag::Table | Tag::Tr | Tag::Td | Tag::Th => self.enter_table_part(tag),
+            Tag::Table | Tag::Tr | Tag::Td | Tag::Th => {
+                self.enter_table_part(tag, attributes);
+            }
             _ => {
                 if let Some(level) = tag.heading_level() {
+                    self.headings += 1;
                     let mark = ["", "# ", "## ", "### ", "#### ", "##### ", "###### "];
                     let mark = match self.style {
                         PageStyle::Markdown => mark.get(level).copied().unwrap_or_default(),
@@ -222,6 +236,8 @@ impl PageWriter {
         }
         match tag {
             Tag::Title => self.is_in_title = false,
+            Tag::A => self.is_in_page_link = false,
+            Tag::Sup => self.is_raised = false,
             Tag::Ul | Tag::Menu | Tag::Dir | Tag::Ol => {
                 self.lists.pop();
                 if self.lists.is_empty() {
@@ -234,8 +250,11 @@ impl PageWriter {
         if tag.is_block() {
             self.close_inlines();
             self.lines.gap(gap_around(tag));
-            let is_marked = matches!(tag, Tag::Li | Tag::Dd | Tag::Blockquote);
-            if is_marked || tag.heading_level().is_some() {
+            let is_heading = tag.heading_level().is_some();
+            if is_heading {
+                self.headings = self.headings.saturating_sub(1);
+            }
+            if is_heading || matches!(tag, Tag::Li | Tag::Dd | Tag::Blockquote) {
                 self.lines.end_marked();
                 self.lines.gap(gap_around(tag));
             }
@@ -259,8 +278,12 @@ impl PageWriter {
             code.push_str(&cleaned);
             let size = code.len();
             self.check_size(size);
-        } else {
-            self.lines.flowing(&cleaned);
+        } else if !(self.is_in_page_link && is_permalink(&cleaned)) {
+            let is_raised = std::mem::take(&mut self.is_raised);
+            match is_raised.then(|| raised(&cleaned, self.lines.joined_character())).flatten() {
+                Some(power) => self.lines.put(&power),
+                None => self.lines.flowing(&cleaned),
+            }
             self.check_size(0);
         }
     }
@@ -299,8 +322,9 @@ impl PageWriter {
     }
 
     fn link(&mut self, attributes: &dyn ElementAttributes) {
-        let target = attributes.value("href").and_then(|href| self.links.resolve(&href));
-        let Some(target) = target else { return };
+        let Some(href) = attributes.value("href") else { return };
+        self.is_in_page_link = href.trim_start().starts_with('#');
+        let Some(target) = self.links.resolve(&href) else { return };
         match self.style {
             PageStyle::Markdown => self.open_inline(Tag::A, "[", format!("]({target})")),
             PageStyle::Text => self.open_inline(Tag::A, "", format!(" [{target}]")),
@@ -405,7 +429,7 @@ impl PageWriter {
         self.check_size(0);
     }
 
-    fn enter_table_part(&mut self, tag: Tag) {
+    fn enter_table_part(&mut self, tag: Tag, attributes: &dyn ElementAttributes) {
         if tag == Tag::Table {
             if self.tables.len() >= MAX_TABLES {
                 self.plain_tables += 1;
@@ -419,7 +443,12 @@ impl PageWriter {
         if tag == Tag::Tr {
             table.begin_row();
         } else {
-            table.begin_cell(&mut self.lines);
+            let span = |name: &str| {
+                let span = attributes.value(name).and_then(|it| it.trim().parse().ok());
+                span.unwrap_or(1).max(1)
+            };
+            let place = CellPlace { columns: span("colspan"), rows: span("rowspan") };
+            table.begin_cell(place, tag == Tag::Th, &mut self.lines);
         }
     }
 
@@ -461,6 +490,27 @@ fn gap_around(tag: Tag) -> Gap {
     } else {
         Gap::Line
     }
+}
+
+/// True for the sign beside a heading that links to the heading itself.
+fn is_permalink(text: &str) -> bool {
+    matches!(text.trim(), "#" | "§" | "¶" | "🔗")
+}
+
+/// A raised text as a power or the number of a note: without a mark, 10 to the third would be 103. `None` for
+/// words such as the end of `1st`, and where nothing is before it.
+fn raised(text: &str, before: Option<char>) -> Option<String> {
+    const LONGEST: usize = 20;
+    let text = text.trim();
+    let has_base = before.is_some_and(|it| it.is_alphanumeric() || ")]}*`".contains(it));
+    let is_word = text.len() > 1 && text.chars().all(char::is_alphabetic);
+    let begins = |it: char| it.is_alphanumeric() || "+-\u{2212}".contains(it);
+    if !has_base || is_word || text.len() > LONGEST || !text.starts_with(begins) {
+        return None;
+    }
+    let digits = text.trim_start_matches(['+', '-', '\u{2212}']);
+    let is_plain = digits.chars().all(char::is_alphanumeric);
+    Some(if is_plain { format!("^{text}") } else { format!("^({text})") })
 }
 
 /// True for elements that their page hides from readers.
