@@ -106,6 +106,27 @@ fn a_page_becomes_plain_text() {
 }
 
 #[test]
+fn a_page_that_sends_readers_on_says_where_to() {
+    for (page, wanted) in [
+        ("<meta http-equiv=refresh content='0; url=../new'>x", Some("https://docs.rs/new")),
+        ("<META HTTP-EQUIV=Refresh CONTENT=\"0;URL='/n?a=b'\">", Some("https://docs.rs/n?a=b")),
+        (
+            "<noscript><meta http-equiv=refresh content='5, /n'></noscript>",
+            Some("https://docs.rs/n"),
+        ),
+        ("<meta http-equiv=refresh content=300>", None),
+        ("<meta http-equiv=refresh content='9; url=/a/b'>", None),
+        ("<meta http-equiv=refresh content='0; url=javascript:x'>", None),
+        ("<meta name=refresh content='0; url=/n'>", None),
+    ] {
+        let notes = written(page, PageStyle::Text).notes;
+        let wanted: Vec<_> =
+            wanted.iter().map(|it| format!("the page sends its readers on to {it}")).collect();
+        assert_eq!(notes, wanted, "{page}");
+    }
+}
+
+#[test]
 fn the_title_is_kept() {
     let page = written("<title> A &amp;\n B </title><title>C</title><p>x", PageStyle::Text);
     assert_eq!((page.title.as_deref(), page.text.as_str()), (Some("A & B"), "x"));
@@ -149,6 +170,11 @@ fn hostile_pages_become_bounded_text() {
         (
             "wide rows",
             format!("<table>{}<tr>{}</table>end", many("<tr><td>x", 5_000), many("<td>y", 5_000)),
+            "end",
+        ),
+        (
+            "cells across everything",
+            format!("<table>{}</table>end", many("<tr><td rowspan=65534 colspan=1000>x", 20_000)),
             "end",
         ),
         ("NULs", format!("{}end", many("\0", 100_000)), "end"),

@@ -35,6 +35,8 @@ const MAX_TITLE_BYTES: usize = 500;
 pub(super) struct WrittenPage {
     pub(super) text: String,
     pub(super) title: Option<String>,
+    /// Where the page sends its readers on to, as soon as it is shown.
+    pub(super) onward: Option<String>,
     /// Whether the text was too long to be written whole.
     pub(super) was_cut: bool,
 }
@@ -78,6 +80,7 @@ pub(super) struct PageWriter {
     is_in_page_link: bool,
     /// Whether the next text is the first in a `sup`.
     is_raised: bool,
+    onward: Option<String>,
     was_cut: bool,
 }
 
@@ -99,6 +102,7 @@ impl PageWriter {
             headings: 0,
             is_in_page_link: false,
             is_raised: false,
+            onward: None,
             was_cut: false,
         }
     }
@@ -111,7 +115,7 @@ impl PageWriter {
             title
         });
         let title = title.filter(|it| !it.is_empty());
-        WrittenPage { text: self.lines.finish(), title, was_cut: self.was_cut }
+        WrittenPage { text: self.lines.finish(), title, onward: self.onward, was_cut: self.was_cut }
     }
 
     /// Resolves links relative to another address, as `<base>` wants it.
@@ -133,8 +137,10 @@ impl PageWriter {
         }
         if tag.is_never_shown() || (attributes.may_hide() && is_hidden(tag, attributes)) {
             self.unseen = 1;
-            if tag == Tag::Iframe {
-                self.embedded(attributes);
+            match tag {
+                Tag::Iframe => self.embedded(attributes),
+                Tag::Meta => self.refresh(attributes),
+                _ => {}
             }
             return;
         }
@@ -179,6 +185,7 @@ impl PageWriter {
             Tag::Br if self.headings > 0 => self.lines.flowing(" "),
             Tag::Br => self.lines.line_break(),
             Tag::Sup => self.is_raised = true,
+            Tag::Meta => self.refresh(attributes),
             Tag::Hr => {
                 self.lines.gap(Gap::Paragraph);
                 self.lines.put("---");
@@ -357,6 +364,24 @@ impl PageWriter {
             PageStyle::Text => self.lines.put(&format!("{words} [{source}]")),
         }
         self.lines.gap(Gap::Line);
+    }
+
+    /// Notes where `<meta http-equiv=refresh content="0; url=/new">` leads.
+    fn refresh(&mut self, attributes: &dyn ElementAttributes) {
+        let is_refresh = attributes
+            .value("http-equiv")
+            .is_some_and(|it| it.trim().eq_ignore_ascii_case("refresh"));
+        if !is_refresh || self.onward.is_some() {
+            return;
+        }
+        let content = attributes.value("content").unwrap_or_default();
+        let Some((_, target)) = content.split_once([';', ',']) else { return };
+        let target = target.trim();
+        let target = match target.split_once('=') {
+            Some((name, target)) if name.trim().eq_ignore_ascii_case("url") => target.trim(),
+            _ => target,
+        };
+        self.onward = self.links.resolve(target.trim_matches(['"', '\'']));
     }
 
     fn open_inline(&mut self, tag: Tag, opening: &'static str, closing: String) {
