@@ -34,7 +34,7 @@ fn encoding_of(body: &[u8], content_type: Option<&str>) -> &'static Encoding {
     match named {
         // These have ASCII bytes only, or zero bytes, so that valid UTF-8 says nothing against them.
         Some(named) if !named.is_ascii_compatible() => named,
-        _ if is_utf8(body) => utf16_without_mark(body).unwrap_or(UTF_8),
+        _ if is_utf8(body, named) => utf16_without_mark(body).unwrap_or(UTF_8),
         Some(named) if named != UTF_8 => named,
         _ => guess(body),
     }
@@ -54,13 +54,14 @@ fn charset_parameter(content_type: &str) -> Option<&str> {
     })
 }
 
-/// Whether bytes are UTF-8, except for a character that is cut off at their end.
-fn is_utf8(body: &[u8]) -> bool {
-    match std::str::from_utf8(body) {
-        Ok(_) => true,
-        // A body may be cut; the cut is then within its last character.
-        Err(err) => err.error_len().is_none(),
-    }
+/// Whether bytes are UTF-8, except for a character that is cut off at their end, because a body may be cut.
+///
+/// The last byte of `café` in Latin-1 looks like such a cut as well. So a cut only counts where something else
+/// says UTF-8: the label, or another character that is not ASCII.
+fn is_utf8(body: &[u8], named: Option<&'static Encoding>) -> bool {
+    let Err(error) = std::str::from_utf8(body) else { return true };
+    let before = body.get(..error.valid_up_to()).unwrap_or_default();
+    error.error_len().is_none() && (named == Some(UTF_8) || !before.is_ascii())
 }
 
 /// The encoding that a page names itself: `<meta charset>`, `<meta http-equiv content>` or `<?xml encoding?>`.
@@ -200,11 +201,21 @@ mod tests {
         ] {
             assert_eq!(decode_text(&bytes, None).1, wanted);
         }
-        // Cut in the middle of a character.
-        assert_eq!(
-            decode_text(b"caf\xc3", Some("text/plain")),
-            ("caf\u{fffd}".to_owned(), "UTF-8")
-        );
+    }
+
+    #[test]
+    fn an_end_that_looks_cut_is_utf8_only_where_something_else_says_so() {
+        for (body, content_type, text, encoding) in [
+            (&b"caf\xe9"[..], "text/plain; charset=iso-8859-1", "café", "windows-1252"),
+            (b"caf\xe9", "text/plain", "café", "windows-1252"),
+            (b"caf\xc3", "text/plain; charset=utf-8", "caf\u{fffd}", "UTF-8"),
+            (b"\xc3\xa9 caf\xc3", "text/plain", "é caf\u{fffd}", "UTF-8"),
+            (b"\xc3\xa9 caf\xc3", "text/plain; charset=iso-8859-1", "é caf\u{fffd}", "UTF-8"),
+            (b"<meta charset=koi8-r>\xc4", "text/html", "<meta charset=koi8-r>д", "KOI8-R"),
+        ] {
+            let decoded = decode_text(body, Some(content_type));
+            assert_eq!(decoded, (text.to_owned(), encoding), "{content_type}");
+        }
     }
 
     proptest! {

@@ -14,6 +14,9 @@ pub(super) const ACCEPTED_ENCODINGS: &str = "gzip, deflate, br";
 /// How much a decoder unpacks before it passes it on.
 const STEP: usize = 16 * 1024;
 
+/// The largest window of brotli, in bits, that any number of decoders may have at once: 1 MiB.
+const SMALL_WINDOW_BITS: u32 = 20;
+
 /// Why a body cannot be unpacked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct UnpackError(pub(super) String);
@@ -70,6 +73,14 @@ impl Unpacker {
         Ok(Self { decoder, has_ended: false, packed_bytes: 0 })
     }
 
+    /// Whether unpacking takes much memory besides the buffer, which the first piece tells: brotli looks back
+    /// up to 16 MiB, and its decoder keeps that much.
+    pub(super) fn is_large(&self, first_piece: &[u8]) -> bool {
+        let first = first_piece.first().copied().unwrap_or_default();
+        matches!(self.decoder, Decoder::Brotli(_))
+            && brotli_window_bits(first).is_some_and(|it| it > SMALL_WINDOW_BITS)
+    }
+
     /// How many bytes came, as they were sent.
     pub(super) fn packed_bytes(&self) -> usize {
         self.packed_bytes
@@ -77,6 +88,14 @@ impl Unpacker {
 
     /// Takes the next piece.
     pub(super) fn push(&mut self, mut piece: &[u8]) -> Result<Unpacking, UnpackError> {
+        if let (Decoder::Brotli(_), 0, Some(first)) =
+            (&self.decoder, self.packed_bytes, piece.first())
+            && brotli_window_bits(*first).is_none()
+        {
+            return Err(UnpackError(
+                "it is brotli with a window that pages may not have".to_owned(),
+            ));
+        }
         self.packed_bytes += piece.len();
         while !piece.is_empty() && !self.has_ended {
             if let Decoder::UnknownDeflate(head, buffer) = &mut self.decoder {
@@ -154,6 +173,20 @@ impl Unpacker {
             Decoder::Deflate(it) => &mut it.buffer,
             Decoder::Brotli(it) => it.get_mut(),
         }
+    }
+}
+
+/// How far back a stream of brotli looks, by its first byte: RFC 7932, section 9.1. `None` for windows of up to
+/// 1 GiB, an extension that no browser takes from a server; the library would take it.
+fn brotli_window_bits(first: u8) -> Option<u32> {
+    if first & 1 == 0 {
+        return Some(16);
+    }
+    match (first >> 1 & 0b111, first >> 4 & 0b111) {
+        (0, 0) => Some(17),
+        (0, 1) => None,
+        (0, small) => Some(8 + u32::from(small)),
+        (large, _) => Some(17 + u32::from(large)),
     }
 }
 
@@ -333,6 +366,29 @@ mod tests {
             let (kept, end) = unpack(encoding, &packed, packed.len(), 4_096).unwrap();
             assert_eq!((kept.len(), end), (4_096, Unpacking::Full), "{encoding}");
         }
+    }
+
+    #[test]
+    fn a_brotli_window_is_known_from_the_first_byte_and_never_huge() {
+        for (first, wanted) in [
+            (0x00, Some(16)),
+            (0x01, Some(17)),
+            (0x21, Some(10)),
+            (0x71, Some(15)),
+            (0x07, Some(20)),
+            (0x09, Some(21)),
+            (0x0b, Some(22)),
+            (0x0f, Some(24)),
+            (0x11, None),
+            (0x91, None),
+        ] {
+            assert_eq!(brotli_window_bits(first), wanted, "{first:#x}");
+        }
+        let unpacker = Unpacker::new("br", 9).unwrap();
+        assert!(unpacker.is_large(&[0x0b]) && !unpacker.is_large(&[0x07]));
+        assert!(!Unpacker::new("gzip", 9).unwrap().is_large(&[0x0b]));
+        // An empty stream with a window of 1 GiB: the mark, 30 in six bits, and the last block, which is empty.
+        assert!(unpack("br", &[0x11, 0b1101_1110], 2, 9).is_err());
     }
 
     #[test]

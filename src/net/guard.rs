@@ -34,10 +34,15 @@ const OTHER_SERVICES: [u16; 83] = [
     6668, 6669, 6679, 6697, 10080,
 ];
 
+/// The longest URL that is fetched. Few servers take as much, and the library takes twice as much.
+const MAX_URL_BYTES: usize = 32 * 1024;
+/// How many characters of a bad URL are shown.
+const SHOWN_CHARACTERS: usize = 300;
+
 /// Reads a URL that the web client can fetch.
 pub fn parse_web_url(text: &str) -> Result<Url, FetchError> {
     let text = text.trim();
-    let bad = |cause: &str| FetchError::BadUrl { url: text.to_owned(), cause: cause.to_owned() };
+    let bad = |cause: &str| FetchError::BadUrl { url: beginning(text), cause: cause.to_owned() };
     let url = Url::parse(text).map_err(|err| match err {
         url::ParseError::RelativeUrlWithoutBase => {
             bad("it is not a whole URL; write it with `https://`")
@@ -48,16 +53,27 @@ pub fn parse_web_url(text: &str) -> Result<Url, FetchError> {
     Ok(url)
 }
 
-/// Refuses URLs that are not for the web, or that have credentials in them.
+/// A text, or the beginning of a long one.
+fn beginning(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARACTERS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Refuses URLs that are too long, not for the web, or that have credentials in them.
 fn check_form(url: &Url) -> Result<(), FetchError> {
     let bad = |cause: &str| {
         let mut shown = url.clone();
         if url.password().is_some() {
             // It fails for URLs without a host, which have no password.
-            let _ = shown.set_password(Some("…"));
+            let _ = shown.set_password(Some("***"));
         }
-        Err(FetchError::BadUrl { url: shown.to_string(), cause: cause.to_owned() })
+        Err(FetchError::BadUrl { url: beginning(shown.as_str()), cause: cause.to_owned() })
     };
+    if url.as_str().len() > MAX_URL_BYTES {
+        return bad(&format!("it has {} bytes, more than {MAX_URL_BYTES}", url.as_str().len()));
+    }
     if !matches!(url.scheme(), "http" | "https") {
         return bad("only http and https URLs are fetched");
     }
@@ -167,6 +183,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_bad_url_is_named_but_neither_its_password_nor_all_of_a_long_one() {
+        let message = |url: &str| parse_web_url(url).unwrap_err().to_string();
+        assert!(message("http://me:secret@a.b/").starts_with("`http://me:***@a.b/` cannot"));
+        for url in ["ä".repeat(100_000), format!("http://a.b/{}", "x".repeat(100_000))] {
+            assert!(message(&url).chars().count() < 500, "{}", message(&url));
+        }
+        assert!(parse_web_url(&format!("http://a.b/{}", "x".repeat(30_000))).is_ok());
+    }
 
     fn guard(allow: &[&str]) -> AddressGuard {
         let allow: Vec<AllowedHost> = allow.iter().map(|it| it.parse().unwrap()).collect();

@@ -11,7 +11,8 @@
 //!    give the target back to the caller.
 //! 6. `body` reads within limits and unpacks (`decompress`); `charset` makes text of it.
 //!
-//! It knows nothing of tools, policy and JSON.
+//! It knows nothing of tools and policy, and what is in a body means nothing to it: `page` reads HTML, and
+//! `search` the JSON of search services.
 
 mod address;
 mod allow;

@@ -32,7 +32,7 @@ struct ResultFacts {
 
 /// What the host's function answers.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a list of results, each with `url`, `title` and `snippet`")]
 enum HostResults {
     List(Vec<HostResult>),
     Wrapped { results: Vec<HostResult> },

@@ -202,6 +202,35 @@ async fn bombs_are_cut_at_the_limit() {
 }
 
 #[tokio::test]
+async fn servers_that_stop_in_a_body_with_a_large_window_keep_nobody_from_unpacking() {
+    let stopped = WebServer::raw(|mut stream| async move {
+        read_head(&mut stream).await?;
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n").await?;
+        stream.write_all(brotli_bomb().get(..20).unwrap()).await?;
+        std::future::pending().await
+    })
+    .await;
+    let client = local_client_with(|limits| limits.max_body_bytes = 1_000_000);
+    let waiting = (0..8).map(|at| {
+        let (client, url) = (client.clone(), stopped.url(&format!("/{at}")));
+        tokio::spawn(async move { fetch(&client, &url).await })
+    });
+    let waiting: Vec<_> = waiting.collect();
+    while stopped.accepted() < 8 {
+        tokio::task::yield_now().await;
+    }
+    let header = "Content-Encoding: br\r\n";
+    let server = WebServer::sending(answer("200 OK", header, brotli_bomb())).await;
+    // Another client, because the stopped fetches have all turns of this host.
+    let page = fetch_page(&local_client(), &server.url("/")).await;
+    assert!(page.was_cut);
+    client.close();
+    for fetch in waiting {
+        assert!(fetch.await.unwrap().is_err());
+    }
+}
+
+#[tokio::test]
 async fn a_packed_body_that_never_unpacks_to_anything_is_refused() {
     // The head of a gzip file, then empty blocks for ever.
     let server = WebServer::raw(|mut stream| async move {

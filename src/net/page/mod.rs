@@ -77,8 +77,11 @@ pub fn page_text(
         let ReadingEnd::Complete { was_flattened } = end else { return Err(PageError::Cancelled) };
         (writer.finish(), None, was_flattened)
     };
-    let WrittenPage { text, title, was_cut } = written;
+    let WrittenPage { text, title, onward, was_cut } = written;
     let mut notes = Vec::new();
+    if let Some(onward) = onward.filter(|it| it != address.as_str()) {
+        notes.push(format!("the page sends its readers on to {onward}"));
+    }
     if was_flattened {
         notes.push(format!(
             "the page nests elements deeper than {MAX_DEPTH}; deeper ones are shown without their structure"

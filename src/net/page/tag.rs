@@ -107,6 +107,7 @@ tags! {
     Strong "strong",
     Style "style",
     Summary "summary",
+    Sup "sup",
     Svg "svg",
     Table "table",
     Tbody "tbody",

@@ -63,6 +63,27 @@ fn a_page_becomes_markdown() {
         ("<del>old</del> <q>said</q>", "~~old~~ \u{201c}said\u{201d}"),
         ("<iframe src=/v title=Video></iframe>", "[Video](https://docs.rs/v)"),
         ("<li>a <b>b<p>c</b>", "- a **b**\n\n  c"),
+        (
+            "<table><tr><th>a<th>b<tr><td>1<td>x<br>y<tr><td>2<td><p>p</p><ul><li>q<li>r</ul></table>",
+            "| a | b |\n| --- | --- |\n| 1 | x<br>y |\n| 2 | p<br>- q<br>- r |",
+        ),
+        (
+            "<table><tr><th colspan=2>ab<th>c<tr><td rowspan=2>1<td>2<td>3<tr><td>4<td>5</table>",
+            "| ab |  | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n|  | 4 | 5 |",
+        ),
+        (
+            "<table><tr><td>1<td rowspan=2>2<tr><td>3<tr><td>4<td>5</table>",
+            "| 1 | 2 |\n| --- | --- |\n| 3 |  |\n| 4 | 5 |",
+        ),
+        ("<table><tr><td colspan=3>all<tr><td>of it</table>", "all\nof it"),
+        (
+            "10<sup>-3</sup> mc<sup>2</sup> x<sup>n+1</sup> 1<sup>st</sup> a<sup><a href=x>1</a></sup>",
+            "10^-3 mc^2 x^(n+1) 1st a[1](https://docs.rs/a/x)",
+        ),
+        (
+            "<h2>A<a href='#a'>¶</a></h2><h2><a href=#b>#</a> B<br>C</h2><a href='#c'>see #</a>",
+            "## A\n\n## B C\n\nsee #",
+        ),
     ] {
         assert_eq!(markdown(page), wanted, "{page}");
     }
@@ -81,6 +102,27 @@ fn a_page_becomes_plain_text() {
         ("<code>x</code>", "x"),
     ] {
         assert_eq!(text(page), wanted, "{page}");
+    }
+}
+
+#[test]
+fn a_page_that_sends_readers_on_says_where_to() {
+    for (page, wanted) in [
+        ("<meta http-equiv=refresh content='0; url=../new'>x", Some("https://docs.rs/new")),
+        ("<META HTTP-EQUIV=Refresh CONTENT=\"0;URL='/n?a=b'\">", Some("https://docs.rs/n?a=b")),
+        (
+            "<noscript><meta http-equiv=refresh content='5, /n'></noscript>",
+            Some("https://docs.rs/n"),
+        ),
+        ("<meta http-equiv=refresh content=300>", None),
+        ("<meta http-equiv=refresh content='9; url=/a/b'>", None),
+        ("<meta http-equiv=refresh content='0; url=javascript:x'>", None),
+        ("<meta name=refresh content='0; url=/n'>", None),
+    ] {
+        let notes = written(page, PageStyle::Text).notes;
+        let wanted: Vec<_> =
+            wanted.iter().map(|it| format!("the page sends its readers on to {it}")).collect();
+        assert_eq!(notes, wanted, "{page}");
     }
 }
 
@@ -128,6 +170,11 @@ fn hostile_pages_become_bounded_text() {
         (
             "wide rows",
             format!("<table>{}<tr>{}</table>end", many("<tr><td>x", 5_000), many("<td>y", 5_000)),
+            "end",
+        ),
+        (
+            "cells across everything",
+            format!("<table>{}</table>end", many("<tr><td rowspan=65534 colspan=1000>x", 20_000)),
             "end",
         ),
         ("NULs", format!("{}end", many("\0", 100_000)), "end"),

@@ -65,6 +65,11 @@ pub trait SearchProvider: Send + Sync {
     /// The results in an answer, as they are.
     fn results(&self, answer: &str) -> Result<Vec<FoundPage>, serde_json::Error>;
 
+    /// Why an answer without results has none, if the service says that it could not search.
+    fn trouble(&self, _answer: &str) -> Option<String> {
+        None
+    }
+
     /// What to do about a refusal, by its status.
     fn advice(&self, status: u16) -> Option<&'static str>;
 }
@@ -175,6 +180,11 @@ impl SearchService {
             let what = if cause.is_data() { "it has another form" } else { "it is no JSON" };
             unreadable(format!("{what} (line {}, column {})", cause.line(), cause.column()))
         })?;
+        if found.is_empty()
+            && let Some(cause) = self.provider.trouble(&answer)
+        {
+            return Err(WebSearchError::Failed { provider, cause });
+        }
         Ok(query.refined(found))
     }
 

@@ -18,6 +18,17 @@ struct SearXngAnswer {
     results: Vec<SearXngResult>,
 }
 
+/// The engines that `SearXNG` asked in vain, each with a reason.
+#[derive(Deserialize)]
+struct SilentEngines {
+    #[serde(default)]
+    unresponsive_engines: Vec<(String, String)>,
+}
+
+/// How many engines an error names, and how much it says of each.
+const NAMED_ENGINES: usize = 5;
+const ENGINE_CHARACTERS: usize = 80;
+
 #[derive(Deserialize)]
 struct SearXngResult {
     #[serde(default)]
@@ -54,6 +65,19 @@ impl SearchProvider for SearXng {
             snippet: it.content.unwrap_or_default(),
         });
         Ok(found.collect())
+    }
+
+    fn trouble(&self, answer: &str) -> Option<String> {
+        let SilentEngines { unresponsive_engines: silent } = serde_json::from_str(answer).ok()?;
+        let named = silent.iter().take(NAMED_ENGINES).map(|(engine, reason)| {
+            let words = format!("{engine}: {reason}");
+            words.chars().filter(|it| !it.is_control()).take(ENGINE_CHARACTERS).collect()
+        });
+        let named: Vec<String> = named.collect();
+        let more = silent.len().saturating_sub(NAMED_ENGINES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let is_silent = !silent.is_empty();
+        is_silent.then(|| format!("its engines gave no results (`{}`{more})", named.join("`, `")))
     }
 
     fn advice(&self, status: u16) -> Option<&'static str> {

@@ -39,6 +39,15 @@ fn searxng_is_asked_for_json() {
         provider.results(answer).unwrap(),
         [page("T", "https://a.b/", "C"), page("", "https://a.c/", "")]
     );
+    // Engines that refuse are not the same as words that nobody wrote.
+    let silent =
+        r#"{"results":[],"unresponsive_engines":[["google","CAPTCHA"],["bing","timeout"]]}"#;
+    assert_eq!(
+        provider.trouble(silent).unwrap(),
+        "its engines gave no results (`google: CAPTCHA`, `bing: timeout`)"
+    );
+    assert_eq!(provider.trouble(r#"{"results":[],"unresponsive_engines":[]}"#), None);
+    assert_eq!(provider.trouble(r#"{"results":[]}"#), None);
 }
 
 #[test]

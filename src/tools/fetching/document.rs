@@ -2,7 +2,10 @@
 
 use super::{FetchedPage, PageSelector, PageStyle};
 use crate::{
-    net::page::{PageError, page_text},
+    net::{
+        decode_text,
+        page::{PageError, page_text},
+    },
     workspace::{
         ImageBlock, ImageError, PageRange, PdfError, PdfText, image::image_mime, load_image,
         pdf::MAX_PAGES_PER_READ, read_pdf,
@@ -65,7 +68,14 @@ pub(super) fn read_document(
     cancelled: &dyn Fn() -> bool,
 ) -> Result<FetchedDocument, DocumentError> {
     let media_type = page.media_type();
-    let kind = kind_of(&media_type, &page.body);
+    let kind = match kind_of(&media_type, &page.body) {
+        FetchedKind::Html | FetchedKind::Text
+            if is_data(page.content_type.as_deref(), &page.body) =>
+        {
+            FetchedKind::Binary
+        }
+        kind => kind,
+    };
     let url = || page.url.to_string();
     if selector.is_some() && kind != FetchedKind::Html {
         let media_type = named_type(&media_type, &page.body);
@@ -216,11 +226,30 @@ fn looks_like_text(head: &[u8]) -> bool {
     is_utf8 && !head.contains(&0)
 }
 
+/// Programs, archives and the like, also where a server calls them text. About a tenth of theirs is control
+/// characters in any encoding, while text has next to none.
+fn is_data(content_type: Option<&str>, body: &[u8]) -> bool {
+    const SMALLEST: usize = 32;
+    let head = body.get(..SNIFFED_BYTES).unwrap_or(body);
+    let (text, _) = decode_text(head, content_type);
+    // Escape and backspace are part of what terminals record.
+    let is_control = |it: &char| it.is_ascii_control() && !matches!(it, '\x08'..='\r' | '\x1b');
+    head.len() >= SMALLEST && text.chars().filter(is_control).count() > text.chars().count() / 32
+}
+
 /// The type for a message.
 fn named_type(media_type: &str, body: &[u8]) -> String {
     match infer::get(body) {
-        Some(found) if media_type.is_empty() || media_type.ends_with("octet-stream") => {
+        // What is called text and is none is not what it is called.
+        Some(found)
+            if media_type.is_empty()
+                || media_type.ends_with("octet-stream")
+                || is_text_type(media_type) =>
+        {
             found.mime_type().to_owned()
+        }
+        None if is_text_type(media_type) && is_data(None, body) => {
+            "application/octet-stream".to_owned()
         }
         _ if media_type.is_empty() => "application/octet-stream".to_owned(),
         _ => media_type.chars().take(100).collect(),
@@ -229,6 +258,8 @@ fn named_type(media_type: &str, body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
     use pretty_assertions::assert_eq;
 
     use super::*;
@@ -257,5 +288,23 @@ mod tests {
         ] {
             assert_eq!(kind_of(media_type, body), wanted, "{media_type} {body:?}");
         }
+    }
+
+    #[test]
+    fn data_that_a_server_calls_text_is_data() {
+        let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let scattered: Vec<u8> = (0..3_000_u32).map(|it| (it * 7_919).to_le_bytes()[0]).collect();
+        for content_type in ["text/plain", "text/html; charset=utf-8", "application/javascript"] {
+            assert!(is_data(Some(content_type), &program), "{content_type}");
+            assert!(is_data(Some(content_type), &scattered), "{content_type}");
+        }
+        assert_eq!(named_type("text/plain", &scattered), "application/octet-stream");
+        let text = "Это текст, который достаточно длинный. ".repeat(9);
+        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert!(!is_data(Some("text/plain; charset=utf-16le"), &wide));
+        assert!(!is_data(None, &[b"\xff\xfe".as_slice(), &wide].concat()));
+        assert!(!is_data(None, text.as_bytes()));
+        assert!(!is_data(None, b"<p>a stray \x01 in a page that is otherwise quite plain"));
+        assert!(!is_data(None, &b"\x1b[31mred\x1b[0m\r\n".repeat(9)));
     }
 }

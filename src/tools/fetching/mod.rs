@@ -33,6 +33,9 @@ pub(super) const DEFAULT_LENGTH: usize = 100_000;
 /// How many characters a call can ask for.
 pub(super) const MAX_LENGTH: usize = 1_000_000;
 
+/// How many characters of a prompt are repeated where nothing answers it.
+const SHOWN_PROMPT: usize = 2_000;
+
 /// The facts about a page that was fetched, and about the part that is shown.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -168,6 +171,8 @@ async fn present(
             "`offset` {} is past the end: there are {} characters",
             plan.window.offset, shown.total
         ));
+    } else if facts.bytes == 0 {
+        notes.push("the server sent an empty page".to_owned());
     } else if shown.total == 0 && facts.matches.is_none() {
         notes.push("there is no text; the page may need a browser to be shown".to_owned());
     }
@@ -182,7 +187,12 @@ async fn present(
         });
         text = Handlers::call(summarize, HandlerName::Summarize, &input, json!({}), cx).await?;
     } else if let Some(prompt) = &plan.prompt {
-        notes.push(format!("this is the page itself, for the prompt: {prompt}"));
+        let end = prompt.char_indices().nth(SHOWN_PROMPT).map(|it| it.0);
+        let (prompt, more) = match end.and_then(|it| prompt.get(..it)) {
+            Some(beginning) => (beginning, "…"),
+            None => (prompt.as_str(), ""),
+        };
+        notes.push(format!("this is the page itself, for the prompt: {prompt}{more}"));
     }
     let mut content = Vec::new();
     if !text.is_empty() || notes.is_empty() {

@@ -63,6 +63,13 @@ impl LineWriter {
         self.out.ends_with(end)
     }
 
+    /// The character that the next word would stand right behind.
+    pub(super) fn joined_character(&self) -> Option<char> {
+        let is_apart =
+            self.space || self.gap != Gap::None || self.mark.is_some() || !self.opening.is_empty();
+        if is_apart { None } else { self.out.chars().next_back() }
+    }
+
     /// The finished text.
     pub(super) fn finish(self) -> String {
         self.out

@@ -8,7 +8,7 @@ mod table;
 use code::CodeBlock;
 use lines::{Gap, LineWriter};
 use links::LinkResolver;
-use table::OpenTable;
+use table::{CellPlace, OpenTable};
 use url::Url;
 
 use super::{attributes::ElementAttributes, nesting::ElementSink, tag::Tag, tokenizer::StartTag};
@@ -35,6 +35,8 @@ const MAX_TITLE_BYTES: usize = 500;
 pub(super) struct WrittenPage {
     pub(super) text: String,
     pub(super) title: Option<String>,
+    /// Where the page sends its readers on to, as soon as it is shown.
+    pub(super) onward: Option<String>,
     /// Whether the text was too long to be written whole.
     pub(super) was_cut: bool,
 }
@@ -72,6 +74,13 @@ pub(super) struct PageWriter {
     unseen: usize,
     title: Option<String>,
     is_in_title: bool,
+    /// How many headings are open; each is one line.
+    headings: usize,
+    /// Whether a link to a place in the page is open.
+    is_in_page_link: bool,
+    /// Whether the next text is the first in a `sup`.
+    is_raised: bool,
+    onward: Option<String>,
     was_cut: bool,
 }
 
@@ -90,6 +99,10 @@ impl PageWriter {
             unseen: 0,
             title: None,
             is_in_title: false,
+            headings: 0,
+            is_in_page_link: false,
+            is_raised: false,
+            onward: None,
             was_cut: false,
         }
     }
@@ -102,7 +115,7 @@ impl PageWriter {
             title
         });
         let title = title.filter(|it| !it.is_empty());
-        WrittenPage { text: self.lines.finish(), title, was_cut: self.was_cut }
+        WrittenPage { text: self.lines.finish(), title, onward: self.onward, was_cut: self.was_cut }
     }
 
     /// Resolves links relative to another address, as `<base>` wants it.
@@ -124,8 +137,10 @@ impl PageWriter {
         }
         if tag.is_never_shown() || (attributes.may_hide() && is_hidden(tag, attributes)) {
             self.unseen = 1;
-            if tag == Tag::Iframe {
-                self.embedded(attributes);
+            match tag {
+                Tag::Iframe => self.embedded(attributes),
+                Tag::Meta => self.refresh(attributes),
+                _ => {}
             }
             return;
         }
@@ -167,7 +182,10 @@ impl PageWriter {
             // Only the first title counts.
             Tag::Title if self.title.is_some() => self.unseen = 1,
             Tag::Title => self.is_in_title = true,
+            Tag::Br if self.headings > 0 => self.lines.flowing(" "),
             Tag::Br => self.lines.line_break(),
+            Tag::Sup => self.is_raised = true,
+            Tag::Meta => self.refresh(attributes),
             Tag::Hr => {
                 self.lines.gap(Gap::Paragraph);
                 self.lines.put("---");
@@ -192,9 +210,12 @@ impl PageWriter {
             Tag::Li => self.list_item(attributes),
             Tag::Dd => self.lines.begin_marked(": ", "  "),
             Tag::Blockquote => self.lines.begin_marked("> ", "> "),
-            Tag::Table | Tag::Tr | Tag::Td | Tag::Th => self.enter_table_part(tag),
+            Tag::Table | Tag::Tr | Tag::Td | Tag::Th => {
+                self.enter_table_part(tag, attributes);
+            }
             _ => {
                 if let Some(level) = tag.heading_level() {
+                    self.headings += 1;
                     let mark = ["", "# ", "## ", "### ", "#### ", "##### ", "###### "];
                     let mark = match self.style {
                         PageStyle::Markdown => mark.get(level).copied().unwrap_or_default(),
@@ -222,6 +243,8 @@ impl PageWriter {
         }
         match tag {
             Tag::Title => self.is_in_title = false,
+            Tag::A => self.is_in_page_link = false,
+            Tag::Sup => self.is_raised = false,
             Tag::Ul | Tag::Menu | Tag::Dir | Tag::Ol => {
                 self.lists.pop();
                 if self.lists.is_empty() {
@@ -234,8 +257,11 @@ impl PageWriter {
         if tag.is_block() {
             self.close_inlines();
             self.lines.gap(gap_around(tag));
-            let is_marked = matches!(tag, Tag::Li | Tag::Dd | Tag::Blockquote);
-            if is_marked || tag.heading_level().is_some() {
+            let is_heading = tag.heading_level().is_some();
+            if is_heading {
+                self.headings = self.headings.saturating_sub(1);
+            }
+            if is_heading || matches!(tag, Tag::Li | Tag::Dd | Tag::Blockquote) {
                 self.lines.end_marked();
                 self.lines.gap(gap_around(tag));
             }
@@ -259,8 +285,12 @@ impl PageWriter {
             code.push_str(&cleaned);
             let size = code.len();
             self.check_size(size);
-        } else {
-            self.lines.flowing(&cleaned);
+        } else if !(self.is_in_page_link && is_permalink(&cleaned)) {
+            let is_raised = std::mem::take(&mut self.is_raised);
+            match is_raised.then(|| raised(&cleaned, self.lines.joined_character())).flatten() {
+                Some(power) => self.lines.put(&power),
+                None => self.lines.flowing(&cleaned),
+            }
             self.check_size(0);
         }
     }
@@ -299,8 +329,9 @@ impl PageWriter {
     }
 
     fn link(&mut self, attributes: &dyn ElementAttributes) {
-        let target = attributes.value("href").and_then(|href| self.links.resolve(&href));
-        let Some(target) = target else { return };
+        let Some(href) = attributes.value("href") else { return };
+        self.is_in_page_link = href.trim_start().starts_with('#');
+        let Some(target) = self.links.resolve(&href) else { return };
         match self.style {
             PageStyle::Markdown => self.open_inline(Tag::A, "[", format!("]({target})")),
             PageStyle::Text => self.open_inline(Tag::A, "", format!(" [{target}]")),
@@ -333,6 +364,24 @@ impl PageWriter {
             PageStyle::Text => self.lines.put(&format!("{words} [{source}]")),
         }
         self.lines.gap(Gap::Line);
+    }
+
+    /// Notes where `<meta http-equiv=refresh content="0; url=/new">` leads.
+    fn refresh(&mut self, attributes: &dyn ElementAttributes) {
+        let is_refresh = attributes
+            .value("http-equiv")
+            .is_some_and(|it| it.trim().eq_ignore_ascii_case("refresh"));
+        if !is_refresh || self.onward.is_some() {
+            return;
+        }
+        let content = attributes.value("content").unwrap_or_default();
+        let Some((_, target)) = content.split_once([';', ',']) else { return };
+        let target = target.trim();
+        let target = match target.split_once('=') {
+            Some((name, target)) if name.trim().eq_ignore_ascii_case("url") => target.trim(),
+            _ => target,
+        };
+        self.onward = self.links.resolve(target.trim_matches(['"', '\'']));
     }
 
     fn open_inline(&mut self, tag: Tag, opening: &'static str, closing: String) {
@@ -405,7 +454,7 @@ impl PageWriter {
         self.check_size(0);
     }
 
-    fn enter_table_part(&mut self, tag: Tag) {
+    fn enter_table_part(&mut self, tag: Tag, attributes: &dyn ElementAttributes) {
         if tag == Tag::Table {
             if self.tables.len() >= MAX_TABLES {
                 self.plain_tables += 1;
@@ -419,7 +468,12 @@ impl PageWriter {
         if tag == Tag::Tr {
             table.begin_row();
         } else {
-            table.begin_cell(&mut self.lines);
+            let span = |name: &str| {
+                let span = attributes.value(name).and_then(|it| it.trim().parse().ok());
+                span.unwrap_or(1).max(1)
+            };
+            let place = CellPlace { columns: span("colspan"), rows: span("rowspan") };
+            table.begin_cell(place, tag == Tag::Th, &mut self.lines);
         }
     }
 
@@ -461,6 +515,27 @@ fn gap_around(tag: Tag) -> Gap {
     } else {
         Gap::Line
     }
+}
+
+/// True for the sign beside a heading that links to the heading itself.
+fn is_permalink(text: &str) -> bool {
+    matches!(text.trim(), "#" | "§" | "¶" | "🔗")
+}
+
+/// A raised text as a power or the number of a note: without a mark, 10 to the third would be 103. `None` for
+/// words such as the end of `1st`, and where nothing is before it.
+fn raised(text: &str, before: Option<char>) -> Option<String> {
+    const LONGEST: usize = 20;
+    let text = text.trim();
+    let has_base = before.is_some_and(|it| it.is_alphanumeric() || ")]}*`".contains(it));
+    let is_word = text.len() > 1 && text.chars().all(char::is_alphabetic);
+    let begins = |it: char| it.is_alphanumeric() || "+-\u{2212}".contains(it);
+    if !has_base || is_word || text.len() > LONGEST || !text.starts_with(begins) {
+        return None;
+    }
+    let digits = text.trim_start_matches(['+', '-', '\u{2212}']);
+    let is_plain = digits.chars().all(char::is_alphanumeric);
+    Some(if is_plain { format!("^{text}") } else { format!("^({text})") })
 }
 
 /// True for elements that their page hides from readers.
