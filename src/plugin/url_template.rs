@@ -101,6 +101,19 @@ impl UrlTemplate {
         parse_web_url(&sample).map(|_| ()).map_err(|err| err.to_string())
     }
 
+    /// The parameter that chooses the whole host, if one does.
+    pub(super) fn host_parameter(&self) -> Option<&str> {
+        match &self.origin {
+            OriginTemplate::Parameter(name) => Some(name),
+            OriginTemplate::Fixed { authority, .. } => {
+                let texts: String = authority.iter().filter_map(text_of).collect();
+                let host = texts.split(':').next().unwrap_or_default();
+                let is_named = host.contains(|it: char| it.is_ascii_alphanumeric());
+                authority.iter().find_map(name_of).filter(|_| !is_named)
+            }
+        }
+    }
+
     /// The parameters that it uses.
     pub(super) fn parameters(&self) -> BTreeSet<&str> {
         let own = match &self.origin {
