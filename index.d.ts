@@ -577,7 +577,10 @@ export interface ToolRegistryOptions {
    * writes there without a rule that names the place.
    */
   pluginDir?: string | false | undefined;
-  /** Whether plugin files are loaded again when they change, from `initialize` on. Default: `false`. */
+  /**
+   * Whether plugin files are loaded again when they change, from `initialize` on. What that led to, and what
+   * is wrong with a file, is told by `on("plugins", …)`. Default: `false`.
+   */
   watchPlugins?: boolean | undefined;
   /**
    * Whether tools that change files, such as `Write` and `Edit`, require that the file was read in the
@@ -875,8 +878,9 @@ export declare class ToolRegistry {
   /** Calls a function once for every task event. This keeps neither the process nor the registry alive. */
   on(event: "task", listener: (event: TaskEvent) => void, options?: TaskEventOptions): this;
   /**
-   * Calls a function for every change from now on: of a session's todos (`todos`), of a setting (`config`), or
-   * when an "always allow" was kept (`grant`). Changes by other registries are not reported.
+   * Calls a function for every change from now on: of a session's todos (`todos`), of a setting (`config`),
+   * when an "always allow" was kept (`grant`), or when watched plugin files changed (`plugins`). Changes by
+   * other registries are not reported.
    */
   on<Name extends keyof StateEvents>(
     event: Name,

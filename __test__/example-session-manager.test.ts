@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { query } from "@anthropic-ai/claude-agent-sdk";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { agentEnvironment } from "./support/agent-environment.js";
 import { useModels } from "./support/loopback-messages-api.js";
 import { useRegistries } from "./support/registries.js";
@@ -66,6 +66,23 @@ describe("the session manager", () => {
     const { events, state } = await eventsOf(broken, "");
     expect(state).toBe("failed");
     expect(events[0]).toMatchObject({ type: "error", data: { message: "no account" } });
+  });
+
+  test("goes on when a listener fails, which can be removed after the end, too", async () => {
+    const told = vi.spyOn(console, "error").mockImplementation(() => {});
+    const runAgent = toolAgentRunner(ScriptedAgent);
+    const manager = createSessionManager({ toolRegistry: registryHere(), runAgent } as never);
+    const onEvent = () => {
+      throw new Error("no connection");
+    };
+    const id = manager.start({ prompt: "workspace-info", projectPath: workspace.root, onEvent });
+    const types: string[] = [];
+    const remove = manager.subscribe(id, ({ type }: Event) => types.push(type));
+    expect(await manager.ended(id)).toBe("completed");
+    expect(types.at(-1)).toBe("completed");
+    expect(remove()).toBe(true);
+    expect(told).toHaveBeenCalled();
+    told.mockRestore();
   });
 
   test("forwards the events of the Claude Agent SDK", async () => {

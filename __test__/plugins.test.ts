@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { validatePluginConfigFile, validatePluginToolDefinition } from "../index.mjs";
+import type { ToolRegistrationResult } from "../index.js";
 import { definition, pluginFile, shellTool, textOf } from "./support/plugins.js";
 import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
@@ -288,6 +289,32 @@ describe("watchPlugins", () => {
     workspace.delete("tools/a.json");
     await vi.waitFor(() => expect(registry.hasTool("one")).toBe(false), { timeout: 60_000 });
     expect(registry.hasTool("two")).toBe(true);
+  }, 200_000);
+
+  test("tells what a change led to, and what is wrong with a file", async () => {
+    workspace.write("tools/a.json", pluginFile("a", shellTool("one", "echo 1")));
+    const registry = registryOf({ watchPlugins: true });
+    const { toolCount } = await registry.initialize();
+    const told: ToolRegistrationResult[] = [];
+    registry.on("plugins", (result) => told.push(result));
+    workspace.write("tools/a.json", "{ broken");
+    const errors = [
+      {
+        source: workspace.path("tools/a.json"),
+        message: expect.stringMatching(/not valid JSON.*; its tools stay as they were$/),
+      },
+    ];
+    const broken = { success: false, toolCount, errors };
+    await vi.waitFor(() => expect(told.at(-1)).toEqual(broken), { timeout: 60_000 });
+    expect(registry.hasTool("one")).toBe(true);
+    // A file that is no plugin is no news.
+    workspace.write("tools/notes.txt", "x");
+    workspace.write("tools/a.json", pluginFile("a", shellTool("two", "echo 1")));
+    const right = { success: true, toolCount, errors: [] };
+    await vi.waitFor(() => expect(told.at(-1)).toEqual(right), { timeout: 60_000 });
+    expect(registry.hasTool("two")).toBe(true);
+    const texts = told.map((it) => JSON.stringify(it));
+    expect(texts.filter((it, index) => it === texts[index - 1])).toEqual([]);
   }, 200_000);
 
   test("ends with the registry", async () => {

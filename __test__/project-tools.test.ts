@@ -1,6 +1,13 @@
 // The `project` set on real repositories, friendly and hostile.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ToolRegistryOptions } from "../index.js";
@@ -252,6 +259,24 @@ describe("a hostile repository runs nothing", () => {
         writeFileSync(join(root, ".gitattributes"), "* filter=it's;$(x)\n");
         git(root, "config", "filter.it's;$(x).process", program);
         git(root, "config", "filter.it's;$(x).required", "true");
+      },
+    ],
+    [
+      "a filter whose name has a `=` in it",
+      (root, program) => {
+        writeFileSync(join(root, ".gitattributes"), "* filter=a=b\n");
+        appendFileSync(join(root, ".git/config"), `[filter "a=b"]\n\tclean = ${program}\n`);
+      },
+    ],
+    [
+      "a filter whose name is not text",
+      (root, program) => {
+        const name = Buffer.from([0xff]);
+        const lines = (before: string, after: string) =>
+          Buffer.concat([Buffer.from(before), name, Buffer.from(after)]);
+        writeFileSync(join(root, ".gitattributes"), lines("* filter=", "\n"));
+        const setting = lines('[filter "', `"]\n\tclean = ${program}\n`);
+        appendFileSync(join(root, ".git/config"), setting);
       },
     ],
     [

@@ -29,10 +29,17 @@ export function createSessionManager({ toolRegistry, runAgent }) {
   async function execute(session) {
     const emit = (type, data) => {
       const event = { sessionId: session.id, type, data };
-      for (const listener of session.listeners) listener(event);
+      for (const listener of session.listeners) {
+        try {
+          listener(event);
+        } catch (error) {
+          // One listener that fails ends neither the conversation nor the others.
+          console.error(`a listener of session ${session.id} failed:`, error);
+        }
+      }
     };
-    const server = toolRegistry.toMcpServerConfig();
     try {
+      const server = toolRegistry.toMcpServerConfig();
       const work = {
         prompt: session.prompt,
         cwd: session.projectPath,
@@ -66,8 +73,9 @@ export function createSessionManager({ toolRegistry, runAgent }) {
     },
     state: (id) => sessionOf(id).state,
     subscribe(id, listener) {
-      sessionOf(id).listeners.add(listener);
-      return () => sessionOf(id).listeners.delete(listener);
+      const { listeners } = sessionOf(id);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     /** Ends a conversation early: its signal ends the agent, and with it every running call. */
     cancel: (id) => sessionOf(id).controller.abort(),

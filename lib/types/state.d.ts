@@ -1,5 +1,7 @@
 // What lasts between calls: todos, settings, and what people always allow.
 
+import type { ToolRegistrationResult } from "../../index";
+
 /** A todo of a session. */
 export interface TodoItem {
   /** What is to be done: "Run the tests". */
@@ -66,4 +68,6 @@ export interface StateEvents {
   };
   /** An "always allow" was kept in the store. */
   grant: Extract<Grant, { grantedAt: number }>;
+  /** Watched plugin files changed and were loaded again: what `reloadPlugins` would have returned. */
+  plugins: ToolRegistrationResult;
 }

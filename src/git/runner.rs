@@ -89,14 +89,7 @@ impl<'a> GitRunner<'a> {
             Err(GitError::Refused { code: Some(1), .. }) => Vec::new(),
             Err(other) => return Err(other),
         };
-        let names = String::from_utf8_lossy(&names).into_owned();
-        let filter = |key: &str| -> Option<String> {
-            let (name, _) = key.strip_prefix("filter.")?.rsplit_once('.')?;
-            Some(name.to_owned())
-        };
-        self.filters = names.split('\0').filter_map(filter).collect();
-        self.filters.sort_unstable();
-        self.filters.dedup();
+        self.filters = filters_of(&names)?;
         Ok(self)
     }
 
@@ -162,6 +155,33 @@ impl<'a> GitRunner<'a> {
     }
 }
 
+/// The names of the filters in a list of settings. A name that cannot be said on a command line is an error,
+/// because its filter would run: `-c` takes what is before the first `=` for the name of a setting.
+fn filters_of(settings: &[u8]) -> Result<Vec<String>, GitError> {
+    let cannot_be_said = |name: &str| {
+        GitError::Unusable(format!(
+            "the git configuration has a content filter named `{}`, which cannot be switched off, so git is \
+             not asked; give the filter a name of letters and digits",
+            name.escape_debug()
+        ))
+    };
+    let mut filters = Vec::new();
+    for key in settings.split(|it| *it == 0) {
+        let Ok(key) = std::str::from_utf8(key) else {
+            return Err(cannot_be_said(&String::from_utf8_lossy(key)));
+        };
+        let name = key.strip_prefix("filter.").and_then(|it| it.rsplit_once('.'));
+        let Some((name, _)) = name else { continue };
+        if name.contains('=') {
+            return Err(cannot_be_said(name));
+        }
+        filters.push(name.to_owned());
+    }
+    filters.sort_unstable();
+    filters.dedup();
+    Ok(filters)
+}
+
 /// A running git. Dropping it kills git if it still runs, because its call is over.
 struct RunningGit(Arc<Task>);
 
@@ -181,10 +201,21 @@ fn quoted(argument: &str) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+
+    #[test]
+    fn a_filter_that_cannot_be_switched_off_is_an_error() {
+        let found = filters_of(b"filter.lfs.clean\0filter.lfs.smudge\0filter.a.b c.process\0");
+        assert_eq!(found.unwrap(), ["a.b c", "lfs"]);
+        for settings in [&b"filter.a=b.clean\0"[..], b"filter.\xff.clean\0"] {
+            let message = filters_of(settings).unwrap_err().to_string();
+            assert!(message.contains("cannot be switched off"), "{message}");
+        }
+    }
 
     #[test]
     fn an_argument_is_one_word_to_a_shell_whatever_it_contains() {

@@ -66,6 +66,8 @@ pub(crate) async fn diff_summary(
         "--no-textconv",
         "--no-color",
         "--no-renames",
+        // Names are from the top, whatever `diff.relative` says: they are looked up there.
+        "--no-relative",
         "--ignore-submodules=dirty",
     ];
     if side == DiffSide::Staged {

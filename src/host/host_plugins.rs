@@ -5,10 +5,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use serde_json::json;
+
 use crate::{
     pipeline::Pipeline,
     plugin::{PluginDirectory, PluginError, PluginWatch},
     session::configuration_directory,
+    state::{PluginsChange, StateEvent},
     workspace::real_place,
 };
 
@@ -95,7 +98,7 @@ fn begin_to_watch(
     let (plugins, calls) = (Arc::downgrade(directory), Arc::downgrade(pipeline));
     let reload = move || {
         if let (Some(plugins), Some(pipeline)) = (plugins.upgrade(), calls.upgrade()) {
-            plugins.load_into(&pipeline.registry);
+            tell_changes(&plugins, &pipeline);
         }
     };
     match PluginWatch::start(path.clone(), reload) {
@@ -109,6 +112,18 @@ fn begin_to_watch(
             message: format!("the plugin directory cannot be watched: {cause}"),
         }),
     }
+}
+
+/// Reads the files again, and tells the host if that changed anything: it asked for nothing, so it would not
+/// learn of a file that broke.
+fn tell_changes(plugins: &PluginDirectory, pipeline: &Pipeline) {
+    let Some(errors) = plugins.load_changes_into(&pipeline.registry) else { return };
+    let change = PluginsChange {
+        success: errors.is_empty(),
+        tool_count: pipeline.registry.snapshot().len(),
+        errors: errors.iter().map(|it| json!(it)).collect(),
+    };
+    pipeline.sessions.shared().events.send(&StateEvent::Plugins(change));
 }
 
 fn usual_directory() -> Option<PathBuf> {

@@ -143,7 +143,7 @@ fn check_words(command: &mut ReadCommand, parameters: &Parameters) -> Result<(),
     let words: Vec<&TemplateWord> = command.words.iter().map(|it| &it.word).collect();
     let program = check_command(&words)?;
     for index in 0..words.len() {
-        check_option(&words, index, parameters)?;
+        check_option(&words, program, index, parameters)?;
     }
     let name = words.get(program).and_then(|it| it.literal()).unwrap_or_default();
     let mut is_behind_options = false;

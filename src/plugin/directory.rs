@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
+    definition::PluginToolDefinition,
     manifest::{CheckedFile, ManifestCheck, ToolProblems},
     plugin_tool::PluginTool,
 };
@@ -53,15 +54,33 @@ pub struct PluginDirectory {
     path: Option<PathBuf>,
     /// True when it has to exist, because somebody named it.
     has_to_exist: bool,
+    loaded: Mutex<LoadedPlugins>,
+}
+
+/// What the last reading of a directory led to.
+#[derive(Default)]
+struct LoadedPlugins {
     /// The files that are in use, by path.
-    files: Mutex<BTreeMap<PathBuf, LoadedFile>>,
+    files: BTreeMap<PathBuf, LoadedFile>,
+    errors: Vec<PluginError>,
 }
 
 /// A file that is in use.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct LoadedFile {
     plugin: String,
     tools: Vec<Arc<PluginTool>>,
+}
+
+impl LoadedPlugins {
+    /// The plugin of each tool, and its definition.
+    fn tools(&self) -> Vec<(String, PluginToolDefinition)> {
+        let of_file = |file: &LoadedFile| {
+            let tool = |it: &Arc<PluginTool>| (file.plugin.clone(), it.definition().clone());
+            file.tools.iter().map(tool).collect::<Vec<_>>()
+        };
+        self.files.values().flat_map(of_file).collect()
+    }
 }
 
 /// A tool that is about to be registered.
@@ -90,24 +109,35 @@ impl PluginDirectory {
     /// Reads all files and replaces the plugin tools of the registry in one step. Returns what is wrong.
     /// Blocks while it reads.
     pub fn load_into(&self, registry: &Registry) -> Vec<PluginError> {
-        let Some(directory) = &self.path else { return Vec::new() };
-        let mut errors = Vec::new();
         // Held to the end, so that the last reload to begin is the last to be seen.
-        let mut loaded = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let paths = match self.listed(directory, &mut errors) {
-            Ok(paths) => paths,
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        self.load(&mut loaded, registry);
+        loaded.errors.clone()
+    }
+
+    /// The same, but returns nothing if neither the tools nor what is wrong have changed.
+    pub fn load_changes_into(&self, registry: &Registry) -> Option<Vec<PluginError>> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = (loaded.tools(), loaded.errors.clone());
+        self.load(&mut loaded, registry);
+        (before != (loaded.tools(), loaded.errors.clone())).then(|| loaded.errors.clone())
+    }
+
+    fn load(&self, loaded: &mut LoadedPlugins, registry: &Registry) {
+        let Some(directory) = &self.path else { return };
+        let mut errors = Vec::new();
+        let listed = self.listed(directory, &mut errors);
+        let (paths, check) = match listed.and_then(|it| Ok((it, ManifestCheck::new()?))) {
+            Ok(both) => both,
             Err(cause) => {
                 errors.push(error_of(directory, None, cause));
-                return errors;
+                loaded.errors = errors;
+                return;
             }
-        };
-        let check = match ManifestCheck::new() {
-            Ok(check) => check,
-            Err(cause) => return vec![error_of(directory, None, cause)],
         };
         let mut files = BTreeMap::new();
         for path in paths {
-            let before = loaded.remove(&path).unwrap_or_default();
+            let before = loaded.files.get(&path).cloned().unwrap_or_default();
             let read = read_json(&path).and_then(|value| check.file(&value));
             let file = match read {
                 Ok(file) => in_use(file, &before, &path, &mut errors),
@@ -120,8 +150,7 @@ impl PluginDirectory {
             files.insert(path, file);
         }
         register(&files, registry, &mut errors);
-        *loaded = files;
-        errors
+        *loaded = LoadedPlugins { files, errors };
     }
 
     /// The files of the directory, by name.

@@ -8,14 +8,20 @@ use super::{parameter::Parameters, template_words::TemplateWord};
 use crate::policy::command::is_runner;
 
 /// Programs that interpret any argument, or run what their arguments name.
-const RUN_THEIR_ARGUMENTS: [&str; 24] = [
+const RUN_THEIR_ARGUMENTS: [&str; 30] = [
     "[[",
     "bind",
+    "compgen",
+    "complete",
+    "dc",
     "declare",
     "emacs",
+    "enable",
     "export",
     "getopts",
     "gmake",
+    "gnuplot",
+    "hash",
     "let",
     "local",
     "m4",
@@ -154,8 +160,11 @@ const INTERPRETERS: [InterpreterProgram; 10] = [
     },
 ];
 
+/// What names the input of a program.
+const STANDARD_INPUT: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
 /// Options of any program whose value is run, or says what is run.
-const RUNNING_OPTIONS: [&str; 20] = [
+const RUNNING_OPTIONS: [&str; 34] = [
     "-exec",
     "-execdir",
     "-ok",
@@ -176,6 +185,31 @@ const RUNNING_OPTIONS: [&str; 20] = [
     "--command",
     "--eval",
     "--shell",
+    "--commit-filter",
+    "--compress-program",
+    "--env-filter",
+    "--extcmd",
+    "--index-filter",
+    "--info-script",
+    "--msg-filter",
+    "--new-volume-script",
+    "--open-files-in-pager",
+    "--pager",
+    "--rmt-command",
+    "--rsh-command",
+    "--sendmail-cmd",
+    "--tree-filter",
+];
+
+/// Words of single programs that name what is run in the next word.
+const RUNNING_WORDS: [(&[&str], &[&str]); 7] = [
+    (&["git"], &["-x", "foreach", "run"]),
+    (&["tar", "gtar", "bsdtar"], &["-I", "-F"]),
+    (&["rsync"], &["-e"]),
+    (&["nc", "ncat", "netcat", "socat"], &["-e", "-c"]),
+    (&["npm", "pnpm", "yarn", "bundle"], &["exec", "x", "dlx"]),
+    (&["uv", "poetry", "pipenv"], &["run", "exec", "tool"]),
+    (&["man"], &["-P", "-H"]),
 ];
 
 /// Programs whose arguments can be options even behind `--`.
@@ -273,11 +307,16 @@ fn check_interpreter(
             return refused();
         }
         let Some(text) = word.literal() else { return refused() };
-        if text == "--" {
+        // A `-` ends the options of a shell. To others it is their input, and so are these files to all.
+        let is_shell = interpreter.code.contains(&"--command");
+        if text == "--" || (text == "-" && is_shell) {
             return match words.next() {
                 Some(script) if !script.has_parameter() => Ok(()),
                 _ => refused(),
             };
+        }
+        if STANDARD_INPUT.contains(&text.as_str()) && !interpreter.begins_with_code {
+            break;
         }
         let is_option = text.starts_with('-') && text.len() > 1;
         let is_cluster = is_option && !text.starts_with("--");
@@ -286,10 +325,11 @@ fn check_interpreter(
             .iter()
             .any(|it| *it == text || (it.len() == 1 && is_cluster && text.contains(*it)));
         if is_code && (is_option || !interpreter.begins_with_code) {
-            // The code is the next word, or joined to the option.
-            return match words.next() {
+            // The code is the next word, or joined to the option, or further options come before it.
+            return match words.as_slice().first() {
                 Some(code) if code.has_parameter() => refused(),
-                _ => Ok(()),
+                Some(code) if code.beginning().starts_with('-') => continue,
+                _ => check_further_code(interpreter, name, arguments),
             };
         }
         // The last option of a cluster may take a value, as in `-euo pipefail`.
@@ -304,18 +344,69 @@ fn check_interpreter(
                 Some(value) if value.has_parameter() && !value.beginning().contains('=') => {
                     return refused();
                 }
-                Some(_) if is_file && interpreter.begins_with_code => return Ok(()),
+                Some(_) if is_file && interpreter.begins_with_code => {
+                    return check_further_code(interpreter, name, arguments);
+                }
                 Some(_) => continue,
                 None => return refused(),
             }
         }
         // In `bun run`, the script is still to come.
         if !is_option && !["run", "x", "exec", "dlx"].contains(&text.as_str()) {
-            return Ok(());
+            return if interpreter.begins_with_code {
+                check_further_code(interpreter, name, arguments)
+            } else {
+                Ok(())
+            };
         }
     }
     // Without a script it runs what it reads.
     Err(runs(name, "reads"))
+}
+
+/// Code may come in several options, as in `sed -e p -e {{x}}`, and a value may be in none of them.
+fn check_further_code(
+    interpreter: &InterpreterProgram,
+    name: &str,
+    arguments: &[&TemplateWord],
+) -> Result<(), String> {
+    // Behind the code of a shell or of python, options belong to the code.
+    if interpreter.code.contains(&"c") {
+        return Ok(());
+    }
+    let takes_code = |option: &str| {
+        let is_cluster = option.starts_with('-') && !option.starts_with("--");
+        let is_letter = |it: &str| it.len() == 1 && is_cluster && option.ends_with(it);
+        interpreter.code.iter().any(|it| *it == option || is_letter(it))
+            || (interpreter.begins_with_code && matches!(option, "-f" | "--file"))
+    };
+    // `--expr=` is short for `--expression=`.
+    let is_short_for_code = |option: &str| {
+        option.len() > 2
+            && interpreter.code.iter().chain(&["--file"]).any(|it| it.starts_with(option))
+    };
+    for (index, word) in arguments.iter().enumerate().filter(|(_, it)| it.has_parameter()) {
+        let before = index.checked_sub(1).and_then(|it| arguments.get(it)?.literal());
+        let beginning = word.beginning();
+        let joined = beginning.split_once('=').map(|it| it.0);
+        if before.is_some_and(|it| takes_code(&it)) || joined.is_some_and(is_short_for_code) {
+            return Err(runs(name, "is given"));
+        }
+        if name == "perl" && arguments.iter().any(|it| it.literal().is_some_and(|it| loops(&it))) {
+            return Err(
+                "`perl -n` and `perl -p` run a file name that ends with `|`; write `<` before the placeholder"
+                    .to_owned(),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// True for options of perl that make it read the files among its arguments.
+fn loops(option: &str) -> bool {
+    let is_cluster = option.starts_with('-') && !option.starts_with("--");
+    let names_module = ["-M", "-m", "-I"].iter().any(|it| option.starts_with(it));
+    is_cluster && !names_module && option.contains(['n', 'p'])
 }
 
 fn check_wrapper(
@@ -380,10 +471,40 @@ fn check_commands_of_find(arguments: &[&TemplateWord]) -> Result<(), String> {
     Ok(())
 }
 
+/// True when a word is the value of git's own `-c`, which comes before the command, as that of `git switch`
+/// does not.
+fn is_git_setting(arguments: &[&TemplateWord], index: usize) -> bool {
+    let mut at = 0;
+    while at < index {
+        let Some(text) = arguments.get(at).and_then(|it| it.literal()) else { return false };
+        match text.as_str() {
+            "-c" if at + 1 == index => return true,
+            "-c" | "-C" | "--git-dir" | "--work-tree" | "--namespace" => at += 2,
+            _ if text.starts_with('-') => at += 1,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// True for the last word of `sh -c {{x}}` as arguments of a program that nothing is known about, such as
+/// `docker exec box sh -c {{x}}`.
+fn is_code_of_inner_shell(words: &[&TemplateWord], index: usize) -> bool {
+    let literal = |back: usize| index.checked_sub(back).and_then(|it| words.get(it)?.literal());
+    let is_shell = literal(2).is_some_and(|it| {
+        let name = it.rsplit('/').next().unwrap_or_default();
+        interpreter_of(name).is_some_and(|it| it.code.contains(&"--command"))
+    });
+    let takes_code = literal(1)
+        .is_some_and(|it| it.starts_with('-') && !it.starts_with("--") && it.contains('c'));
+    index > 2 && is_shell && takes_code
+}
+
 /// Checks a word that has a parameter for what it does to options: a value may not become one, complete one,
-/// or be what one runs.
+/// or be what one runs. The program is at `program`, behind `env` or `timeout`.
 pub(super) fn check_option(
     words: &[&TemplateWord],
+    program: usize,
     index: usize,
     parameters: &Parameters,
 ) -> Result<(), String> {
@@ -392,10 +513,27 @@ pub(super) fn check_option(
     let before = index.checked_sub(1).and_then(|it| words.get(it)).and_then(|it| it.literal());
     let beginning = TemplateWord::Known(word.clone()).beginning();
     let joined = beginning.split_once('=').map(|it| it.0.to_owned());
-    let program = words.first().and_then(|it| it.literal()).unwrap_or_default();
-    let is_git = program.rsplit('/').next() == Some("git");
+    let path = words.get(program).and_then(|it| it.literal()).unwrap_or_default();
+    let program_name = path.rsplit('/').next().unwrap_or_default();
+    if is_code_of_inner_shell(words, index) {
+        return Err(format!(
+            "`{{{{{name}}}}}` is code of a shell; write a script file and run that"
+        ));
+    }
+    let is_setting = program_name == "git"
+        && words
+            .get(program + 1..)
+            .zip(index.checked_sub(program + 1))
+            .is_some_and(|(arguments, index)| is_git_setting(arguments, index));
+    let runs_next = |word: &str| {
+        let of_program = RUNNING_WORDS.iter().filter(|it| it.0.contains(&program_name));
+        of_program.flat_map(|it| it.1).any(|it| *it == word)
+    };
     for option in before.into_iter().chain(joined) {
-        if RUNNING_OPTIONS.contains(&option.as_str()) || (is_git && index == 2 && option == "-c") {
+        if RUNNING_OPTIONS.contains(&option.as_str())
+            || runs_next(&option)
+            || (is_setting && option == "-c")
+        {
             return Err(format!(
                 "the value of `{option}` is run, so it may not be `{{{{{name}}}}}`"
             ));

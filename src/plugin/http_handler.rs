@@ -39,6 +39,10 @@ const OWN_HEADERS: [&str; 8] = [
     "upgrade",
 ];
 
+/// Words in the names of headers that prove who is asking.
+const SECRET_WORDS: [&str; 7] =
+    ["auth", "cookie", "credential", "key", "password", "secret", "token"];
+
 /// Sends requests.
 pub(super) struct HttpHandler {
     url: UrlTemplate,
@@ -66,6 +70,12 @@ impl HttpHandler {
         }
         for (name, value) in &config.headers {
             check_header(name, value, parameters)?;
+            if let Some(chosen) = url.host_parameter().filter(|_| is_secret(name)) {
+                return Err(format!(
+                    "field `headers`: `{name}` would be sent to whatever host `{{{{{chosen}}}}}` names; write \
+                     the host into `url`"
+                ));
+            }
         }
         let in_url = url.parameters().into_iter().map(str::to_owned).collect();
         let timeout = config.timeout.unwrap_or(DEFAULT_TIMEOUT_MS);
@@ -101,6 +111,12 @@ impl HttpHandler {
             timeout: self.timeout,
         })
     }
+}
+
+/// True for headers that prove who is asking, by their usual names.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_WORDS.iter().any(|it| name.contains(it))
 }
 
 fn check_header(name: &str, value: &str, parameters: &Parameters) -> Result<(), String> {
@@ -207,5 +223,33 @@ fn failed(error: FetchError) -> ToolError {
     match error.for_people() {
         Some((reason, advice)) => failure.with_details(&reason, &advice, Vec::new()),
         None => failure,
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_secret_goes_to_no_host_that_a_value_chooses() {
+        let text = json!({ "type": "string" });
+        let parameters = Parameters::of_schema(&json!({ "properties": { "a": text, "b": text } }));
+        let refusal = |url: &str, header: &str| {
+            let config = json!({ "url": url, "headers": { header: "x" } });
+            HttpHandler::new(&serde_json::from_value(config).unwrap(), &parameters).err()
+        };
+        for header in ["Authorization", "Cookie", "X-Api-Key", "x-token"] {
+            for url in ["{{a}}", "{{a}}/x", "https://{{a}}/", "https://{{a}}.{{b}}:8080/"] {
+                let message = refusal(url, header).unwrap_or_default();
+                assert!(message.contains("whatever host"), "{url} {header}: {message}");
+            }
+            for url in ["https://h/{{a}}", "https://{{a}}.h.example/", "https://h:{{a}}/"] {
+                assert_eq!(refusal(url, header), None, "{url} {header}");
+            }
+        }
+        assert_eq!(refusal("{{a}}/x", "Accept"), None);
     }
 }

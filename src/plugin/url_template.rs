@@ -84,21 +84,36 @@ impl UrlTemplate {
         let segments = separated(path, '/').into_iter().skip(1).collect();
         let query = (!parts.is_empty()).then(|| separated(without_first_character(parts), '&'));
         let template = Self { origin, segments, query };
-        template.check_origin()?;
+        template.check_origin(parameters)?;
         Ok(template)
     }
 
     /// Refuses an origin that no value makes one.
-    fn check_origin(&self) -> Result<(), String> {
+    fn check_origin(&self, parameters: &Parameters) -> Result<(), String> {
         let OriginTemplate::Fixed { scheme, authority } = &self.origin else { return Ok(()) };
         let mut sample = scheme.clone();
         for part in authority {
             match part {
                 TemplatePart::Text(text) => sample.push_str(text),
-                TemplatePart::Parameter(_) => sample.push('1'),
+                TemplatePart::Parameter(_) if sample.matches(':').count() > 1 => sample.push('1'),
+                TemplatePart::Parameter(_) => sample.push('a'),
             }
         }
+        check_host_places(authority, parameters)?;
         parse_web_url(&sample).map(|_| ()).map_err(|err| err.to_string())
+    }
+
+    /// The parameter that chooses the whole host, if one does.
+    pub(super) fn host_parameter(&self) -> Option<&str> {
+        match &self.origin {
+            OriginTemplate::Parameter(name) => Some(name),
+            OriginTemplate::Fixed { authority, .. } => {
+                let texts: String = authority.iter().filter_map(text_of).collect();
+                let host = texts.split(':').next().unwrap_or_default();
+                let is_named = host.contains(|it: char| it.is_ascii_alphanumeric());
+                authority.iter().find_map(name_of).filter(|_| !is_named)
+            }
+        }
     }
 
     /// The parameters that it uses.
@@ -182,6 +197,43 @@ impl UrlTemplate {
             }
         }
     }
+}
+
+/// Refuses placeholders that would let a value choose another host than the one that the file seems to name:
+/// in `https://example.com{{path}}` it could be `.evil.com`, and in `https://{{x}}example.com` it could be
+/// `evil`. Values that the schema lists are the file's own.
+fn check_host_places(authority: &[TemplatePart], parameters: &Parameters) -> Result<(), String> {
+    let mut before = String::new();
+    for (index, part) in authority.iter().enumerate() {
+        let name = match part {
+            TemplatePart::Parameter(name) => name,
+            TemplatePart::Text(text) => {
+                before.push_str(text);
+                continue;
+            }
+        };
+        let is_port = before.contains(':');
+        if is_port || parameters.find(name).is_some_and(|it| it.is_plain) {
+            continue;
+        }
+        let behind =
+            authority.get(index + 1).map(|it| text_of(it).unwrap_or(".")).unwrap_or_default();
+        let behind = behind.split(':').next().unwrap_or_default();
+        let (label, parent) = behind.split_once('.').unwrap_or((behind, ""));
+        if behind.is_empty() && before.contains(|it: char| it.is_ascii_alphanumeric()) {
+            return Err(format!(
+                "`{{{{{name}}}}}` ends the name of the host, so a value could lead to any other one; write `/` \
+                 before it if it is a path, or make it the whole host"
+            ));
+        }
+        if !label.is_empty() && !parent.contains('.') {
+            return Err(format!(
+                "`{{{{{name}}}}}{behind}` lets a value choose another host than `{behind}`; write `.` behind the \
+                 placeholder"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn check_host_part(name: &str, value: &str, is_port: bool) -> Result<(), ToolError> {

@@ -8,6 +8,7 @@ use std::{
 };
 
 use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
 
 use super::{KeptGrant, SettingValue, TodoItem};
@@ -22,6 +23,8 @@ pub enum StateEvent {
     Config(ConfigChange),
     /// A grant was kept.
     Grant(KeptGrant),
+    /// Plugin files have changed, and were read again.
+    Plugins(PluginsChange),
     /// Something could not be kept or read, and work goes on without it.
     Warning(String),
 }
@@ -53,6 +56,18 @@ pub struct ConfigChange {
     /// The conversation whose model changed it; nothing when the host did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+}
+
+/// What reading changed plugin files led to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PluginsChange {
+    /// True when nothing is wrong with them.
+    pub success: bool,
+    /// The number of tools that the registry now has.
+    pub tool_count: usize,
+    /// What is wrong, as JSON.
+    pub errors: Vec<Value>,
 }
 
 type StateListener = Box<dyn Fn(&StateEvent) + Send + Sync>;

@@ -13,7 +13,7 @@ mod project_todos;
 mod session_todos;
 mod settings;
 
-pub use events::{ChangeTurn, ConfigChange, StateEvent, StateEvents, TodosChange};
+pub use events::{ChangeTurn, ConfigChange, PluginsChange, StateEvent, StateEvents, TodosChange};
 pub use kept_grants::{GrantScope, GrantStore, KeptGrant};
 pub use known_settings::{KnownSettings, SettingError, SettingKind, SettingSpec, SettingValue};
 pub use memories::{KeyPage, Memories, MemoryScope};

@@ -12,7 +12,9 @@ fn parameters() -> Parameters {
     let text = json!({ "type": "string" });
     Parameters::of_schema(&json!({
         "type": "object",
-        "properties": { "a": text, "b": text, "url": text, "host": text, "port": text },
+        "properties": { "a": text, "b": text, "url": text, "host": text, "port": text,
+            "listed": { "enum": ["com", "org"] },
+        },
     }))
 }
 
@@ -109,8 +111,29 @@ fn templates_that_cannot_be_filled_safely_are_refused() {
         "https://h /x",
         "HTTPS//h",
         "https://?x",
+        // A value could be `.evil.com`, or `evil`.
+        "https://example.com{{a}}",
+        "https://example.com{{a}}/x",
+        "https://example.{{a}}:80/x",
+        "https://{{a}}example.com/",
+        "https://{{a}}-example.com:{{port}}/",
     ] {
         assert!(read(template).is_err(), "{template}");
+    }
+}
+
+#[test]
+fn a_part_of_a_host_may_be_a_placeholder_where_the_rest_still_names_it() {
+    for template in [
+        "https://{{host}}",
+        "https://{{host}}:{{port}}/",
+        "https://{{a}}.example.com/",
+        "https://{{a}}-eu.example.com/",
+        "https://{{a}}.{{b}}/",
+        "https://example.com:{{port}}/",
+        "https://example.{{listed}}/",
+    ] {
+        assert!(read(template).is_ok(), "{template}: {:?}", read(template).err());
     }
 }
 

@@ -61,7 +61,7 @@ impl Tool for GitStatus {
     const TITLE: &'static str = "Git Status";
     const DESCRIPTION: &'static str = include_str!("../description/git_status.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
-    const KIND: ToolKind = ToolKind::PLAIN.running_unasked();
+    const KIND: ToolKind = ToolKind::reads_files(&["path"]);
     const TIMEOUT: Option<Duration> = Some(GIT_LIMIT);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<WorkspacePath, ToolError> {
