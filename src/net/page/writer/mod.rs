@@ -58,6 +58,7 @@ struct OpenInline {
 
 /// Writes a page, element by element.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is about another element that is open")]
 pub(super) struct PageWriter {
     style: PageStyle,
     links: LinkResolver,
