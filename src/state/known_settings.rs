@@ -288,17 +288,20 @@ mod tests {
     #[test]
     fn what_a_host_declares_has_the_type_that_it_says() {
         let declared = |spec: serde_json::Value| {
-            let spec = serde_json::from_value(spec).unwrap();
+            let spec = serde_json::from_value(spec).map_err(|it| it.to_string())?;
             let known = KnownSettings::default().with(BTreeMap::from([("a".to_owned(), spec)]));
             known.map(|it| it.get("a").cloned()).map_err(|it| it.to_string())
         };
-        let spec = declared(serde_json::json!({
-            "type": "number", "values": ["4", 5], "default": "5"
-        }));
-        let spec = spec.unwrap().unwrap();
-        assert_eq!(spec.default, Some(SettingValue::Number(5.into())));
-        let values = [4, 5].map(|it| SettingValue::Number(it.into()));
-        assert_eq!(spec.values, values);
+        let number = |it: i32| SettingValue::Number(it.into());
+        assert_eq!(
+            declared(serde_json::json!({ "type": "number", "values": ["4", 5], "default": "5" })),
+            Ok(Some(SettingSpec {
+                kind: SettingKind::Number,
+                values: vec![number(4), number(5)],
+                default: Some(number(5)),
+                description: None,
+            }))
+        );
         assert_eq!(
             declared(serde_json::json!({ "type": "number", "values": ["x"] })),
             Err(r#"`a` takes a number, got "x""#.to_owned())
