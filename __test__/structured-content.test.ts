@@ -38,7 +38,12 @@ function registryWith(options: object = {}) {
     listResources: () => [{ server: "docs", uri: "docs:///guide", name: "guide" }],
     readResource: ({ uri }: { uri: string }) => ({ contents: [{ uri, text: "a guide" }] }),
   };
-  return newRegistry({ toolsets, readBeforeWrite: false, handlers: { mcp }, ...options });
+  return newRegistry({
+    toolsets,
+    readBeforeWrite: false,
+    ...options,
+    handlers: { mcp, ...options.handlers },
+  });
 }
 
 /** Calls of every tool, in every shape that its answers have. The task's id comes from the first. */
