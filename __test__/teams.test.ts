@@ -256,9 +256,8 @@ test("whoever does not read gets messages with the answers to its calls", async 
 
 test("a client that shows a model the data alone shows it messages too", async () => {
   const { registry, start } = await teamOf(worker, { structuredContent: true });
-  const { agentId: sessionId } = (await start("anna"))._meta?.["toolwright/agent"] as {
-    agentId: string;
-  };
+  const { structuredContent: facts } = await start("anna");
+  const { agentId: sessionId } = facts as { agentId: string };
   registry.register({
     name: "counted",
     handler: () => ({ content: [{ type: "text", text: "1" }], structuredContent: { count: 1 } }),
