@@ -84,6 +84,7 @@ describe("WebFetch", () => {
       offset += shown.length;
       expect(result.structuredContent).toMatchObject({ totalCharacters: long.length });
       if (!omitted) break;
+      expect(texts(result)[1]).toContain(`to read on, set \`offset\` to ${offset};`);
       expect(Number(omitted[1])).toBe(long.length - offset);
     }
     expect(joined).toBe(long);

@@ -171,6 +171,9 @@ async fn present(
             "`offset` {} is past the end: there are {} characters",
             plan.window.offset, shown.total
         ));
+    } else if shown.omitted > 0 && plan.window.length == DEFAULT_LENGTH {
+        let next = plan.window.offset + shown.characters;
+        notes.push(format!("to read on, set `offset` to {next}"));
     } else if facts.bytes == 0 {
         notes.push("the server sent an empty page".to_owned());
     } else if shown.total == 0 && facts.matches.is_none() {
