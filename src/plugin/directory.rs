@@ -140,7 +140,7 @@ impl PluginDirectory {
             let before = loaded.files.get(&path).cloned().unwrap_or_default();
             let read = read_json(&path).and_then(|value| check.file(&value));
             let file = match read {
-                Ok(file) => in_use(file, before, &path, &mut errors),
+                Ok(file) => in_use(file, &before, &path, &mut errors),
                 Err(cause) => {
                     let kept = kept_note(before.tools.len());
                     errors.push(error_of(&path, None, format!("{cause}{kept}")));
@@ -225,7 +225,7 @@ fn read_json(path: &Path) -> Result<Value, String> {
 /// The tools of a file that was read. A tool whose definition is the same stays the same tool.
 fn in_use(
     file: CheckedFile,
-    before: LoadedFile,
+    before: &LoadedFile,
     path: &Path,
     errors: &mut Vec<PluginError>,
 ) -> LoadedFile {

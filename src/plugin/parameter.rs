@@ -80,7 +80,7 @@ pub(super) struct CallValues<'a>(pub(super) &'a Value);
 
 impl CallValues<'_> {
     /// The value of a parameter as text; nothing if the call does not have it. Lists and objects are JSON.
-    pub(super) fn text(&self, name: &str) -> Result<Option<String>, ToolError> {
+    pub(super) fn text(self, name: &str) -> Result<Option<String>, ToolError> {
         let text = match self.0.get(name) {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::String(text)) => text.clone(),

@@ -19,19 +19,17 @@ pub(super) fn parts_of(template: &str) -> Vec<TemplatePart> {
     let mut rest = template;
     while let Some((before, behind)) = rest.split_once("{{") {
         text.push_str(before);
-        match behind.split_once("}}").filter(|(name, _)| is_placeholder_name(name.trim())) {
-            Some((name, after)) => {
-                if !text.is_empty() {
-                    parts.push(TemplatePart::Text(std::mem::take(&mut text)));
-                }
-                parts.push(TemplatePart::Parameter(name.trim().to_owned()));
-                rest = after;
+        let named = behind.split_once("}}").filter(|(name, _)| is_placeholder_name(name.trim()));
+        if let Some((name, after)) = named {
+            if !text.is_empty() {
+                parts.push(TemplatePart::Text(std::mem::take(&mut text)));
             }
-            None => {
-                // Of `{{{x}}}`, the inner braces are the placeholder.
-                text.push('{');
-                rest = rest.get(before.len() + 1..).unwrap_or_default();
-            }
+            parts.push(TemplatePart::Parameter(name.trim().to_owned()));
+            rest = after;
+        } else {
+            // Of `{{{x}}}`, the inner braces are the placeholder.
+            text.push('{');
+            rest = rest.get(before.len() + 1..).unwrap_or_default();
         }
     }
     text.push_str(rest);

@@ -66,8 +66,8 @@ impl UrlTemplate {
                 let Some(scheme) = schemes.into_iter().find(|it| text.starts_with(it)) else {
                     return Err("it has to begin with `https://`, `http://`, or a placeholder for a whole URL".to_owned());
                 };
-                let rest = text.trim_start_matches(scheme).to_owned();
-                parts[0] = TemplatePart::Text(rest);
+                let rest = text.strip_prefix(scheme).unwrap_or_default().to_owned();
+                parts.splice(..1, [TemplatePart::Text(rest)]);
                 let authority = split_off(&mut parts, &['/', '?']);
                 if authority.iter().filter_map(text_of).any(|it| it.contains('@')) {
                     return Err(

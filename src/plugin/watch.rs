@@ -33,7 +33,7 @@ impl PluginWatch {
         let events = sender.clone();
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             // An error means that events may be lost, so it counts as a change.
-            if event.map_or(true, |it| is_change(&it.kind)) {
+            if event.map_or(true, |it| is_change(it.kind)) {
                 // Nobody listens once the watch has ended.
                 let _ = events.send(Signal::Changed);
             }
@@ -75,8 +75,8 @@ fn watch(mut place: WatchedPlace, signals: &Receiver<Signal>, changed: &dyn Fn()
 }
 
 /// Reading a file is no change of it, and reloading reads every file.
-fn is_change(kind: &EventKind) -> bool {
-    !matches!(kind, EventKind::Access(kind) if *kind != AccessKind::Close(AccessMode::Write))
+fn is_change(kind: EventKind) -> bool {
+    !matches!(kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write))
 }
 
 /// The directory that is watched: the plugin directory, or the nearest one above it that exists.
