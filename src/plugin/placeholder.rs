@@ -19,9 +19,8 @@ pub(super) fn parts_of(template: &str) -> Vec<TemplatePart> {
     let mut rest = template;
     while let Some((before, behind)) = rest.split_once("{{") {
         text.push_str(before);
-        if let Some((name, after)) =
-            behind.split_once("}}").filter(|(name, _)| is_placeholder_name(name.trim()))
-        {
+        let named = behind.split_once("}}").filter(|(name, _)| is_placeholder_name(name.trim()));
+        if let Some((name, after)) = named {
             if !text.is_empty() {
                 parts.push(TemplatePart::Text(std::mem::take(&mut text)));
             }

@@ -67,9 +67,7 @@ impl UrlTemplate {
                     return Err("it has to begin with `https://`, `http://`, or a placeholder for a whole URL".to_owned());
                 };
                 let rest = text.strip_prefix(scheme).unwrap_or_default().to_owned();
-                if let Some(first) = parts.first_mut() {
-                    *first = TemplatePart::Text(rest);
-                }
+                parts.splice(..1, [TemplatePart::Text(rest)]);
                 let authority = split_off(&mut parts, &['/', '?']);
                 if authority.iter().filter_map(text_of).any(|it| it.contains('@')) {
                     return Err(

@@ -208,7 +208,15 @@ fn templates_that_would_run_a_value_are_refused() {
         ("x {{a}}; y \"$(z $#)\"", "`$1`"),
         ("x {{a}} > $1", "`$1`"),
         ("let {{a}}", "`let` runs"),
-        // Code in a further option, or behind further options.
+    ] {
+        let refused = read(template).unwrap_err();
+        assert!(refused.contains(word), "{template}: {refused}");
+    }
+}
+
+#[test]
+fn code_in_a_further_option_or_behind_further_options_is_refused() {
+    for (template, word) in [
         ("sed -e p -e {{a}} f", "`sed` runs"),
         ("sed p f --expression={{a}}", "`sed` runs"),
         ("sed p f --expr={{a}}", "`sed` runs"),

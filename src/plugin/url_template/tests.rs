@@ -144,7 +144,7 @@ proptest! {
         if let Ok(url) = read("https://h.example/v1/{{a}}/x?q={{b}}").unwrap().fill(CallValues(&values)) {
             prop_assert_eq!(url.host_str(), Some("h.example"));
             let segments: Vec<&str> = url.path_segments().unwrap().collect();
-            prop_assert_eq!((segments.len(), segments[0], segments[2]), (3, "v1", "x"));
+            prop_assert!(matches!(segments.as_slice(), ["v1", _, "x"]), "{segments:?}");
             let pairs: Vec<_> = url.query_pairs().collect();
             prop_assert_eq!(pairs, [("q".into(), value.clone().into())]);
             prop_assert_eq!(url.fragment(), None);
