@@ -1,6 +1,6 @@
 //! What becomes of URL templates.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
