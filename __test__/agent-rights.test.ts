@@ -345,7 +345,11 @@ describe("a session that is limited to tools", () => {
     const { registry, asAgent } = registryWith({ permissionMode: "bypassPermissions" });
     const file_path = workspace.write("a.txt", "a");
     await asAgent(async ({ sessionId }) => {
-      registry.limitTools(["Read"], { sessionId });
+      registry.limitTools(["FileRead"], { sessionId });
+      const allowed = ["Read", "FileRead", "Bash"].map((it) =>
+        registry.isAllowed(it, { sessionId }),
+      );
+      expect(allowed).toEqual([true, true, false]);
       const config = registry.toMcpServerConfig({ sessionId });
       expect(config.tools.map(({ name }) => name)).toEqual(["Read"]);
       const { client } = await connectClient(config.instance);

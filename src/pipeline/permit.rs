@@ -309,9 +309,11 @@ impl Pipeline {
         let tools = self.registry.snapshot();
         let entry = tools.find(name);
         let spec = entry.map(|it| it.tool.spec());
+        // An alias means the tool itself.
+        let name = spec.map_or(name, |it| &it.name);
         let session = self.sessions.get_or_start(session_id.unwrap_or(DEFAULT_SESSION));
         let verdict = self.policy.of_session(&session.id).decide(&Question {
-            tool: spec.map_or(name, |it| &it.name),
+            tool: name,
             origin: entry.map_or_else(|| Origin::of_name(name), origin_of),
             side_effect: spec.map_or(SideEffect::Network, |it| it.side_effect),
             kind: spec.map_or(&ToolKind::PLAIN, |it| &it.kind),
