@@ -53,7 +53,8 @@ const pages: Record<string, { page: () => ServerAnswer; wanted: RegExp }> = {
     page: () => "<".repeat(10 * MEBIBYTE - 1),
     wanted: /\[Content truncated: \d+ characters omitted\]/,
   },
-  NULs: { page: () => `<p>a${"\0".repeat(MEBIBYTE)}b`, wanted: /^ab$/ },
+  "a NUL": { page: () => `<p>a\0b${" c".repeat(40)}`, wanted: /^ab c/ },
+  "NULs alone": { page: () => `<p>a${"\0".repeat(MEBIBYTE)}b`, wanted: /is not text/ },
   "a wrong charset": {
     page: () => ({
       headers: { "content-type": "text/html; charset=utf-8" },
