@@ -120,7 +120,8 @@ describe("64 fetches at once", () => {
     let asked = 0;
     const { origin } = await startServer(async () => {
       const wanted = (asked += 1);
-      while (ticks < wanted) await new Promise((resolve) => setImmediate(resolve));
+      const isEarly = () => ticks < wanted;
+      while (isEarly()) await new Promise((resolve) => setImmediate(resolve));
       return `<table>${rows.join("")}</table>`;
     });
     const registry = registryHere();

@@ -71,7 +71,9 @@ export function partlySearchedOf(output: Buffer, root: string): PartlySearched[]
   return [...new Set(rows.map(({ file }) => file))].flatMap((file) => {
     if (warned.has(file)) return [{ file, binaryFrom: warned.get(file) as number }];
     if (matching.has(file)) return [];
-    return [{ file, binaryFrom: readFileSync(join(root, file)).indexOf(0) }];
+    // With `-o`, matches of nothing but line ends have no row, and their file has context alone, too.
+    const binaryFrom = readFileSync(join(root, file)).indexOf(0);
+    return binaryFrom < 0 ? [] : [{ file, binaryFrom }];
   });
 }
 
