@@ -159,28 +159,25 @@ impl<Data> ToolOutput<Data> {
     where
         Data: Serialize,
     {
-        let Self {
-            content,
-            structured,
-            display,
-            meta,
-            error,
-            tells_failure,
-            interrupt,
-            has_news_in_text,
-        } = self;
-        let structured = structured.filter(|_| error.is_none());
-        let structured = structured.map(serde_json::to_value).transpose()?;
-        Ok(ToolOutput {
-            content,
-            structured,
-            display,
-            meta,
-            error,
-            tells_failure,
-            interrupt,
-            has_news_in_text,
-        })
+        let has_failed = self.error.is_some();
+        let (data, rest) = self.split_data();
+        let structured = data.filter(|_| !has_failed).map(serde_json::to_value).transpose()?;
+        Ok(ToolOutput { structured, ..rest })
+    }
+
+    /// The data of the answer, and all of it but the data.
+    pub(crate) fn split_data<Other>(self) -> (Option<Data>, ToolOutput<Other>) {
+        let rest = ToolOutput {
+            content: self.content,
+            structured: None,
+            display: self.display,
+            meta: self.meta,
+            error: self.error,
+            tells_failure: self.tells_failure,
+            interrupt: self.interrupt,
+            has_news_in_text: self.has_news_in_text,
+        };
+        (self.structured, rest)
     }
 }
 

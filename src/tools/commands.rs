@@ -151,27 +151,7 @@ pub(crate) async fn run_fixed(
     let role = CommandRole::FixedText { parameters };
     let output = run_text(plan, text, role, cx).await?;
     // The text is the answer. The facts about it are in its metadata as well.
-    let ToolOutput {
-        content,
-        display,
-        meta,
-        error,
-        tells_failure,
-        interrupt,
-        has_news_in_text,
-        ..
-    } = output;
-    let structured = None;
-    Ok(ToolOutput {
-        content,
-        structured,
-        display,
-        meta,
-        error,
-        tells_failure,
-        interrupt,
-        has_news_in_text,
-    })
+    Ok(output.split_data().1)
 }
 
 /// Runs a command to its end, or starts it as a background task.
