@@ -20,6 +20,7 @@ mod parameter;
 mod place;
 mod placeholder;
 mod plugin_tool;
+mod running_programs;
 mod shell_handler;
 mod template_words;
 mod url_template;

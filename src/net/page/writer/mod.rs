@@ -1,13 +1,16 @@
 //! Writes the elements of a page as text that a model can read: Markdown, or plain text.
 
 mod code;
+mod inlines;
 mod lines;
 mod links;
+mod reading_rules;
 mod table;
 
 use code::CodeBlock;
 use lines::{Gap, LineWriter};
 use links::LinkResolver;
+use reading_rules::{cleaned, is_hidden, is_permalink, raised};
 use table::{CellPlace, OpenTable};
 use url::Url;
 
@@ -385,51 +388,6 @@ impl PageWriter {
         self.onward = self.links.resolve(target.trim_matches(['"', '\'']));
     }
 
-    fn open_inline(&mut self, tag: Tag, opening: &'static str, closing: String) {
-        self.lines.open(opening);
-        self.inlines.push(OpenInline { tag, opening, closing, written: self.lines.written() });
-    }
-
-    fn close_inline(&mut self, tag: Tag) {
-        let Some(at) = self.inlines.iter().rposition(|it| it.tag == tag) else { return };
-        let inline = self.inlines.remove(at);
-        if inline.written == self.lines.written() {
-            self.lines.take_back(inline.opening);
-        } else {
-            self.close_written(&inline);
-        }
-    }
-
-    fn close_written(&mut self, inline: &OpenInline) {
-        // `https://a.b [https://a.b]` says it twice.
-        let is_said = self.style == PageStyle::Text
-            && inline.closing.strip_prefix(" [").is_some_and(|it| {
-                let address = it.trim_end_matches(']').trim_end_matches('/');
-                self.lines.ends_with(address) || self.lines.ends_with(it.trim_end_matches(']'))
-            });
-        if !is_said {
-            self.lines.append(&inline.closing);
-        }
-    }
-
-    /// Ends links and emphasis where a block begins or ends, because they do not go on beyond it. Those that
-    /// have no words yet stay open: the block may be their content.
-    fn close_inlines(&mut self) {
-        let written = self.lines.written();
-        let (unwritten, mut ended): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.inlines).into_iter().partition(|it| it.written == written);
-        self.inlines = unwritten;
-        while let Some(inline) = ended.pop() {
-            self.close_written(&inline);
-        }
-    }
-
-    fn drop_unwritten_inlines(&mut self) {
-        while let Some(inline) = self.inlines.pop() {
-            self.lines.take_back(inline.opening);
-        }
-    }
-
     fn end_code(&mut self) {
         let Some((code, _)) = self.code.take() else { return };
         let words = code.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
@@ -516,61 +474,6 @@ fn gap_around(tag: Tag) -> Gap {
     } else {
         Gap::Line
     }
-}
-
-/// True for the sign beside a heading that links to the heading itself.
-fn is_permalink(text: &str) -> bool {
-    matches!(text.trim(), "#" | "§" | "¶" | "🔗")
-}
-
-/// A raised text as a power or the number of a note: without a mark, 10 to the third would be 103. `None` for
-/// words such as the end of `1st`, and where nothing is before it.
-fn raised(text: &str, before: Option<char>) -> Option<String> {
-    const LONGEST: usize = 20;
-    let text = text.trim();
-    let has_base = before.is_some_and(|it| it.is_alphanumeric() || ")]}*`".contains(it));
-    let is_word = text.len() > 1 && text.chars().all(char::is_alphabetic);
-    let begins = |it: char| it.is_alphanumeric() || "+-\u{2212}".contains(it);
-    if !has_base || is_word || text.len() > LONGEST || !text.starts_with(begins) {
-        return None;
-    }
-    let digits = text.trim_start_matches(['+', '-', '\u{2212}']);
-    let is_plain = digits.chars().all(char::is_alphanumeric);
-    Some(if is_plain { format!("^{text}") } else { format!("^({text})") })
-}
-
-/// True for elements that their page hides from readers.
-fn is_hidden(tag: Tag, attributes: &dyn ElementAttributes) -> bool {
-    if attributes.value("hidden").is_some_and(|it| !it.eq_ignore_ascii_case("until-found")) {
-        return true;
-    }
-    let style = attributes.value("style").unwrap_or_default();
-    let style: String = style.split_ascii_whitespace().collect::<String>().to_ascii_lowercase();
-    if style.contains("display:none") || style.contains("visibility:hidden") {
-        return true;
-    }
-    // What is in front of a page may hide all of it from screen readers for a while; decoration is small.
-    let may_be_content =
-        matches!(tag, Tag::Article | Tag::Body | Tag::Div | Tag::Html | Tag::Main | Tag::Section);
-    !may_be_content
-        && attributes.value("aria-hidden").is_some_and(|it| it.trim().eq_ignore_ascii_case("true"))
-}
-
-/// The text without characters that mean nothing in a page, and with plain spaces.
-fn cleaned(text: &str) -> std::borrow::Cow<'_, str> {
-    let is_dropped =
-        |it: char| it.is_control() && !matches!(it, '\n' | '\t' | '\r' | '\x0c') || it == '\u{ad}';
-    if text.is_ascii() {
-        let has_control =
-            |it: u8| it.is_ascii_control() && !matches!(it, b'\n' | b'\t' | b'\r' | b'\x0c');
-        if !text.bytes().any(has_control) {
-            return text.into();
-        }
-    }
-    text.chars()
-        .filter(|it| !is_dropped(*it))
-        .map(|it| if it == '\u{a0}' { ' ' } else { it })
-        .collect()
 }
 
 impl ElementSink for PageWriter {
