@@ -15,7 +15,7 @@ Usage
 
 Options
   --project DIR                     the workspace (default: the current directory)
-  --toolsets LIST                   claude, classic, diagnostic (default: claude,classic)
+  --toolsets LIST                   claude, classic, project, diagnostic (default: claude,classic)
   --json                            print results and listings as JSON
   --version, --help
 
