@@ -1,16 +1,15 @@
 //! The teams of a registry: who is in which, and who may send what to whom.
 
 use std::{
-    collections::{BTreeMap, HashMap},
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio_util::sync::CancellationToken;
-
 use super::{
-    LEAD_NAME, MailReader, MailboxLimits, Membership, MessageBody, TeamError, TeamLetter,
-    TeamMessage, mailbox::Mailbox, team_error::MAX_NAME,
+    LEAD_NAME, MailReader, MailboxLimits, Membership, TeamError, TeamLetter, TeamMessage,
+    mailbox::Mailbox,
+    roster::{Roster, Seat, Team},
+    team_error::MAX_NAME,
 };
 
 /// How much there may be.
@@ -104,42 +103,6 @@ pub struct SentLetter {
 pub struct Teams {
     limits: TeamLimits,
     roster: Mutex<Roster>,
-}
-
-#[derive(Debug, Default)]
-struct Roster {
-    teams: BTreeMap<String, Team>,
-    /// session → its place in a team.
-    seats: HashMap<String, Seat>,
-    /// session → its messages. A session without a seat has one while somebody reads it, or until it is empty.
-    mailboxes: HashMap<String, Arc<Mailbox>>,
-    /// Counts joined agents and shutdown requests.
-    last_number: u64,
-    closed: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Seat {
-    team: String,
-    member: String,
-}
-
-#[derive(Debug, Default)]
-struct Team {
-    members: BTreeMap<String, TeamMember>,
-    /// How many messages were sent.
-    sent: u64,
-    /// member → the shutdown request that it has not answered.
-    requests: BTreeMap<String, String>,
-}
-
-#[derive(Debug)]
-struct TeamMember {
-    session: String,
-    state: RecipientState,
-    /// Tells a later run of the same agent from an earlier one that ends only now.
-    turn: u64,
-    dismissed: CancellationToken,
 }
 
 impl Teams {
@@ -352,180 +315,6 @@ impl Teams {
     fn open_roster(&self) -> Result<MutexGuard<'_, Roster>, TeamError> {
         let roster = self.roster();
         if roster.closed { Err(TeamError::Closed) } else { Ok(roster) }
-    }
-}
-
-impl Seat {
-    fn require_lead(&self, what: &'static str) -> Result<(), TeamError> {
-        if self.member == LEAD_NAME {
-            return Ok(());
-        }
-        Err(TeamError::NotLead { what, member: self.member.clone() })
-    }
-}
-
-impl Roster {
-    /// Gives a session a place in a team, and the mailbox that goes with it.
-    fn seat(&mut self, team: &str, name: &str, session: &str) -> (u64, CancellationToken) {
-        self.last_number += 1;
-        let turn = self.last_number;
-        let dismissed = CancellationToken::new();
-        let member = TeamMember {
-            session: session.to_owned(),
-            state: RecipientState::Running,
-            turn,
-            dismissed: dismissed.clone(),
-        };
-        let joined = self.teams.entry(team.to_owned()).or_default();
-        joined.requests.remove(name);
-        let before = joined.members.insert(name.to_owned(), member);
-        let was_shut_down = before.as_ref().is_some_and(|it| it.state == RecipientState::ShutDown);
-        if was_shut_down {
-            self.mailboxes.remove(session);
-        }
-        let mailbox = Arc::clone(self.mailboxes.entry(session.to_owned()).or_default());
-        if let Some(before) = before.filter(|it| !was_shut_down && it.session != session) {
-            self.seats.remove(&before.session);
-            if let Some(old) = self.mailboxes.remove(&before.session) {
-                old.hand_over(&mailbox);
-            }
-        }
-        let seat = Seat { team: team.to_owned(), member: name.to_owned() };
-        self.seats.insert(session.to_owned(), seat);
-        (turn, dismissed)
-    }
-
-    fn mailboxes_of(&self, team: &Team, names: &[String]) -> Vec<(String, Arc<Mailbox>)> {
-        let mailbox = |name: &String| {
-            let mailbox = self.mailboxes.get(&team.members.get(name)?.session)?;
-            Some((name.clone(), Arc::clone(mailbox)))
-        };
-        names.iter().filter_map(mailbox).collect()
-    }
-
-    /// Changes what a message changes. Gives the id of a shutdown request that waits for its answer.
-    fn note_sent(&mut self, from: &Seat, to: &[String], body: &MessageBody) -> Option<String> {
-        let team = self.teams.get_mut(&from.team)?;
-        team.sent += 1;
-        match body {
-            MessageBody::Message { .. } | MessageBody::Broadcast { .. } => None,
-            MessageBody::ShutdownRequest { request_id, .. } => {
-                self.last_number += 1;
-                let [name] = to else { return None };
-                let is_running =
-                    team.members.get(name).is_some_and(|it| it.state == RecipientState::Running);
-                if is_running {
-                    team.requests.insert(name.clone(), request_id.clone());
-                    return Some(request_id.clone());
-                }
-                // Nobody is there to answer.
-                self.shut_down(&from.team, name);
-                None
-            }
-            MessageBody::ShutdownResponse { approve, .. } => {
-                team.requests.remove(&from.member);
-                if *approve {
-                    self.shut_down(&from.team, &from.member);
-                }
-                None
-            }
-        }
-    }
-
-    /// Ends a member for good. What waits in its mailbox can still be read by its reader.
-    fn shut_down(&mut self, team: &str, name: &str) {
-        let members = self.teams.get_mut(team).map(|it| &mut it.members);
-        let Some(member) = members.and_then(|it| it.get_mut(name)) else { return };
-        member.state = RecipientState::ShutDown;
-        member.dismissed.cancel();
-        let session = member.session.clone();
-        self.seats.remove(&session);
-        if let Some(mailbox) = self.mailboxes.remove(&session) {
-            mailbox.close();
-        }
-    }
-
-    /// Ends a team. The lead keeps the messages that it has not read.
-    fn dissolve(&mut self, team: &str) {
-        let Some(team) = self.teams.remove(team) else { return };
-        for (name, member) in team.members {
-            member.dismissed.cancel();
-            // A member that was shut down has no mailbox any more, and its session may be in another team.
-            if member.state == RecipientState::ShutDown {
-                continue;
-            }
-            self.seats.remove(&member.session);
-            let Some(mailbox) = self.mailboxes.get(&member.session) else { continue };
-            if name != LEAD_NAME {
-                mailbox.clear();
-                mailbox.close();
-            }
-            if name != LEAD_NAME || mailbox.is_unused() {
-                self.mailboxes.remove(&member.session);
-            }
-        }
-    }
-}
-
-impl Team {
-    /// Whom a letter is for, and what they get.
-    fn addressed(
-        &self,
-        from: &Seat,
-        letter: TeamLetter,
-        request_id: &str,
-    ) -> Result<(Vec<String>, MessageBody), TeamError> {
-        Ok(match letter {
-            TeamLetter::Direct { to, content, summary } => {
-                let to = self.reachable(from, to)?;
-                (vec![to], MessageBody::Message { content, summary })
-            }
-            TeamLetter::Broadcast { content, summary } => {
-                let to: Vec<String> = self.others(from).collect();
-                if to.is_empty() {
-                    return Err(TeamError::NobodyElse(from.team.clone()));
-                }
-                (to, MessageBody::Broadcast { content, summary })
-            }
-            TeamLetter::ShutdownRequest { to, reason } => {
-                from.require_lead("ask members to end")?;
-                let to = self.reachable(from, to)?;
-                let request_id = request_id.to_owned();
-                (vec![to], MessageBody::ShutdownRequest { request_id, reason })
-            }
-            TeamLetter::ShutdownResponse { request_id, approve, reason } => {
-                let waiting = self.requests.get(&from.member);
-                if waiting != Some(&request_id) {
-                    let known = waiting.cloned().into_iter().collect();
-                    return Err(TeamError::NoSuchRequest { id: request_id, known });
-                }
-                let body = MessageBody::ShutdownResponse { request_id, approve, reason };
-                (vec![LEAD_NAME.to_owned()], body)
-            }
-        })
-    }
-
-    /// The other members that receive messages.
-    fn others<'t>(&'t self, from: &'t Seat) -> impl Iterator<Item = String> + 't {
-        let is_there = |(name, it): &(&String, &TeamMember)| {
-            **name != from.member && it.state != RecipientState::ShutDown
-        };
-        self.members.iter().filter(is_there).map(|(name, _)| name.clone())
-    }
-
-    fn reachable(&self, from: &Seat, to: String) -> Result<String, TeamError> {
-        if to == from.member {
-            return Err(TeamError::ToOneself(to));
-        }
-        match self.members.get(&to).map(|it| it.state) {
-            Some(RecipientState::Running | RecipientState::Idle) => Ok(to),
-            Some(RecipientState::ShutDown) => Err(TeamError::ShutDown(to)),
-            None => Err(TeamError::NoSuchMember {
-                team: from.team.clone(),
-                name: to,
-                known: self.others(from).collect(),
-            }),
-        }
     }
 }
 

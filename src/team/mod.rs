@@ -9,6 +9,7 @@ mod coordinator;
 mod mailbox;
 mod membership;
 mod message;
+mod roster;
 mod team_error;
 #[cfg(test)]
 mod tests;
