@@ -2,8 +2,8 @@
 //!
 //! One call, from top to bottom:
 //!
-//! 1. [`binding`] takes it from JavaScript (or [`mcp`] from an MCP client): a name and raw JSON.
-//!    [`host`] is the registry that both belong to, set up as the host wants it.
+//! 1. [`binding`] takes it from JavaScript (or [`mcp`] from an MCP client, or [`http`] from a REST client): a
+//!    name and raw JSON. [`host`] is the registry that all of them belong to, set up as the host wants it.
 //! 2. [`pipeline`] finds the tool in the [`registry`] and carries the call through the rest.
 //! 3. [`tool`] is the contract. `prepare` turns raw JSON into something that could run: validated,
 //!    coerced, every path resolved, everything it will touch declared.
@@ -28,6 +28,7 @@ pub mod error;
 mod git;
 pub mod hooks;
 pub mod host;
+pub mod http;
 pub mod mcp;
 pub mod net;
 mod path_text;

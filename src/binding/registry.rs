@@ -12,14 +12,14 @@ use napi::{
     threadsafe_function::ThreadsafeFunctionCallMode,
 };
 use napi_derive::napi;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     bus::NativeMessageBus,
     callbacks::{HostListener, Listener},
     envelope::{misuse, sealed},
     host_calls::HostCalls,
-    listing::{builtin_specs, tool_info},
+    listing::builtin_specs,
     mcp::McpLine,
 };
 use crate::{
@@ -33,7 +33,7 @@ use crate::{
 /// The registry and all that stands behind it.
 #[napi(custom_finalize)]
 pub struct NativeRegistry {
-    pub(super) host: HostRegistry,
+    pub(super) host: Arc<HostRegistry>,
     host_calls: Arc<HostCalls>,
     end_with_env: Option<(CleanupEnvHook<Ends>, Ends)>,
 }
@@ -56,6 +56,7 @@ impl NativeRegistry {
         let function = move |number| functions.function(number);
         let host = validated::<HostOptions>(&options, "option", ErrorKind::InvalidOptions)
             .and_then(|options| HostRegistry::new(options, Arc::clone(&bus.bus), &function))
+            .map(Arc::new)
             .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
         // Calls run on other threads and hold what they need, so they would go on after their worker.
         let ends: Ends = Rc::new(Cell::new(Arc::downgrade(&host.pipeline)));
@@ -138,18 +139,13 @@ impl NativeRegistry {
     /// One tool's info as JSON.
     #[napi(catch_unwind)]
     pub fn info(&self, name: String) -> Option<String> {
-        let tools = self.host.pipeline.registry.snapshot();
-        let definitions = self.host.definitions(&tools);
-        tools.find(&name).map(|it| tool_info(it, &definitions, &self.host.pipeline).to_string())
+        self.host.tool_info(&name).map(|it| it.to_string())
     }
 
     /// Every tool's info as JSON.
     #[napi(catch_unwind)]
     pub fn infos(&self) -> String {
-        let tools = self.host.pipeline.registry.snapshot();
-        let definitions = self.host.definitions(&tools);
-        let infos = tools.entries().map(|it| tool_info(it, &definitions, &self.host.pipeline));
-        infos.collect::<Value>().to_string()
+        json!(self.host.tool_infos()).to_string()
     }
 
     /// The tools that are not disabled, in a provider's format.

@@ -19,6 +19,7 @@ mod policy_setup;
 mod registry_state;
 mod search_options;
 mod store_options;
+mod tool_info;
 mod web_options;
 
 pub use host_function::HostFunction;

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use super::tidy::{source_files, src};
 
 /// The modules below `src/`, lowest layer first. Modules of one layer do not name each other.
-const LAYERS: [&[&str]; 12] = [
+const LAYERS: [&[&str]; 13] = [
     &["terminal", "terminal_parser"],
     &["error", "path_text", "regular_file"],
     &["workspace", "process", "shell", "store", "net", "agents", "team"],
@@ -17,6 +17,7 @@ const LAYERS: [&[&str]; 12] = [
     &["pipeline"],
     &["mcp", "provider"],
     &["host"],
+    &["http"],
     &["binding"],
 ];
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     ServedTools,
-    server::{KeptArrival, McpServer},
+    request_handler::{KeptArrival, McpServer},
 };
 
 type Outgoing = Arc<dyn Fn(String) + Send + Sync>;

@@ -1,0 +1,15 @@
+//! The registry over HTTP: REST routes, MCP and the page.
+//!
+//! [`HttpService`] answers requests, wherever they come from: [`HttpServer`] takes them from a socket, and a host
+//! that has a server of its own hands them over by `registry.fetch`. It decides who may ask; what is asked goes
+//! the same way as a call from JavaScript.
+
+mod access;
+mod answers;
+mod routes;
+mod server;
+mod service;
+
+pub use access::AccessRules;
+pub use server::{HttpServer, ServerAddress};
+pub use service::HttpService;

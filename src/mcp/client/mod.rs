@@ -1,0 +1,1 @@
+//! Connects to other MCP servers and brings their tools into the registry.

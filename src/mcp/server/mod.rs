@@ -1,0 +1,12 @@
+//! Serves the registry's tools to MCP clients.
+//!
+//! A [`Connection`] hands messages over between a client in the same process and rmcp. The request handler
+//! answers them, whatever door they come through, and [`ServedTools`] says what one client may list and call:
+//! the same definitions and the same pipeline as every other door.
+
+mod connection;
+mod request_handler;
+mod served_tools;
+
+pub use connection::Connection;
+pub use served_tools::{ServedTools, ServerIdentity};
