@@ -10,12 +10,15 @@ mod answers;
 mod bodies;
 mod call_events;
 mod calls;
+mod connections;
 mod openapi;
+mod patient_stream;
 mod routes;
+mod serve_connection;
 mod server;
 mod service;
 mod tools;
 
 pub use access::AccessRules;
-pub use server::{HttpServer, ServerAddress};
+pub use server::{HttpServer, ServerAddress, ServerBounds};
 pub use service::HttpService;
