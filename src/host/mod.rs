@@ -29,3 +29,4 @@ pub use json_text::{parsed, parsed_input, validated};
 pub use options::HostOptions;
 pub use policy_setup::stand_alone_engine;
 pub use registry_state::{GrantInfo, RegistryState, SettingInfo};
+pub use tool_info::RegisteredToolInfo;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, response::Response};
 use http::{HeaderMap, StatusCode, header};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -21,7 +21,6 @@ use crate::{
     error::{ErrorKind, ToolError},
     host::{parsed, parsed_input},
     pipeline::{CallOptions, ToolCall},
-    policy::PolicyVerdict,
     tool::{ProgressSink, ToolOutput},
 };
 
@@ -61,16 +60,6 @@ pub(super) struct ExplainBody<'a> {
     #[serde(default)]
     session_id: Option<String>,
 }
-
-/// The result of a call, as `registry.call` gives it.
-#[derive(Serialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct CallResult(Map<String, Value>);
-
-/// What policy says of a call, as `registry.explain` gives it.
-#[derive(Serialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct Explanation(#[schemars(with = "Map<String, Value>")] PolicyVerdict);
 
 pub(super) async fn call(
     State(state): State<ServiceState>,
@@ -170,7 +159,7 @@ pub(super) async fn explain(
         let message = "the call cannot be explained; this is a bug, please report it";
         Err(ToolError::new(ErrorKind::Internal, message))
     });
-    Ok(json_answer(StatusCode::OK, &Explanation(explained?)))
+    Ok(json_answer(StatusCode::OK, &explained?))
 }
 
 /// Reads the body of a call.
@@ -178,6 +167,10 @@ fn read_body<'a, T: Deserialize<'a>>(body: &'a str) -> Result<T, HttpRefusal> {
     let hint = r#"send `{ "input": { … } }` with the tool's input inside"#;
     if body.trim().is_empty() {
         return Err(HttpRefusal::bad_body(format!("the body is empty; {hint}")));
+    }
+    // serde would take the items of an array for the fields.
+    if body.trim_start().starts_with('[') {
+        return Err(HttpRefusal::bad_body(format!("the body is an array; {hint}")));
     }
     parsed(body, ErrorKind::Validation).map_err(|err| {
         HttpRefusal::bad_body(format!("the body cannot be used: {}; {hint}", err.message))

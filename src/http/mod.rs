@@ -11,7 +11,7 @@ mod bodies;
 mod call_events;
 mod calls;
 mod connections;
-mod openapi;
+mod open_api;
 mod patient_stream;
 mod routes;
 mod serve_connection;
