@@ -12,17 +12,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     answers::{HttpRefusal, json_answer, json_text_answer},
-    bodies::BodyText,
+    bodies::{BodyText, read_body},
     call_events::CallEvents,
     routes::NameInPath,
     service::ServiceState,
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    host::{parsed, parsed_input},
+    host::parsed_input,
     pipeline::{CallOptions, ToolCall},
     tool::{ProgressSink, ToolOutput},
 };
+
+/// What to send, for errors.
+const BODY_FORM: &str = r#"`{ "input": { … } }` with the tool's input inside"#;
 
 /// The body of a call.
 #[derive(Default, Deserialize, JsonSchema)]
@@ -69,7 +72,7 @@ pub(super) async fn call(
 ) -> Result<Response, HttpRefusal> {
     let pipeline = &state.registry.pipeline;
     pipeline.refuse_when_closed()?;
-    let body: CallBody<'_> = read_body(&body)?;
+    let body: CallBody<'_> = read_body(&body, BODY_FORM)?;
     // Other errors of the same kind are results: the tool was there when the call came in.
     let is_known = pipeline.registry.snapshot().find_called(&name).is_some();
     let input = body.input.map_or(Ok(Value::Null), |it| parsed_input(it.get()));
@@ -147,7 +150,7 @@ pub(super) async fn explain(
     NameInPath(name): NameInPath,
     BodyText(body): BodyText,
 ) -> Result<Response, HttpRefusal> {
-    let body: ExplainBody<'_> = read_body(&body)?;
+    let body: ExplainBody<'_> = read_body(&body, BODY_FORM)?;
     let input =
         body.input.map_or_else(|| Ok(Value::Object(Map::new())), |it| parsed_input(it.get()))?;
     let options = CallOptions { session_id: body.session_id, ..CallOptions::default() };
@@ -160,21 +163,6 @@ pub(super) async fn explain(
         Err(ToolError::new(ErrorKind::Internal, message))
     });
     Ok(json_answer(StatusCode::OK, &explained?))
-}
-
-/// Reads the body of a call.
-fn read_body<'a, T: Deserialize<'a>>(body: &'a str) -> Result<T, HttpRefusal> {
-    let hint = r#"send `{ "input": { … } }` with the tool's input inside"#;
-    if body.trim().is_empty() {
-        return Err(HttpRefusal::bad_body(format!("the body is empty; {hint}")));
-    }
-    // serde would take the items of an array for the fields.
-    if body.trim_start().starts_with('[') {
-        return Err(HttpRefusal::bad_body(format!("the body is an array; {hint}")));
-    }
-    parsed(body, ErrorKind::Validation).map_err(|err| {
-        HttpRefusal::bad_body(format!("the body cannot be used: {}; {hint}", err.message))
-    })
 }
 
 /// True when the client takes a stream of events.

@@ -1,4 +1,4 @@
-//! `/openapi.json`: the table of routes as OpenAPI 3.1, with the schemas of the types that the routes use.
+//! `/openapi.json`: the table of routes as `OpenAPI` 3.1, with the schemas of the types that the routes use.
 
 use axum::{extract::State, response::Response};
 use http::StatusCode;

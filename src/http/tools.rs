@@ -135,14 +135,12 @@ pub(super) async fn one(
     State(state): State<ServiceState>,
     NameInPath(name): NameInPath,
 ) -> Result<Response, HttpRefusal> {
-    match state.registry.tool_info(&name) {
-        Some(info) => Ok(json_answer(StatusCode::OK, &info)),
-        None => {
-            let shown: String = name.chars().take(80).collect();
-            let message = format!("there is no tool `{shown}`; `/api/tools` lists those there are");
-            Err(HttpRefusal::new(StatusCode::NOT_FOUND, "UnknownTool", message))
-        }
-    }
+    let Some(info) = state.registry.tool_info(&name) else {
+        let shown: String = name.chars().take(80).collect();
+        let message = format!("there is no tool `{shown}`; `/api/tools` lists those there are");
+        return Err(HttpRefusal::new(StatusCode::NOT_FOUND, "UnknownTool", message));
+    };
+    Ok(json_answer(StatusCode::OK, &info))
 }
 
 pub(super) async fn reload(State(state): State<ServiceState>) -> Result<Response, HttpRefusal> {

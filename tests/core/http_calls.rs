@@ -6,6 +6,8 @@ use tokio::io::AsyncWriteExt as _;
 use toolwright::pipeline::{CallOptions, ToolCall};
 
 use super::http_bed::{HttpBed, Reply, SOON, read_until};
+#[cfg(target_os = "linux")]
+use super::marked_processes::{NOBODY, alive, marker};
 
 /// The events of a stream, as they stand in a body that was sent in pieces.
 fn events(reply: &Reply) -> Vec<(String, Value)> {
@@ -31,7 +33,12 @@ async fn the_list_is_what_the_registry_tells_of_its_tools() {
     let count = infos.len();
     let counts = json!({ "total": count, "builtin": count - 1, "plugin": 0, "host": 1 });
     assert_eq!(reply.json(), json!({ "tools": infos, "counts": counts }));
-    for expected in ["content-type: application/json", "cache-control: no-store", "nosniff"] {
+    for expected in [
+        "content-type: application/json",
+        "cache-control: no-store",
+        "x-content-type-options: nosniff",
+        "cross-origin-resource-policy: same-origin",
+    ] {
         assert!(reply.head.contains(expected), "{}", reply.head);
     }
     let one = bed.get("/api/tools/FileRead").await;
@@ -224,6 +231,31 @@ async fn a_client_that_leaves_cancels_its_call() {
         tokio::time::timeout(SOON, bed.registry.pipeline.calls_ended()).await.unwrap();
     }
     assert_eq!(bed.get("/health").await.status, 200);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_command_whose_output_nobody_reads_ends_with_its_client() {
+    let bed = HttpBed::new().await;
+    let mut stream = bed.connect().await;
+    let marker = marker();
+    let body = json!({ "input": { "command": format!("yes {marker}") } }).to_string();
+    let also = format!("accept: text/event-stream\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(bed.call_head("Bash", &also).as_bytes()).await.unwrap();
+    read_until(&mut stream, r#""type":"output""#).await;
+    // It goes on writing, and nobody takes what is sent; the server answers others meanwhile.
+    for _ in 0..20 {
+        assert_eq!(bed.get("/api/tools").await.status, 200);
+    }
+    assert_ne!(alive(&marker), NOBODY);
+    drop(stream);
+    tokio::time::timeout(SOON, bed.registry.pipeline.calls_ended()).await.unwrap();
+    let gone = async {
+        while alive(&marker) != NOBODY {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(SOON, gone).await.unwrap();
 }
 
 #[tokio::test]
