@@ -106,7 +106,7 @@ async fn a_page_may_ask_only_if_the_server_itself_served_it() {
 async fn everything_that_tells_of_the_registry_needs_the_token() {
     let bed = HttpBed::new().await;
     let host = header("host", bed.address().to_string());
-    assert_eq!(bed.ask("GET", "/health", &[host.clone()], "").await.status, 200);
+    assert_eq!(bed.ask("GET", "/health", std::slice::from_ref(&host), "").await.status, 200);
     for path in [
         "/api/tools",
         "/api/tools/Read",
@@ -119,7 +119,7 @@ async fn everything_that_tells_of_the_registry_needs_the_token() {
         "/%68ealth",
         "/mcp",
     ] {
-        let reply = bed.ask("GET", path, &[host.clone()], "").await;
+        let reply = bed.ask("GET", path, std::slice::from_ref(&host), "").await;
         // What needs no token serves nothing that needs one.
         let is_page = path.starts_with("/page/");
         let expected = if is_page { (404, "NotFound") } else { (401, "Unauthorized") };

@@ -1,5 +1,7 @@
 //! A registry with a server on loopback, and clients that send bytes as they like.
 
+#![expect(clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
@@ -21,7 +23,7 @@ use toolwright::{
 
 pub(crate) const TOKEN: &str = "the-token-of-this-test";
 /// How long a test waits for what has to happen.
-pub(crate) const SOON: Duration = Duration::from_secs(60);
+pub(crate) const SOON: Duration = Duration::from_mins(1);
 
 pub(crate) struct HttpBed {
     dir: TempDir,

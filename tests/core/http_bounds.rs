@@ -1,5 +1,7 @@
 //! What the local server bears: bodies and connections without end, and requests that are none.
 
+#![expect(clippy::indexing_slicing, reason = "tests")]
+
 use std::{io, time::Duration};
 
 use axum::body::Body;

@@ -1,5 +1,7 @@
 //! The tools over REST: what there is, calls, and what policy says of them.
 
+#![expect(clippy::indexing_slicing, reason = "tests")]
+
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;

@@ -1,5 +1,7 @@
 //! `/openapi.json` and the routes say the same.
 
+#![expect(clippy::indexing_slicing, reason = "tests")]
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
