@@ -9,7 +9,7 @@ import { checkGenerated, writeGenerated } from "./generate.mjs";
 import { otherNodes, otherNodesRunHere } from "./node-versions.mjs";
 import { obtainServers } from "./server-programs.mjs";
 import { setup } from "./setup.mjs";
-import { runVitest } from "./slowest-files.mjs";
+import { runVitest } from "./vitest-runs.mjs";
 
 const cargo = (...args) => run("cargo", args);
 const clippy = (...features) =>
@@ -57,13 +57,12 @@ const STEPS = [
   {
     name: "node",
     about: "vitest on Node",
-    run: ({ quick }, note) => runVitest(quick ? withoutSlow : [], (slowest) => note({ slowest })),
+    run: ({ quick }, note) => runVitest(quick ? withoutSlow : [], note),
   },
   {
     name: "bun",
     about: "vitest on Bun",
-    run: (_options, note) =>
-      runVitest([], (slowest) => note({ slowest }), { runtime: [bunPath(), "--bun"] }),
+    run: (_options, note) => runVitest([], note, { runtime: [bunPath(), "--bun"] }),
   },
   { name: "smoke", about: "loads, works and exits on each runtime", run: smoke },
   {
@@ -190,7 +189,7 @@ async function outcome({ name, about, run: action }, options) {
   console.log(`\n=== ${name}: ${about}`);
   const started = Date.now();
   let error;
-  const noted = { slowest: [], leftOut: [] };
+  const noted = { slowest: [], leftOut: [], unsteady: [] };
   try {
     await action(options, (notes) => Object.assign(noted, notes));
   } catch (caught) {
@@ -213,6 +212,9 @@ function summarize(results) {
     );
   }
   for (const what of results.flatMap(({ leftOut }) => leftOut)) console.log(`\nLEFT OUT: ${what}`);
+  for (const { name, unsteady } of results)
+    for (const test of unsteady)
+      console.log(`\nUNSTEADY on ${name}, passed when run alone: ${test}`);
   if (failed.length === 0) return showSlowest(results);
   const names = failed.map(({ name }) => name).join(",");
   for (const { error } of failed) console.log(telling(error.output ?? error.message));
