@@ -5,11 +5,20 @@
 //! the same way as a call from JavaScript.
 
 mod access;
+mod addressed_name;
 mod answers;
+mod bodies;
+mod call_events;
+mod calls;
+mod connections;
+mod openapi;
+mod patient_stream;
 mod routes;
+mod serve_connection;
 mod server;
 mod service;
+mod tools;
 
 pub use access::AccessRules;
-pub use server::{HttpServer, ServerAddress};
+pub use server::{HttpServer, ServerAddress, ServerBounds};
 pub use service::HttpService;
