@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,7 +29,7 @@ pub enum BusEvent {
 }
 
 /// How a request ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestOutcome {
     /// Somebody said yes.
@@ -89,7 +90,7 @@ pub enum Unanswered {
 }
 
 /// A request that waits for an answer, as it is listed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingRequest {
     /// The id that the answer has to name.
@@ -102,7 +103,7 @@ pub struct WaitingRequest {
 }
 
 /// From when until when a request waits, in milliseconds since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestSpan {
     /// When it was asked.

@@ -33,15 +33,19 @@ impl RegistryEvents {
         pipeline.records.watch(move |record| calls.add(LoggedKind::Call, record));
         let tasks = Arc::clone(&log);
         pipeline.sessions.tasks().watch_events(move |event: &TaskEvent| {
-            tasks.add(LoggedKind::Task, &within_bounds(json!(event)));
+            tasks.add(LoggedKind::Task, &event_of(json!(event)));
         });
         let requests = Arc::clone(&log);
         let requests = pipeline.confirmations.bus().watch(move |event, span| {
             let told = TimedBusEvent { event, span };
-            requests.add(LoggedKind::Confirmation, &within_bounds(json!(told)));
+            requests.add(LoggedKind::Confirmation, &event_of(json!(told)));
         });
         Self { log, _requests: requests }
     }
+}
+
+fn event_of(value: Value) -> Value {
+    within_bounds(value, MAX_EVENT_BYTES).0
 }
 
 /// An event of the bus with the time in which the request waits.
@@ -53,19 +57,21 @@ struct TimedBusEvent<'a> {
     span: RequestSpan,
 }
 
-/// The event, or one with shorter texts and lists and `"cut": true` in it.
-pub fn within_bounds(event: Value) -> Value {
-    if json_len(&event) <= MAX_EVENT_BYTES {
-        return event;
+/// The value with its length as JSON, or one with shorter texts and lists and `"cut": true` in it.
+pub fn within_bounds(value: Value, max_bytes: usize) -> (Value, usize) {
+    let bytes = json_len(&value);
+    if bytes <= max_bytes {
+        return (value, bytes);
     }
-    let mut cut = shortened(&event, 0);
-    if json_len(&cut) > MAX_EVENT_BYTES {
+    let mut cut = shortened(&value, 0);
+    if json_len(&cut) > max_bytes {
         cut = json!({ "id": cut.get("id"), "type": cut.get("type") });
     }
     if let Value::Object(fields) = &mut cut {
         fields.insert("cut".to_owned(), Value::Bool(true));
     }
-    cut
+    let bytes = json_len(&cut);
+    (cut, bytes)
 }
 
 fn json_len(value: &Value) -> usize {
@@ -102,13 +108,13 @@ mod tests {
     #[test]
     fn an_event_that_is_too_long_is_cut_and_says_so() {
         let small = json!({ "id": "a", "details": { "input": "x".repeat(10_000) } });
-        assert_eq!(within_bounds(small.clone()), small);
+        assert_eq!(event_of(small.clone()), small);
         let long = json!({ "id": "a", "details": { "input": "ü".repeat(300_000), "risk": "low" } });
-        let cut = within_bounds(long);
+        let cut = event_of(long);
         assert_eq!((&cut["id"], &cut["cut"]), (&json!("a"), &json!(true)));
         assert_eq!(cut["details"]["risk"], "low");
         assert_eq!(cut["details"]["input"], format!("{}…", "ü".repeat(MAX_TEXT_BYTES / 2)));
         let wide = json!({ "type": "request", "id": "b", "details": vec![vec![vec!["x".repeat(2_000); 50]; 50]; 50] });
-        assert_eq!(within_bounds(wide), json!({ "id": "b", "type": "request", "cut": true }));
+        assert_eq!(event_of(wide), json!({ "id": "b", "type": "request", "cut": true }));
     }
 }

@@ -9,11 +9,15 @@ mod addressed_name;
 mod answers;
 mod bodies;
 mod call_events;
+mod call_records;
 mod calls;
+mod confirmations;
+mod events;
 mod openapi;
 mod routes;
 mod server;
 mod service;
+mod tasks;
 mod tools;
 
 pub use access::AccessRules;

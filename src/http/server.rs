@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
 use super::{HttpService, access::ReachedAt};
+use crate::confirm::Attendance;
 
 /// Where a server listens.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct ServerAddress {
 pub struct HttpServer {
     address: SocketAddr,
     closing: CancellationToken,
+    /// While it is open, somebody may answer requests for confirmation.
+    _attendance: Attendance,
 }
 
 impl HttpServer {
@@ -34,6 +37,7 @@ impl HttpServer {
         let address = listener.local_addr()?;
         let closing = CancellationToken::new();
         let until_closed = closing.clone();
+        let attendance = service.attend();
         tokio::spawn(async move {
             loop {
                 let accepted = tokio::select! {
@@ -62,7 +66,7 @@ impl HttpServer {
                 });
             }
         });
-        Ok(Self { address, closing })
+        Ok(Self { address, closing, _attendance: attendance })
     }
 
     /// The address to open it by.

@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::call_input_text::{one_line, shown_input};
@@ -27,7 +28,7 @@ use super::{CallOptions, Pipeline, ToolCall};
 pub const MAX_KEPT_CALLS: usize = 500;
 
 /// One call as it is told.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallRecord {
     /// The number of the call since somebody watches, from 1.
@@ -52,11 +53,12 @@ pub struct CallRecord {
     pub decision: Option<RecordedDecision>,
     /// Why it failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub error_type: Option<ErrorKind>,
 }
 
 /// Where a call is, or how it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CallStatus {
     /// It is prepared, judged or run.
@@ -74,7 +76,7 @@ pub enum CallStatus {
 }
 
 /// What was decided about a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedDecision {
     /// What policy and hooks say.
