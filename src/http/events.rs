@@ -52,7 +52,7 @@ pub(super) async fn stream(
         position,
         news,
         tools,
-        closing: Box::pin(pipeline.closing()),
+        closing: Box::pin(pipeline.until_closed()),
         ending: state.ending.clone(),
         is_over: false,
         reader,

@@ -12,14 +12,17 @@ mod call_events;
 mod call_records;
 mod calls;
 mod confirmations;
+mod connections;
 mod events;
 mod openapi;
+mod patient_stream;
 mod routes;
+mod serve_connection;
 mod server;
 mod service;
 mod tasks;
 mod tools;
 
 pub use access::AccessRules;
-pub use server::{HttpServer, ServerAddress};
+pub use server::{HttpServer, ServerAddress, ServerBounds};
 pub use service::HttpService;

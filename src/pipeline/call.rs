@@ -328,7 +328,7 @@ impl Pipeline {
     }
 
     /// Waits until the registry is closed, without keeping it.
-    pub fn closing(&self) -> impl Future<Output = ()> + Send + Sync + 'static {
+    pub fn until_closed(&self) -> impl Future<Output = ()> + Send + Sync + 'static {
         self.closed.clone().cancelled_owned()
     }
 
