@@ -9,14 +9,18 @@ mod addressed_name;
 mod answers;
 mod bodies;
 mod call_events;
+mod call_records;
 mod calls;
+mod confirmations;
 mod connections;
+mod events;
 mod openapi;
 mod patient_stream;
 mod routes;
 mod serve_connection;
 mod server;
 mod service;
+mod tasks;
 mod tools;
 
 pub use access::AccessRules;
