@@ -3,7 +3,7 @@
 const { ToolError, firstLineOf } = require("./errors.js");
 
 /** Answers that have no body; a `Response` refuses even an empty one. */
-const WITHOUT_BODY = [204, 205, 304];
+const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
  * The addon's answer as a web-standard `Response`.
@@ -12,7 +12,7 @@ const WITHOUT_BODY = [204, 205, 304];
  */
 function responseOf(answer, exchange) {
   const { status, headers, isWhole } = JSON.parse(answer.head());
-  const hasBody = exchange.method !== "HEAD" && !WITHOUT_BODY.includes(status);
+  const hasBody = exchange.method !== "HEAD" && !WITHOUT_BODY.has(status);
   if (!hasBody || isWhole) {
     const body = hasBody ? answer.whole() : null;
     answer.cancel();
