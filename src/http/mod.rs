@@ -5,12 +5,18 @@
 //! the same way as a call from JavaScript.
 
 mod access;
+mod addressed_name;
 mod answers;
+mod bodies;
+mod call_events;
+mod calls;
 mod handover;
+mod openapi;
 mod routes;
 mod server;
 mod service;
 mod serving;
+mod tools;
 
 pub use access::AccessRules;
 pub use handover::{HandedAnswer, RequestHead};
