@@ -315,6 +315,11 @@ impl Pipeline {
         self.closed.is_cancelled()
     }
 
+    /// Waits until the registry is closed.
+    pub async fn until_closed(&self) {
+        self.closed.cancelled().await;
+    }
+
     /// Closes without waiting for anything: calls, commands and the store end by themselves.
     pub fn abandon(&self) {
         self.close();
