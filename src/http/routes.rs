@@ -5,14 +5,14 @@ use axum::{
     Router,
     extract::{FromRequestParts, Path},
     handler::Handler,
-    routing::{MethodFilter, MethodRouter, on},
+    routing::{MethodFilter, MethodRouter, any, on},
 };
 use http::{Method, StatusCode, request::Parts};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::{
     answers::HttpRefusal,
-    call_records, calls, confirmations, events, openapi,
+    call_records, calls, confirmations, events, mcp, openapi,
     service::{self, ServiceState},
     tasks, tools,
 };
@@ -168,6 +168,8 @@ pub(super) fn routes(state: ServiceState) -> Router {
     table()
         .into_iter()
         .fold(Router::new(), by_table)
+        // Not in the table: it answers in the forms of its own protocol.
+        .route("/mcp", any(mcp::mcp))
         .fallback(async || {
             HttpRefusal::not_found("there is nothing at this path; see `/openapi.json`")
         })
