@@ -4,6 +4,7 @@
 //! functions between JavaScript and this module, which names neither napi nor JavaScript: a function of the
 //! host is a [`HostFunction`].
 
+mod doctor;
 mod handler_answer;
 mod hook_spec;
 mod host_function;
@@ -22,6 +23,7 @@ mod store_options;
 mod tool_info;
 mod web_options;
 
+pub use doctor::InstallationFacts;
 pub use host_function::HostFunction;
 pub use host_registry::{HostRegistry, RegisteredTool};
 pub use host_tool::HostToolSpec;
