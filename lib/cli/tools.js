@@ -20,7 +20,7 @@ function run({ values, operands, terminal }) {
       terminal.err.line(`no tool has \`${inLine(operands.join(" "))}\` in its name or description`);
       return 1;
     }
-    show(tools, terminal.out);
+    showTools(tools, terminal.out);
   });
 }
 
@@ -29,7 +29,7 @@ function hasAll({ name, title, description }, words) {
   return words.every((word) => text.includes(word));
 }
 
-function show(tools, out) {
+function showTools(tools, out) {
   const width = Math.max(...tools.map(({ name }) => widthOf(inLine(name))));
   const groups = Map.groupBy?.(tools, groupOf) ?? groupedBy(tools, groupOf);
   let isFirst = true;
@@ -69,4 +69,4 @@ function firstSentence(description) {
   return description.split(/(?<=\.)\s/, 1)[0];
 }
 
-module.exports = { ALL_SETS, firstSentence, run };
+module.exports = { ALL_SETS, firstSentence, run, showTools };
