@@ -15,6 +15,7 @@ pub mod doctor;
 mod envelope;
 pub mod format;
 mod host_calls;
+pub mod http;
 mod listing;
 pub mod mcp;
 pub mod plugins;

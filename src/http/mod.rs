@@ -6,10 +6,14 @@
 
 mod access;
 mod answers;
+mod handover;
 mod routes;
 mod server;
 mod service;
+mod serving;
 
 pub use access::AccessRules;
+pub use handover::{HandedAnswer, RequestHead};
 pub use server::{HttpServer, ServerAddress};
 pub use service::HttpService;
+pub use serving::{FetchOptions, OpenServer, ServeOptions, ServerFacts};
