@@ -81,7 +81,10 @@ function parsedJson(text, what) {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`${what} is not JSON (${error.message}): ${text.slice(0, 80)}`);
+    const advice = /^[\w.-]+:?=/.test(text)
+      ? `; a parameter is written as \`--arg ${text.slice(0, 80)}\``
+      : "";
+    throw new UsageError(`${what} is not JSON (${error.message}): ${text.slice(0, 80)}${advice}`);
   }
 }
 

@@ -78,12 +78,18 @@ const COMMANDS = [
     options: [
       { name: "port", value: "NUMBER", text: "the port (default: one that is free)" },
       { name: "host", value: "NAME", text: "the address to listen on (default: 127.0.0.1)" },
+      {
+        name: "allow-host",
+        value: "NAME",
+        many: true,
+        text: "a further name that browsers and clients may address it by, such as tools.example.com",
+      },
       { name: "token", value: "TEXT", text: "the token (default: a new one)" },
       {
         name: "mcp",
         text: "also print the address of the MCP server, and a configuration for clients",
       },
-      { name: "json", text: "print address, port and token as JSON" },
+      { name: "json", text: "print address, port and token as JSON, in one line" },
       ...REGISTRY,
       ...POLICY,
     ],

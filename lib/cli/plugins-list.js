@@ -13,7 +13,10 @@ async function run({ values, terminal: { out, err } }) {
     const tools = registry.listTools().filter(({ source }) => source === "plugin");
     if (values.json) out.json({ directory, tools, errors });
     else if (tools.length > 0) showTools(tools, out);
-    else err.line(inLine(`no plugin tools in \`${directory}\`; \`toolwright plugins new NAME\` writes one`));
+    else
+      err.line(
+        inLine(`no plugin tools in \`${directory}\`; \`toolwright plugins new NAME\` writes one`),
+      );
     if (!values.json) for (const error of errors) err.line(problem(error, err));
     return errors.length === 0 ? 0 : 1;
   } finally {

@@ -8,16 +8,20 @@ const { inLine } = require("./terminal.js");
 
 function run({ values, operands, terminal }) {
   const { out, err } = terminal;
-  const files = operands.length === 0 ? filesIn(pluginDirectory(values)) : operands.flatMap(filesOf);
+  const files =
+    operands.length === 0 ? filesIn(pluginDirectory(values)) : operands.flatMap(filesOf);
   const checked = files.map(check);
   if (values.json) out.json(checked);
-  else if (checked.length === 0) err.line(inLine(`no plugin files in ${placesOf(operands, values)}`));
+  else if (checked.length === 0)
+    err.line(inLine(`no plugin files in ${placesOf(operands, values)}`));
   else for (const file of checked) show(file, out);
   return checked.every(({ valid }) => valid) ? 0 : 1;
 }
 
 function filesOf(operand) {
-  return fs.statSync(operand, { throwIfNoEntry: false })?.isDirectory() ? filesIn(operand) : [operand];
+  return fs.statSync(operand, { throwIfNoEntry: false })?.isDirectory()
+    ? filesIn(operand)
+    : [operand];
 }
 
 function placesOf(operands, values) {
