@@ -219,6 +219,9 @@ export declare function formatForDisplay(output: string): string
 /** Output as a model reads it best. */
 export declare function formatForModel(output: string): string
 
+/** What this installation finds on its machine, as JSON. */
+export declare function installationFacts(processEnv: string, projectPath: string): string
+
 /** The schema of plugin files, for editors. */
 export declare function pluginSchema(): string
 
