@@ -6,6 +6,7 @@
 
 mod access;
 mod answers;
+mod mcp;
 mod routes;
 mod server;
 mod service;

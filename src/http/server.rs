@@ -40,13 +40,14 @@ impl HttpServer {
                 let Ok((stream, _)) = accepted else { continue };
                 let service = service.clone();
                 tokio::spawn(async move {
-                    let answer = service_fn(move |request: http::Request<hyper::body::Incoming>| {
-                        let service = service.clone();
-                        async move {
-                            let request = request.map(axum::body::Body::new);
-                            Ok::<_, std::convert::Infallible>(service.answer(request).await)
-                        }
-                    });
+                    let answer =
+                        service_fn(move |request: http::Request<hyper::body::Incoming>| {
+                            let service = service.clone();
+                            async move {
+                                let request = request.map(axum::body::Body::new);
+                                Ok::<_, std::convert::Infallible>(service.answer(request).await)
+                            }
+                        });
                     let connection = hyper::server::conn::http1::Builder::new()
                         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(answer));
                     // The client is gone, or said nothing that could be answered.

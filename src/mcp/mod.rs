@@ -7,5 +7,5 @@ pub mod client;
 pub mod server;
 mod tool_name;
 
-pub use server::{Connection, ServedTools, ServerIdentity};
+pub use server::{Connection, HttpDoor, ServedTools, ServerIdentity};
 pub use tool_name::mcp_tool_name;

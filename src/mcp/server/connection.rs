@@ -9,14 +9,13 @@ use rmcp::{
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
-use serde::{Deserialize, de::IgnoredAny};
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     ServedTools,
     request_handler::{KeptArrival, McpServer},
+    unreadable::unreadable,
 };
 
 type Outgoing = Arc<dyn Fn(String) + Send + Sync>;
@@ -43,7 +42,7 @@ impl Connection {
             tools: tools.clone(),
             has_request: false,
         };
-        let server = McpServer { tools, disconnected: disconnected.clone() };
+        let server = McpServer::of_one_client(tools, disconnected.clone());
         let closing = disconnected.clone();
         let serve = async move {
             let until_closed = async {
@@ -65,7 +64,7 @@ impl Connection {
         match serde_json::from_str(message) {
             // After closing, messages are dropped.
             Ok(message) => drop(self.incoming.send(message)),
-            Err(err) => self.refuse(message, &err),
+            Err(err) => (self.outgoing)(unreadable(message.as_bytes(), &err)),
         }
     }
 
@@ -73,28 +72,6 @@ impl Connection {
     pub(crate) fn close(&self) {
         self.disconnected.cancel();
     }
-
-    fn refuse(&self, message: &str, err: &serde_json::Error) {
-        let is_json = serde_json::from_str::<IgnoredAny>(message).is_ok();
-        let code = if is_json { -32600 } else { -32700 };
-        let id = id_of(message);
-        let error =
-            json!({ "code": code, "message": format!("not a message of the protocol: {err}") });
-        (self.outgoing)(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string());
-    }
-}
-
-/// The id of a message that cannot be parsed as a whole, so that its sender still gets an answer.
-fn id_of(message: &str) -> Value {
-    #[derive(Deserialize)]
-    struct MessageId {
-        #[serde(default)]
-        id: Value,
-    }
-    // The derived type would also read an array.
-    let is_object = message.trim_start().starts_with('{');
-    let read = || serde_json::from_str::<MessageId>(message).ok();
-    is_object.then(read).flatten().map_or(Value::Null, |it| it.id)
 }
 
 impl Drop for Connection {
