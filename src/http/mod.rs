@@ -6,11 +6,15 @@
 
 mod access;
 mod answers;
+mod handover;
 mod mcp;
 mod routes;
 mod server;
 mod service;
+mod serving;
 
 pub use access::AccessRules;
+pub use handover::{HandedAnswer, RequestHead};
 pub use server::{HttpServer, ServerAddress};
 pub use service::HttpService;
+pub use serving::{FetchOptions, OpenServer, ServeOptions, ServerFacts};
