@@ -79,9 +79,9 @@ function resultsIn(folder) {
   for (const name of readdirSync(folder)) {
     const scenario = /^server-(?<scenario>.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.groups.scenario;
     const file = join(folder, name, "checks.json");
-    if (scenario !== undefined && existsSync(file)) {
-      results.set(scenario, JSON.parse(readFileSync(file, "utf8")));
-    }
+    if (scenario === undefined) continue;
+    const unfinished = [{ id: scenario, status: "FAILURE", errorMessage: "it did not end" }];
+    results.set(scenario, existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : unfinished);
   }
   return results;
 }
@@ -160,7 +160,7 @@ function outcome(scenario, era, checks, listed, problems) {
 async function main() {
   const list = join(root, "conformance", "not-applicable.json");
   const listed = JSON.parse(readFileSync(list, "utf8"));
-  await setup({ profile: "any" });
+  if (!process.env.SKIP_SETUP) await setup({ profile: "any" });
   const node = await nodeOfAtLeast(NODE_MAJOR);
   const problems = [];
   const known = new Set();
