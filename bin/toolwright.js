@@ -4,6 +4,7 @@
 const path = require("node:path");
 const { parseArgs } = require("node:util");
 const { version } = require("../package.json");
+const mcpCommand = require("../lib/cli/mcp.js");
 const { askOnTerminal } = require("./terminal-questions.js");
 
 const HELP = `toolwright ${version}: the tools of an agent, from the command line
@@ -12,6 +13,7 @@ Usage
   toolwright                        list the tools, then run one real call
   toolwright list                   list the tools
   toolwright call NAME [JSON]       run a tool; JSON is its input, "-" reads it from standard input
+  toolwright mcp                    serve the tools to an MCP client; see toolwright mcp --help
 
 Options
   --project DIR                     the workspace (default: the current directory)
@@ -25,8 +27,26 @@ Examples
 
 Exit codes: 0 the tool succeeded, 1 it failed, 2 the command line was wrong.`;
 
+async function mcp(values) {
+  if (values.help) return console.log(mcpCommand.HELP);
+  if (values.config !== undefined) {
+    const { notes, text } = mcpCommand.configText(values);
+    for (const note of notes) console.error(note);
+    return console.log(text);
+  }
+  await mcpCommand.serveMcp(() => {
+    const { createToolRegistry } = require("../index.js");
+    return createToolRegistry({
+      projectPath: values.project,
+      toolsets: values.toolsets.split(",").filter(Boolean),
+      permissionMode: values["permission-mode"],
+    });
+  });
+}
+
 async function main() {
   const { values, positionals } = readCommandLine();
+  if (positionals[0] === "mcp") return mcp(values);
   if (values.help) return console.log(HELP);
   if (values.version) return console.log(version);
 
@@ -67,6 +87,8 @@ function readCommandLine() {
         project: { type: "string", default: process.cwd() },
         toolsets: { type: "string", default: "claude,classic" },
         json: { type: "boolean", default: false },
+        "permission-mode": { type: "string" },
+        ...mcpCommand.OPTIONS,
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", default: false },
       },

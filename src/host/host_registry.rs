@@ -22,7 +22,7 @@ use crate::{
     confirm::SharedBus,
     definition::{Definitions, StructuredContent},
     error::{ErrorKind, ToolError},
-    mcp::{Connection, HttpDoor, ServedTools, ServerIdentity},
+    mcp::{Connection, HttpDoor, ServedTools, ServerIdentity, StdioLine, serve_stdio},
     pipeline::Pipeline,
     plugin::PluginError,
     policy::{PermissionMode, TooManyModes},
@@ -121,6 +121,15 @@ impl HostRegistry {
             let names = Box::new(move || next_session(&clients));
             HttpDoor::open(tools, names, self.pipeline.closing())
         })
+    }
+
+    /// Serves an MCP client over a pair of pipes until one of them ends, or the registry is closed.
+    pub fn serve_stdio(
+        &self,
+        line: StdioLine,
+    ) -> impl Future<Output = std::io::Result<()>> + Send + 'static {
+        let tools = self.served_tools(next_session(&self.mcp_clients));
+        serve_stdio(tools, line, self.pipeline.closing())
     }
 
     fn served_tools(&self, session: String) -> ServedTools {

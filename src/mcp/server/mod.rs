@@ -8,10 +8,15 @@
 mod connection;
 mod http_door;
 mod http_sessions;
+mod line;
 mod request_handler;
 mod served_tools;
+mod standard_streams;
+mod stdio;
 mod unreadable;
 
 pub use connection::Connection;
 pub use http_door::HttpDoor;
 pub use served_tools::{ServedTools, ServerIdentity};
+pub use standard_streams::take_standard_streams;
+pub use stdio::{StdioLine, serve_stdio};

@@ -8,8 +8,9 @@ use std::{
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Extensions,
-        Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+        CustomRequest, CustomResult, ErrorCode, Implementation, ListPromptsResult, ListToolsResult,
+        ProtocolVersion, PaginatedRequestParams, ProgressNotificationParam,
         ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
@@ -63,14 +64,32 @@ impl McpServer {
     }
 
     /// The client that sent a request.
-    fn client(&self, request: &Extensions) -> Cow<'_, Client> {
-        let session = self.sessions.as_ref().and_then(|sessions| {
-            let parts = request.get::<http::request::Parts>()?;
-            sessions.find(parts.headers.get(SESSION_HEADER)?.to_str().ok()?)
+    fn client(&self, context: &RequestContext<RoleServer>) -> Cow<'_, Client> {
+        let Some(sessions) = &self.sessions else { return Cow::Borrowed(&self.client) };
+        let parts = context.extensions.get::<http::request::Parts>();
+        let id = parts.and_then(|it| it.headers.get(SESSION_HEADER)?.to_str().ok());
+        let Some(id) = id.filter(|_| !is_new_era(context)) else {
+            return Cow::Borrowed(&self.client);
+        };
+        let (name, disconnected) = sessions.find(id).unwrap_or_else(|| {
+            // It has ended since the request came in.
+            let ended = CancellationToken::new();
+            ended.cancel();
+            (String::new(), ended)
         });
-        let Some((name, disconnected)) = session else { return Cow::Borrowed(&self.client) };
         Cow::Owned(Client { tools: self.client.tools.of_session(name), disconnected })
     }
+}
+
+/// Whether a request is of the protocol of 2026-07-28 or later, which has no sessions.
+fn is_new_era(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.meta.protocol_version();
+    version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// The answer to a method that is not served.
+fn unknown_method(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("no method is named `{method}`"), None)
 }
 
 impl ServerHandler for McpServer {
@@ -87,7 +106,7 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let client = self.client(&context.extensions);
+        let client = self.client(&context);
         Ok(ListToolsResult { tools: client.tools.list(), ..ListToolsResult::default() })
     }
 
@@ -96,7 +115,7 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let client = self.client(&context.extensions);
+        let client = self.client(&context);
         let Client { tools, disconnected } = &*client;
         if tools.find(&request.name).is_none() {
             return Err(ErrorData::invalid_params(
@@ -125,6 +144,23 @@ impl ServerHandler for McpServer {
         Ok(CallToolResponse::Complete(result))
     }
 
+    /// There are no prompts, and nothing to complete. rmcp would answer with empty lists.
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(unknown_method("prompts/list"))
+    }
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(unknown_method("completion/complete"))
+    }
+
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -135,11 +171,7 @@ impl ServerHandler for McpServer {
         Err(if KNOWN_METHODS.contains(&method.as_str()) {
             ErrorData::invalid_params(format!("the params of `{method}` do not fit"), None)
         } else {
-            ErrorData::new(
-                ErrorCode::METHOD_NOT_FOUND,
-                format!("no method is named `{method}`"),
-                None,
-            )
+            unknown_method(&method)
         })
     }
 
