@@ -5,10 +5,16 @@
 //! the same way as a call from JavaScript.
 
 mod access;
+mod addressed_name;
 mod answers;
+mod bodies;
+mod call_events;
+mod calls;
+mod openapi;
 mod routes;
 mod server;
 mod service;
+mod tools;
 
 pub use access::AccessRules;
 pub use server::{HttpServer, ServerAddress};
