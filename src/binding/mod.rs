@@ -14,6 +14,7 @@ pub mod cancel;
 mod envelope;
 pub mod format;
 mod host_calls;
+pub mod http;
 mod listing;
 pub mod mcp;
 pub mod plugins;

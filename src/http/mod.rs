@@ -10,12 +10,17 @@ mod answers;
 mod bodies;
 mod call_events;
 mod calls;
+mod handover;
 mod openapi;
+mod page;
 mod routes;
 mod server;
 mod service;
+mod serving;
 mod tools;
 
 pub use access::AccessRules;
+pub use handover::{HandedAnswer, RequestHead};
 pub use server::{HttpServer, ServerAddress};
 pub use service::HttpService;
+pub use serving::{FetchOptions, OpenServer, ServeOptions, ServerFacts};

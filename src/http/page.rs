@@ -3,13 +3,10 @@
 //! They hold no data, so they need no token. What they may do is limited by their policy: they run and load
 //! only what comes from this table, and a browser refuses to read any text as HTML.
 
-use axum::{
-    extract::Path,
-    response::{IntoResponse as _, Response},
-};
-use http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderName, HeaderValue, header};
 
-use super::answers::refused;
+use super::{answers::HttpRefusal, routes::NameInPath};
 
 /// What the page may load and do. Nothing is fetched from elsewhere, nothing is framed, and no script can make
 /// HTML from a text.
@@ -58,13 +55,14 @@ pub(super) async fn page() -> Response {
 }
 
 /// `GET /page/:name`: one of its files.
-pub(super) async fn page_file(Path(name): Path<String>) -> Response {
+pub(super) async fn page_file(NameInPath(name): NameInPath) -> Response {
     file(&name)
 }
 
 fn file(name: &str) -> Response {
     let Some(found) = FILES.iter().find(|it| it.name == name) else {
-        return refused(StatusCode::NOT_FOUND, "no such file of the page; open `/`");
+        let message = format!("the page has no file `{name}`; open `/`");
+        return HttpRefusal::not_found(message).into_response();
     };
     let mut response = found.text.into_response();
     let headers = response.headers_mut();
@@ -75,8 +73,8 @@ fn file(name: &str) -> Response {
         (header::REFERRER_POLICY, "no-referrer"),
         // After an update, the files of two versions must not mix.
         (header::CACHE_CONTROL, "no-cache"),
-        (http::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-        (http::HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ] {
         headers.insert(header, HeaderValue::from_static(value));
     }
@@ -86,6 +84,8 @@ fn file(name: &str) -> Response {
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
+
+    use http::StatusCode;
 
     use super::*;
 
@@ -115,11 +115,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_file_has_its_type_and_the_limits_of_the_page() {
-        let answer = page_file(axum::extract::Path("theme.css".to_owned())).await;
+        let answer = page_file(NameInPath("theme.css".to_owned())).await;
         assert_eq!(answer.status(), StatusCode::OK);
         assert_eq!(answer.headers()[header::CONTENT_TYPE], STYLE);
         assert_eq!(answer.headers()[header::CONTENT_SECURITY_POLICY], CONTENT_POLICY);
-        let missing = page_file(axum::extract::Path("../page.rs".to_owned())).await;
+        let missing = page_file(NameInPath("../page.rs".to_owned())).await;
         assert_eq!(missing.status(), StatusCode::NOT_FOUND);
     }
 }

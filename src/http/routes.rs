@@ -5,14 +5,14 @@ use axum::{
     Router,
     extract::{FromRequestParts, Path},
     handler::Handler,
-    routing::{MethodFilter, MethodRouter, on},
+    routing::{MethodFilter, MethodRouter, get, on},
 };
 use http::{Method, StatusCode, request::Parts};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::{
     answers::HttpRefusal,
-    calls, openapi,
+    calls, openapi, page,
     service::{self, ServiceState},
     tools,
 };
@@ -132,6 +132,8 @@ pub(super) fn routes(state: ServiceState) -> Router {
     table()
         .into_iter()
         .fold(Router::new(), by_table)
+        .route("/", get(page::page))
+        .route("/page/{name}", get(page::page_file))
         .fallback(async || {
             HttpRefusal::not_found("there is nothing at this path; see `/openapi.json`")
         })
