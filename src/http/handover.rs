@@ -10,7 +10,7 @@ use std::{
 
 use axum::{
     body::{Body, Bytes, HttpBody as _},
-    response::Response,
+    response::{IntoResponse as _, Response},
 };
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header::HOST};
@@ -20,7 +20,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use url::{Position, Url};
 
-use super::{HttpService, answers::refused};
+use super::{HttpService, answers::HttpRefusal};
 
 /// The head of a request.
 #[derive(Debug, Deserialize)]
@@ -46,7 +46,7 @@ impl RequestHead {
         };
         let Some(uri) = below(&url, &self.base_path) else {
             let message = "the path is not below the one that the routes are mounted at";
-            return Err(refused(StatusCode::NOT_FOUND, message));
+            return Err(HttpRefusal::not_found(message).into_response());
         };
         let mut request = Request::new(Body::from(body));
         *request.method_mut() = method;
@@ -66,7 +66,7 @@ impl RequestHead {
 }
 
 fn bad(message: &str) -> Response {
-    refused(StatusCode::BAD_REQUEST, message)
+    HttpRefusal::new(StatusCode::BAD_REQUEST, "InvalidRequest", message).into_response()
 }
 
 /// The path and query of an address below a base path.
@@ -113,11 +113,12 @@ impl HandedAnswer {
                     biased;
                     () = cancelled.cancelled() => {
                         let gone = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
-                        refused(gone, "the client has gone")
+                        HttpRefusal::new(gone, "Cancelled", "the client has gone").into_response()
                     }
                     answered = answer => answered.unwrap_or_else(|_| {
                         let message = "a bug in toolwright: answering the request panicked";
-                        refused(StatusCode::INTERNAL_SERVER_ERROR, message)
+                        HttpRefusal::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
+                            .into_response()
                     }),
                 }
             }

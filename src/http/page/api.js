@@ -36,7 +36,10 @@ export async function callTool(name, body, { signal, onProgress }) {
     if (event === "result") return JSON.parse(data);
     if (event === "progress") onProgress(JSON.parse(data));
   }
-  throw new ApiError("the connection ended before the result came; see Calls for what became of it", 0);
+  throw new ApiError(
+    "the connection ended before the result came; see Calls for what became of it",
+    0,
+  );
 }
 
 /** The server's events from now on, after one that says that they flow. Ends when the connection does. */

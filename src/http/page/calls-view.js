@@ -8,8 +8,11 @@ import { onChange, state } from "./state.js";
 
 const SHOWN = {
   all: ["All calls", () => true],
-  open: ["Under way", ({ status }) => status === "running" || status === "waiting"],
-  trouble: ["Failed or refused", ({ status }) => ["failed", "refused", "cancelled"].includes(status)],
+  open: ["Under way", (call) => isOpen(call)],
+  trouble: [
+    "Failed or refused",
+    ({ status }) => ["failed", "refused", "cancelled"].includes(status),
+  ],
   asked: ["Asked about", ({ decision }) => decision?.action === "ask"],
 };
 
@@ -18,7 +21,11 @@ let chosen = "all";
 export function callsView(node) {
   const rows = element("ol", { class: "timeline" });
   const count = element("p", { class: "note", role: "status" });
-  const empty = element("p", { class: "empty" }, "No calls yet. The calls of every client of this registry appear here.");
+  const empty = element(
+    "p",
+    { class: "empty" },
+    "No calls yet. The calls of every client of this registry appear here.",
+  );
   const filter = element(
     "select",
     {
@@ -33,9 +40,16 @@ export function callsView(node) {
     Object.entries(SHOWN).map(([key, [text]]) => element("option", { value: key }, text)),
   );
   filter.value = chosen;
-  fill(node, element("div", { class: "view-head" }, element("h1", {}, "Calls"), filter, count), rows, empty);
+  fill(
+    node,
+    element("div", { class: "view-head" }, element("h1", {}, "Calls"), filter, count),
+    rows,
+    empty,
+  );
   const show = () => {
-    const calls = [...state.calls.values()].filter(SHOWN[chosen][1]).sort((a, b) => b.number - a.number);
+    const calls = [...state.calls.values()]
+      .filter(SHOWN[chosen][1])
+      .sort((a, b) => b.number - a.number);
     const longest = Math.max(1, ...calls.map(({ durationMs = 0 }) => durationMs));
     fillByKey(rows, calls, {
       key: ({ number }) => number,
@@ -59,18 +73,22 @@ function update(call, row, longest) {
   const drawn = JSON.stringify(call);
   if (row.dataset.drawn !== drawn) {
     row.dataset.drawn = drawn;
-    const isOpen = row.firstElementChild?.open ?? false;
+    const isUnfolded = row.firstElementChild?.open ?? false;
     const hadFocus = row.contains(document.activeElement);
-    fill(row, rowOf(call, isOpen));
+    fill(row, rowOf(call, isUnfolded));
     if (hadFocus) row.querySelector("summary").focus();
   }
   // A logarithm, because calls take from microseconds to minutes.
-  const part = call.durationMs === undefined ? 0 : Math.log1p(call.durationMs) / Math.log1p(longest);
+  const part =
+    call.durationMs === undefined ? 0 : Math.log1p(call.durationMs) / Math.log1p(longest);
   row.querySelector(".bar").style.setProperty("--part", part.toFixed(3));
 }
 
+const isOpen = ({ status }) => status === "running" || status === "waiting";
+
 function rowOf(call, open) {
-  const { tool, input, startedAt, status, durationMs, decision, errorType, toolUseId, sessionId } = call;
+  const { tool, input, startedAt, status, durationMs, decision, errorType, toolUseId, sessionId } =
+    call;
   const rows = [
     ["Decision", decision && [actionBadge(decision.action), " ", inline(decision.reason)]],
     ["A person", decision?.asked && `answered: ${decision.asked}`],
@@ -99,11 +117,19 @@ function rowOf(call, open) {
         "span",
         { class: "took" },
         element("span", { class: ["bar", `is-${status}`], "aria-hidden": "true" }),
-        element("span", {}, shownDuration(durationMs) || "…"),
+        element("span", {}, shownDuration(durationMs) || (isOpen(call) && "…")),
       ),
     ),
-    element("dl", { class: "facts" }, rows.map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
-    element("p", {}, element("a", { href: `#/tools/${encodeURIComponent(tool)}` }, "Open the tool")),
+    element(
+      "dl",
+      { class: "facts" },
+      rows.map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+    ),
+    element(
+      "p",
+      {},
+      element("a", { href: `#/tools/${encodeURIComponent(tool)}` }, "Open the tool"),
+    ),
   );
 }
 

@@ -22,15 +22,27 @@ export function confirmationCard({ id, details, expiresAt }) {
   const title = `${id}-title`;
   const left = element("span", { class: "dim" });
   const problem = element("p", { class: "problem", role: "alert" });
-  const reason = element("input", { type: "text", placeholder: "Reason for a no (the model reads it)", "aria-label": "Reason for a no" });
+  const reason = element("input", {
+    type: "text",
+    placeholder: "Reason for a no (the model reads it)",
+    "aria-label": "Reason for a no",
+  });
   const always = element("input", { type: "checkbox" });
   const interrupt = element("input", { type: "checkbox" });
   const edited = inputEditorOf(details.input);
-  const approve = button("Approve", { class: "primary", disabled: true }, () => void answer(true));
+  const approve = button("Approve", { class: "primary", "aria-disabled": "true" }, () => {
+    if (mayApprove) void answer(true);
+  });
   const deny = button("Deny", { class: "danger" }, () => void answer(false));
-  setTimeout(() => (approve.disabled = false), PAUSE_BEFORE_YES_MS);
+  let mayApprove = false;
+  let isAnswering = false;
+  setTimeout(() => {
+    mayApprove = true;
+    approve.removeAttribute("aria-disabled");
+  }, PAUSE_BEFORE_YES_MS);
 
   const answer = async (approved) => {
+    if (isAnswering) return;
     const body = { approved };
     if (approved) {
       const { value, problem: wrong } = edited.read();
@@ -41,15 +53,15 @@ export function confirmationCard({ id, details, expiresAt }) {
       if (reason.value.trim() !== "") body.message = reason.value.trim();
       if (interrupt.checked) body.interrupt = true;
     }
-    approve.disabled = deny.disabled = true;
+    isAnswering = true;
     try {
       await post(`confirmations/${encodeURIComponent(id)}`, body);
       settle(id, approved ? "approved" : "denied");
     } catch (error) {
       fill(problem, inline(error.message));
       if (error.status === 404) settle(id, state.outcomes.get(id) ?? "cancelled");
-      else approve.disabled = deny.disabled = false;
     }
+    isAnswering = false;
   };
 
   const answers = element(
@@ -65,11 +77,19 @@ export function confirmationCard({ id, details, expiresAt }) {
           "span",
           {},
           "Always allow in this session: ",
-          details.suggestedRules.flatMap((rule, index) => [index > 0 && ", ", element("code", {}, rule)]),
+          details.suggestedRules.flatMap((rule, index) => [
+            index > 0 && ", ",
+            element("code", {}, rule),
+          ]),
         ),
       ),
     element("div", { class: "actions" }, approve, deny, reason),
-    element("label", { class: "check" }, interrupt, element("span", {}, "A no ends the whole turn")),
+    element(
+      "label",
+      { class: "check" },
+      interrupt,
+      element("span", {}, "A no ends the whole turn"),
+    ),
     problem,
   );
   const card = element(
@@ -78,7 +98,12 @@ export function confirmationCard({ id, details, expiresAt }) {
     element(
       "header",
       {},
-      element("h3", { id: title, tabindex: "-1" }, element("span", { class: "mono" }, details.toolName), " asks"),
+      element(
+        "h3",
+        { id: title, tabindex: "-1" },
+        element("span", { class: "mono" }, details.toolName),
+        " asks",
+      ),
       riskBadge(details.risk ?? "none"),
       left,
     ),
@@ -98,7 +123,10 @@ export function confirmationCard({ id, details, expiresAt }) {
     const [words, tone] = OUTCOMES[state.outcomes.get(id)] ?? ["No longer waits", "quiet"];
     card.classList.add("settled");
     fill(left);
+    // Whoever was at a button that goes away goes on at the card.
+    const hadFocus = answers.contains(document.activeElement);
     fill(answers, badge(words, tone));
+    if (hadFocus) card.querySelector("h3").focus();
   };
   const tick = setInterval(watch, 1000);
   const stopListening = onChange(["confirmations"], watch);
@@ -114,10 +142,17 @@ function remaining(expiresAt) {
 function facts({ reason, locations = [], sessionId }) {
   const rows = [
     ["Why it asks", reason && inline(reason)],
-    ["Touches", locations.length > 0 && locations.map((it) => element("code", { class: "block" }, it))],
+    [
+      "Touches",
+      locations.length > 0 && locations.map((it) => element("code", { class: "block" }, it)),
+    ],
     ["Session", sessionId && element("code", {}, sessionId)],
   ].filter(([, value]) => value);
-  return element("dl", { class: "facts" }, rows.map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+  return element(
+    "dl",
+    { class: "facts" },
+    rows.map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+  );
 }
 
 /** The input as JSON, folded. `read()` gives a value only if it was changed. */
@@ -132,7 +167,12 @@ function inputEditorOf(input) {
     value: before,
   });
   return {
-    node: element("details", { class: "fold" }, element("summary", {}, "See or edit the input"), text),
+    node: element(
+      "details",
+      { class: "fold" },
+      element("summary", {}, "See or edit the input"),
+      text,
+    ),
     read: () => {
       if (text.value === before) return {};
       try {

@@ -14,7 +14,8 @@ export function dataView(value, { open = false, name } = {}) {
   const entries = Object.entries(value);
   const isList = Array.isArray(value);
   const size = isList ? `[${entries.length}]` : `{${entries.length}}`;
-  if (entries.length === 0) return element("div", { class: "data-leaf" }, label, isList ? "[]" : "{}");
+  if (entries.length === 0)
+    return element("div", { class: "data-leaf" }, label, isList ? "[]" : "{}");
   const node = element(
     "details",
     { class: "data", open },
@@ -26,7 +27,8 @@ export function dataView(value, { open = false, name } = {}) {
       node.append(dataView(inner, { name: key, open: entries.length <= 3 }));
     }
     const left = entries.length - MOST_ENTRIES;
-    if (left > 0) node.append(element("div", { class: "dim" }, `${left} more entries are not shown`));
+    if (left > 0)
+      node.append(element("div", { class: "dim" }, `${left} more entries are not shown`));
   };
   // Made when it is first opened, because answers may be large.
   node.addEventListener("toggle", show);

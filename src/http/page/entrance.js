@@ -8,11 +8,15 @@ import { keepToken, token } from "./token.js";
 export function askForToken(node, error) {
   return new Promise((resolve) => {
     const had = token() !== undefined;
-    const field = element("input", { id: "token", type: "password", autocomplete: "off", required: true });
+    const field = element("input", {
+      id: "token",
+      type: "password",
+      autocomplete: "off",
+      required: true,
+    });
     const enter = () => {
       // People paste the whole address as often as the token.
       keepToken(field.value.replace(/^.*#token=/s, ""));
-      removeEventListener("toolwright-token", resolve);
       resolve();
     };
     const isAboutToken = error.status === 401;
@@ -21,7 +25,15 @@ export function askForToken(node, error) {
       element(
         "section",
         { class: "entrance" },
-        element("h1", { tabindex: "-1" }, !isAboutToken ? "The server refuses this page" : had ? "The token is not right" : "A token is needed"),
+        element(
+          "h1",
+          { tabindex: "-1" },
+          !isAboutToken
+            ? "The server refuses this page"
+            : had
+              ? "The token is not right"
+              : "A token is needed",
+        ),
         element("p", {}, inline(error.message)),
         isAboutToken
           ? [
@@ -51,7 +63,6 @@ export function askForToken(node, error) {
           : button("Try again", { class: "primary" }, () => resolve()),
       ),
     );
-    addEventListener("toolwright-token", resolve, { once: true });
     node.querySelector("h1").focus();
   });
 }

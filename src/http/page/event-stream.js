@@ -16,7 +16,8 @@ export async function* eventsOf(body) {
           addField(fields, line);
           continue;
         }
-        if (fields.data !== undefined) yield { event: "message", ...fields, data: fields.data.join("\n") };
+        if (fields.data !== undefined)
+          yield { event: "message", ...fields, data: fields.data.join("\n") };
         fields = {};
       }
     }

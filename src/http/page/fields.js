@@ -73,13 +73,18 @@ export function choiceField(schema, options) {
 }
 
 function selectField(choices, schema, { id, isRequired, describedBy, onInput }) {
-  const preset = schema.default === undefined ? "not set" : `not set (${JSON.stringify(schema.default)})`;
+  const preset =
+    schema.default === undefined ? "not set" : `not set (${JSON.stringify(schema.default)})`;
   const node = element(
     "select",
     { id, "aria-describedby": describedBy, "aria-required": isRequired, on: { change: onInput } },
     element("option", { value: "" }, isRequired ? "choose…" : preset),
     choices.map((choice, index) =>
-      element("option", { value: String(index + 1) }, typeof choice === "string" ? choice : JSON.stringify(choice)),
+      element(
+        "option",
+        { value: String(index + 1) },
+        typeof choice === "string" ? choice : JSON.stringify(choice),
+      ),
     ),
   );
   return {
@@ -98,7 +103,8 @@ export function jsonField(schema, { id, isRequired, describedBy, onInput }) {
   const field = stringField({}, { id, isRequired, describedBy, onInput });
   const { node } = field;
   node.classList.add("mono");
-  node.placeholder = schema.type === "array" ? "[…]" : schema.type === "object" ? "{…}" : "any JSON value";
+  node.placeholder =
+    schema.type === "array" ? "[…]" : schema.type === "object" ? "{…}" : "any JSON value";
   const read = () => {
     try {
       return { value: JSON.parse(node.value) };

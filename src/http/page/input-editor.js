@@ -4,7 +4,7 @@ import { element, fill } from "./element.js";
 import { schemaForm } from "./schema-form.js";
 
 /** `{ node, read }`, where `read()` gives `{ value }` or `{ problem }`. */
-export function inputEditor(schema, initial) {
+export function inputEditor(schema) {
   const form = schemaForm(schema, () => {
     raw.value = shown(form.get());
     fill(problem);
@@ -33,7 +33,7 @@ export function inputEditor(schema, initial) {
       return { problem: `This is not JSON: ${error.message}` };
     }
   };
-  form.set(initial ?? {});
+  form.set({});
   raw.value = shown(form.get());
 
   const formPane = element("div", { class: "pane" }, form.node);

@@ -25,7 +25,10 @@ let current;
 /** The view and what it shows, from an address such as `#/tools/Read`. */
 function place() {
   const [, view = "tools", rest] = /^#\/([a-z]+)(?:\/(.*))?$/.exec(location.hash) ?? [];
-  return { view: view in VIEWS ? view : "tools", what: rest === undefined ? undefined : decodeURIComponent(rest) };
+  return {
+    view: view in VIEWS ? view : "tools",
+    what: rest === undefined ? undefined : decodeURIComponent(rest),
+  };
 }
 
 function go() {
@@ -47,24 +50,39 @@ function go() {
 
 /** After a person chose another view or tool, what they read next begins there. */
 function goAndFocus() {
-  if (takeToken()) dispatchEvent(new Event("toolwright-token"));
+  // Another token is another beginning.
+  if (takeToken()) return location.reload();
   go();
   const target = place().what === undefined ? main : main.querySelector(".tool-head h2");
   target?.focus({ preventScroll: target === main });
 }
 
-const showStrip = waitingStrip(byId("waiting"), byId("announcer"), () => place().view === "confirmations");
+const showStrip = waitingStrip(
+  byId("waiting"),
+  byId("announcer"),
+  () => place().view === "confirmations",
+);
 
 function showConnection() {
-  const words = { connecting: "connecting", open: "connected", lost: "connection lost", refused: "not let in" };
+  const words = {
+    connecting: "connecting",
+    open: "connected",
+    lost: "connection lost",
+    refused: "not let in",
+  };
   fill(byId("connection"), words[state.connection]);
   byId("connection").dataset.state = state.connection;
   const lost = byId("lost");
   lost.hidden = state.connection !== "lost";
+  byId("views").hidden = state.connection === "refused";
   if (lost.hidden) return;
   fill(
     lost,
-    element("span", {}, "The server does not answer. What you see may be out of date; the page tries to connect again."),
+    element(
+      "span",
+      {},
+      "The server does not answer. What you see may be out of date; the page tries to connect again.",
+    ),
     button("Try now", { class: "small" }, tryNow),
   );
 }
@@ -114,6 +132,8 @@ for (;;) {
   current?.view.stop();
   current = undefined;
   main.className = "";
+  state.confirmations.clear();
+  showStrip();
   setConnection("refused");
   await askForToken(main, refusal);
   setConnection("connecting");

@@ -37,7 +37,11 @@ export function textBox(text, label = "Output") {
   const shown = text.slice(0, MOST_CHARACTERS);
   const left = text.length - shown.length;
   return [
-    element("pre", { class: "text-box", tabindex: "0", role: "region", "aria-label": label }, shown),
+    element(
+      "pre",
+      { class: "text-box", tabindex: "0", role: "region", "aria-label": label },
+      shown,
+    ),
     left > 0 && element("p", { class: "note" }, `${left} more characters are not shown`),
   ];
 }
@@ -64,14 +68,20 @@ function blockView(block) {
   if (block.type === "resource" && block.resource.text !== undefined) {
     return [element("p", { class: "note" }, block.resource.uri), textBox(block.resource.text)];
   }
-  return folded(`Content of the type ${block.type} (${block.mimeType ?? "unknown"})`, dataView(block));
+  return folded(
+    `Content of the type ${block.type} (${block.mimeType ?? "unknown"})`,
+    dataView(block),
+  );
 }
 
 function image({ data, mimeType }) {
   return element(
     "figure",
     { class: "picture" },
-    element("img", { src: `data:${mimeType};base64,${data}`, alt: `An image (${mimeType}) in the answer` }),
+    element("img", {
+      src: `data:${mimeType};base64,${data}`,
+      alt: `An image (${mimeType}) in the answer`,
+    }),
   );
 }
 

@@ -22,7 +22,12 @@ export function rulesToPaste(rules) {
     element(
       "div",
       { class: "paste-head" },
-      element("span", {}, "A rule to paste into a policy file, or into ", element("code", {}, "allowedTools")),
+      element(
+        "span",
+        {},
+        "A rule to paste into a policy file, or into ",
+        element("code", {}, "allowedTools"),
+      ),
       copy,
     ),
     shown,

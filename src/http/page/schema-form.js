@@ -14,12 +14,25 @@ let lastId = 0;
 /** A form for a schema: `{ node, get, set, problem }`. `onInput` is called whenever a value changes. */
 export function schemaForm(schema, onInput) {
   const form = { root: schema, onInput };
-  const fields = objectField(resolved({ type: "object", ...schema }, schema), { ...form, isRequired: true, depth: 0 });
+  const fields = objectField(resolved({ type: "object", ...schema }, schema), {
+    ...form,
+    isRequired: true,
+    depth: 0,
+  });
   if (Object.keys(schema.properties ?? {}).length === 0) {
     fill(fields.node, element("p", { class: "note" }, "This tool takes no input."));
   }
   return fields;
 }
+
+const KINDS = {
+  string: "text",
+  boolean: "yes or no",
+  choice: "one of",
+  json: "JSON",
+  array: "list",
+  integer: "whole number",
+};
 
 const MAKERS = {
   string: stringField,
@@ -37,7 +50,6 @@ function labelled(name, schema, form) {
   const kind = form.depth >= DEEPEST ? "json" : kindOf(whole);
   const id = `field-${++lastId}`;
   const isGroup = kind === "array" || kind === "object";
-  const hints = [whole.description, limitsOf(whole)].filter(Boolean);
   const hintId = `${id}-hint`;
   const warning = element("p", { class: "problem", id: `${id}-problem`, role: "alert" });
   const describedBy = `${hintId} ${id}-problem`;
@@ -47,18 +59,40 @@ function labelled(name, schema, form) {
     field.node.setAttribute("aria-invalid", String(problem !== undefined));
     form.onInput();
   };
-  const field = MAKERS[kind](whole, { ...form, id, describedBy, onInput: isGroup ? form.onInput : check });
+  const field = MAKERS[kind](whole, {
+    ...form,
+    id,
+    describedBy,
+    onInput: isGroup ? form.onInput : check,
+  });
   const text = [
     element("span", { class: "name" }, name),
     form.isRequired && element("span", { class: "required" }, "required"),
-    element("span", { class: "kind" }, kind === "choice" ? "one of" : kind),
+    element(
+      "span",
+      { class: "kind" },
+      [KINDS[kind] ?? kind, limitsOf(whole)].filter(Boolean).join(", "),
+    ),
   ];
-  const hint = element("div", { class: "hint", id: hintId }, inline(hints.join(" · ")));
+  const hint = element("div", { class: "hint", id: hintId }, inline(whole.description ?? ""));
   const isShort = ["boolean", "choice", "integer", "number"].includes(kind);
   const className = ["field", isShort ? "short" : "long"];
   const node = isGroup
-    ? element("fieldset", { class: className, "aria-describedby": hintId }, element("legend", {}, text), hint, field.node)
-    : element("div", { class: className }, element("label", { for: id }, text), field.node, warning, hint);
+    ? element(
+        "fieldset",
+        { class: className, "aria-describedby": hintId },
+        element("legend", {}, text),
+        hint,
+        field.node,
+      )
+    : element(
+        "div",
+        { class: className },
+        element("label", { for: id }, text),
+        field.node,
+        warning,
+        hint,
+      );
   const set = (value) => {
     field.set(value);
     if (!isGroup) fill(warning);
@@ -74,11 +108,24 @@ function objectField(schema, form) {
     const inner = { ...form, isRequired: required.has(name), depth: form.depth + 1 };
     fields.set(name, labelled(name, schema.properties[name], inner));
   }
-  const grid = (chosen) => element("div", { class: "fields" }, chosen.map((name) => fields.get(name).node));
-  const [first, others] = [names.filter((it) => required.has(it)), names.filter((it) => !required.has(it))];
+  const grid = (chosen) =>
+    element(
+      "div",
+      { class: "fields" },
+      chosen.map((name) => fields.get(name).node),
+    );
+  const [first, others] = [
+    names.filter((it) => required.has(it)),
+    names.filter((it) => !required.has(it)),
+  ];
   const fold =
     form.depth === 0 && others.length > MANY_FIELDS
-      ? element("details", { class: "fold" }, element("summary", {}, `${others.length} optional fields`), grid(others))
+      ? element(
+          "details",
+          { class: "fold" },
+          element("summary", {}, `${others.length} optional fields`),
+          grid(others),
+        )
       : undefined;
   const node = element(
     "div",
@@ -140,7 +187,10 @@ function arrayField(schema, form) {
   };
   return {
     node,
-    get: () => (items.length === 0 && !form.isRequired ? undefined : items.map((field) => field.get() ?? null)),
+    get: () =>
+      items.length === 0 && !form.isRequired
+        ? undefined
+        : items.map((field) => field.get() ?? null),
     set: (value) => {
       items = [];
       fill(list);

@@ -5,7 +5,10 @@ export function resolved(schema, root, depth = 0) {
   if (typeof schema !== "object" || schema === null || depth > 20) return {};
   if (typeof schema.$ref === "string" && schema.$ref.startsWith("#/")) {
     const { $ref, ...own } = schema;
-    const target = $ref.slice(2).split("/").reduce((at, key) => at?.[unescaped(key)], root);
+    const target = $ref
+      .slice(2)
+      .split("/")
+      .reduce((at, key) => at?.[unescaped(key)], root);
     return { ...resolved(target, root, depth + 1), ...own };
   }
   for (const word of ["anyOf", "oneOf", "allOf"]) {
@@ -26,7 +29,8 @@ export function resolved(schema, root, depth = 0) {
 export function kindOf(schema) {
   if (choicesOf(schema) !== undefined) return "choice";
   if (["string", "boolean", "number", "integer"].includes(schema.type)) return schema.type;
-  if (schema.type === "array" && schema.items !== undefined && !Array.isArray(schema.items)) return "array";
+  if (schema.type === "array" && schema.items !== undefined && !Array.isArray(schema.items))
+    return "array";
   if (schema.type === "object" && Object.keys(schema.properties ?? {}).length > 0) return "object";
   return "json";
 }
@@ -36,7 +40,8 @@ export function choicesOf(schema) {
   if (Array.isArray(schema.enum)) return schema.enum;
   if ("const" in schema) return [schema.const];
   const each = schema.oneOf ?? schema.anyOf;
-  if (Array.isArray(each) && each.every((it) => "const" in (it ?? {}))) return each.map((it) => it.const);
+  if (Array.isArray(each) && each.every((it) => "const" in (it ?? {})))
+    return each.map((it) => it.const);
   return undefined;
 }
 

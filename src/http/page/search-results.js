@@ -10,7 +10,9 @@ const MOST_LINES = 500;
 export function searchResults(data) {
   if (data === undefined || data === null) return undefined;
   if (Array.isArray(data.counts)) {
-    return whole(data, data.counts, ({ file, count }) => plainFile(file, counted(count, "match").replace("matchs", "matches")));
+    return whole(data, data.counts, ({ file, count }) =>
+      plainFile(file, count === 1 ? "1 match" : `${count} matches`),
+    );
   }
   if (!Array.isArray(data.files) || data.files.length === 0) return undefined;
   if (data.files.every((it) => typeof it === "string")) {
@@ -31,7 +33,11 @@ function whole(data, files, show) {
     element("ul", {}, files.slice(0, MOST_FILES).map(show)),
     left > 0 && element("p", { class: "note" }, `${left} more files are not shown`),
     data.complete === false &&
-      element("p", { class: "note" }, "This is not all: something was left out or could not be read."),
+      element(
+        "p",
+        { class: "note" },
+        "This is not all: something was left out or could not be read.",
+      ),
   );
 }
 

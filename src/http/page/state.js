@@ -38,9 +38,10 @@ export function tell(topic) {
 }
 
 function tellAll() {
-  const topics = [...changed];
+  const heard = new Set();
+  for (const topic of changed)
+    for (const listener of listeners.get(topic) ?? []) heard.add(listener);
   changed.clear();
-  const heard = new Set(topics.flatMap((topic) => [...(listeners.get(topic) ?? [])]));
   for (const listener of heard) listener();
 }
 

@@ -6,7 +6,12 @@ const MOST_CHARACTERS = 200_000;
 
 /** `{ node, add(text) }`. */
 export function tailBox(label) {
-  const node = element("pre", { class: "text-box live", tabindex: "0", role: "region", "aria-label": label });
+  const node = element("pre", {
+    class: "text-box live",
+    tabindex: "0",
+    role: "region",
+    "aria-label": label,
+  });
   const text = document.createTextNode("");
   node.append(text);
   return {

@@ -63,31 +63,53 @@ function taskCard(first) {
   const output = liveOutput(id, () => task.state === "running");
   const fold = element("details", { class: "fold" }, element("summary", {}, "Output"), output.node);
   fold.addEventListener("toggle", () => (fold.open ? output.start() : output.stop()));
-  const stop = button("Stop", { class: "small danger", "aria-label": `Stop the task ${id}` }, async () => {
-    stop.disabled = true;
-    try {
-      await post(`tasks/${encodeURIComponent(id)}/stop`, {});
-      await loadTasks();
-    } catch (error) {
-      fill(problem, inline(error.message));
-      stop.disabled = false;
-    }
-  });
+  const stop = button(
+    "Stop",
+    { class: "small danger", "aria-label": `Stop the task ${id}` },
+    async () => {
+      stop.disabled = true;
+      try {
+        await post(`tasks/${encodeURIComponent(id)}/stop`, {});
+        await loadTasks();
+      } catch (error) {
+        fill(problem, inline(error.message));
+        stop.disabled = false;
+      }
+    },
+  );
   const node = element(
     "article",
     { class: "card task", "aria-label": `Task ${id}` },
-    element("header", {}, element("h2", { class: "mono" }, id), status, numbers, stop),
+    element(
+      "header",
+      {},
+      element("h2", { class: "mono", tabindex: "-1" }, id),
+      status,
+      numbers,
+      stop,
+    ),
     description && element("p", {}, description),
-    element("pre", { class: "command", tabindex: "0", role: "region", "aria-label": "Command" }, command),
+    element(
+      "pre",
+      { class: "command", tabindex: "0", role: "region", "aria-label": "Command" },
+      command,
+    ),
     problem,
     fold,
   );
   const show = () => {
     const isRunning = task.state === "running";
     const ran = task.durationMs + (isRunning ? Date.now() - seenAt : 0);
-    const end = task.signal ?? (task.exitCode === undefined ? undefined : `exit code ${task.exitCode}`);
-    const facts = [end, shownDuration(ran), shownBytes(output.size() ?? task.outputBytes), `since ${shownDay(task.startedAt)}`];
+    const end =
+      task.signal ?? (task.exitCode === undefined ? undefined : `exit code ${task.exitCode}`);
+    const facts = [
+      end,
+      shownDuration(ran),
+      shownBytes(output.size() ?? task.outputBytes),
+      `since ${shownDay(task.startedAt)}`,
+    ];
     fill(numbers, facts.filter(Boolean).join(" · "));
+    if (!isRunning && document.activeElement === stop) node.querySelector("h2").focus();
     stop.hidden = !isRunning;
     if (!isRunning) clearInterval(tick);
   };
@@ -120,7 +142,9 @@ function liveOutput(id, isRunning) {
     try {
       // Asked before the output: what is written until the end is then in one of the answers.
       const mayGrow = isRunning();
-      const { text, nextOffset } = await get(`tasks/${encodeURIComponent(id)}/output?offset=${offset}`);
+      const { text, nextOffset } = await get(
+        `tasks/${encodeURIComponent(id)}/output?offset=${offset}`,
+      );
       if (!isOn) return;
       const hasMore = nextOffset > offset;
       offset = nextOffset;

@@ -12,15 +12,25 @@ import { onChange, state } from "./state.js";
 import { tailBox } from "./tail-box.js";
 import { verdictView } from "./verdict-view.js";
 
-/** `{ node, draft, stop }`. `draft()` is the input as it is now. */
-export function toolCall(tool, draft) {
-  const editor = inputEditor(tool.inputSchema, draft);
-  const session = element("input", { id: "session", type: "text", autocomplete: "off", placeholder: "default" });
+/** The input of a tool, and the last call with it. */
+export function toolCall(tool) {
+  const editor = inputEditor(tool.inputSchema);
+  const session = element("input", {
+    id: "session",
+    type: "text",
+    autocomplete: "off",
+    placeholder: "default",
+  });
   const problem = element("p", { class: "problem", role: "alert" });
   const outcome = element("div", { class: "outcome" });
   const run = element("button", { type: "submit", class: "primary", title: "Ctrl+Enter" }, "Call");
   const explain = button("Why? Explain the decision", {}, () => void showVerdict());
-  let running;
+  let isRunning = false;
+  // Not `disabled`, which would take the focus away.
+  const setRunning = (now) => {
+    isRunning = now;
+    run.setAttribute("aria-disabled", String(now));
+  };
 
   const body = () => {
     const { value, problem: wrong } = editor.read();
@@ -31,12 +41,9 @@ export function toolCall(tool, draft) {
   };
   const start = () => {
     const sent = body();
-    if (sent === undefined || running) return;
-    running = runCall(tool.name, sent, outcome, () => {
-      running = undefined;
-      run.disabled = false;
-    });
-    run.disabled = true;
+    if (sent === undefined || isRunning) return;
+    setRunning(true);
+    runCall(tool.name, sent, outcome, () => setRunning(false));
   };
   const showVerdict = async () => {
     const sent = body();
@@ -75,17 +82,17 @@ export function toolCall(tool, draft) {
       "details",
       { class: "fold" },
       element("summary", {}, "Session"),
-      element("label", { for: "session" }, "The session whose grants, files and working directory count"),
+      element(
+        "label",
+        { for: "session" },
+        "The session whose grants, files and working directory count",
+      ),
       session,
     ),
     problem,
     element("div", { class: "actions" }, run, explain),
   );
-  return {
-    node: element("div", { class: "calling" }, node, explained, outcome),
-    draft: () => editor.read().value,
-    stop: () => running?.leave(),
-  };
+  return element("div", { class: "calling" }, node, explained, outcome);
 }
 
 /** Runs a call and shows it in `outcome`. */
@@ -100,13 +107,22 @@ function runCall(name, body, outcome, onEnd) {
   const output = tailBox("Output so far");
   output.node.hidden = true;
   const question = element("div");
-  const head = element("div", { class: "outcome-head" }, element("h3", { tabindex: "-1" }, "Result"), status, took, cancel);
+  const head = element(
+    "div",
+    { class: "outcome-head" },
+    element("h3", { tabindex: "-1" }, "Result"),
+    status,
+    took,
+    cancel,
+  );
   const live = element("div", {}, question, steps, output.node);
   fill(outcome, head, live);
 
   const tick = setInterval(() => fill(took, shownDuration(performance.now() - began)), 250);
   const asked = () => {
-    const waiting = [...state.confirmations.values()].find((it) => it.details.toolUseId === toolUseId);
+    const waiting = [...state.confirmations.values()].find(
+      (it) => it.details.toolUseId === toolUseId,
+    );
     if (waiting === undefined || question.dataset.id === waiting.id) return;
     question.dataset.id = waiting.id;
     fill(question, confirmationCard(waiting));
@@ -138,14 +154,21 @@ function runCall(name, body, outcome, onEnd) {
       if (error.name === "AbortError") {
         end("cancelled", element("p", { class: "note" }, "You cancelled the call."), output.node);
       } else {
-        end("failed", element("div", { class: "notice tone-bad" }, element("p", {}, inline(error.message))));
+        end(
+          "failed",
+          element("div", { class: "notice tone-bad" }, element("p", {}, inline(error.message))),
+        );
       }
     },
   );
-  return { leave: () => abort.abort() };
 }
 
-const REFUSALS = new Set(["PolicyDenied", "ToolDisabled", "ConfirmationDenied", "ConfirmationTimeout"]);
+const REFUSALS = new Set([
+  "PolicyDenied",
+  "ToolDisabled",
+  "ConfirmationDenied",
+  "ConfirmationTimeout",
+]);
 
 function wordOf({ isError, error }) {
   if (!isError) return "succeeded";

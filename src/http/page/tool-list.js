@@ -15,10 +15,24 @@ export function toolList() {
   const count = element("p", { class: "note", role: "status" });
   const show = () => {
     const found = state.tools.filter(isWanted);
-    fill(count, counted(found.length, "tool"), found.length < state.tools.length && ` of ${state.tools.length}`);
-    fill(groups, grouped(found).map(([title, tools]) => group(title, tools, selected)));
+    fill(
+      count,
+      counted(found.length, "tool"),
+      found.length < state.tools.length && ` of ${state.tools.length}`,
+    );
+    fill(
+      groups,
+      grouped(found).map(([title, tools]) => group(title, tools, selected)),
+    );
     if (found.length === 0) {
-      fill(groups, element("p", { class: "empty" }, state.tools.length === 0 ? "No tools yet." : "No tool matches."));
+      fill(
+        groups,
+        element(
+          "p",
+          { class: "empty" },
+          state.tools.length === 0 ? "No tools yet." : "No tool matches.",
+        ),
+      );
     }
   };
   const set = (key) => (event) => {
@@ -44,8 +58,21 @@ export function toolList() {
       element(
         "div",
         { class: "two" },
-        select("Group by", choice.by, [["source", "By source"], ["risk", "By risk"]], set("by")),
-        select("Show only", choice.risk, [["", "Any risk"], ...RISKS.map((it) => [it, `Risk: ${it}`])], set("risk")),
+        select(
+          "Group by",
+          choice.by,
+          [
+            ["source", "By source"],
+            ["risk", "By risk"],
+          ],
+          set("by"),
+        ),
+        select(
+          "Show only",
+          choice.risk,
+          [["", "Any risk"], ...RISKS.map((it) => [it, `Risk: ${it}`])],
+          set("risk"),
+        ),
       ),
       count,
     ),
@@ -76,8 +103,13 @@ function select(label, value, options, onChangeOf) {
 
 function isWanted(tool) {
   if (choice.risk !== "" && tool.risk !== choice.risk) return false;
-  const text = [tool.name, tool.title, tool.description, ...(tool.aliases ?? [])].join("\n").toLowerCase();
-  return choice.search.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+  const text = [tool.name, tool.title, tool.description, ...(tool.aliases ?? [])]
+    .join("\n")
+    .toLowerCase();
+  return choice.search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }
 
 function grouped(tools) {
@@ -91,7 +123,10 @@ function grouped(tools) {
   if (choice.by !== "risk") return entries;
   return entries
     .sort(([a], [b]) => RISKS.indexOf(b) - RISKS.indexOf(a))
-    .map(([risk, inside]) => [risk === "none" ? "No risk" : `${risk[0].toUpperCase()}${risk.slice(1)} risk`, inside]);
+    .map(([risk, inside]) => [
+      risk === "none" ? "No risk" : `${risk[0].toUpperCase()}${risk.slice(1)} risk`,
+      inside,
+    ]);
 }
 
 function group(title, tools, selected) {
@@ -99,7 +134,11 @@ function group(title, tools, selected) {
     "section",
     {},
     element("h2", {}, title, element("span", { class: "count" }, tools.length)),
-    element("ul", {}, tools.map((tool) => element("li", {}, link(tool, tool.name === selected)))),
+    element(
+      "ul",
+      {},
+      tools.map((tool) => element("li", {}, link(tool, tool.name === selected))),
+    ),
   );
 }
 

@@ -20,7 +20,13 @@ export function verdictView(verdict) {
   return element(
     "div",
     { class: "verdict" },
-    element("p", { class: "verdict-head" }, actionBadge(action), riskBadge(risk), element("span", {}, inline(reason))),
+    element(
+      "p",
+      { class: "verdict-head" },
+      actionBadge(action),
+      riskBadge(risk),
+      element("span", {}, inline(reason)),
+    ),
     element("p", { class: "dim" }, BASES[basis] ?? basis),
     rule && element("p", {}, "The rule ", ruleText(rule)),
     message && element("p", {}, "It says: ", message),
@@ -44,5 +50,8 @@ export function verdictView(verdict) {
 }
 
 function ruleText({ text, layer, place, action }) {
-  return [element("code", {}, `${action} ${text}`), element("span", { class: "dim" }, ` (${layer}, ${place})`)];
+  return [
+    element("code", {}, `${action} ${text}`),
+    element("span", { class: "dim" }, ` (${layer}, ${place})`),
+  ];
 }

@@ -17,7 +17,7 @@ export function waitingStrip(strip, announcer, isHidden) {
       fill(
         strip,
         element("strong", {}, text),
-        element("span", { class: "what" }, `${first.details.toolName}: ${first.details.description}`),
+        element("span", { class: "what" }, shownCall(first.details)),
         element("a", { class: "button primary", href: "#/confirmations" }, "Review"),
       );
     }
@@ -25,9 +25,17 @@ export function waitingStrip(strip, announcer, isHidden) {
     for (const { id } of fresh) told.add(id);
     for (const id of told) if (!state.confirmations.has(id)) told.delete(id);
     if (fresh.length > 0) {
-      fill(announcer, fresh.map(({ details }) => `${details.toolName} asks for confirmation: ${details.description}. `));
+      fill(
+        announcer,
+        fresh.map(({ details }) => `Asks for confirmation: ${shownCall(details)}. `),
+      );
     }
   };
   onChange(["confirmations"], show);
   return show;
+}
+
+/** The call in one line. Descriptions mostly begin with the name of the tool. */
+function shownCall({ toolName, description }) {
+  return description.startsWith(toolName) ? description : `${toolName}: ${description}`;
 }
