@@ -17,6 +17,7 @@ mod events;
 mod handover;
 mod mcp;
 mod openapi;
+mod page;
 mod patient_stream;
 mod routes;
 mod serve_connection;
