@@ -4,7 +4,7 @@ use std::{
     future::Future,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -12,11 +12,12 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    HostFunction, HostOptions, HostToolSpec,
+    EventLog, HostFunction, HostOptions, HostToolSpec,
     host_plugins::HostPlugins,
     host_tool::HostTool,
     options::Assembled,
     policy_setup::{PolicySetup, permission_mode, refused},
+    registry_events::RegistryEvents,
 };
 use crate::{
     confirm::SharedBus,
@@ -40,6 +41,8 @@ pub struct HostRegistry {
     setup: Mutex<PolicySetup>,
     connections: AtomicU64,
     plugins: HostPlugins,
+    /// What happened, since somebody wants to know.
+    events: OnceLock<RegistryEvents>,
 }
 
 /// A tool that was registered.
@@ -66,7 +69,13 @@ impl HostRegistry {
             setup: Mutex::new(setup),
             connections: AtomicU64::new(1),
             plugins,
+            events: OnceLock::new(),
         })
+    }
+
+    /// What happens from the first time on that somebody asks for it.
+    pub fn events(&self) -> &Arc<EventLog> {
+        &self.events.get_or_init(|| RegistryEvents::of(&self.pipeline)).log
     }
 
     /// Registers a tool of the host.

@@ -12,9 +12,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::{
     answers::HttpRefusal,
-    calls, openapi,
+    call_records, calls, confirmations, events, openapi,
     service::{self, ServiceState},
-    tools,
+    tasks, tools,
 };
 
 /// Every route of a registry, in the order in which they are told.
@@ -44,6 +44,43 @@ pub(super) fn table() -> Vec<ApiRoute> {
         )
         .takes::<calls::ExplainBody>()
         .answers::<calls::Explanation>(),
+        ApiRoute::get("/api/calls", call_records::list, "The last 500 calls")
+            .answers::<call_records::CallRecordList>(),
+        ApiRoute::get(
+            "/api/confirmations",
+            confirmations::list,
+            "The calls that a person is asked about",
+        )
+        .answers::<confirmations::ConfirmationList>(),
+        ApiRoute::post(
+            "/api/confirmations/{id}",
+            confirmations::answer,
+            "Answers the request of this id. The first answer counts",
+        )
+        .takes::<confirmations::AnswerBody>()
+        .answers::<confirmations::SettledAnswer>(),
+        ApiRoute::get("/api/tasks", tasks::list, "The background tasks of every session")
+            .answers::<tasks::TaskList>(),
+        ApiRoute::get(
+            "/api/tasks/{id}/output",
+            tasks::output,
+            "A part of the output of a task. Reading it takes nothing from other readers",
+        )
+        .queried_by(&[("offset", "where to begin, in bytes: 0, or the last `nextOffset`")])
+        .answers::<tasks::TaskOutputPart>(),
+        ApiRoute::post(
+            "/api/tasks/{id}/stop",
+            tasks::stop,
+            "Stops a task with every process it started, and waits for their end",
+        )
+        .answers::<tasks::StoppedTask>(),
+        ApiRoute::get(
+            "/api/events",
+            events::stream,
+            "What happens, as a stream of events: `call`, `task`, `confirmation`, `tools`, and `gap` when \
+             events are gone. `Last-Event-ID` resumes",
+        )
+        .streams(),
     ]
 }
 
@@ -110,7 +147,6 @@ impl ApiRoute {
     }
 
     /// Tells the names in its query, with what they mean.
-    #[expect(dead_code, reason = "the first route with a query is on its way")]
     pub(super) const fn queried_by(
         mut self,
         query: &'static [(&'static str, &'static str)],

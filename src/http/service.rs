@@ -22,7 +22,7 @@ use super::{
     routes::routes,
     tools::ToolListCache,
 };
-use crate::host::HostRegistry;
+use crate::{confirm::Attendance, host::HostRegistry};
 
 /// How many calls one service runs at a time. More wait for their turn.
 pub(super) const MAX_CALLS: u32 = 1_024;
@@ -56,6 +56,8 @@ impl HttpService {
     /// The routes of a registry.
     #[expect(clippy::needless_pass_by_value, reason = "the token is not kept")]
     pub fn new(registry: Arc<HostRegistry>, access: AccessRules) -> Self {
+        // From now on what happens is recorded.
+        registry.events();
         let state = ServiceState {
             registry,
             tool_list: Arc::default(),
@@ -64,6 +66,12 @@ impl HttpService {
         };
         let doorkeeper = Arc::new(Doorkeeper::new(&access));
         Self { router: routes(state.clone()), doorkeeper, state }
+    }
+
+    /// Takes note that people see requests for confirmation here, and may answer them, until the value is
+    /// dropped.
+    pub(super) fn attend(&self) -> Attendance {
+        self.state.registry.pipeline.confirmations.bus().attend()
     }
 
     /// Answers one request. Dropping the future, or the body of the answer, cancels what the request began.
