@@ -32,7 +32,6 @@ class HttpExchange {
       const body = await readBody(this.#request);
       const answer = await this.during(() => service.answer(head, body, this.#handle));
       this.#answer = new WeakRef(answer);
-      if (this.signal?.aborted) answer.cancel();
       return responseOf(answer, this);
     } catch (error) {
       this.#handle.cancel();

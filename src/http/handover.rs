@@ -39,8 +39,8 @@ pub struct RequestHead {
 impl RequestHead {
     /// The request, or why it cannot be understood.
     fn with_body(self, body: Bytes) -> Result<Request<Body>, HttpRefusal> {
-        let Ok(url) = Url::parse(&self.url) else {
-            return Err(malformed("the address of the request is not a URL"));
+        let Some(url) = Url::parse(&self.url).ok().filter(Url::has_host) else {
+            return Err(malformed("the address of the request is not a URL with a host"));
         };
         let Ok(method) = Method::from_bytes(self.method.as_bytes()) else {
             return Err(malformed("the method of the request is not a word"));
@@ -53,7 +53,7 @@ impl RequestHead {
         let authority = &url[Position::BeforeHost..Position::AfterPort];
         let parts = Uri::builder().scheme(url.scheme()).authority(authority).path_and_query(path);
         let (Ok(uri), Ok(host)) = (parts.build(), HeaderValue::from_str(authority)) else {
-            return Err(malformed("the address of the request has no host"));
+            return Err(malformed("the address of the request is not one of HTTP"));
         };
         let mut request = Request::new(Body::from(body));
         *request.method_mut() = method;
