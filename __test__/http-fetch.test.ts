@@ -173,6 +173,32 @@ describe("a body", () => {
     expect(taken.bytes).toBeLessThanOrEqual(12 * MIB);
   });
 
+  test("of a request that is refused by its head is not read at all", async () => {
+    const registry = registryHere();
+    for (const [url, headers, status] of [
+      ["http://a.example", { "content-type": "application/json" }, 403],
+      [HERE, { "content-type": "application/json" }, 401],
+      [HERE, { "content-type": "text/plain", authorization: "Bearer secret" }, 415],
+      [
+        HERE,
+        {
+          "content-type": "application/json",
+          authorization: "Bearer secret",
+          "content-length": String(2 ** 30),
+        },
+        413,
+      ],
+    ] as const) {
+      const { taken, body } = endless(new Uint8Array(MIB).fill(32));
+      const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
+      const request = new Request(`${url}/api/tools/Read/call`, init);
+      const response = await registry.fetch(request, { token: "secret" });
+      expect([response.status, taken.isCancelled]).toEqual([status, true]);
+      // A stream fills its own queue of one.
+      expect(taken.bytes).toBeLessThanOrEqual(MIB);
+    }
+  });
+
   test("of exactly the limit is taken, and of one byte more is not", async () => {
     const registry = registryHere();
     const status = async (bytes: number) => {

@@ -1,6 +1,6 @@
 "use strict";
 
-const { ToolError, shown } = require("./errors.js");
+const { ToolError, firstLineOf, shown } = require("./errors.js");
 
 /** The limit of the addon on bodies. What is longer is not read further: the addon refuses it by its length. */
 const MAX_BODY = 8 * 1024 * 1024;
@@ -45,26 +45,36 @@ function checkBody({ body, bodyUsed }) {
   }
 }
 
-/** Reads a body, up to one byte more than its limit. Throws what the stream throws. */
-async function readBody({ body }) {
-  if (body === null || body === undefined) return undefined;
-  const reader = body.getReader();
+/** A body that cannot be read to its end. */
+class BodyError extends Error {}
+
+/** Reads a body, up to one byte more than its limit. Throws a BodyError if that fails. */
+async function readBody(body) {
   const pieces = [];
   let left = MAX_BODY + 1;
-  while (left > 0) {
-    const { done, value } = await reader.read();
-    if (done) return joined(pieces);
-    if (!(value instanceof Uint8Array)) throw new TypeError(`a body is bytes, got ${shown(value)}`);
-    pieces.push(value.subarray(0, left));
-    left -= value.byteLength;
+  try {
+    const reader = body.getReader();
+    while (left > 0) {
+      const { done, value } = await reader.read();
+      if (done) return joined(pieces);
+      if (!(value instanceof Uint8Array)) throw new Error(`it gave ${shown(value)} for bytes`);
+      pieces.push(value.subarray(0, left));
+      left -= value.byteLength;
+    }
+    giveUp(reader);
+  } catch (error) {
+    throw new BodyError(`the body could not be read: ${firstLineOf(error)}`, { cause: error });
   }
-  // Not awaited: whoever sends the body may take long to stop, or never do it.
-  reader.cancel().catch(() => {});
   return joined(pieces);
+}
+
+/** Lets the sender know that nobody reads on. Not awaited: it may take long to stop, or never do it. */
+function giveUp(bodyOrReader) {
+  bodyOrReader.cancel().catch(() => {});
 }
 
 function joined(pieces) {
   return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
 }
 
-module.exports = { checkBody, encodeHead, readBody };
+module.exports = { BodyError, checkBody, encodeHead, giveUp, readBody };

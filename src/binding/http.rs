@@ -57,6 +57,13 @@ pub struct NativeHttpService(HttpService);
 
 #[napi]
 impl NativeHttpService {
+    /// The answer to a request that is refused by its head, whatever its body.
+    #[napi(catch_unwind)]
+    pub fn refusal(&self, head: String) -> Result<Option<NativeHttpAnswer>> {
+        let head = parsed(&head, ErrorKind::InvalidOptions).map_err(thrown)?;
+        Ok(HandedAnswer::refusal(&self.0, head).map(|it| NativeHttpAnswer(Arc::new(it))))
+    }
+
     /// Answers a request, whose head is JSON; promises the answer.
     #[napi(catch_unwind, ts_return_type = "Promise<NativeHttpAnswer>")]
     pub fn answer<'env>(

@@ -92,13 +92,17 @@ fn add(headers: &mut HeaderMap, name: &str, value: &str) -> Option<()> {
     Some(())
 }
 
+/// The host's server stays open when the registry is closed.
+fn refuse_when_closed(service: &HttpService) -> Result<(), HttpRefusal> {
+    Ok(service.state.registry.pipeline.refuse_when_closed()?)
+}
+
 async fn answer(
     service: &HttpService,
     head: RequestHead,
     body: Bytes,
 ) -> Result<Response, HttpRefusal> {
-    // The host's server stays open when the registry is closed.
-    service.state.registry.pipeline.refuse_when_closed()?;
+    refuse_when_closed(service)?;
     Ok(service.answer(head.with_body(body)?).await)
 }
 
@@ -131,7 +135,21 @@ impl HandedAnswer {
                 Err(ToolError::new(ErrorKind::Internal, message).into())
             }),
         };
-        let response = answered.unwrap_or_else(HttpRefusal::into_response);
+        Self::of_response(answered.unwrap_or_else(HttpRefusal::into_response), cancelled)
+    }
+
+    /// The answer to a request that is refused by its head, so that nobody has to read its body.
+    pub fn refusal(service: &HttpService, head: RequestHead) -> Option<Self> {
+        let refused = (|| {
+            refuse_when_closed(service)?;
+            let (parts, _) = head.with_body(Bytes::new())?.into_parts();
+            service.check(&parts)
+        })();
+        let response = refused.err()?.into_response();
+        Some(Self::of_response(response, CancellationToken::new()))
+    }
+
+    fn of_response(response: Response, cancelled: CancellationToken) -> Self {
         let (parts, body) = response.into_parts();
         let (status, headers) = (parts.status, parts.headers);
         Self { status, headers, body: Mutex::new(Some(body)), cancelled }
