@@ -148,6 +148,25 @@ describe("a server", () => {
     expect(await registry.call("Bash", { command: "echo still" })).not.toHaveProperty("isError");
   });
 
+  test("of a registry that is closed tells its clients how their calls and streams end", async () => {
+    const mark = marker();
+    const registry = registryHere();
+    const { origin, token } = await registry.serve();
+    const ask = (path: string, init: RequestInit = {}) =>
+      fetch(origin + path, { ...init, headers: withToken(init, token) });
+    const events = readerOf(await ask("/api/events"));
+    const command = `echo started; sleep ${mark}`;
+    const stream = readerOf(await ask("/api/tools/Bash/call", streaming({ command })));
+    const waiting = ask("/api/tools/Bash/call", json({ input: { command } }));
+    await readUntil(stream, (text) => text.includes("started"));
+    expect(await eventually(() => alive(mark).length === 2, 10_000)).toBe(true);
+    await registry.close();
+    expect(alive(mark)).toEqual([]);
+    expect(await readUntil(stream, () => false)).toContain('"type":"RegistryClosed"');
+    expect(await (await waiting).json()).toMatchObject({ error: { type: "RegistryClosed" } });
+    expect(await readUntil(events, () => false)).toContain("event: call");
+  });
+
   test("ends the call of a client that goes away", async () => {
     const mark = marker();
     const server = await registryHere().serve();
