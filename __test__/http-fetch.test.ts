@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ToolError, createToolRegistry } from "../index.mjs";
 import { handedOver, json, readUntil, readerOf, streaming } from "./support/http.js";
 import { alive, eventually, marker } from "./support/processes.js";
+import { deferred } from "./support/promises.js";
 import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
@@ -141,9 +142,11 @@ describe("a request", () => {
       { method: "GET", url: "nowhere", headers: new Headers() } as unknown as Request,
       { method: "GET", url: "data:,x", headers: new Headers() } as unknown as Request,
       { method: "GET", url: `${HERE}/health`, headers: [["a b", "c"]] } as unknown as Request,
+      { method: "GET", url: `${HERE}/health`, headers: [["a", "\ud800"]] } as unknown as Request,
+      { method: "GET", url: `${HERE}/health`, headers: "ab" } as unknown as Request,
       { method: "GET", url: `${HERE}/health`, headers: [["a", "\u{1f600}"]] } as unknown as Request,
     ].map(async (request) => (await registry.fetch(request)).status);
-    expect(await Promise.all(answers)).toEqual([200, 405, 404, 404, 400, 400, 400, 400, 400]);
+    expect(await Promise.all(answers)).toEqual([200, 405, 404, 404, ...Array(7).fill(400)]);
   });
 });
 
@@ -210,10 +213,11 @@ describe("a body", () => {
     expect(await status(8 * MIB + 1)).toBe(413);
   });
 
-  test("in many pieces, cut through its characters, is one text", async () => {
+  test("in twenty thousand pieces, cut through its characters, is one text", async () => {
     const file = workspace.write("ünï 😀.txt", "found\n");
     const registry = registryHere();
-    const bytes = new TextEncoder().encode(JSON.stringify({ input: { file_path: file } }));
+    const text = JSON.stringify({ input: { file_path: file } });
+    const bytes = new TextEncoder().encode(text + " ".repeat(20_000));
     const body = new ReadableStream({
       start(controller) {
         for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
@@ -223,6 +227,26 @@ describe("a body", () => {
     const init = { ...json({}), body, duplex: "half" } as RequestInit;
     const response = await registry.fetch(new Request(`${HERE}/api/tools/Read/call`, init));
     expect(await response.text()).toContain("found");
+  });
+
+  test("that never comes is given up when the client has gone", async () => {
+    const registry = registryHere();
+    const client = new AbortController();
+    const reading = deferred();
+    let isCancelled = false;
+    const body = new ReadableStream({
+      pull: () => reading.resolve(),
+      cancel: () => void (isCancelled = true),
+    });
+    // Not a `Request`, whose own body would be aborted with its signal.
+    const { method, headers } = new Request(HERE, json({}));
+    const url = `${HERE}/api/tools/Read/call`;
+    const request = { method, headers, url, body, signal: client.signal } as unknown as Request;
+    const answer = registry.fetch(request);
+    await reading.promise;
+    client.abort();
+    expect((await answer).status).toBe(499);
+    expect(isCancelled).toBe(true);
   });
 
   test("that breaks off has an answer", async () => {
@@ -261,7 +285,7 @@ describe("an answer", () => {
     const before = process.memoryUsage().rss;
     // Others are answered meanwhile.
     for (let asked = 0; asked < 500; asked += 1) expect((await ask("/health")).status).toBe(200);
-    expect(alive(`yes-${mark}`)).toHaveLength(1);
+    expect(await eventually(() => alive(`yes-${mark}`).length === 1, 10_000)).toBe(true);
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * MIB);
     await reader.cancel();
     expect(await eventually(() => alive(`yes-${mark}`).length === 0, 10_000)).toBe(true);

@@ -36,7 +36,7 @@ class HttpExchange {
         giveUp(body);
         return responseOf(refused, this);
       }
-      const bytes = hasBody ? await readBody(body) : undefined;
+      const bytes = hasBody ? await readBody(body, this.signal) : undefined;
       const answer = await this.during(() => service.answer(head, bytes, this.#handle));
       this.#answer = new WeakRef(answer);
       return responseOf(answer, this);

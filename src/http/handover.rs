@@ -1,7 +1,7 @@
 //! Requests that a host's own server hands over, and their answers.
 //!
-//! They come and go in parts, because a web-standard `Request` or `Response` is more than Rust could hold: a
-//! head as text, and bodies as bytes.
+//! A web-standard `Request` or `Response` stays in JavaScript. Here are its parts: a head as JSON text, and a body
+//! as bytes, which leaves in pieces as they are asked for.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -26,7 +26,7 @@ use crate::error::{ErrorKind, ToolError};
 /// The head of a request.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RequestHead {
+struct RequestHead {
     method: String,
     /// The whole address.
     url: String,
@@ -37,6 +37,11 @@ pub struct RequestHead {
 }
 
 impl RequestHead {
+    /// Text that is no head is told to the client: a header with half a character is not the host's doing.
+    fn parse(json: &str) -> Result<Self, HttpRefusal> {
+        serde_json::from_str(json).map_err(|_| malformed("the head of the request is malformed"))
+    }
+
     /// The request, or why it cannot be understood.
     fn with_body(self, body: Bytes) -> Result<Request<Body>, HttpRefusal> {
         let Some(url) = Url::parse(&self.url).ok().filter(Url::has_host) else {
@@ -97,13 +102,9 @@ fn refuse_when_closed(service: &HttpService) -> Result<(), HttpRefusal> {
     Ok(service.state.registry.pipeline.refuse_when_closed()?)
 }
 
-async fn answer(
-    service: &HttpService,
-    head: RequestHead,
-    body: Bytes,
-) -> Result<Response, HttpRefusal> {
+async fn answer(service: &HttpService, head: &str, body: Bytes) -> Result<Response, HttpRefusal> {
     refuse_when_closed(service)?;
-    Ok(service.answer(head.with_body(body)?).await)
+    Ok(service.answer(RequestHead::parse(head)?.with_body(body)?).await)
 }
 
 /// An answer on its way to the host. Dropping it drops what the answer is made from.
@@ -116,10 +117,11 @@ pub struct HandedAnswer {
 }
 
 impl HandedAnswer {
-    /// Answers a request that was handed over. Once cancelled, whatever it began ends.
+    /// Answers a request with a head of `{ method, url, headers, basePath }` as JSON. Once cancelled, whatever
+    /// it began ends.
     pub async fn of(
         service: &HttpService,
-        head: RequestHead,
+        head: &str,
         body: Bytes,
         cancelled: CancellationToken,
     ) -> Self {
@@ -139,10 +141,10 @@ impl HandedAnswer {
     }
 
     /// The answer to a request that is refused by its head, so that nobody has to read its body.
-    pub fn refusal(service: &HttpService, head: RequestHead) -> Option<Self> {
+    pub fn refusal(service: &HttpService, head: &str) -> Option<Self> {
         let refused = (|| {
             refuse_when_closed(service)?;
-            let (parts, _) = head.with_body(Bytes::new())?.into_parts();
+            let (parts, _) = RequestHead::parse(head)?.with_body(Bytes::new())?.into_parts();
             service.check(&parts)
         })();
         let response = refused.err()?.into_response();
@@ -189,7 +191,11 @@ impl HandedAnswer {
             };
             // Trailers have no place in a `Response`, and an empty piece says nothing.
             if let Some(data) = frame.into_data().ok().filter(|it| !it.is_empty()) {
-                *self.body() = Some(body);
+                let mut slot = self.body();
+                // Whoever cancelled it meanwhile found no body to drop.
+                if !self.cancelled.is_cancelled() {
+                    *slot = Some(body);
+                }
                 return Ok(Some(data));
             }
         }
