@@ -10,6 +10,12 @@ mod command_lines;
 mod commands;
 mod editing;
 mod hooks;
+mod http_events;
+mod http_events_bed;
+mod http_events_calls;
+mod http_events_confirmations;
+#[cfg(target_os = "linux")]
+mod http_events_tasks;
 #[cfg(target_os = "linux")]
 mod keepers;
 mod kept_grants;
