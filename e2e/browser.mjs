@@ -17,14 +17,27 @@ const FLAGS = [
 ];
 
 /** How long something may take on a loaded machine. It ends only what hangs. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 15_000;
 
 export const launch = () => chromium.launch({ executablePath: findChromium(), args: FLAGS });
+
+const endings = new WeakMap();
+
+/** Does something after the test, the last thing first: a page is closed before its server. */
+export function afterwards(context, ending) {
+  const known = endings.get(context);
+  if (known) return known.push(ending);
+  const own = [ending];
+  endings.set(context, own);
+  context.after(async () => {
+    for (const end of own.reverse()) await end();
+  });
+}
 
 /** A folder that is removed after the test, with files by name. */
 export function workspace(context, files = {}) {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-page-"));
-  context.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
+  afterwards(context, () => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   return folder;
 }
@@ -37,7 +50,7 @@ export async function served(context, { files, serve, ...options } = {}) {
     pluginDir: join(folder, "none"),
     ...options,
   });
-  context.after(() => registry.close());
+  afterwards(context, () => registry.close());
   await registry.initialize();
   return { folder, registry, server: await registry.serve(serve) };
 }
@@ -74,7 +87,7 @@ export async function visited(context, browser, url, { expectedErrors, ...settin
     if (message.type() === "error" && !expectedErrors?.test(message.text()))
       errors.push(message.text());
   });
-  context.after(async () => {
+  afterwards(context, async () => {
     await window.close();
     assert.deepEqual({ strangers, errors }, { strangers: [], errors: [] });
   });
@@ -87,7 +100,9 @@ export async function visited(context, browser, url, { expectedErrors, ...settin
 async function fromSource(route) {
   const name = /\/page\/([^/?]+)$/.exec(route.request().url())?.[1] ?? "index.html";
   const body = readFileSync(join(root, "src", "http", "page", name));
-  await route.fulfill({ response: await route.fetch(), body });
+  // The page may be closed meanwhile.
+  const response = await route.fetch().catch(() => undefined);
+  if (response) await route.fulfill({ response, body });
 }
 
 /** Goes to a view of the page, such as `tools/Read`. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createToolRegistry } from "../index.mjs";
 import {
+  afterwards,
   call,
   connected,
   goTo,
@@ -226,7 +227,7 @@ test("works below a path of another server, which lets people in itself", async 
   const { createServer } = await import("node:http");
   const { Readable } = await import("node:stream");
   const registry = createToolRegistry({ projectPath: workspace(t) });
-  t.after(() => registry.close());
+  afterwards(t, () => registry.close());
   await registry.initialize();
   const host = createServer(async (request, response) => {
     const gone = new AbortController();
@@ -246,7 +247,7 @@ test("works below a path of another server, which lets people in itself", async 
   await new Promise((resolve) => {
     host.listen(0, "127.0.0.1", resolve);
   });
-  t.after(() => {
+  afterwards(t, () => {
     host.closeAllConnections();
     host.close();
   });

@@ -70,7 +70,7 @@ test("calls Grep and groups the lines by file", async (t) => {
   const files = await page.locator(".found details").allInnerTexts();
   assert.deepEqual(
     files.map((text) => text.split("\n")[0].replace(/\s+/g, " ")),
-    ["app.js2 lines", "b.js1 line"],
+    ["app.js 2 lines", "b.js 1 line"],
   );
 });
 
@@ -90,7 +90,7 @@ test("form and JSON show the same input, and a mistake in the JSON is told", asy
   const page = await opened(t, browser, server);
   await goTo(page, "tools/Bash");
   await fillIn(page, { command: "ls", timeout: "500", run_in_background: true });
-  await page.getByText("JSON", { exact: true }).click();
+  await page.getByRole("radio", { name: "JSON" }).check();
   const raw = page.getByLabel("The input as JSON");
   assert.deepEqual(JSON.parse(await raw.inputValue()), {
     command: "ls",
@@ -98,11 +98,11 @@ test("form and JSON show the same input, and a mistake in the JSON is told", asy
     run_in_background: true,
   });
   await raw.fill('{ "command": "pwd", "description": "where" }');
-  await page.getByText("Form", { exact: true }).click();
+  await page.getByRole("radio", { name: "Form" }).check();
   assert.equal(await page.getByLabel(/^command/).inputValue(), "pwd");
   assert.equal(await page.getByLabel(/^description/).inputValue(), "where");
   assert.equal(await page.getByLabel(/^timeout/).inputValue(), "");
-  await page.getByText("JSON", { exact: true }).click();
+  await page.getByRole("radio", { name: "JSON" }).check();
   await raw.fill('{ "command": ');
   await page
     .getByText(/This is not JSON/)
