@@ -15,6 +15,7 @@ mod confirmations;
 mod connections;
 mod events;
 mod handover;
+mod mcp;
 mod openapi;
 mod page;
 mod patient_stream;

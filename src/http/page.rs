@@ -103,7 +103,9 @@ mod tests {
     #[test]
     fn no_file_reads_a_text_as_html_or_names_another_site() {
         for PageFile { name, text, .. } in FILES {
-            for forbidden in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
+            for forbidden in
+                ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("]
+            {
                 assert!(!text.contains(forbidden), "{name} has `{forbidden}`");
             }
             let text = text.replace("http://www.w3.org/2000/svg", "");

@@ -5,14 +5,14 @@ use axum::{
     Router,
     extract::{FromRequestParts, Path},
     handler::Handler,
-    routing::{MethodFilter, MethodRouter, get, on},
+    routing::{MethodFilter, MethodRouter, any, get, on},
 };
 use http::{Method, StatusCode, request::Parts};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::{
     answers::HttpRefusal,
-    call_records, calls, confirmations, events, openapi, page,
+    call_records, calls, confirmations, events, mcp, openapi, page,
     service::{self, ServiceState},
     tasks, tools,
 };
@@ -168,6 +168,8 @@ pub(super) fn routes(state: ServiceState) -> Router {
     table()
         .into_iter()
         .fold(Router::new(), by_table)
+        // Not in the table, which is of REST: a protocol of its own, and pages for people.
+        .route("/mcp", any(mcp::mcp))
         .route("/", get(page::page))
         .route("/page/{name}", get(page::page_file))
         .fallback(async || {
