@@ -16,7 +16,7 @@ mod connections;
 mod events;
 mod handover;
 mod mcp;
-mod openapi;
+mod open_api;
 mod page;
 mod patient_stream;
 mod routes;

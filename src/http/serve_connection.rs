@@ -57,7 +57,7 @@ pub(super) async fn serve(served: Served) {
     };
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(bounds.header_time);
-    http.max_buf_size(MAX_HEADER_BYTES);
+    http.max_header_size(MAX_HEADER_BYTES).max_buf_size(2 * MAX_HEADER_BYTES);
     let stream = TokioIo::new(PatientStream::new(stream, bounds.unread_time));
     let mut answering = http.serve_connection(stream, service_fn(answer));
     let mut dismissed = pin!(connection.dismissed());

@@ -10,6 +10,11 @@ mod command_lines;
 mod commands;
 mod editing;
 mod hooks;
+mod http_access;
+mod http_bed;
+mod http_bounds;
+mod http_calls;
+mod http_openapi;
 #[cfg(target_os = "linux")]
 mod keepers;
 mod kept_grants;
