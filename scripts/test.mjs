@@ -3,6 +3,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { obtainChromium } from "./chromium.mjs";
 import { bunPath, root, run, runTool, seconds } from "./command.mjs";
 import { digest, telling } from "./digest.mjs";
 import { checkGenerated, writeGenerated } from "./generate.mjs";
@@ -64,6 +65,7 @@ const STEPS = [
     about: "vitest on Bun",
     run: (_options, note) => runVitest([], note, { runtime: [bunPath(), "--bun"] }),
   },
+  { name: "page", about: "the page in a browser", run: pageInBrowser },
   { name: "smoke", about: "loads, works and exits on each runtime", run: smoke },
   {
     name: "publint",
@@ -102,6 +104,15 @@ async function types() {
     ...ways.map((it) => join(consumer, it)),
   ];
   for (const project of projects) await runTool("typescript", ["-p", project], { command: "tsc" });
+}
+
+/** Runs the tests of the page, if there is a browser or one can be installed. */
+async function pageInBrowser(_options, note) {
+  const leftOut = await obtainChromium();
+  note({ leftOut });
+  if (leftOut.length > 0) return;
+  const files = readdirSync(join(root, "e2e")).filter((name) => name.endsWith(".test.mjs"));
+  await run(process.execPath, ["--test", ...files.map((name) => join("e2e", name))]);
 }
 
 /** Runs small programs on each runtime. The timeout checks that a loaded addon does not keep them alive. */

@@ -83,13 +83,18 @@ export function confirmationCard({ id, details, expiresAt }) {
           ]),
         ),
       ),
-    element("div", { class: "actions" }, approve, deny, reason),
     element(
-      "label",
-      { class: "check" },
-      interrupt,
-      element("span", {}, "A no ends the whole turn"),
+      "div",
+      { class: "denial" },
+      reason,
+      element(
+        "label",
+        { class: "check" },
+        interrupt,
+        element("span", {}, "A no ends the whole turn"),
+      ),
     ),
+    element("div", { class: "actions" }, approve, deny),
     problem,
   );
   const card = element(
