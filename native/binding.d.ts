@@ -63,6 +63,8 @@ export declare class NativeMessageBus {
   respond(id: string, answer: string): boolean
   /** Ends a request as cancelled; false when there is none. */
   cancel(id: string): boolean
+  /** Takes note that no listener heard a request; refuses it, unless somebody else attends. */
+  unheard(id: string): boolean
   /** Ends a request that nobody could be shown. */
   fail(id: string, reason: string): boolean
 }
@@ -216,6 +218,9 @@ export declare function formatForDisplay(output: string): string
 
 /** Output as a model reads it best. */
 export declare function formatForModel(output: string): string
+
+/** What this installation finds on its machine, as JSON. */
+export declare function installationFacts(processEnv: string, projectPath: string): string
 
 /** The schema of plugin files, for editors. */
 export declare function pluginSchema(): string

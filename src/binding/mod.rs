@@ -11,6 +11,7 @@ pub mod bus;
 mod callbacks;
 pub mod calls;
 pub mod cancel;
+pub mod doctor;
 mod envelope;
 pub mod format;
 mod host_calls;

@@ -11,9 +11,6 @@ use axum::{
 use crate::host::HostRegistry;
 
 /// Hands a request to the MCP server. It answers in the protocol's own forms.
-pub(super) async fn mcp(
-    State(registry): State<Arc<HostRegistry>>,
-    request: Request,
-) -> Response {
+pub(super) async fn mcp(State(registry): State<Arc<HostRegistry>>, request: Request) -> Response {
     registry.http_door().answer(request).await.map(Body::new)
 }
