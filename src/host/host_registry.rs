@@ -12,11 +12,12 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    HostFunction, HostOptions, HostToolSpec,
+    EventLog, HostFunction, HostOptions, HostToolSpec,
     host_plugins::HostPlugins,
     host_tool::HostTool,
     options::Assembled,
     policy_setup::{PolicySetup, permission_mode, refused},
+    registry_events::RegistryEvents,
 };
 use crate::{
     confirm::SharedBus,
@@ -42,6 +43,8 @@ pub struct HostRegistry {
     mcp_clients: Arc<AtomicU64>,
     http_door: OnceLock<HttpDoor>,
     plugins: HostPlugins,
+    /// What happened, since somebody wants to know.
+    events: OnceLock<RegistryEvents>,
 }
 
 /// A tool that was registered.
@@ -69,7 +72,13 @@ impl HostRegistry {
             mcp_clients: Arc::default(),
             http_door: OnceLock::new(),
             plugins,
+            events: OnceLock::new(),
         })
+    }
+
+    /// What happens from the first time on that somebody asks for it.
+    pub fn events(&self) -> &Arc<EventLog> {
+        &self.events.get_or_init(|| RegistryEvents::of(&self.pipeline)).log
     }
 
     /// Registers a tool of the host.
