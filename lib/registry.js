@@ -15,6 +15,7 @@ const { HostFunctions } = require("./host-functions.js");
 const { readHostTool, readMcpTool } = require("./host-tool.js");
 const { readHandlers } = require("./handlers.js");
 const { readHooks } = require("./hooks.js");
+const { HttpDoors } = require("./http-doors.js");
 const { encodeInput } = require("./json.js");
 const { WorkUnderWay } = require("./lifetime.js");
 const { endInstance } = require("./mcp-instance.js");
@@ -52,6 +53,7 @@ class ToolRegistry {
   #taskEvents;
   #state;
   #teamMessages;
+  #http;
   #closing;
 
   static {
@@ -118,6 +120,7 @@ class ToolRegistry {
     // Without a listener nobody would hear that a grant could not be kept.
     if (["project", "user"].includes(plain.rememberGrants)) this.#state.events.listen();
     this.#teamMessages = new TeamMessages(this.#native);
+    this.#http = new HttpDoors(this, this.#native);
     this.#instances = new McpInstances(
       (sessionId) => (send) => this.#native.openMcpLine(send, sessionId),
     );
@@ -377,6 +380,14 @@ class ToolRegistry {
     return this.#teamMessages.iterate(sessionId, signal);
   }
 
+  async fetch(request, options) {
+    return this.#http.fetch(request, optionsOf(options, "fetch"));
+  }
+
+  async serve(options) {
+    return this.#http.serve(optionsOf(options, "serve"));
+  }
+
   async close() {
     this.#closing ??= new WorkUnderWay(this).during(() => this.#close());
     await this.#closing;
@@ -387,7 +398,7 @@ class ToolRegistry {
     this.#calls.close();
     // Not awaited: a transport may take long to close, or never do it.
     this.#instances.end();
-    await this.#native.close();
+    await Promise.all([this.#http.close(), this.#native.close()]);
     // A closed addon ends every call at once, whatever the call was waiting for.
     await this.#calls.over();
     // The last events of calls and tasks are still queued; let them arrive first.

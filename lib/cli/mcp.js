@@ -1,39 +1,21 @@
 "use strict";
 
 const { CLIENTS, TOKEN_VARIABLE, clientConfig } = require("./mcp-clients.js");
+const { openRegistry } = require("./opened-registry.js");
 
-/** Where `toolwright serve` listens if nothing else was said. */
+/** The address in the settings of a client where nothing else was said. */
 const DEFAULT_URL = "http://127.0.0.1:8642/mcp";
 
-/** The options of the command beside those of every command, as `util.parseArgs` takes them. */
-const OPTIONS = {
-  config: { type: "string" },
-  http: { type: "boolean", default: false },
-  url: { type: "string" },
-};
-
-const HELP = `toolwright mcp: serve the tools to an MCP client over standard input and output
-
-Usage
-  toolwright mcp                    serve the client that started this program
-  toolwright mcp --config CLIENT    print the client's settings: ${CLIENTS.join(", ")}
-
-Options
-  --http                            with --config: settings for a server that runs (toolwright serve)
-  --url URL                         its address (default: ${DEFAULT_URL})`;
-
-/**
- * Serves the client that started this program until it goes away.
- *
- * @param createRegistry makes the registry, once nothing can reach standard output any more but the protocol
- */
-async function serveMcp(createRegistry) {
+/** Serves the client that started this program until it goes away, or prints the settings of a client. */
+async function run({ values, terminal }) {
+  if (values.config !== undefined) return printConfig(values, terminal);
   printToStandardError();
-  const registry = await createRegistry();
-  const { errors } = await registry.initialize();
-  for (const { source, message } of errors) console.error(`toolwright: ${source}: ${message}`);
-  await registry.serveStdio();
-  await registry.close();
+  const registry = await openRegistry(values, terminal);
+  try {
+    await registry.serveStdio();
+  } finally {
+    await registry.close();
+  }
 }
 
 /** Whatever plugins and handlers print is for people: a client would take it for the protocol. */
@@ -43,19 +25,16 @@ function printToStandardError() {
   globalThis.console = new console.Console(stderr, stderr);
 }
 
-/** What `--config` prints. */
-function configText({ config: client, http, url }) {
-  if (!CLIENTS.includes(client)) {
-    throw new Error(`there is no client \`${client}\`; choose one of ${CLIENTS.join(", ")}`);
-  }
+/** The settings go to standard output, and where they belong to standard error. */
+function printConfig({ config: client, http, url }, { out, err }) {
   const address = http || url !== undefined ? (url ?? DEFAULT_URL) : undefined;
   const { title, file, also, text } = clientConfig(client, address);
-  const notes = [`${title}: ${file}`];
-  if (also !== undefined) notes.push(`or: ${also}`);
+  err.line(`${title}: ${file}`);
+  if (also !== undefined) err.line(`or: ${also}`);
   if (address !== undefined) {
-    notes.push(`${TOKEN_VARIABLE}, or <token>: the token that toolwright serve printed`);
+    err.line(`${TOKEN_VARIABLE}, or <token>: the token that \`toolwright serve\` printed`);
   }
-  return { notes, text };
+  out.line(text);
 }
 
-module.exports = { HELP, OPTIONS, configText, serveMcp };
+module.exports = { CLIENTS, DEFAULT_URL, run };

@@ -5,14 +5,14 @@ use axum::{
     Router,
     extract::{FromRequestParts, Path},
     handler::Handler,
-    routing::{MethodFilter, MethodRouter, on},
+    routing::{MethodFilter, MethodRouter, any, get, on},
 };
 use http::{Method, StatusCode, request::Parts};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::{
     answers::HttpRefusal,
-    call_records, calls, confirmations, events, mcp, openapi,
+    call_records, calls, confirmations, events, mcp, openapi, page,
     service::{self, ServiceState},
     tasks, tools,
 };
@@ -81,15 +81,6 @@ pub(super) fn table() -> Vec<ApiRoute> {
              events are gone. `Last-Event-ID` resumes",
         )
         .streams(),
-        ApiRoute::post("/mcp", mcp::answer, "The Model Context Protocol: one message of a client")
-            .streams(),
-        ApiRoute::get("/mcp", mcp::answer, "What the server sends to an MCP client by itself").streams(),
-        ApiRoute::new(
-            Method::DELETE,
-            "/mcp",
-            on(MethodFilter::DELETE, mcp::answer),
-            "Ends the session of an MCP client, and its calls",
-        ),
     ]
 }
 
@@ -177,6 +168,10 @@ pub(super) fn routes(state: ServiceState) -> Router {
     table()
         .into_iter()
         .fold(Router::new(), by_table)
+        // Not in the table, which is of REST: a protocol of its own, and pages for people.
+        .route("/mcp", any(mcp::answer))
+        .route("/", get(page::page))
+        .route("/page/{name}", get(page::page_file))
         .fallback(async || {
             HttpRefusal::not_found("there is nothing at this path; see `/openapi.json`")
         })

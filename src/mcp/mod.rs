@@ -8,6 +8,7 @@ pub mod server;
 mod tool_name;
 
 pub use server::{
-    Connection, HttpDoor, ServedTools, ServerIdentity, StdioLine, serve_stdio, take_standard_streams,
+    Connection, HttpDoor, ServedTools, ServerIdentity, StdioLine, serve_stdio,
+    take_standard_streams,
 };
 pub use tool_name::mcp_tool_name;

@@ -11,8 +11,8 @@ use std::{
 use rmcp::{
     ErrorData, RoleServer,
     model::{
-        ClientNotification, ClientRequest, ErrorCode, GetMeta as _, JsonRpcMessage, ProtocolVersion,
-        RequestId, ServerJsonRpcMessage,
+        ClientNotification, ClientRequest, ErrorCode, GetMeta as _, JsonRpcMessage,
+        ProtocolVersion, RequestId, ServerJsonRpcMessage,
     },
     serve_server,
     service::{RxJsonRpcMessage, TxJsonRpcMessage},

@@ -43,9 +43,9 @@ pub async fn serve_stdio(
     let StdioLine { input, output } = line;
     let answers = to_client.downgrade();
     // Neither thread is waited for: nothing ends a read of a pipe that stays open.
-    std::thread::Builder::new()
-        .name("toolwright-stdin".to_owned())
-        .spawn(move || read_messages(BufReader::with_capacity(1 << 16, input), &from_client, &answers))?;
+    std::thread::Builder::new().name("toolwright-stdin".to_owned()).spawn(move || {
+        read_messages(BufReader::with_capacity(1 << 16, input), &from_client, &answers)
+    })?;
     let gone = disconnected.clone();
     std::thread::Builder::new().name("toolwright-stdout".to_owned()).spawn(move || {
         if write_texts(output, texts).is_err() {
@@ -129,10 +129,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Li
 }
 
 /// Writes texts until there are no more.
-fn write_texts(
-    mut output: impl Write,
-    mut texts: mpsc::Receiver<String>,
-) -> std::io::Result<()> {
+fn write_texts(mut output: impl Write, mut texts: mpsc::Receiver<String>) -> std::io::Result<()> {
     while let Some(mut text) = texts.blocking_recv() {
         // One write for the line, so that a reader wakes up once.
         text.push('\n');
