@@ -125,7 +125,12 @@ const ASKED = [
   "test_input_required_result_elicitation",
   "test_input_required_result_request_state",
   "test_input_required_result_tampered_state",
-].map((name) => ({ name, description: "Runs after a person agreed.", handler: () => "agreed" }));
+].map((name) => ({
+  name,
+  description: "Runs after a person agreed.",
+  inputSchema: { type: "object", properties: { message: { type: "string" } } },
+  handler: () => "agreed",
+}));
 
 const ADDED = { name: "test_added", description: "Comes and goes.", handler: () => "" };
 
