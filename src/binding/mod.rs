@@ -16,6 +16,7 @@ pub mod format;
 mod host_calls;
 mod listing;
 pub mod mcp;
+mod mcp_servers;
 pub mod plugins;
 pub mod policy;
 pub mod registry;

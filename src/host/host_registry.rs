@@ -15,6 +15,7 @@ use super::{
     HostFunction, HostOptions, HostToolSpec,
     host_plugins::HostPlugins,
     host_tool::HostTool,
+    mcp_servers::HostMcpServers,
     options::Assembled,
     policy_setup::{PolicySetup, permission_mode, refused},
 };
@@ -40,6 +41,7 @@ pub struct HostRegistry {
     setup: Mutex<PolicySetup>,
     connections: AtomicU64,
     plugins: HostPlugins,
+    pub(super) mcp_servers: HostMcpServers,
 }
 
 /// A tool that was registered.
@@ -57,7 +59,7 @@ impl HostRegistry {
         bus: SharedBus,
         function: &dyn Fn(u32) -> Arc<dyn HostFunction>,
     ) -> Result<Self, ToolError> {
-        let Assembled { pipeline, identity, structured_content, setup, plugins } =
+        let Assembled { pipeline, identity, structured_content, setup, plugins, mcp_servers } =
             options.assemble(bus, function)?;
         Ok(Self {
             pipeline: Arc::new(pipeline),
@@ -66,6 +68,7 @@ impl HostRegistry {
             setup: Mutex::new(setup),
             connections: AtomicU64::new(1),
             plugins,
+            mcp_servers,
         })
     }
 
@@ -202,8 +205,14 @@ impl HostRegistry {
     /// Waits until every call of a closed registry has ended, every command is gone and the store is closed.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let pipeline = Arc::clone(&self.pipeline);
+        let servers_ended = self.mcp_servers.ended();
         async move {
-            tokio::join!(pipeline.calls_ended(), pipeline.sessions.tasks().shut_down());
+            // Servers get a moment to end by themselves before every command is stopped.
+            let commands_ended = async {
+                servers_ended.await;
+                pipeline.sessions.tasks().shut_down().await;
+            };
+            tokio::join!(pipeline.calls_ended(), commands_ended);
             pipeline.sessions.store().close().await;
         }
     }

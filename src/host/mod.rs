@@ -13,6 +13,7 @@ mod host_registry;
 mod host_store;
 mod host_tool;
 mod json_text;
+mod mcp_servers;
 mod options;
 mod own_invocation;
 mod policy_setup;

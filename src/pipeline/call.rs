@@ -310,6 +310,11 @@ impl Pipeline {
         self.running.ended().await;
     }
 
+    /// A token that is cancelled when the registry is closed.
+    pub(crate) fn closing(&self) -> CancellationToken {
+        self.closed.child_token()
+    }
+
     /// True once the registry is closed.
     pub fn is_closed(&self) -> bool {
         self.closed.is_cancelled()
