@@ -15,11 +15,13 @@ const { HostFunctions } = require("./host-functions.js");
 const { readHostTool, readMcpTool } = require("./host-tool.js");
 const { readHandlers } = require("./handlers.js");
 const { readHooks } = require("./hooks.js");
+const { HttpDoors } = require("./http-doors.js");
 const { encodeInput } = require("./json.js");
 const { WorkUnderWay } = require("./lifetime.js");
 const { endInstance } = require("./mcp-instance.js");
 const { McpInstances } = require("./mcp-instances.js");
 const { McpServers } = require("./mcp-servers.js");
+const { serveStdio } = require("./mcp-stdio.js");
 const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
 const { encodePolicy } = require("./policy-engine.js");
 const { RegistryCalls } = require("./registry-calls.js");
@@ -53,6 +55,7 @@ class ToolRegistry {
   #taskEvents;
   #state;
   #teamMessages;
+  #http;
   #closing;
 
   static {
@@ -120,6 +123,7 @@ class ToolRegistry {
     // Without a listener nobody would hear that a grant could not be kept.
     if (["project", "user"].includes(plain.rememberGrants)) this.#state.events.listen();
     this.#teamMessages = new TeamMessages(this.#native);
+    this.#http = new HttpDoors(this, this.#native);
     this.#instances = new McpInstances(
       (sessionId) => (send) => this.#native.openMcpLine(send, sessionId),
     );
@@ -348,6 +352,12 @@ class ToolRegistry {
     return { type: "sdk", name: this.#serverName, version: this.#version, tools, instance };
   }
 
+  async serveStdio() {
+    if (this.#closing)
+      throw new ToolError("RegistryClosed", "the registry is closed; create a new one");
+    await serveStdio(this, this.#native);
+  }
+
   getAllowedToolNames() {
     // Agent hosts replace the characters that some providers do not allow in a tool's name.
     const server = this.#serverName.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
@@ -392,6 +402,14 @@ class ToolRegistry {
     return this.#teamMessages.iterate(sessionId, signal);
   }
 
+  async fetch(request, options) {
+    return this.#http.fetch(request, optionsOf(options, "fetch"));
+  }
+
+  async serve(options) {
+    return this.#http.serve(optionsOf(options, "serve"));
+  }
+
   async close() {
     this.#closing ??= new WorkUnderWay(this).during(() => this.#close());
     await this.#closing;
@@ -402,7 +420,7 @@ class ToolRegistry {
     this.#calls.close();
     // Not awaited: a transport may take long to close, or never do it.
     this.#instances.end();
-    await this.#native.close();
+    await Promise.all([this.#http.close(), this.#native.close()]);
     // A closed addon ends every call at once, whatever the call was waiting for.
     await this.#calls.over();
     // The last events of calls and tasks are still queued; let them arrive first.

@@ -120,6 +120,8 @@ error_kinds! {
     Store => "StoreError",
     /// A team could not be made, written to or ended.
     Team => "TeamError",
+    /// The local server could not be opened.
+    Serve => "ServeError",
 }
 
 impl Serialize for ErrorKind {

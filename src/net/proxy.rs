@@ -96,8 +96,7 @@ const PROXY_SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5"
 
 /// The address of a proxy, or why it is none.
 pub(super) fn proxy_url(proxy: &str) -> Result<Url, String> {
-    let address =
-        if proxy.contains("://") { proxy.to_owned() } else { format!("http://{proxy}") };
+    let address = if proxy.contains("://") { proxy.to_owned() } else { format!("http://{proxy}") };
     let parsed = Url::parse(&address).map_err(|err| err.to_string())?;
     // The library would go straight where it does not know the scheme.
     if PROXY_SCHEMES.contains(&parsed.scheme()) {

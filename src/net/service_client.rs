@@ -30,7 +30,8 @@ pub(crate) async fn service_client(settings: &WebSettings, url: &Url) -> Result<
         .connect_timeout(settings.limits.connect)
         .tcp_keepalive(KEEP_ALIVE);
     if let Some(proxy) = settings.proxies.for_url(url) {
-        let parsed = proxy_url(proxy).map_err(|cause| format!("the proxy cannot be used: {cause}"))?;
+        let parsed =
+            proxy_url(proxy).map_err(|cause| format!("the proxy cannot be used: {cause}"))?;
         // The library's message would contain the password.
         let unusable = |_| "the address of the proxy cannot be used".to_owned();
         builder = builder.proxy(Proxy::all(parsed).map_err(unusable)?);

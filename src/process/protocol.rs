@@ -104,9 +104,7 @@ impl CommandRequest {
             shell: take_text(&mut body)?,
             cwd: take_text(&mut body)?,
             command: take_text(&mut body)?,
-            variables: (0..variables)
-                .map(|_| take_text(&mut body))
-                .collect::<Option<Vec<_>>>()?,
+            variables: (0..variables).map(|_| take_text(&mut body)).collect::<Option<Vec<_>>>()?,
             parameters: take_texts(&mut body)?,
         })
     }

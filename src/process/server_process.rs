@@ -87,7 +87,9 @@ impl ServerProcess {
             (None, Some(127), _) => {
                 "there is no such program (exit code 127); check `command` and `PATH`".to_owned()
             }
-            (None, Some(126), _) => "it is not a program that can be run (exit code 126)".to_owned(),
+            (None, Some(126), _) => {
+                "it is not a program that can be run (exit code 126)".to_owned()
+            }
             (None, Some(code), _) => format!("it ended with exit code {code}"),
             (None, None, Some(signal)) => {
                 format!("it was killed by {}", super::signal_name(signal))

@@ -6,15 +6,16 @@ use std::{
     time::Duration,
 };
 
-use rmcp::service::{RunningService, RoleClient};
+use rmcp::service::{RoleClient, RunningService};
 
 use super::{
     config::Door,
     guarded_transport::{GuardedTransport, ServerNews},
     handshake::{AgreedConnection, Era, HandshakeFailure, agree},
-    http, sse,
+    http,
     server_link::{LinkSession, OutputNoise, ServerLink, shortened},
     server_requests::ServerRequests,
+    sse,
 };
 #[cfg(unix)]
 use crate::process::ServerProcess;

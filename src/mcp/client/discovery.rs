@@ -51,7 +51,9 @@ pub(super) async fn discover(
             next => cursor = next,
         }
     }
-    found.problems.push(format!("its list of tools has more than {MAX_PAGES} pages; the rest is left out"));
+    found
+        .problems
+        .push(format!("its list of tools has more than {MAX_PAGES} pages; the rest is left out"));
     Ok(found)
 }
 

@@ -66,9 +66,7 @@ fn failure_of(error: &ClientInitializeError, era: Era) -> HandshakeFailure {
         ClientInitializeError::ConnectionClosed(_) => {
             "it closed the connection before it was ready".to_owned()
         }
-        ClientInitializeError::TransportError { error, .. } => {
-            shortened(&error.error.to_string())
-        }
+        ClientInitializeError::TransportError { error, .. } => shortened(&error.error.to_string()),
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let versions: Vec<String> =
                 server_supported.iter().take(10).map(ToString::to_string).collect();

@@ -32,7 +32,7 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 
 /// Makes requests.
 #[derive(Clone)]
-pub(super) struct HttpDoor {
+pub(super) struct HttpRequests {
     client: Client,
 }
 
@@ -40,15 +40,15 @@ pub(super) struct HttpDoor {
 pub(super) async fn open(
     address: &HttpAddress,
     web: &WebSettings,
-) -> Result<StreamableHttpClientTransport<HttpDoor>, String> {
+) -> Result<StreamableHttpClientTransport<HttpRequests>, String> {
     let client = service_client(web, &address.url).await?;
     let config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str())
         .custom_headers(address.headers.clone())
         .max_concurrent_requests(MAX_AT_ONCE);
-    Ok(StreamableHttpClientTransport::with_client(HttpDoor { client }, config))
+    Ok(StreamableHttpClientTransport::with_client(HttpRequests { client }, config))
 }
 
-impl HttpDoor {
+impl HttpRequests {
     async fn send(&self, request: RequestBuilder, headers: Headers) -> Result<Response, Failure> {
         let mut request = request;
         for (name, value) in headers {
@@ -62,7 +62,7 @@ fn failed(words: String) -> Failure {
     StreamableHttpError::Client(HttpFailure(words))
 }
 
-impl StreamableHttpClient for HttpDoor {
+impl StreamableHttpClient for HttpRequests {
     type Error = HttpFailure;
 
     async fn post_message(

@@ -12,12 +12,7 @@ use super::{
     server_link::{LinkSession, ServerLink, shortened},
     status::McpServerState,
 };
-use crate::{
-    pipeline::Pipeline,
-    registry::ToolSource,
-    state::StateEvent,
-    tool::DynTool,
-};
+use crate::{pipeline::Pipeline, registry::ToolSource, state::StateEvent, tool::DynTool};
 
 /// The pauses between attempts, from the first to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -205,7 +200,9 @@ fn register(link: &Arc<ServerLink>, pipeline: &Weak<Pipeline>, found: Discovered
     let mut made: Vec<Arc<RemoteTool>> = Vec::with_capacity(tools.len());
     for tool in &tools {
         let same = before.iter().find(|it| it.own_name() == tool.name && it.is_same(tool));
-        match same.map_or_else(|| RemoteTool::new(tool, link).map(Arc::new), |it| Ok(Arc::clone(it))) {
+        match same
+            .map_or_else(|| RemoteTool::new(tool, link).map(Arc::new), |it| Ok(Arc::clone(it)))
+        {
             Ok(tool) => made.push(tool),
             Err(problem) => problems.push(problem),
         }

@@ -65,7 +65,11 @@ impl HostHandler for ResourceLister {
         if all.is_empty() {
             return match &self.of_host {
                 Some(host) => host.call(input, facts, cx).await,
-                None => Err(unknown(asked.unwrap_or_default(), &self.servers, HandlerName::McpListResources)),
+                None => Err(unknown(
+                    asked.unwrap_or_default(),
+                    &self.servers,
+                    HandlerName::McpListResources,
+                )),
             };
         }
         let mut lists: Vec<Value> = Vec::new();
@@ -171,8 +175,7 @@ enum ListedKind {
 async fn list_of(link: &ServerLink) -> Result<Value, ToolError> {
     let session = link.session()?;
     let peer = &session.peer;
-    let has_resources =
-        peer.peer_info().is_none_or(|it| it.capabilities.resources.is_some());
+    let has_resources = peer.peer_info().is_none_or(|it| it.capabilities.resources.is_some());
     if !has_resources {
         return Ok(json!({ "resources": [], "resourceTemplates": [] }));
     }

@@ -89,11 +89,8 @@ impl LinkSession {
 
 impl ServerLink {
     pub(super) fn new(setup: ServerSetup, stop: CancellationToken) -> Self {
-        let phase = if setup.is_disabled {
-            McpServerState::Disabled
-        } else {
-            McpServerState::Connecting
-        };
+        let phase =
+            if setup.is_disabled { McpServerState::Disabled } else { McpServerState::Connecting };
         let state = LinkState {
             phase,
             since: SystemTime::now(),

@@ -68,11 +68,8 @@ impl ClientHandler for ServerRequests {
     fn get_info(&self) -> ClientConfig {
         let capabilities = ClientCapabilities::builder().enable_roots();
         let can_ask = self.handlers.get(HandlerName::AskUser).is_some();
-        let capabilities = if can_ask {
-            capabilities.enable_elicitation().build()
-        } else {
-            capabilities.build()
-        };
+        let capabilities =
+            if can_ask { capabilities.enable_elicitation().build() } else { capabilities.build() };
         let me = Implementation::new("toolwright", env!("CARGO_PKG_VERSION"));
         let mut config = ClientConfig::new(capabilities, me);
         config.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;

@@ -37,7 +37,9 @@ pub(super) async fn open(address: &HttpAddress, web: &WebSettings) -> Result<Mes
     }
     let kind = media_type(&response);
     if kind != EVENTS {
-        return Err(format!("it answers with `{kind}` and not with a stream of events; check its `type`"));
+        return Err(format!(
+            "it answers with `{kind}` and not with a stream of events; check its `type`"
+        ));
     }
     let mut stream = events(response);
     let endpoint = endpoint(&mut stream, &address.url).await?;
@@ -56,9 +58,9 @@ async fn endpoint(stream: &mut EventStream, url: &Url) -> Result<Url, String> {
             continue;
         }
         let text = event.data.unwrap_or_default();
-        let endpoint = url.join(text.trim()).map_err(|cause| {
-            format!("it names no place for messages that is a URL: {cause}")
-        })?;
+        let endpoint = url
+            .join(text.trim())
+            .map_err(|cause| format!("it names no place for messages that is a URL: {cause}"))?;
         if endpoint.origin() != url.origin() {
             return Err("it wants its messages at another host, which they are not for".to_owned());
         }

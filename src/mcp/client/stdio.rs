@@ -38,10 +38,7 @@ pub(super) async fn open(
 }
 
 /// Writes messages until there are no more. Dropping the pipe then ends the server's input.
-async fn write(
-    mut input: pipe::Sender,
-    mut to_send: mpsc::Receiver<TxJsonRpcMessage<RoleClient>>,
-) {
+async fn write(mut input: pipe::Sender, mut to_send: mpsc::Receiver<TxJsonRpcMessage<RoleClient>>) {
     while let Some(message) = to_send.recv().await {
         let Ok(mut line) = serde_json::to_vec(&message) else { continue };
         line.push(b'\n');
@@ -155,10 +152,8 @@ mod tests {
 
     #[tokio::test]
     async fn lines_that_are_too_long_are_counted_and_not_kept() {
-        let long = format!(
-            r#"{{"result":"{}","jsonrpc":"2.0","id":7}}"#,
-            "x".repeat(MAX_MESSAGE_BYTES)
-        );
+        let long =
+            format!(r#"{{"result":"{}","jsonrpc":"2.0","id":7}}"#, "x".repeat(MAX_MESSAGE_BYTES));
         let text = format!("first\n{long}\nlast\nunfinished");
         let mut lines = MessageLines { output: BufReader::new(text.as_bytes()) };
         let mut line = Vec::new();
