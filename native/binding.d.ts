@@ -100,6 +100,11 @@ export declare class NativeRegistry {
   httpService(options: string): NativeHttpService
   /** Opens a server; rejects with the text of an error envelope. */
   openServer(options: string): Promise<NativeHttpServer>
+  /**
+   * Serves an MCP client over the standard streams, which belong to it from then on. Kept when it has gone,
+   * or the registry is closed.
+   */
+  serveStdio(): Promise<void>
   /** What policy says of a call and why, as JSON. */
   explain(name: string, input: string, sessionId?: string | undefined | null): string
   /** Replaces the host's policy. A policy that cannot be used changes nothing. */
