@@ -48,7 +48,7 @@ async function farMachine(...options: string[]): Promise<Served["mcp"]> {
 async function nearRegistry(
   mcp: Served["mcp"],
   options: ToolRegistryOptions = {},
-): Promise<{ registry: ToolRegistry; errors: unknown[] }> {
+): Promise<{ registry: ToolRegistry; errors: readonly unknown[] }> {
   const registry = registryOf({
     toolsets: [],
     permissionMode: "bypassPermissions",
@@ -74,17 +74,20 @@ describe("the tools of a far machine", () => {
   test("are refused by a rule at either end", async () => {
     workspace.write("far/secret.txt", "hush");
     const far = await farMachine(...UNASKED, "--disallow", "Read(secret.txt)");
-    const { registry } = await nearRegistry(far, { disallowedTools: ["mcp__there__Write"] });
+    const file_path = workspace.path("far/new.txt");
+    const isNew = { param: "file_path", operator: "equals", value: file_path } as const;
+    const rules = [{ tool: "mcp__there__Write", action: "deny", conditions: [isNew] }] as const;
+    const { registry } = await nearRegistry(far, { policy: { rules } });
     const secret = workspace.path("far/secret.txt");
     const read = await registry.call("mcp__there__Read", { file_path: secret });
     expect(read.isError).toBe(true);
     expect(JSON.stringify(read)).not.toContain("hush");
 
-    const file_path = workspace.path("far/new.txt");
     const write = await registry.call("mcp__there__Write", { file_path, content: "x" });
     expect(write.error?.type).toBe("PermissionDenied");
     expect(existsSync(file_path)).toBe(false);
 
+    // Without the rule of this end, the same call is made.
     const { registry: other } = await nearRegistry(far);
     const written = await other.call("mcp__there__Write", { file_path, content: "x" });
     expect(written.isError).toBeUndefined();
