@@ -152,28 +152,28 @@ describe.each([
     expect([existsSync(yes), existsSync(no)]).toEqual([true, false]);
     expect(shown(model, "toolu_2")).toContain("said no");
   });
+});
 
-  test("is asked about by the host itself, which may refuse a call", async () => {
-    const [yes, no] = [workspace.path("yes.txt"), workspace.path("no.txt")];
-    const model = await modelThatSays(
-      [call("Write", "toolu_1", { file_path: yes, content: "x" })],
-      [call("Write", "toolu_2", { file_path: no, content: "x" })],
-      "Done.",
-    );
-    const asked: string[] = [];
-    await runAgent(model, await open({ permissionMode: "bypassPermissions" }), {
-      allowedTools: [],
-      canUseTool: async (name, input) => {
-        asked.push(name);
-        return input["file_path"] === yes
-          ? { behavior: "allow", updatedInput: input }
-          : { behavior: "deny", message: "not this one" };
-      },
-    });
-    expect(asked).toEqual(["mcp__toolwright__Write", "mcp__toolwright__Write"]);
-    expect([existsSync(yes), existsSync(no)]).toEqual([true, false]);
-    expect(shown(model, "toolu_2")).toContain("not this one");
+test("a host asks about our tools itself, and may refuse a call", async () => {
+  const [yes, no] = [workspace.path("yes.txt"), workspace.path("no.txt")];
+  const model = await modelThatSays(
+    [call("Write", "toolu_1", { file_path: yes, content: "x" })],
+    [call("Write", "toolu_2", { file_path: no, content: "x" })],
+    "Done.",
+  );
+  const asked: string[] = [];
+  await runAgent(model, await program({ permissionMode: "bypassPermissions" }), {
+    allowedTools: [],
+    canUseTool: async (name, input) => {
+      asked.push(name);
+      return input["file_path"] === yes
+        ? { behavior: "allow", updatedInput: input }
+        : { behavior: "deny", message: "not this one" };
+    },
   });
+  expect(asked).toEqual(["mcp__toolwright__Write", "mcp__toolwright__Write"]);
+  expect([existsSync(yes), existsSync(no)]).toEqual([true, false]);
+  expect(shown(model, "toolu_2")).toContain("not this one");
 });
 
 describe("Agent starts an agent with its ready spawner", () => {

@@ -64,6 +64,7 @@ const STEPS = [
     about: "vitest on Bun",
     run: (_options, note) => runVitest([], note, { runtime: [bunPath(), "--bun"] }),
   },
+  { name: "conformance", about: "the official conformance suites of MCP", run: conformance },
   { name: "smoke", about: "loads, works and exits on each runtime", run: smoke },
   {
     name: "publint",
