@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { bunPath, root, run, runTool, seconds } from "./command.mjs";
+import { conformance } from "./conformance.mjs";
 import { digest, telling } from "./digest.mjs";
 import { checkGenerated, writeGenerated } from "./generate.mjs";
 import { otherNodes, otherNodesRunHere } from "./node-versions.mjs";
