@@ -170,7 +170,7 @@ pub(super) fn routes(state: ServiceState) -> Router {
         .into_iter()
         .fold(Router::new(), by_table)
         // Not in the table, which is of REST: a protocol of its own, and pages for people.
-        .route("/mcp", any(mcp::mcp))
+        .route("/mcp", any(mcp::answer))
         .route("/", get(page::page))
         .route("/page/{name}", get(page::page_file))
         .fallback(async || {
