@@ -9,6 +9,7 @@ import type {
 } from "./lib/types/confirmations";
 import type { HostHandlers } from "./lib/types/handlers";
 import type { Hooks } from "./lib/types/hooks";
+import type { HttpFetchOptions, HttpServeOptions, RegistryServer } from "./lib/types/http";
 import type { McpSdkServerConfig } from "./lib/types/mcp-host";
 import type { PluginConfigValidation, PluginToolValidation } from "./lib/types/plugins";
 import type {
@@ -52,6 +53,7 @@ export type * from "./lib/types/agents";
 export type * from "./lib/types/confirmations";
 export type * from "./lib/types/handlers";
 export type * from "./lib/types/hooks";
+export type * from "./lib/types/http";
 export type * from "./lib/types/mcp-host";
 export type * from "./lib/types/plugins";
 export type * from "./lib/types/policy";
@@ -111,7 +113,8 @@ export type ErrorType =
   | "TodoError"
   | "ConfigError"
   | "StoreError"
-  | "TeamError";
+  | "TeamError"
+  | "ServeError";
 
 /**
  * The only error that this package throws: for a misuse of the API, and for an aborted call. After an abort
@@ -867,6 +870,12 @@ export declare class ToolRegistry {
    * client are a session of their own, or belong to the given one, such as that of an agent.
    */
   toMcpServerConfig(options?: { sessionId?: string | undefined }): McpSdkServerConfig;
+  /**
+   * Serves the tools to the MCP client that started this program, over its standard streams. Resolves when the
+   * client has gone, after its running calls were cancelled. The streams belong to the protocol from then on:
+   * `process.stdin` is empty, and whatever writes to standard output writes to standard error instead.
+   */
+  serveStdio(): Promise<void>;
   /** `mcp__<server>__<tool>` for every tool that is not disabled, for `allowedTools` of an agent host. */
   getAllowedToolNames(): string[];
 
@@ -923,6 +932,26 @@ export declare class ToolRegistry {
     sessionId?: string | undefined;
     signal?: AbortSignal | undefined;
   }): TeamMessageIterator;
+
+  /**
+   * Answers a web-standard request: the REST routes, MCP at `/mcp` and the page. This mounts the registry in
+   * `Bun.serve`, Hono, Elysia, Express or Next without a port of its own. Without a `token`, your server has
+   * to have checked who asks.
+   *
+   * Every request has an answer, also one that is refused or malformed; the promise rejects only if it is
+   * given something else than a request, or one whose body was read already. A call ends when the client
+   * goes away: when `request.signal` is aborted, or the body of the answer is cancelled.
+   */
+  fetch(request: Request, options?: HttpFetchOptions): Promise<Response>;
+  /**
+   * Opens a server with the same routes on this machine's loopback. It keeps the process alive until it is
+   * closed (see `unref`). While it is open, people can answer confirmations on its page or by REST.
+   *
+   * @example
+   * const server = await registry.serve();
+   * console.log(`open ${server.url}`);
+   */
+  serve(options?: HttpServeOptions): Promise<RegistryServer>;
 
   /**
    * Ends every running call and task at once and removes their output files; later calls are refused. A

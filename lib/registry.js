@@ -15,10 +15,13 @@ const { HostFunctions } = require("./host-functions.js");
 const { readHostTool, readMcpTool } = require("./host-tool.js");
 const { readHandlers } = require("./handlers.js");
 const { readHooks } = require("./hooks.js");
+const { HttpDoors } = require("./http-doors.js");
 const { encodeInput } = require("./json.js");
 const { WorkUnderWay } = require("./lifetime.js");
 const { endInstance } = require("./mcp-instance.js");
 const { McpInstances } = require("./mcp-instances.js");
+const { McpServers } = require("./mcp-servers.js");
+const { serveStdio } = require("./mcp-stdio.js");
 const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
 const { encodePolicy } = require("./policy-engine.js");
 const { RegistryCalls } = require("./registry-calls.js");
@@ -48,9 +51,11 @@ class ToolRegistry {
   #objects;
   #calls;
   #instances;
+  #mcpServers;
   #taskEvents;
   #state;
   #teamMessages;
+  #http;
   #closing;
 
   static {
@@ -111,12 +116,14 @@ class ToolRegistry {
       objects: this.#objects,
       bus: messageBus,
     });
+    this.#mcpServers = new McpServers(this, this.#native, this.#objects);
     this.#taskEvents = new TaskEvents(this.#native);
     this.#state = new RegistryState(this, this.#native);
     this.config = this.#state.config;
     // Without a listener nobody would hear that a grant could not be kept.
     if (["project", "user"].includes(plain.rememberGrants)) this.#state.events.listen();
     this.#teamMessages = new TeamMessages(this.#native);
+    this.#http = new HttpDoors(this, this.#native);
     this.#instances = new McpInstances(
       (sessionId) => (send) => this.#native.openMcpLine(send, sessionId),
     );
@@ -124,14 +131,21 @@ class ToolRegistry {
 
   async initialize() {
     await this.#state.loadGrants();
-    const { success, toolCount, errors } = await this.reloadPlugins();
+    const [plugins, servers] = await Promise.all([
+      this.reloadPlugins(),
+      this.#mcpServers.connectConfigured(),
+    ]);
     // Asked for afterwards, because a rule may name a plugin tool.
     const rules = JSON.parse(this.#native.unknownTools()).map(({ rule, message }) => ({
       source: `${rule.place} of the policy (${rule.layer})`,
       toolName: rule.text,
       message,
     }));
-    return { success, toolCount, errors: [...errors, ...rules] };
+    return {
+      success: plugins.success && servers.length === 0,
+      toolCount: this.getToolCount(),
+      errors: [...plugins.errors, ...servers, ...rules],
+    };
   }
 
   async reloadPlugins() {
@@ -288,6 +302,18 @@ class ToolRegistry {
     return removed.length;
   }
 
+  async connectMcpServer(name, config) {
+    return this.#mcpServers.connect(name, config);
+  }
+
+  async disconnectMcpServer(name) {
+    return this.#mcpServers.disconnect(name);
+  }
+
+  mcpServerStatus() {
+    return this.#mcpServers.status();
+  }
+
   createInvocation(name, params, options) {
     const { toolUseId, sessionId } = optionsOf(options, "createInvocation");
     return this.#calls.invocation(checkedToolName(name), params, { toolUseId, sessionId });
@@ -324,6 +350,12 @@ class ToolRegistry {
       .filter(({ name, disabled }) => !disabled && this.#native.offers(name, sessionId))
       .map((info) => this.#sdkTool(info, undefined, sessionId));
     return { type: "sdk", name: this.#serverName, version: this.#version, tools, instance };
+  }
+
+  async serveStdio() {
+    if (this.#closing)
+      throw new ToolError("RegistryClosed", "the registry is closed; create a new one");
+    await serveStdio(this, this.#native);
   }
 
   getAllowedToolNames() {
@@ -370,6 +402,14 @@ class ToolRegistry {
     return this.#teamMessages.iterate(sessionId, signal);
   }
 
+  async fetch(request, options) {
+    return this.#http.fetch(request, optionsOf(options, "fetch"));
+  }
+
+  async serve(options) {
+    return this.#http.serve(optionsOf(options, "serve"));
+  }
+
   async close() {
     this.#closing ??= new WorkUnderWay(this).during(() => this.#close());
     await this.#closing;
@@ -380,7 +420,7 @@ class ToolRegistry {
     this.#calls.close();
     // Not awaited: a transport may take long to close, or never do it.
     this.#instances.end();
-    await this.#native.close();
+    await Promise.all([this.#http.close(), this.#native.close()]);
     // A closed addon ends every call at once, whatever the call was waiting for.
     await this.#calls.over();
     // The last events of calls and tasks are still queued; let them arrive first.

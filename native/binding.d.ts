@@ -25,6 +25,34 @@ export declare class McpLine {
   close(): void
 }
 
+/** The answer to a request. What it is made from ends when it is collected. */
+export declare class NativeHttpAnswer {
+  /** `{ status, headers, isWhole }` as JSON. */
+  head(): string
+  /** The whole body, once, if it is in memory. */
+  whole(): Uint8Array | null
+  /** Promises the next piece of the body; nothing at its end. */
+  read(): Promise<Uint8Array | null>
+  /** Ends the answer, and what it is made from. */
+  cancel(): void
+}
+
+/** An open server, which is closed when it is collected. */
+export declare class NativeHttpServer {
+  /** `{ url, origin, host, port, token }` as JSON. */
+  facts(): string
+  /** Closes the server. Kept when no connection is left. */
+  close(): Promise<void>
+}
+
+/** Answers requests that the host hands over. */
+export declare class NativeHttpService {
+  /** The answer to a request that is refused by its head, whatever its body. */
+  refusal(head: string): NativeHttpAnswer | null
+  /** Answers a request, whose head is JSON; promises the answer. */
+  answer(head: string, body: Uint8Array | undefined | null, cancel: CancelHandle): Promise<NativeHttpAnswer>
+}
+
 /** Carries requests to JavaScript's listeners and their answers back. */
 export declare class NativeMessageBus {
   /** A bus that reaches nobody yet. */
@@ -37,6 +65,8 @@ export declare class NativeMessageBus {
   respond(id: string, answer: string): boolean
   /** Ends a request as cancelled; false when there is none. */
   cancel(id: string): boolean
+  /** Takes note that no listener heard a request; refuses it, unless somebody else attends. */
+  unheard(id: string): boolean
   /** Ends a request that nobody could be shown. */
   fail(id: string, reason: string): boolean
 }
@@ -68,6 +98,15 @@ export declare class NativeRegistry {
    * nobody would be asked, or the error of a call that is denied.
    */
   question(name: string, input: string, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null): Promise<string>
+  /** The routes for requests that the host hands over, or throws the text of an error envelope. */
+  httpService(options: string): NativeHttpService
+  /** Opens a server; rejects with the text of an error envelope. */
+  openServer(options: string): Promise<NativeHttpServer>
+  /**
+   * Serves an MCP client over the standard streams, which belong to it from then on. Kept when it has gone,
+   * or the registry is closed.
+   */
+  serveStdio(): Promise<void>
   /** What policy says of a call and why, as JSON. */
   explain(name: string, input: string, sessionId?: string | undefined | null): string
   /** Replaces the host's policy. A policy that cannot be used changes nothing. */
@@ -186,6 +225,9 @@ export declare function formatForDisplay(output: string): string
 
 /** Output as a model reads it best. */
 export declare function formatForModel(output: string): string
+
+/** What this installation finds on its machine, as JSON. */
+export declare function installationFacts(processEnv: string, projectPath: string): string
 
 /** The schema of plugin files, for editors. */
 export declare function pluginSchema(): string

@@ -5,18 +5,18 @@ use axum::{
     Router,
     extract::{FromRequestParts, Path},
     handler::Handler,
-    routing::{MethodFilter, MethodRouter, on},
+    routing::{MethodFilter, MethodRouter, any, get, on},
 };
 use http::{Method, StatusCode, request::Parts};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::{
     answers::HttpRefusal,
-    calls, open_api,
+    call_records, calls, confirmations, events, mcp, open_api, page,
     service::{self, ServiceState},
-    tools,
+    tasks, tools,
 };
-use crate::{host::RegisteredToolInfo, policy::PolicyVerdict, tool::ResultView};
+use crate::{host::RegisteredToolInfo, tool::ResultView};
 
 /// Every route of a registry, in the order in which they are told.
 pub(super) fn table() -> Vec<ApiRoute> {
@@ -44,7 +44,44 @@ pub(super) fn table() -> Vec<ApiRoute> {
             "What policy says of a call, and why. Nothing runs",
         )
         .takes::<calls::ExplainBody>()
-        .answers::<PolicyVerdict>(),
+        .answers::<calls::Explanation>(),
+        ApiRoute::get("/api/calls", call_records::list, "The last 500 calls")
+            .answers::<call_records::CallRecordList>(),
+        ApiRoute::get(
+            "/api/confirmations",
+            confirmations::list,
+            "The calls that a person is asked about",
+        )
+        .answers::<confirmations::ConfirmationList>(),
+        ApiRoute::post(
+            "/api/confirmations/{id}",
+            confirmations::answer,
+            "Answers the request of this id. The first answer counts",
+        )
+        .takes::<confirmations::AnswerBody>()
+        .answers::<confirmations::SettledAnswer>(),
+        ApiRoute::get("/api/tasks", tasks::list, "The background tasks of every session")
+            .answers::<tasks::TaskList>(),
+        ApiRoute::get(
+            "/api/tasks/{id}/output",
+            tasks::output,
+            "A part of the output of a task. Reading it takes nothing from other readers",
+        )
+        .queried_by(&[("offset", "where to begin, in bytes: 0, or the last `nextOffset`")])
+        .answers::<tasks::TaskOutputPart>(),
+        ApiRoute::post(
+            "/api/tasks/{id}/stop",
+            tasks::stop,
+            "Stops a task with every process it started, and waits for their end",
+        )
+        .answers::<tasks::StoppedTask>(),
+        ApiRoute::get(
+            "/api/events",
+            events::stream,
+            "What happens, as a stream of events: `call`, `task`, `confirmation`, `tools`, and `gap` when \
+             events are gone. `Last-Event-ID` resumes",
+        )
+        .streams(),
     ]
 }
 
@@ -111,7 +148,6 @@ impl ApiRoute {
     }
 
     /// Tells the names in its query, with what they mean.
-    #[expect(dead_code, reason = "the first route with a query is on its way")]
     pub(super) const fn queried_by(
         mut self,
         query: &'static [(&'static str, &'static str)],
@@ -133,6 +169,10 @@ pub(super) fn routes(state: ServiceState) -> Router {
     table()
         .into_iter()
         .fold(Router::new(), by_table)
+        // Not in the table, which is of REST: a protocol of its own, and pages for people.
+        .route("/mcp", any(mcp::answer))
+        .route("/", get(page::page))
+        .route("/page/{name}", get(page::page_file))
         .fallback(async || {
             HttpRefusal::not_found("there is nothing at this path; see `/openapi.json`")
         })

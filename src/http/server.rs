@@ -20,6 +20,7 @@ use super::{
     serve_connection::{Served, serve},
     service::MAX_CALLS,
 };
+use crate::confirm::Attendance;
 
 /// How long the server waits after a connection could not be accepted, such as when there are no descriptors
 /// left.
@@ -85,7 +86,8 @@ impl HttpServer {
         let listener = TcpListener::bind((host.unwrap_or(&at.host), at.port)).await?;
         let address = listener.local_addr()?;
         let (closing, ended) = (CancellationToken::new(), CancellationToken::new());
-        let accepting = Accepting { listener, service, bounds, closing: closing.clone() };
+        let (attendance, until_closed) = (service.attend(), closing.clone());
+        let accepting = Accepting { listener, service, bounds, closing: until_closed, attendance };
         let ends = ended.clone().drop_guard();
         tokio::spawn(async move {
             accepting.run().await;
@@ -136,11 +138,13 @@ struct Accepting {
     service: HttpService,
     bounds: ServerBounds,
     closing: CancellationToken,
+    /// While it is open, somebody may answer requests for confirmation.
+    attendance: Attendance,
 }
 
 impl Accepting {
     async fn run(self) {
-        let Self { listener, service, bounds, closing } = self;
+        let Self { listener, service, bounds, closing, attendance } = self;
         let connections = Connections::new(bounds.connections);
         let mut serving = JoinSet::new();
         let pipeline = Arc::clone(&service.state.registry.pipeline);
@@ -163,7 +167,7 @@ impl Accepting {
             let (service, closing) = (service.clone(), closing.clone());
             serving.spawn(serve(Served { stream, connection, service, closing, bounds }));
         }
-        drop(listener);
+        drop((listener, attendance));
         // The connections hear of it as well.
         closing.cancel();
         service.state.ending.cancel();

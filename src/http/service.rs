@@ -8,7 +8,7 @@ use axum::{
     extract::FromRef,
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderName, HeaderValue, Request, header};
+use http::{HeaderName, HeaderValue, Request, header, request::Parts};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::Semaphore;
@@ -18,11 +18,12 @@ use tower::ServiceExt as _;
 use super::{
     AccessRules,
     access::Doorkeeper,
+    answers::HttpRefusal,
     bodies::{BoundedBody, check_declared_size},
     routes::routes,
     tools::ToolListCache,
 };
-use crate::host::HostRegistry;
+use crate::{confirm::Attendance, host::HostRegistry};
 
 /// How many calls one service runs at a time. More wait for their turn.
 pub(super) const MAX_CALLS: u32 = 1_024;
@@ -56,6 +57,8 @@ impl HttpService {
     /// The routes of a registry.
     #[expect(clippy::needless_pass_by_value, reason = "the token is not kept")]
     pub fn new(registry: Arc<HostRegistry>, access: AccessRules) -> Self {
+        // From now on what happens is recorded.
+        registry.events();
         let state = ServiceState {
             registry,
             tool_list: Arc::default(),
@@ -66,11 +69,22 @@ impl HttpService {
         Self { router: routes(state.clone()), doorkeeper, state }
     }
 
+    /// Takes note that people see requests for confirmation here, and may answer them, until the value is
+    /// dropped.
+    pub(super) fn attend(&self) -> Attendance {
+        self.state.registry.pipeline.confirmations.bus().attend()
+    }
+
+    /// Refuses a request by its head, before anything of its body is read.
+    pub(super) fn check(&self, head: &Parts) -> Result<(), HttpRefusal> {
+        self.doorkeeper.check(head)?;
+        check_declared_size(head)
+    }
+
     /// Answers one request. Dropping the future, or the body of the answer, cancels what the request began.
     pub async fn answer(&self, request: Request<Body>) -> Response {
         let (parts, body) = request.into_parts();
-        let checked = self.doorkeeper.check(&parts).and_then(|()| check_declared_size(&parts));
-        let mut response = match checked {
+        let mut response = match self.check(&parts) {
             Ok(()) => {
                 let request = Request::from_parts(parts, Body::new(BoundedBody::new(body)));
                 let answered: Result<Response, Infallible> =
