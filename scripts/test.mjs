@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { obtainChromium } from "./chromium.mjs";
 import { bunPath, root, run, runTool, seconds } from "./command.mjs";
+import { conformance } from "./conformance.mjs";
 import { digest, telling } from "./digest.mjs";
 import { checkGenerated, writeGenerated } from "./generate.mjs";
 import { otherNodes, otherNodesRunHere } from "./node-versions.mjs";
@@ -66,6 +67,7 @@ const STEPS = [
     run: (_options, note) => runVitest([], note, { runtime: [bunPath(), "--bun"] }),
   },
   { name: "page", about: "the page in a browser", run: pageInBrowser },
+  { name: "conformance", about: "the official conformance suites of MCP", run: conformance },
   { name: "smoke", about: "loads, works and exits on each runtime", run: smoke },
   {
     name: "publint",

@@ -1,7 +1,10 @@
 //! What the local server bears: bodies and connections without end, and requests that are none.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
+use axum::body::Body;
+use futures_util::{StreamExt as _, stream};
+use http::Request;
 use serde_json::json;
 use tokio::{
     io::AsyncWriteExt as _,
@@ -67,6 +70,32 @@ async fn a_body_that_breaks_off_calls_nothing() {
     stream.shutdown().await.unwrap();
     read_to_end(&mut stream).await;
     assert!(!path.exists());
+}
+
+/// A request that calls a tool with a body that comes as it likes.
+fn call_with(body: Body) -> Request<Body> {
+    Request::post("http://localhost/api/tools/diagnostic_echo/call")
+        .header("authorization", format!("Bearer {TOKEN}"))
+        .header("content-type", "application/json")
+        .body(body)
+        .unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_takes_too_long_is_given_up() {
+    let bed = HttpBed::new().await;
+    let never = stream::pending::<io::Result<Vec<u8>>>();
+    let slowly = stream::repeat(()).then(async |()| {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        io::Result::Ok(b" ".to_vec())
+    });
+    for body in [Body::from_stream(never), Body::from_stream(slowly)] {
+        let response = bed.service.answer(call_with(body)).await;
+        assert_eq!(response.status(), 408);
+    }
+    let broken = stream::iter([Ok(b"{".to_vec()), Err(io::Error::other("gone"))]);
+    let response = bed.service.answer(call_with(Body::from_stream(broken))).await;
+    assert_eq!(response.status(), 400);
 }
 
 #[tokio::test]

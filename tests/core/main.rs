@@ -14,6 +14,12 @@ mod http_access;
 mod http_bed;
 mod http_bounds;
 mod http_calls;
+mod http_events;
+mod http_events_bed;
+mod http_events_calls;
+mod http_events_confirmations;
+#[cfg(target_os = "linux")]
+mod http_events_tasks;
 mod http_openapi;
 #[cfg(target_os = "linux")]
 mod keepers;

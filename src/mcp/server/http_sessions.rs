@@ -7,7 +7,7 @@ use std::{
     collections::HashMap,
     fmt::Display,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicBool},
     task::{Context, Poll},
     time::Duration,
 };
@@ -42,12 +42,20 @@ pub(super) struct HttpSessions {
     own: Weak<Self>,
 }
 
+/// What others need of a session.
+#[derive(Clone)]
+pub(super) struct KnownSession {
+    /// The session's id in the registry.
+    pub(super) name: String,
+    /// Cancelled when the session has ended.
+    pub(super) ended: CancellationToken,
+    /// Set once the client is told of changes.
+    pub(super) is_told: Arc<AtomicBool>,
+}
+
 /// One client's session.
 struct HttpSession {
-    /// The session's id in the registry.
-    name: String,
-    /// Cancelled when the session has ended.
-    ended: CancellationToken,
+    known: KnownSession,
     /// How many requests are open.
     open: usize,
     last_used: Instant,
@@ -67,9 +75,9 @@ impl HttpSessions {
         })
     }
 
-    /// The session's id in the registry, and what is cancelled with it.
-    pub(super) fn find(&self, id: &str) -> Option<(String, CancellationToken)> {
-        self.lock().get(id).map(|it| (it.name.clone(), it.ended.clone()))
+    /// The session that a client means.
+    pub(super) fn find(&self, id: &str) -> Option<KnownSession> {
+        self.lock().get(id).map(|it| it.known.clone())
     }
 
     /// True when no further client can get a session.
@@ -180,12 +188,9 @@ impl SessionManager for HttpSessions {
         self.make_room().await?;
         let (id, transport) = self.rmcp.create_session().await?;
         let ended = CancellationToken::new();
-        let session = HttpSession {
-            name: (self.names)(),
-            ended: ended.clone(),
-            open: 0,
-            last_used: Instant::now(),
-        };
+        let known =
+            KnownSession { name: (self.names)(), ended: ended.clone(), is_told: Arc::default() };
+        let session = HttpSession { known, open: 0, last_used: Instant::now() };
         self.lock().insert(Arc::clone(&id), session);
         self.watch(Arc::clone(&id), ended);
         Ok((id, transport))
@@ -207,7 +212,7 @@ impl SessionManager for HttpSessions {
     async fn close_session(&self, id: &SessionId) -> Result<(), SessionProblem> {
         let session = self.lock().remove(id);
         if let Some(session) = session {
-            session.ended.cancel();
+            session.known.ended.cancel();
         }
         Ok(self.rmcp.close_session(id).await?)
     }
