@@ -41,19 +41,19 @@ try {
   const browser = await launch();
   endings.push(() => browser.close());
 
-  const wide = await opened(context, browser, server, { viewport: { width: 1480, height: 860 } });
+  const wide = await opened(context, browser, server, { viewport: { width: 1420, height: 820 } });
   await call(wide, "Read", { file_path: path });
   await result(wide, "succeeded");
   await call(wide, "Edit", { file_path: path, ...CHANGE });
   await wide.locator(".confirmation button.primary:not([aria-disabled])").waitFor();
-  await wide.locator(".tool-call summary").first().focus();
+  await wide.mouse.move(0, 0);
   await wide.screenshot({ path: join(images, "page-wide-light.png") });
   await wide.getByRole("button", { name: "Approve" }).click();
   await result(wide, "succeeded");
 
   const phone = await opened(context, browser, server, {
     viewport: { width: 390, height: 844 },
-    deviceScaleFactor: 2,
+    deviceScaleFactor: 1.5,
     isMobile: true,
     hasTouch: true,
     colorScheme: "dark",

@@ -146,7 +146,7 @@ function remaining(expiresAt) {
 
 function facts({ reason, locations = [], sessionId }) {
   const rows = [
-    ["Why it asks", reason && inline(reason)],
+    ["Why", reason && inline(reason)],
     [
       "Touches",
       locations.length > 0 && locations.map((it) => element("code", { class: "block" }, it)),
