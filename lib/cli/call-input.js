@@ -116,7 +116,8 @@ class TypedInput {
           `\`${names.slice(0, at + 1).join(".")}\` has a value that nothing can be put into`,
         );
       }
-      const isList = /^\d+$/.test(names[at + 1]) && typesOf(inner, this.#schema).has("array");
+      const types = typesOf(inner, this.#schema);
+      const isList = types.has("array") && !types.has("object");
       schema = inner;
       place = next ?? put(place, key, isList ? [] : {});
     }

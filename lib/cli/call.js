@@ -32,6 +32,7 @@ function run({ values, operands: [name, operand], terminal }) {
     withRegistry(values, terminal, options, async (registry) => {
       const tool = knownTool(registry, name);
       const input = await callInput(typed, tool.inputSchema, readStandardInput());
+      if (values["dry-run"]) return terminal.out.json(input);
       // A yes has to be a person's, so it is never read from a pipe.
       if (terminal.hasPerson) confirmOnTerminal(registry.messageBus, lines, terminal.err);
       try {
