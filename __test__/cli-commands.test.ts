@@ -24,7 +24,7 @@ describe.each(runtimes)("on $name", ({ path }) => {
   });
 
   test("tools finds words in names and descriptions, and fails if there are none", async () => {
-    const found = await cli.run(["tools", "CELL", "jupyter", "--names"]);
+    const found = await cli.run(["tools", "ONE cell", "jupyter", "--names"]);
     expect(found.stdout).toBe("NotebookEdit\n");
     expect(await cli.run(["tools", "no-such-word"])).toEqual({
       code: 1,
