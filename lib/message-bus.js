@@ -92,7 +92,8 @@ class MessageBus extends EventEmitter {
       return;
     }
     if (this.listenerCount("request") === 0) {
-      this.#native.fail(event.id, "nobody listens");
+      // Somebody may see it elsewhere: on the page of the local server.
+      this.#native.unheard(event.id);
       return;
     }
     this.#tellAll(type, event, (error) =>

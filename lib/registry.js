@@ -20,6 +20,7 @@ const { encodeInput } = require("./json.js");
 const { WorkUnderWay } = require("./lifetime.js");
 const { endInstance } = require("./mcp-instance.js");
 const { McpInstances } = require("./mcp-instances.js");
+const { serveStdio } = require("./mcp-stdio.js");
 const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
 const { encodePolicy } = require("./policy-engine.js");
 const { RegistryCalls } = require("./registry-calls.js");
@@ -327,6 +328,12 @@ class ToolRegistry {
       .filter(({ name, disabled }) => !disabled && this.#native.offers(name, sessionId))
       .map((info) => this.#sdkTool(info, undefined, sessionId));
     return { type: "sdk", name: this.#serverName, version: this.#version, tools, instance };
+  }
+
+  async serveStdio() {
+    if (this.#closing)
+      throw new ToolError("RegistryClosed", "the registry is closed; create a new one");
+    await serveStdio(this, this.#native);
   }
 
   getAllowedToolNames() {

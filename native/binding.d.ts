@@ -63,6 +63,8 @@ export declare class NativeMessageBus {
   respond(id: string, answer: string): boolean
   /** Ends a request as cancelled; false when there is none. */
   cancel(id: string): boolean
+  /** Takes note that no listener heard a request; refuses it, unless somebody else attends. */
+  unheard(id: string): boolean
   /** Ends a request that nobody could be shown. */
   fail(id: string, reason: string): boolean
 }
@@ -98,6 +100,11 @@ export declare class NativeRegistry {
   httpService(options: string): NativeHttpService
   /** Opens a server; rejects with the text of an error envelope. */
   openServer(options: string): Promise<NativeHttpServer>
+  /**
+   * Serves an MCP client over the standard streams, which belong to it from then on. Kept when it has gone,
+   * or the registry is closed.
+   */
+  serveStdio(): Promise<void>
   /** What policy says of a call and why, as JSON. */
   explain(name: string, input: string, sessionId?: string | undefined | null): string
   /** Replaces the host's policy. A policy that cannot be used changes nothing. */

@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
+use tokio::sync::watch;
+
 use crate::{
     error::{ErrorKind, ToolError},
     tool::{DynTool, NAME_RULE, is_valid_name},
@@ -63,18 +65,29 @@ pub struct Snapshot {
     /// Built-in tools that were replaced by another tool of the same name, by the id of their registration.
     replaced: BTreeMap<u64, Entry>,
     next_id: u64,
+    /// How often the list of tools, or which of them are disabled, has changed.
+    generation: u64,
 }
 
 /// The tools of one host. Changing it replaces the snapshot that readers get.
 #[derive(Default)]
 pub struct Registry {
     current: RwLock<Arc<Snapshot>>,
+    /// The generation of the current snapshot, for those who wait for the next one.
+    generation: watch::Sender<u64>,
 }
 
 impl Registry {
     /// The current registrations.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Tells whoever waits that the tools have changed: registered, removed, replaced, disabled or enabled. The
+    /// number grows with each change; several changes in a row may be told as one. When it is told, a snapshot
+    /// has the change.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.generation.subscribe()
     }
 
     /// Registers a tool, in place of one of the same name. Returns the id of the registration.
@@ -136,6 +149,9 @@ impl Registry {
         tools: Vec<(Arc<dyn DynTool>, String)>,
     ) -> Vec<(usize, ToolSource)> {
         self.change(|snapshot| {
+            let generation = snapshot.generation;
+            let ids = |it: &Snapshot| it.entries().map(|it| it.id).collect::<Vec<_>>();
+            let ids_before = ids(snapshot);
             let is_plugin = |it: &Entry| matches!(it.source, ToolSource::Plugin { .. });
             let names: Vec<NameKey> = snapshot
                 .tools
@@ -167,6 +183,10 @@ impl Registry {
                 );
                 snapshot.insert(name, Entry { id, tool, source });
             }
+            // Files that were read again and say the same change nothing.
+            if ids(snapshot) == ids_before {
+                snapshot.generation = generation;
+            }
             refused
         })
     }
@@ -176,7 +196,11 @@ impl Registry {
     /// `mcp__server`.
     pub fn disable(&self, names: &[String]) -> Result<(), ToolError> {
         let names = names.iter().map(|it| checked_name(it)).collect::<Result<Vec<_>, _>>()?;
-        self.change(|snapshot| snapshot.disabled.extend(names));
+        self.change(|snapshot| {
+            for name in names {
+                snapshot.generation += u64::from(snapshot.disabled.insert(name));
+            }
+        });
         Ok(())
     }
 
@@ -186,7 +210,9 @@ impl Registry {
         self.change(|snapshot| {
             for name in names {
                 let all = snapshot.find(&name).map(all_names).unwrap_or_default();
+                let before = snapshot.disabled.len();
                 snapshot.disabled.retain(|it| *it != name && !all.contains(it));
+                snapshot.generation += u64::from(snapshot.disabled.len() < before);
             }
         });
         Ok(())
@@ -195,7 +221,17 @@ impl Registry {
     fn change<T>(&self, change: impl FnOnce(&mut Snapshot) -> T) -> T {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         // The snapshot is only copied if a reader still has it.
-        change(Arc::make_mut(&mut current))
+        let snapshot = Arc::make_mut(&mut current);
+        let changed = change(snapshot);
+        let now = snapshot.generation;
+        drop(current);
+        // Another change may have been told in between: the number only grows.
+        self.generation.send_if_modified(|told| {
+            let is_new = now > *told;
+            *told = now.max(*told);
+            is_new
+        });
+        changed
     }
 }
 
@@ -206,12 +242,15 @@ impl Snapshot {
         } else {
             self.aliased.insert(name.clone());
         }
+        self.generation += 1;
         self.tools.insert(name, entry)
     }
 
     fn remove(&mut self, name: &NameKey) -> Option<Entry> {
         self.aliased.remove(name);
-        self.tools.remove(name)
+        let removed = self.tools.remove(name);
+        self.generation += u64::from(removed.is_some());
+        removed
     }
 
     /// The tool with a name or an alias.
@@ -336,117 +375,4 @@ impl PartialOrd for NameKey {
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::*;
-    use crate::tool::{Prepared, SideEffect, ToolContext, ToolSpec};
-
-    struct StubTool {
-        spec: ToolSpec,
-        aliases: &'static [&'static str],
-    }
-
-    impl DynTool for StubTool {
-        fn spec(&self) -> &ToolSpec {
-            &self.spec
-        }
-
-        fn aliases(&self) -> &'static [&'static str] {
-            self.aliases
-        }
-
-        fn prepare(
-            self: Arc<Self>,
-            _input: Value,
-            _cx: &ToolContext,
-        ) -> Result<Box<dyn Prepared>, ToolError> {
-            Err(ToolError::cancelled())
-        }
-    }
-
-    fn named(name: &str, aliases: &'static [&'static str]) -> Arc<dyn DynTool> {
-        let spec = ToolSpec {
-            name: name.to_owned(),
-            title: name.to_owned(),
-            description: String::new(),
-            input_schema: json!({ "type": "object" }),
-            output: None,
-            side_effect: SideEffect::None,
-            kind: crate::tool::ToolKind::PLAIN,
-            annotations: crate::tool::Annotations::default(),
-            always_load: None,
-        };
-        Arc::new(StubTool { spec, aliases })
-    }
-
-    fn registry_of(names: &[(&str, ToolSource)]) -> Registry {
-        let registry = Registry::default();
-        for (name, source) in names {
-            registry.register(named(name, &[]), source.clone()).unwrap();
-        }
-        registry
-    }
-
-    fn names(registry: &Registry) -> Vec<String> {
-        registry.snapshot().entries().map(|it| it.tool.spec().name.clone()).collect()
-    }
-
-    #[test]
-    fn unregistering_by_prefix_takes_exactly_the_mcp_tools_that_begin_with_it() {
-        let mcp = || ToolSource::Mcp { server: "a".to_owned() };
-        let all = [
-            ("MCP__a__x", mcp()),
-            ("mcp__A__y", mcp()),
-            ("mcp__a", mcp()),
-            ("mcp__a__x", mcp()),
-            ("mcp__a__z", ToolSource::Host),
-            ("mcp__ab__x", mcp()),
-            ("mcp_a__x", mcp()),
-            ("mcp-a", mcp()),
-            ("z", mcp()),
-        ];
-        for prefix in ["mcp__a", "mcp__a__", "MCP__", "mcp__A__y", "", "zz", "m", "mcp-"] {
-            let registry = registry_of(&all);
-            let mut removed = registry.unregister_mcp(prefix);
-            let mut expected: Vec<String> = all
-                .iter()
-                .filter(|(name, source)| *source != ToolSource::Host && name.starts_with(prefix))
-                .map(|(name, _)| (*name).to_owned())
-                .collect();
-            removed.sort();
-            expected.sort();
-            assert_eq!(removed, expected, "{prefix}");
-            assert_eq!(names(&registry).len(), all.len() - removed.len(), "{prefix}");
-        }
-    }
-
-    #[test]
-    fn plugin_tools_are_replaced_together_and_leave_other_tools_alone() {
-        let registry = registry_of(&[("a", ToolSource::Host)]);
-        let plugin = |name| (named(name, &[]), "p".to_owned());
-        let kept = plugin("b");
-        assert_eq!(registry.replace_plugins(vec![kept.clone(), plugin("c")]), []);
-        let id = registry.snapshot().find("b").unwrap().id;
-        let refused = registry.replace_plugins(vec![plugin("a"), kept, plugin("d"), plugin("d")]);
-        let other = ToolSource::Plugin { plugin: "p".to_owned() };
-        assert_eq!(refused, [(0, ToolSource::Host), (3, other)]);
-        assert_eq!(names(&registry), ["a", "b", "d"]);
-        assert_eq!(registry.snapshot().find("b").unwrap().id, id);
-        registry.replace_plugins(Vec::new());
-        assert_eq!(names(&registry), ["a"]);
-    }
-
-    #[test]
-    fn an_alias_is_known_for_as_long_as_its_tool() {
-        let registry = Registry::default();
-        registry.register(named("Read", &["FileRead"]), ToolSource::Builtin("claude")).unwrap();
-        assert!(registry.snapshot().find("FileRead").is_some());
-        registry.register(named("Read", &[]), ToolSource::Host).unwrap();
-        assert!(registry.snapshot().find("FileRead").is_none());
-        registry.register(named("Read", &["FileRead"]), ToolSource::Builtin("claude")).unwrap();
-        assert_eq!(registry.unregister("FileRead").as_deref(), Some("Read"));
-        assert!(registry.snapshot().find("FileRead").is_none());
-        assert_eq!(registry.unregister("FileRead"), None);
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@
 // the exit code or nothing. An option with `value` takes one, with `many` several; `choices` and `completes`
 // (`files`, `directories`, `tools`) are for completion, and other values than the `choices` are refused.
 
+const { CLIENTS } = require("./mcp-clients.js");
 const { INPUT, JSON_OUTPUT, OUTPUT, POLICY, PROJECT, REGISTRY } = require("./options.js");
 
 /** Text that begins with blanks is shown as it is. */
@@ -100,9 +101,23 @@ const COMMANDS = [
   {
     name: "mcp",
     summary: "serve the tools as an MCP server on standard input and output",
-    about: ["For the configuration of an MCP client, which starts it and ends it."],
-    options: [...REGISTRY, ...POLICY],
-    examples: ["toolwright mcp --project ~/work/app --set claude"],
+    about: [
+      "An MCP client starts it and ends it. With --config, prints what to put into the client's settings.",
+    ],
+    options: [
+      { name: "config", value: "CLIENT", choices: CLIENTS, text: "print the settings of a client" },
+      {
+        name: "http",
+        text: "with --config: for a server that runs (toolwright serve --port 8642)",
+      },
+      { name: "url", value: "URL", text: "with --config: its address, ending in /mcp" },
+      ...REGISTRY,
+      ...POLICY,
+    ],
+    examples: [
+      "toolwright mcp --project ~/work/app --set claude",
+      "toolwright mcp --config claude-code",
+    ],
     run: () => require("./mcp.js"),
   },
   {

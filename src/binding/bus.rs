@@ -104,6 +104,12 @@ impl NativeMessageBus {
         self.bus.cancel(&id)
     }
 
+    /// Takes note that no listener heard a request; refuses it, unless somebody else attends.
+    #[napi(catch_unwind)]
+    pub fn unheard(&self, id: String) -> bool {
+        self.bus.unheard(&id)
+    }
+
     /// Ends a request that nobody could be shown.
     #[napi(catch_unwind)]
     pub fn fail(&self, id: String, reason: String) -> bool {

@@ -135,7 +135,9 @@ impl NativeHttpServer {
     pub fn close<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, ()>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
         env.spawn_future(async move {
-            drop(open);
+            if let Some(open) = open {
+                open.server.close().await;
+            }
             Ok(())
         })
     }

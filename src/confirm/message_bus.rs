@@ -2,114 +2,52 @@
 //! that id.
 //!
 //! It knows nothing of tools. A request that is lost, times out or is cancelled counts as refused.
+//!
+//! Two kinds of listeners hear it. The function that the bus is made with stands for the host's listeners and
+//! says whether it reached any. Watchers come and go, and hear the same; whether one of them stands for
+//! somebody who answers is told by an [`Attendance`].
 
 use std::{
     collections::HashMap,
     hash::{BuildHasher as _, RandomState},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-/// What the listeners, who show requests to people, are told.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
-pub enum BusEvent {
-    /// A request that waits for an answer.
-    Request {
-        /// The id that the answer has to name.
-        id: String,
-        /// The tool, its input and whatever else the person is shown.
-        details: Value,
-        /// How long it waits, in milliseconds.
-        timeout: u64,
-    },
-    /// A request that no longer needs an answer.
-    Settled {
-        /// The id of the request.
-        id: String,
-        /// How it ended.
-        outcome: RequestOutcome,
-    },
-}
-
-/// How a request ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RequestOutcome {
-    /// Somebody said yes.
-    Approved,
-    /// Somebody said no.
-    Denied,
-    /// Nobody answered in time.
-    Timeout,
-    /// The call that asked was cancelled.
-    Cancelled,
-}
-
-impl RequestOutcome {
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Approved => "approved",
-            Self::Denied => "denied",
-            Self::Timeout => "timeout",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
-/// What somebody answered. Only `approved: true` is a yes.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ConfirmationAnswer {
-    /// True when the call may run.
-    #[serde(deserialize_with = "exactly_true")]
-    pub approved: bool,
-    /// Why the call may not run, in words for the model.
-    pub message: Option<String>,
-    /// An input to run the call with instead.
-    pub updated_input: Option<Value>,
-    /// True when calls like this one are not to be asked about again.
-    #[serde(deserialize_with = "exactly_true")]
-    pub always_allow: bool,
-    /// True when the whole turn ends, and not this call alone.
-    #[serde(deserialize_with = "exactly_true")]
-    pub interrupt: bool,
-}
-
-/// Reads a boolean. `"true"`, `1` and the like count as false.
-fn exactly_true<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    Ok(Value::deserialize(deserializer)? == Value::Bool(true))
-}
-
-/// Why a request has no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unanswered {
-    /// There is no listener, or it failed; the text says which.
-    NoListener(String),
-    /// Nobody answered within this time.
-    Timeout(Duration),
-    /// The call that asked was cancelled.
-    Cancelled,
-}
+use super::bus_messages::{
+    BusEvent, ConfirmationAnswer, RequestOutcome, RequestSpan, Unanswered, WaitingRequest,
+};
 
 type Notify = Box<dyn Fn(&BusEvent) -> bool + Send + Sync>;
+type BusWatcher = Arc<dyn Fn(&BusEvent, RequestSpan) + Send + Sync>;
 
 /// The requests that wait for an answer.
 pub struct MessageBus {
-    /// Tells the listeners; false when there are none.
+    /// Tells the listeners of the host; false when there are none.
     notify: Notify,
-    pending: Mutex<HashMap<String, oneshot::Sender<Result<ConfirmationAnswer, Unanswered>>>>,
+    /// Those who hear every event besides, by the number of their watch.
+    watchers: RwLock<Vec<(u64, BusWatcher)>>,
+    watches: AtomicU64,
+    /// How many attend to answer requests, besides the listeners of the host.
+    attending: AtomicUsize,
+    pending: Mutex<HashMap<String, PendingAnswer>>,
     seed: RandomState,
     asked: AtomicU64,
+}
+
+/// A request in the table of those that wait.
+struct PendingAnswer {
+    number: u64,
+    details: Arc<Value>,
+    span: RequestSpan,
+    sender: oneshot::Sender<Result<ConfirmationAnswer, Unanswered>>,
 }
 
 impl MessageBus {
@@ -117,15 +55,53 @@ impl MessageBus {
     pub fn new(notify: impl Fn(&BusEvent) -> bool + Send + Sync + 'static) -> Self {
         Self {
             notify: Box::new(notify),
+            watchers: RwLock::default(),
+            watches: AtomicU64::new(0),
+            attending: AtomicUsize::new(0),
             pending: Mutex::default(),
             seed: RandomState::new(),
             asked: AtomicU64::new(0),
         }
     }
 
-    /// A bus without listeners: every request is refused.
+    /// A bus without listeners: every request is refused, unless somebody attends.
     pub fn deaf() -> Self {
         Self::new(|_| false)
+    }
+
+    /// Has a function hear every event until the watch is dropped. It must not block. A watch alone does not
+    /// make requests wait: see [`Self::attend`].
+    pub fn watch(
+        self: &Arc<Self>,
+        watcher: impl Fn(&BusEvent, RequestSpan) + Send + Sync + 'static,
+    ) -> BusWatch {
+        let number = self.watches.fetch_add(1, Ordering::Relaxed);
+        let mut watchers = self.watchers.write().unwrap_or_else(PoisonError::into_inner);
+        watchers.push((number, Arc::new(watcher)));
+        drop(watchers);
+        BusWatch { bus: Arc::clone(self), number }
+    }
+
+    /// Takes note that somebody sees requests and may answer them, until the value is dropped. A request that
+    /// waits when the last one leaves goes on waiting until its time is up.
+    pub fn attend(self: &Arc<Self>) -> Attendance {
+        self.attending.fetch_add(1, Ordering::AcqRel);
+        Attendance(Arc::clone(self))
+    }
+
+    /// The requests that wait, oldest first, at most this many.
+    pub fn waiting(&self, most: usize) -> Vec<WaitingRequest> {
+        let pending = self.lock();
+        let mut all: Vec<_> = pending.iter().collect();
+        all.sort_unstable_by_key(|(_, it)| it.number);
+        all.truncate(most);
+        all.into_iter()
+            .map(|(id, it)| WaitingRequest {
+                id: id.clone(),
+                details: Arc::clone(&it.details),
+                span: it.span,
+            })
+            .collect()
     }
 
     /// Sends a request and waits for its answer.
@@ -138,15 +114,20 @@ impl MessageBus {
         if cancel.is_cancelled() {
             return Err(Unanswered::Cancelled);
         }
-        let id = self.next_id();
-        let (sender, answered) = oneshot::channel();
-        self.lock().insert(id.clone(), sender);
-        let mut pending = PendingRequest { bus: self, id: &id, outcome: None };
+        let (number, id) = self.next_id();
+        let details = Arc::new(details);
         let milliseconds = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        let asked_at = now();
+        let span = RequestSpan { asked_at, expires_at: asked_at.saturating_add(milliseconds) };
+        let (sender, answered) = oneshot::channel();
+        let waiting = PendingAnswer { number, details: Arc::clone(&details), span, sender };
+        self.lock().insert(id.clone(), waiting);
+        let mut pending = PendingRequest { bus: self, id: &id, span, outcome: None };
         let request = BusEvent::Request { id: id.clone(), details, timeout: milliseconds };
-        if !(self.notify)(&request) {
-            return Err(Unanswered::NoListener("nobody listens".to_owned()));
+        if !((self.notify)(&request) || self.is_attended()) {
+            return Err(Unanswered::NoListener(NOBODY.to_owned()));
         }
+        self.tell_watchers(&request, span);
         pending.outcome = Some(RequestOutcome::Cancelled);
         let (answer, outcome) = tokio::select! {
             biased;
@@ -179,23 +160,70 @@ impl MessageBus {
         self.settle(id, Err(Unanswered::NoListener(reason)))
     }
 
+    /// Takes note that the function of the host found no listener for a request after all. The request is
+    /// refused, unless somebody else attends.
+    pub fn unheard(&self, id: &str) -> bool {
+        !self.is_attended() && self.fail(id, NOBODY.to_owned())
+    }
+
+    fn is_attended(&self) -> bool {
+        self.attending.load(Ordering::Acquire) > 0
+    }
+
+    fn tell_watchers(&self, event: &BusEvent, span: RequestSpan) {
+        let watchers = self.watchers.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for (_, watcher) in watchers {
+            watcher(event, span);
+        }
+    }
+
     fn settle(&self, id: &str, answer: Result<ConfirmationAnswer, Unanswered>) -> bool {
         let waiting = self.lock().remove(id);
-        waiting.is_some_and(|waiting| waiting.send(answer).is_ok())
+        waiting.is_some_and(|waiting| waiting.sender.send(answer).is_ok())
     }
 
-    /// A unique id that cannot be guessed from other ids.
-    fn next_id(&self) -> String {
+    /// A unique id that cannot be guessed from other ids, and its number.
+    fn next_id(&self) -> (u64, String) {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         let halves = [0_u8, 1].map(|half| self.seed.hash_one((number, half)));
-        format!("confirm-{number}-{:016x}{:016x}", halves[0], halves[1])
+        (number, format!("confirm-{number}-{:016x}{:016x}", halves[0], halves[1]))
     }
 
-    fn lock(
-        &self,
-    ) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Result<ConfirmationAnswer, Unanswered>>>>
-    {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, PendingAnswer>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why a request is refused that reached nobody.
+const NOBODY: &str = "nobody listens";
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A function that hears the events of a bus until this is dropped.
+#[must_use = "dropped, it hears nothing"]
+pub struct BusWatch {
+    bus: SharedBus,
+    number: u64,
+}
+
+impl Drop for BusWatch {
+    fn drop(&mut self) {
+        let mut watchers = self.bus.watchers.write().unwrap_or_else(PoisonError::into_inner);
+        watchers.retain(|(number, _)| *number != self.number);
+    }
+}
+
+/// Somebody who sees requests and may answer them, until this is dropped.
+#[must_use = "dropped, nobody attends"]
+#[derive(Debug)]
+pub struct Attendance(SharedBus);
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        self.0.attending.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -204,6 +232,7 @@ impl MessageBus {
 struct PendingRequest<'a> {
     bus: &'a MessageBus,
     id: &'a str,
+    span: RequestSpan,
     /// How the request ended, for the listeners; `None` until they have been told of the request.
     outcome: Option<RequestOutcome>,
 }
@@ -212,7 +241,9 @@ impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         self.bus.lock().remove(self.id);
         if let Some(outcome) = self.outcome {
-            (self.bus.notify)(&BusEvent::Settled { id: self.id.to_owned(), outcome });
+            let settled = BusEvent::Settled { id: self.id.to_owned(), outcome };
+            (self.bus.notify)(&settled);
+            self.bus.tell_watchers(&settled, self.span);
         }
     }
 }
@@ -330,5 +361,49 @@ mod tests {
         let told = events.lock().unwrap().iter().map(told).collect::<Vec<_>>();
         let id = told[0].0.clone();
         assert_eq!(told, [(id.clone(), None), (id, Some(RequestOutcome::Cancelled))]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_waits_while_somebody_attends_and_the_watchers_hear_it_and_its_end() {
+        let bus = Arc::new(MessageBus::deaf());
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&heard);
+        let watch = bus.watch(move |event, _| seen.lock().unwrap().push(told(event)));
+        assert!(matches!(ask(&bus).await, Err(Unanswered::NoListener(_))), "a watch is not enough");
+        let attendance = bus.attend();
+        let (answer, id) = tokio::join!(ask(&bus), async {
+            tokio::task::yield_now().await;
+            let waiting = bus.waiting(10);
+            let RequestSpan { asked_at, expires_at } = waiting[0].span;
+            assert_eq!((waiting.len(), expires_at - asked_at), (1, 60_000));
+            let id = waiting[0].id.clone();
+            assert!(!bus.unheard(&id), "the host has no listener, and that ends nothing");
+            assert!(bus.respond(&id, yes()));
+            assert!(!bus.respond(&id, yes()));
+            id
+        });
+        assert_eq!(answer, Ok(yes()));
+        let (timed_out, ()) = tokio::join!(ask(&bus), async {
+            tokio::task::yield_now().await;
+            drop(attendance);
+        });
+        assert_eq!(timed_out, Err(Unanswered::Timeout(TIMEOUT)));
+        assert!(matches!(ask(&bus).await, Err(Unanswered::NoListener(_))));
+        drop(watch);
+        assert!(bus.waiting(10).is_empty() && bus.watchers.read().unwrap().is_empty());
+        let heard = heard.lock().unwrap();
+        assert_eq!(heard[..2], [(id.clone(), None), (id, Some(RequestOutcome::Approved))]);
+        let outcomes: Vec<_> = heard[2..].iter().map(|it| it.1).collect();
+        assert_eq!(outcomes, [None, Some(RequestOutcome::Timeout)]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_the_host_cannot_show_is_refused_unless_somebody_attends() {
+        let (bus, ids) = bus();
+        let (unheard, ()) = tokio::join!(ask(&bus), async {
+            tokio::task::yield_now().await;
+            assert!(bus.unheard(&ids.lock().unwrap()[0]));
+        });
+        assert_eq!(unheard, Err(Unanswered::NoListener("nobody listens".to_owned())));
     }
 }

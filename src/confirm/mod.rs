@@ -1,11 +1,13 @@
 //! Asks a person where policy says so. This is the step that may wait for long, and the only one that makes
 //! a [`Permitted`].
 
+mod bus_messages;
 mod message_bus;
 
-pub use message_bus::{
-    BusEvent, ConfirmationAnswer, MessageBus, RequestOutcome, SharedBus, Unanswered,
+pub use bus_messages::{
+    BusEvent, ConfirmationAnswer, RequestOutcome, RequestSpan, Unanswered, WaitingRequest,
 };
+pub use message_bus::{Attendance, BusWatch, MessageBus, SharedBus};
 
 use std::time::Duration;
 
@@ -57,11 +59,13 @@ pub(crate) struct Refusal {
     pub(crate) error: ToolError,
     /// Why the remaining calls of the turn are not made either, if they are not.
     pub(crate) interrupt: Option<String>,
+    /// How the request to a person ended, if one was asked.
+    pub(crate) asked: Option<RequestOutcome>,
 }
 
 impl From<ToolError> for Refusal {
     fn from(error: ToolError) -> Self {
-        Self { error, interrupt: None }
+        Self { error, interrupt: None, asked: None }
     }
 }
 
@@ -76,6 +80,11 @@ impl Confirmations {
     /// Asks over this bus. Each request waits at most this long.
     pub fn new(bus: SharedBus, timeout: Duration) -> Self {
         Self { bus, timeout }
+    }
+
+    /// The bus it asks over.
+    pub fn bus(&self) -> &SharedBus {
+        &self.bus
     }
 
     /// The same over another bus.
@@ -113,7 +122,13 @@ impl Confirmations {
                 if matches!(unanswered, Unanswered::Timeout(_)) {
                     prepared.given_up(RequestOutcome::Timeout.as_str());
                 }
-                return Err(unanswered_error(&unanswered, &asking, spec).into());
+                let asked = match unanswered {
+                    Unanswered::NoListener(_) => None,
+                    Unanswered::Timeout(_) => Some(RequestOutcome::Timeout),
+                    Unanswered::Cancelled => Some(RequestOutcome::Cancelled),
+                };
+                let error = unanswered_error(&unanswered, &asking, spec);
+                return Err(Refusal { error, interrupt: None, asked });
             }
         };
         if !answer.approved {
@@ -122,7 +137,7 @@ impl Confirmations {
             let message = format!("the user said no to `{}`{why}", spec.name);
             let error = ToolError::new(ErrorKind::PolicyDenied, message);
             let interrupt = answer.interrupt.then(|| error.message.clone());
-            return Err(Refusal { error, interrupt });
+            return Err(Refusal { error, interrupt, asked: Some(RequestOutcome::Denied) });
         }
         let always_allow = answer.always_allow;
         let yes = Yes { always_allow, rules: asking.suggested_rules, shown_file };
@@ -130,8 +145,11 @@ impl Confirmations {
             // The rules were made from the input that the person replaced, so they are not granted here.
             Some(input) if input != *prepared.input() => Ok(SettledCall::Edited(input, yes)),
             _ => {
-                Box::pin(self.tell_agreed(prepared.as_ref(), spec, cx)).await?;
-                judge_again(prepared.as_ref())?;
+                let told = Box::pin(self.tell_agreed(prepared.as_ref(), spec, cx)).await;
+                told.and_then(|()| judge_again(prepared.as_ref())).map_err(|error| Refusal {
+                    asked: Some(RequestOutcome::Approved),
+                    ..error.into()
+                })?;
                 Ok(SettledCall::Permitted(Permitted(prepared), Some(yes)))
             }
         }

@@ -4,7 +4,7 @@ use std::{
     future::Future,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -12,17 +12,18 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    HostFunction, HostOptions, HostToolSpec,
+    EventLog, HostFunction, HostOptions, HostToolSpec,
     host_plugins::HostPlugins,
     host_tool::HostTool,
     options::Assembled,
     policy_setup::{PolicySetup, permission_mode, refused},
+    registry_events::RegistryEvents,
 };
 use crate::{
     confirm::SharedBus,
     definition::{Definitions, StructuredContent},
     error::{ErrorKind, ToolError},
-    mcp::{Connection, ServedTools, ServerIdentity},
+    mcp::{Connection, HttpDoor, ServedTools, ServerIdentity, StdioLine, serve_stdio},
     pipeline::Pipeline,
     plugin::PluginError,
     policy::{PermissionMode, TooManyModes},
@@ -38,8 +39,12 @@ pub struct HostRegistry {
     pub structured_content: StructuredContent,
     identity: ServerIdentity,
     setup: Mutex<PolicySetup>,
-    connections: AtomicU64,
+    /// How many MCP clients there were.
+    mcp_clients: Arc<AtomicU64>,
+    http_door: OnceLock<HttpDoor>,
     plugins: HostPlugins,
+    /// What happened, since somebody wants to know.
+    events: OnceLock<RegistryEvents>,
 }
 
 /// A tool that was registered.
@@ -64,9 +69,16 @@ impl HostRegistry {
             structured_content,
             identity,
             setup: Mutex::new(setup),
-            connections: AtomicU64::new(1),
+            mcp_clients: Arc::default(),
+            http_door: OnceLock::new(),
             plugins,
+            events: OnceLock::new(),
         })
+    }
+
+    /// What happens from the first time on that somebody asks for it.
+    pub fn events(&self) -> &Arc<EventLog> {
+        &self.events.get_or_init(|| RegistryEvents::of(&self.pipeline)).log
     }
 
     /// Registers a tool of the host.
@@ -105,11 +117,33 @@ impl HostRegistry {
         session_id: Option<String>,
         outgoing: Arc<dyn Fn(String) + Send + Sync>,
     ) -> (Connection, Pin<Box<dyn Future<Output = ()> + Send>>) {
-        let next = || self.connections.fetch_add(1, Ordering::Relaxed);
-        let session = session_id.unwrap_or_else(|| format!("{MCP_SESSION}{}", next()));
-        let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
-        let tools = ServedTools::new(pipeline, identity, session, self.structured_content);
+        let session = session_id.unwrap_or_else(|| next_session(&self.mcp_clients));
+        let tools = self.served_tools(session);
         Connection::open(tools, outgoing)
+    }
+
+    /// Answers MCP clients over HTTP. Each client that has a session there has one here; all others share one.
+    pub fn http_door(&self) -> &HttpDoor {
+        self.http_door.get_or_init(|| {
+            let tools = self.served_tools(next_session(&self.mcp_clients));
+            let clients = Arc::clone(&self.mcp_clients);
+            let names = Box::new(move || next_session(&clients));
+            HttpDoor::open(tools, names, self.pipeline.closing())
+        })
+    }
+
+    /// Serves an MCP client over a pair of pipes until one of them ends, or the registry is closed.
+    pub fn serve_stdio(
+        &self,
+        line: StdioLine,
+    ) -> impl Future<Output = std::io::Result<()>> + Send + 'static {
+        let tools = self.served_tools(next_session(&self.mcp_clients));
+        serve_stdio(tools, line, self.pipeline.closing())
+    }
+
+    fn served_tools(&self, session: String) -> ServedTools {
+        let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
+        ServedTools::new(pipeline, identity, session, self.structured_content)
     }
 
     /// Replaces the host's policy. A policy that cannot be used changes nothing.
@@ -224,6 +258,11 @@ impl HostRegistry {
     fn setup(&self) -> MutexGuard<'_, PolicySetup> {
         self.setup.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The id of the session of one more MCP client.
+fn next_session(clients: &AtomicU64) -> String {
+    format!("{MCP_SESSION}{}", clients.fetch_add(1, Ordering::Relaxed) + 1)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]

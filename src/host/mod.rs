@@ -5,6 +5,7 @@
 //! host is a [`HostFunction`].
 
 mod doctor;
+mod event_log;
 mod handler_answer;
 mod hook_spec;
 mod host_function;
@@ -17,6 +18,7 @@ mod json_text;
 mod options;
 mod own_invocation;
 mod policy_setup;
+mod registry_events;
 mod registry_state;
 mod search_options;
 mod store_options;
@@ -24,10 +26,12 @@ mod tool_info;
 mod web_options;
 
 pub use doctor::InstallationFacts;
+pub use event_log::{EventLog, LogPart, LogReader, LoggedEvent, LoggedKind};
 pub use host_function::HostFunction;
 pub use host_registry::{HostRegistry, RegisteredTool};
 pub use host_tool::HostToolSpec;
 pub use json_text::{parsed, parsed_input, validated};
 pub use options::HostOptions;
 pub use policy_setup::stand_alone_engine;
+pub use registry_events::within_bounds;
 pub use registry_state::{GrantInfo, RegistryState, SettingInfo};

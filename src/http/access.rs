@@ -1,4 +1,14 @@
-//! Who may ask: the token, and the names by which the server may be addressed.
+//! Who may ask: the token, the names by which the server may be addressed, and the pages that may ask.
+//!
+//! A server on this machine can be reached by every page that its user visits. `Host` gives away a page that
+//! had its own name point here, `Origin` one that asks across sites, and a content type that browsers ask
+//! about first keeps forms out. Each of them is checked before the token, and all before a body is read.
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts};
+
+use super::{addressed_name::AddressedName, answers::HttpRefusal};
 
 /// What a request has to show before it is answered.
 #[derive(Clone, Debug, Default)]
@@ -8,4 +18,167 @@ pub struct AccessRules {
     /// The names, with or without port, by which the server may be addressed, besides those of this machine's
     /// loopback. A page of another site that has its own name point here is refused by this.
     pub hosts: Vec<String>,
+}
+
+/// The address of this machine that a connection came in at. A request may name it as its host: a page whose
+/// name was made to point here names that instead.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReachedAt(pub(super) IpAddr);
+
+/// The rules in the form in which they are applied.
+#[derive(Debug)]
+pub(super) struct Doorkeeper {
+    /// The hash of the token, because comparing hashes takes the same time wherever they differ.
+    token: Option<blake3::Hash>,
+    hosts: Vec<AddressedName>,
+}
+
+/// What is answered without a token: it tells nothing about the registry but its version.
+pub(super) fn needs_no_token(path: &str) -> bool {
+    matches!(path, "/" | "/health") || path.starts_with("/page/")
+}
+
+impl Doorkeeper {
+    /// Names that are none allow nothing.
+    pub(super) fn new(rules: &AccessRules) -> Self {
+        let hosts = rules.hosts.iter().filter_map(|it| AddressedName::parse(it)).collect();
+        let token = rules.token.as_ref().map(|it| blake3::hash(it.as_bytes()));
+        Self { token, hosts }
+    }
+
+    /// Refuses a request that must not be answered.
+    pub(super) fn check(&self, request: &Parts) -> Result<(), HttpRefusal> {
+        let addressed = self.check_host(request)?;
+        check_origin(request, &addressed)?;
+        if !needs_no_token(request.uri.path()) {
+            self.check_token(&request.headers)?;
+        }
+        check_content(request)
+    }
+
+    /// Every name by which the request says that it addresses the server has to be one of the server's.
+    fn check_host(&self, request: &Parts) -> Result<AddressedName, HttpRefusal> {
+        let in_header = single(&request.headers, &header::HOST).map_err(|Repeated| {
+            forbidden_host("the request has several `Host` headers; send one")
+        })?;
+        let in_url = request.uri.authority().map(http::uri::Authority::as_str);
+        let mut addressed = None;
+        for text in [in_url, in_header].into_iter().flatten() {
+            let name = AddressedName::parse(text).filter(|it| self.is_own(it, request));
+            addressed = Some(name.ok_or_else(|| {
+                forbidden_host(format!(
+                    "`{}` is not a name of this server; use `127.0.0.1` or `localhost` with the port, or add \
+                     the name to `allowedHosts`",
+                    shown(text)
+                ))
+            })?);
+        }
+        addressed.ok_or_else(|| {
+            forbidden_host("the request has no `Host` header; send the address of the server in it")
+        })
+    }
+
+    fn is_own(&self, name: &AddressedName, request: &Parts) -> bool {
+        let reached_at = request.extensions.get::<ReachedAt>();
+        name.is_loopback()
+            || reached_at.is_some_and(|it| name.is_address(it.0))
+            || self.hosts.iter().any(|it| name.is_allowed_by(it))
+    }
+
+    fn check_token(&self, headers: &HeaderMap) -> Result<(), HttpRefusal> {
+        let Some(expected) = &self.token else { return Ok(()) };
+        let given = single(headers, &header::AUTHORIZATION).ok().flatten().and_then(bearer_token);
+        let refused =
+            |message| Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, "Unauthorized", message));
+        match given {
+            Some(token) if blake3::hash(token.as_bytes()) == *expected => Ok(()),
+            Some(_) => {
+                refused("the token is not that of this server; use the one it was opened with")
+            }
+            None => refused(
+                "a token is missing; send the header `Authorization: Bearer …` with the one that the server \
+                 was opened with",
+            ),
+        }
+    }
+}
+
+fn bearer_token(authorization: &str) -> Option<&str> {
+    let (scheme, token) = authorization.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+/// A page may ask if the server itself served it. Programs send no `Origin`.
+fn check_origin(request: &Parts, addressed: &AddressedName) -> Result<(), HttpRefusal> {
+    let forbidden =
+        |message: String| HttpRefusal::new(StatusCode::FORBIDDEN, "ForbiddenOrigin", message);
+    let origin = single(&request.headers, &header::ORIGIN).map_err(|Repeated| {
+        forbidden("the request has several `Origin` headers; send one or none".to_owned())
+    })?;
+    let Some(origin) = origin else { return Ok(()) };
+    let is_own = origin.split_once("://").is_some_and(|(scheme, authority)| {
+        let usual_port = match scheme {
+            "http" => 80,
+            "https" => 443,
+            _ => return false,
+        };
+        // Only the URL of a request that came by `fetch` says how the server was reached.
+        let is_other_scheme = request.uri.scheme_str().is_some_and(|it| it != scheme);
+        let place = AddressedName::parse(authority);
+        !is_other_scheme && place.is_some_and(|it| it.is_same_place(addressed, usual_port))
+    });
+    if is_own {
+        return Ok(());
+    }
+    let shown = shown(origin);
+    Err(forbidden(format!("a page of `{shown}` may not ask; only the page of this server may")))
+}
+
+/// What is sent has to be JSON, as it is: a form of another site cannot send that without being asked about.
+fn check_content(request: &Parts) -> Result<(), HttpRefusal> {
+    let unsupported = |message: String| {
+        HttpRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
+    };
+    if matches!(request.method, Method::GET | Method::HEAD | Method::DELETE | Method::OPTIONS) {
+        return Ok(());
+    }
+    let send_json = "send `content-type: application/json`";
+    let content_type = single(&request.headers, &header::CONTENT_TYPE).map_err(|Repeated| {
+        unsupported(format!("the request has several content types; {send_json}"))
+    })?;
+    let Some(content_type) = content_type else {
+        return Err(unsupported(format!("the request has no content type; {send_json}")));
+    };
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    if !media_type.eq_ignore_ascii_case("application/json") {
+        let shown = shown(content_type);
+        return Err(unsupported(format!("`{shown}` is not accepted; {send_json}")));
+    }
+    if request.headers.contains_key(header::CONTENT_ENCODING) {
+        return Err(unsupported(
+            "packed bodies are not accepted; send the JSON as it is".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// There is more than one header of a name that may occur once, or one that is not text.
+struct Repeated;
+
+fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Repeated> {
+    let mut all = headers.get_all(name).iter();
+    let first = all.next();
+    if all.next().is_some() {
+        return Err(Repeated);
+    }
+    first.map(|it| it.to_str().map_err(|_| Repeated)).transpose()
+}
+
+fn forbidden_host(message: impl Into<String>) -> HttpRefusal {
+    HttpRefusal::new(StatusCode::FORBIDDEN, "ForbiddenHost", message)
+}
+
+/// The beginning of a header's value.
+fn shown(value: &str) -> String {
+    value.chars().take(100).collect()
 }

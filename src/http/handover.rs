@@ -10,7 +10,7 @@ use std::{
 
 use axum::{
     body::{Body, Bytes, HttpBody as _},
-    response::Response,
+    response::{IntoResponse as _, Response},
 };
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header::HOST};
@@ -20,7 +20,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use url::{Position, Url};
 
-use super::{HttpService, answers::refused};
+use super::{HttpService, answers::HttpRefusal};
+use crate::error::{ErrorKind, ToolError};
 
 /// The head of a request.
 #[derive(Debug, Deserialize)]
@@ -36,17 +37,23 @@ pub struct RequestHead {
 }
 
 impl RequestHead {
-    /// The request, or the answer to one that cannot be understood.
-    fn with_body(self, body: Bytes) -> Result<Request<Body>, Response> {
+    /// The request, or why it cannot be understood.
+    fn with_body(self, body: Bytes) -> Result<Request<Body>, HttpRefusal> {
         let Ok(url) = Url::parse(&self.url) else {
-            return Err(bad("the address of the request is not a URL"));
+            return Err(malformed("the address of the request is not a URL"));
         };
         let Ok(method) = Method::from_bytes(self.method.as_bytes()) else {
-            return Err(bad("the method of the request is not a word"));
+            return Err(malformed("the method of the request is not a word"));
         };
-        let Some(uri) = below(&url, &self.base_path) else {
-            let message = "the path is not below the one that the routes are mounted at";
-            return Err(refused(StatusCode::NOT_FOUND, message));
+        let path = below(&url, &self.base_path).ok_or_else(|| {
+            let base = &self.base_path;
+            HttpRefusal::not_found(format!("the path is not below `{base}`, where the routes are"))
+        })?;
+        // The address is what the host's server has made of the request, so it says which name was asked for.
+        let authority = &url[Position::BeforeHost..Position::AfterPort];
+        let parts = Uri::builder().scheme(url.scheme()).authority(authority).path_and_query(path);
+        let (Ok(uri), Ok(host)) = (parts.build(), HeaderValue::from_str(authority)) else {
+            return Err(malformed("the address of the request has no host"));
         };
         let mut request = Request::new(Body::from(body));
         *request.method_mut() = method;
@@ -54,28 +61,25 @@ impl RequestHead {
         let headers = request.headers_mut();
         for (name, value) in &self.headers {
             if add(headers, name, value).is_none() {
-                return Err(bad("a header of the request is malformed, or there are too many"));
+                return Err(malformed("a header is malformed, or there are too many"));
             }
         }
-        // The address is what the host's server has made of the header, and it is what the page's origin has to
-        // be compared with.
-        let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]);
-        headers.insert(HOST, host.map_err(|_| bad("the address of the request has no host"))?);
+        headers.insert(HOST, host);
         Ok(request)
     }
 }
 
-fn bad(message: &str) -> Response {
-    refused(StatusCode::BAD_REQUEST, message)
+fn malformed(message: &str) -> HttpRefusal {
+    HttpRefusal::new(StatusCode::BAD_REQUEST, "InvalidRequest", message)
 }
 
 /// The path and query of an address below a base path.
-fn below(url: &Url, base: &str) -> Option<Uri> {
+fn below(url: &Url, base: &str) -> Option<String> {
     let whole = &url[Position::BeforePath..Position::AfterQuery];
     let rest = whole.strip_prefix(base.trim_end_matches('/'))?;
     match rest.as_bytes().first() {
-        Some(b'/') => rest.parse().ok(),
-        None | Some(b'?') => format!("/{rest}").parse().ok(),
+        Some(b'/') => Some(rest.to_owned()),
+        None | Some(b'?') => Some(format!("/{rest}")),
         Some(_) => None,
     }
 }
@@ -86,6 +90,16 @@ fn add(headers: &mut HeaderMap, name: &str, value: &str) -> Option<()> {
     let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
     headers.try_append(name, HeaderValue::from_bytes(&bytes).ok()?).ok()?;
     Some(())
+}
+
+async fn answer(
+    service: &HttpService,
+    head: RequestHead,
+    body: Bytes,
+) -> Result<Response, HttpRefusal> {
+    // The host's server stays open when the registry is closed.
+    service.state.registry.pipeline.refuse_when_closed()?;
+    Ok(service.answer(head.with_body(body)?).await)
 }
 
 /// An answer on its way to the host. Dropping it drops what the answer is made from.
@@ -105,23 +119,19 @@ impl HandedAnswer {
         body: Bytes,
         cancelled: CancellationToken,
     ) -> Self {
-        let response = match head.with_body(body) {
-            Err(refusal) => refusal,
-            Ok(request) => {
-                let answer = AssertUnwindSafe(service.answer(request)).catch_unwind();
-                tokio::select! {
-                    biased;
-                    () = cancelled.cancelled() => {
-                        let gone = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
-                        refused(gone, "the client has gone")
-                    }
-                    answered = answer => answered.unwrap_or_else(|_| {
-                        let message = "a bug in toolwright: answering the request panicked";
-                        refused(StatusCode::INTERNAL_SERVER_ERROR, message)
-                    }),
-                }
+        let answer = AssertUnwindSafe(answer(service, head, body)).catch_unwind();
+        let answered = tokio::select! {
+            biased;
+            () = cancelled.cancelled() => {
+                let gone = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
+                Err(HttpRefusal::new(gone, "Cancelled", "the client has gone"))
             }
+            answered = answer => answered.unwrap_or_else(|_| {
+                let message = "the request could not be answered; this is a bug, please report it";
+                Err(ToolError::new(ErrorKind::Internal, message).into())
+            }),
         };
+        let response = answered.unwrap_or_else(HttpRefusal::into_response);
         let (parts, body) = response.into_parts();
         let (status, headers) = (parts.status, parts.headers);
         Self { status, headers, body: Mutex::new(Some(body)), cancelled }
@@ -157,7 +167,7 @@ impl HandedAnswer {
             let frame = match frame {
                 Ok(Some(frame)) => frame?,
                 Ok(None) => return Ok(None),
-                Err(_) => return Err(axum::Error::new("a bug in toolwright: the answer panicked")),
+                Err(_) => return Err(axum::Error::new("the answer panicked; this is a bug")),
             };
             // Trailers have no place in a `Response`, and an empty piece says nothing.
             if let Some(data) = frame.into_data().ok().filter(|it| !it.is_empty()) {

@@ -5,15 +5,30 @@
 //! the same way as a call from JavaScript.
 
 mod access;
+mod addressed_name;
 mod answers;
+mod bodies;
+mod call_events;
+mod call_records;
+mod calls;
+mod confirmations;
+mod connections;
+mod events;
 mod handover;
+mod mcp;
+mod openapi;
+mod page;
+mod patient_stream;
 mod routes;
+mod serve_connection;
 mod server;
 mod service;
 mod serving;
+mod tasks;
+mod tools;
 
 pub use access::AccessRules;
 pub use handover::{HandedAnswer, RequestHead};
-pub use server::{HttpServer, ServerAddress};
+pub use server::{HttpServer, ServerAddress, ServerBounds};
 pub use service::HttpService;
 pub use serving::{FetchOptions, OpenServer, ServeOptions, ServerFacts};

@@ -1,16 +1,12 @@
 //! Opens a server as a host asks for it.
 
-use std::{
-    io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    sync::Arc,
-};
+use std::{io, net::IpAddr, sync::Arc};
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AccessRules, HttpServer, HttpService, ServerAddress};
+use super::{AccessRules, HttpServer, HttpService, ServerAddress, addressed_name::AddressedName};
 use crate::{
     error::{ErrorKind, ToolError},
     host::HostRegistry,
@@ -46,6 +42,7 @@ impl FetchOptions {
         if let Some(token) = &self.token {
             check_token(token)?;
         }
+        check_names(&self.allowed_hosts)?;
         Ok(AccessRules { token: self.token, hosts: self.allowed_hosts })
     }
 }
@@ -81,6 +78,7 @@ impl OpenServer {
     ) -> Result<Self, ToolError> {
         registry.pipeline.refuse_when_closed()?;
         let ServeOptions { host, port, token, allowed_hosts: mut hosts } = options;
+        check_names(&hosts)?;
         let host = plain_host(host.as_deref().unwrap_or("127.0.0.1"))?;
         if !is_loopback(&host) {
             check_public(&host, token.as_deref())?;
@@ -98,7 +96,7 @@ impl OpenServer {
         let server =
             HttpServer::open(service, &at).await.map_err(|error| not_opened(&at, &error))?;
         let address = server.address();
-        let origin = format!("http://{}", reachable(address));
+        let origin = server.url();
         let facts = ServerFacts {
             url: format!("{origin}/#token={}", in_fragment(&token)),
             origin,
@@ -177,14 +175,15 @@ fn new_token() -> Result<String, ToolError> {
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// The address to open. A socket that is bound to every address is reached by that of loopback.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
+/// A name that no request can have would allow nothing, and its host would wonder why.
+fn check_names(names: &[String]) -> Result<(), ToolError> {
+    match names.iter().find(|it| AddressedName::parse(it).is_none()) {
+        None => Ok(()),
+        Some(name) => Err(invalid(format!(
+            "`{name}` in `allowedHosts` is not a host; give a name or an address, with a port or without: \
+             `tools.example.com`, `192.168.1.5:8080`"
+        ))),
+    }
 }
 
 /// A token as part of an address. What a browser would take for something else is escaped.

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Arrival, Limits, RememberGrants,
     bound::bounded,
+    call_records::{CallRecords, RecordedCall},
     child_sessions::ChildSessions,
     execute::{BoundedCall, closed_while_running},
     permit::Permit,
@@ -70,6 +71,8 @@ pub(super) struct Called<'a> {
     pub(super) entry: &'a Entry,
     /// The bus that came with the call.
     pub(super) bus: Option<SharedBus>,
+    /// The record of the call, if somebody watches.
+    pub(super) record: Option<&'a RecordedCall<'a>>,
 }
 
 /// The stages that calls pass through, and their shared state.
@@ -88,6 +91,8 @@ pub struct Pipeline {
     pub sessions: Arc<Sessions>,
     /// The limits that hold for every call.
     pub limits: Limits,
+    /// What is told of calls, if somebody watches.
+    pub records: CallRecords,
     /// How long an "always allow" holds.
     pub remember_grants: RememberGrants,
     /// Set when the grants of the store apply, or could not be read.
@@ -115,6 +120,7 @@ impl Pipeline {
             hooks: Hooks::default(),
             sessions,
             limits,
+            records: CallRecords::default(),
             remember_grants: RememberGrants::default(),
             grants_loaded: OnceCell::new(),
             closed: CancellationToken::new(),
@@ -157,14 +163,18 @@ impl Pipeline {
         arrival.run(self.answered_call(call, options)).await
     }
 
-    async fn answered_call(&self, call: ToolCall, options: CallOptions) -> ToolOutput {
+    async fn answered_call(&self, call: ToolCall, mut options: CallOptions) -> ToolOutput {
         let _running = self.running.begin();
-        let output = match self.call_in_session(call, options).await {
+        let record = self.recorded(&call, &mut options);
+        let output = match self.call_in_session(call, options, record.as_ref()).await {
             Ok(output) => output,
-            Err(Refusal { error, interrupt }) => {
+            Err(Refusal { error, interrupt, .. }) => {
                 ToolOutput { interrupt, ..ToolOutput::failure(error) }
             }
         };
+        if let Some(record) = record {
+            record.end(&output);
+        }
         bounded(output, self.limits.max_result_bytes)
     }
 
@@ -173,14 +183,15 @@ impl Pipeline {
         &self,
         call: ToolCall,
         mut options: CallOptions,
+        record: Option<&RecordedCall<'_>>,
     ) -> Result<ToolOutput, Refusal> {
         let session_id = options.session_id.as_deref().unwrap_or(DEFAULT_SESSION);
         let Some(closing) = self.children.closing(session_id)? else {
-            return self.checked_call(call, options).await;
+            return self.checked_call(call, options, record).await;
         };
         options.cancel = options.cancel.child_token();
         let cancel = options.cancel.clone();
-        let mut running = Box::pin(self.checked_call(call, options));
+        let mut running = Box::pin(self.checked_call(call, options, record));
         tokio::select! {
             biased;
             output = &mut running => return output,
@@ -193,6 +204,7 @@ impl Pipeline {
         &self,
         call: ToolCall,
         options: CallOptions,
+        record: Option<&RecordedCall<'_>>,
     ) -> Result<ToolOutput, Refusal> {
         let tools = self.registry.snapshot();
         let (registration, bus) = (options.registration, options.bus.clone());
@@ -205,7 +217,7 @@ impl Pipeline {
             return Err(ToolError::cancelled().into());
         }
 
-        let called = Called { tools: &tools, name: &call.name, registration, entry, bus };
+        let called = Called { tools: &tools, name: &call.name, registration, entry, bus, record };
         let permit = async {
             if self.remember_grants != RememberGrants::Session {
                 Box::pin(self.grants_loaded(&cx)).await;
@@ -310,9 +322,19 @@ impl Pipeline {
         self.running.ended().await;
     }
 
+    /// Is cancelled when the registry is closed, but cannot close it.
+    pub fn closing(&self) -> CancellationToken {
+        self.closed.child_token()
+    }
+
     /// True once the registry is closed.
     pub fn is_closed(&self) -> bool {
         self.closed.is_cancelled()
+    }
+
+    /// Waits until the registry is closed, without keeping it.
+    pub fn until_closed(&self) -> impl Future<Output = ()> + Send + Sync + 'static {
+        self.closed.clone().cancelled_owned()
     }
 
     /// Closes without waiting for anything: calls, commands and the store end by themselves.
@@ -343,10 +365,13 @@ impl Pipeline {
         ToolContext { visibility: self.visibility_before_judgement(entry, &cx), ..cx }
     }
 
+    /// An id for a call that came without one.
+    pub(super) fn next_call_id(&self) -> String {
+        format!("call_{}", self.calls.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
     pub(super) fn context(&self, options: CallOptions) -> ToolContext {
-        let tool_use_id = options
-            .tool_use_id
-            .unwrap_or_else(|| format!("call_{}", self.calls.fetch_add(1, Ordering::Relaxed) + 1));
+        let tool_use_id = options.tool_use_id.unwrap_or_else(|| self.next_call_id());
         ToolContext {
             tool_use_id: tool_use_id.into(),
             session: self

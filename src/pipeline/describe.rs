@@ -77,7 +77,14 @@ impl Pipeline {
         let entry = self.find(&tools, &call.name, registration)?;
         let cx = self.context_of(entry, options);
         let _ended = cx.cancel.clone().drop_guard();
-        let called = Called { tools: &tools, name: &call.name, registration, entry, bus: None };
+        let called = Called {
+            tools: &tools,
+            name: &call.name,
+            registration,
+            entry,
+            bus: None,
+            record: None,
+        };
         let prepared = match self.prepare(&called, call.input, &cx).await {
             Ok(prepared) => prepared,
             Err(_) if cx.cancel.is_cancelled() => return Err(ToolError::cancelled()),

@@ -25,6 +25,20 @@ pub(super) fn after_hooks(
     }
 }
 
+/// Why a decision is another one than that of policy.
+pub(super) fn said_by_hook(decision: &Decision, said: &HookVerdict) -> String {
+    match (decision, said) {
+        (Decision::Ask(asking), _) => asking.reason.clone(),
+        (Decision::Deny(error), _) => {
+            error.details.as_ref().map_or(&error.message, |it| &it.reason).clone()
+        }
+        (Decision::Allow, HookVerdict::Allow(reason)) if !reason.is_empty() => {
+            format!("a hook allows it: {reason}")
+        }
+        (Decision::Allow, _) => "a hook allows it".to_owned(),
+    }
+}
+
 fn asked_by_hook(reason: &str, mode: PermissionMode, risk: Risk) -> Decision {
     let reason = format!("a hook asks: {reason}");
     if mode.never_asks() {

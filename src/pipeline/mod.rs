@@ -4,6 +4,8 @@
 mod batch;
 mod bound;
 mod call;
+mod call_input_text;
+mod call_records;
 mod child_sessions;
 mod describe;
 mod execute;
@@ -19,6 +21,7 @@ mod visibility;
 
 pub use batch::{TurnCall, TurnOrder};
 pub use call::{CallOptions, Pipeline, ToolCall};
+pub use call_records::{CallRecord, CallRecords, CallStatus, MAX_KEPT_CALLS, RecordedDecision};
 pub use describe::Description;
 pub use kept_grants::RememberGrants;
 pub use limits::Limits;

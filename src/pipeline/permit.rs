@@ -8,11 +8,14 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    CallOptions, Pipeline, ToolCall, call::Called, execute::BoundedCall, heed::after_hooks,
+    CallOptions, Pipeline, ToolCall,
+    call::Called,
+    execute::BoundedCall,
+    heed::{after_hooks, said_by_hook},
     panic_fence::fenced,
 };
 use crate::{
-    confirm::{Permitted, Refusal, SettledCall, Yes},
+    confirm::{Permitted, Refusal, RequestOutcome, SettledCall, Yes},
     error::{ErrorKind, ToolError},
     hooks::{HearingStep, HookVerdict},
     policy::{Action, Basis, Decision, Origin, PolicyEngine, PolicyVerdict, Question},
@@ -93,10 +96,20 @@ impl Pipeline {
             let judge_again = |prepared: &dyn Prepared| {
                 self.decide(called, prepared, cx, &said).map(|_allowed_or_agreed_to| ())
             };
+            let record = called.record.filter(|_| decision.action() == Action::Ask);
+            if let Some(record) = record {
+                record.waits();
+            }
             let settled = confirmations
                 .settle(decision, prepared, statement.as_ref(), spec, cx, &judge_again)
-                .await?;
-            match settled {
+                .await;
+            if let Some(record) = record {
+                record.answered(match &settled {
+                    Ok(_) => Some(RequestOutcome::Approved),
+                    Err(refusal) => refusal.asked,
+                });
+            }
+            match settled? {
                 SettledCall::Permitted(permitted, answered) => {
                     let was_written = agreed.is_some();
                     let yes = answered.or(agreed.map(|it| it.1));
@@ -146,7 +159,7 @@ impl Pipeline {
                     let error = ToolError::new(ErrorKind::HookBlocked, reason).allowed_by(
                         "a host can allow it by another answer of its PreToolUse hooks",
                     );
-                    return Err(Refusal { error, interrupt: stop });
+                    return Err(Refusal { error, interrupt: stop, asked: None });
                 }
                 HearingStep::Over { said, context: told } => {
                     // One that is asked again, about what a person wrote, may say the same again.
@@ -233,17 +246,19 @@ impl Pipeline {
         }
         let engine = self.engine(cx);
         let (entry, judge, aside) = (called.entry.clone(), Arc::clone(&engine), cx.clone());
+        let with_reason = called.record.is_some();
         let judging = cx.blocking(move |_| {
-            let decision =
-                ask(&entry, prepared.as_ref(), &aside, |question| Decision::of(&judge, question));
-            Ok((prepared, decision))
+            let ruled = ask(&entry, prepared.as_ref(), &aside, |question| {
+                ruled(&judge, question, with_reason)
+            });
+            Ok((prepared, ruled))
         });
         let within = BoundedCall::new(cx, &self.closed, self.timeout(called.entry));
-        let (prepared, decision) = within.run(judging).await?;
+        let (prepared, ruled) = within.run(judging).await?;
         // Policy may have changed in the meantime.
         let decision = if Arc::ptr_eq(&engine, &self.engine(cx)) {
             self.check_still_there(called, cx)?;
-            heeded(decision, said, &engine, called.entry)?
+            heeded(ruled, said, &engine, called)?
         } else {
             self.decide(called, prepared.as_ref(), cx, said)?
         };
@@ -261,8 +276,10 @@ impl Pipeline {
     ) -> Result<Decision, ToolError> {
         self.check_still_there(called, cx)?;
         let engine = self.engine(cx);
-        let decision = ask(called.entry, prepared, cx, |question| Decision::of(&engine, question));
-        heeded(decision, said, &engine, called.entry)
+        let ruled = ask(called.entry, prepared, cx, |question| {
+            ruled(&engine, question, called.record.is_some())
+        });
+        heeded(ruled, said, &engine, called)
     }
 
     /// Returns an error if the tool was disabled, removed or replaced since the call was received.
@@ -358,15 +375,34 @@ fn has_long_line(prepared: &dyn Prepared) -> bool {
     prepared.accesses().iter().any(is_long)
 }
 
+/// What policy says, and why, if that is wanted also of what is allowed.
+fn ruled(
+    engine: &PolicyEngine,
+    question: &Question,
+    with_reason: bool,
+) -> (Decision, Option<String>) {
+    if with_reason {
+        let (decision, reason) = Decision::with_reason(engine, question);
+        return (decision, Some(reason));
+    }
+    (Decision::of(engine, question), None)
+}
+
 /// A decision once hooks have spoken; a denied call ends here.
 fn heeded(
-    decision: Decision,
+    (decision, reason): (Decision, Option<String>),
     said: &HookVerdict,
     engine: &PolicyEngine,
-    entry: &Entry,
+    called: &Called<'_>,
 ) -> Result<Decision, ToolError> {
-    let risk = entry.tool.spec().side_effect.risk();
-    match after_hooks(decision, said, engine.mode(), risk) {
+    let risk = called.entry.tool.spec().side_effect.risk();
+    let by_policy = decision.action();
+    let decision = after_hooks(decision, said, engine.mode(), risk);
+    if let (Some(record), Some(reason)) = (called.record, reason) {
+        let changed = (decision.action() != by_policy).then(|| said_by_hook(&decision, said));
+        record.decided(&decision, &changed.unwrap_or(reason));
+    }
+    match decision {
         Decision::Deny(error) => Err(error),
         decision @ (Decision::Allow | Decision::Ask(_)) => Ok(decision),
     }

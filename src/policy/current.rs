@@ -114,6 +114,11 @@ impl CurrentPolicy {
         self.chain(session_id).iter().any(limits)
     }
 
+    /// True when a session is limited to some tools, or one that it is a part of is.
+    pub fn limits_tools(&self, session_id: &str) -> bool {
+        self.chain(session_id).iter().any(|it| lock(&it.policy).tools.is_some())
+    }
+
     /// Adds rules that allow, for one session.
     pub fn grant(&self, session_id: &str, rules: &[String]) {
         if !rules.is_empty() {

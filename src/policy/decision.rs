@@ -5,7 +5,7 @@ use crate::{
     tool::Risk,
 };
 
-use super::{Action, Basis, PolicyEngine, PolicyVerdict, Question, judge::Judge};
+use super::{Action, Basis, PolicyEngine, PolicyVerdict, Question, judge::Judge, ruling::Ruling};
 
 /// What happens to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,17 @@ impl Decision {
     /// Judges a call and puts the reasons into words where they are needed.
     pub fn of(engine: &PolicyEngine, question: &Question) -> Self {
         let judge = Judge::of(engine, question);
+        Self::by(&judge.ruling(), engine, question)
+    }
+
+    /// As [`Self::of`], with the reason for a person also where the call is allowed.
+    pub fn with_reason(engine: &PolicyEngine, question: &Question) -> (Self, String) {
+        let judge = Judge::of(engine, question);
         let ruling = judge.ruling();
+        (Self::by(&ruling, engine, question), ruling.verdict().reason)
+    }
+
+    fn by(ruling: &Ruling<'_>, engine: &PolicyEngine, question: &Question) -> Self {
         match ruling.action() {
             Action::Allow => Self::Allow,
             Action::Ask => {
@@ -58,6 +68,15 @@ impl Decision {
                 }))
             }
             Action::Deny => Self::Deny(denial(engine, question, &ruling.verdict())),
+        }
+    }
+
+    /// What it is.
+    pub const fn action(&self) -> Action {
+        match self {
+            Self::Allow => Action::Allow,
+            Self::Ask(_) => Action::Ask,
+            Self::Deny(_) => Action::Deny,
         }
     }
 

@@ -47,16 +47,17 @@ struct TaskEventLog {
     last: u64,
     kept: VecDeque<TaskEvent>,
     listener: Option<TaskEventListener>,
+    watchers: Vec<TaskEventListener>,
 }
 
 impl TaskEvents {
-    /// Records an event and passes it to the listener. The listener is called under the lock, so that it
-    /// gets events in the order of their numbers; it must not block.
+    /// Records an event and passes it to the listener and the watchers. They are called under the lock, so that
+    /// they get events in the order of their numbers; they must not block.
     pub(super) fn record(&self, kind: TaskEventKind, task: TaskInfo) {
         let mut log = self.lock();
         log.last += 1;
         let event = TaskEvent { sequence: log.last, kind, task };
-        if let Some(listener) = &log.listener {
+        for listener in log.listener.iter().chain(&log.watchers) {
             listener(&event);
         }
         log.kept.push_back(event);
@@ -74,7 +75,12 @@ impl TaskEvents {
         log.listener = Some(listener);
     }
 
-    /// Drops the listener and all kept events.
+    /// Passes every new event to a watcher, besides the listener.
+    pub(super) fn watch(&self, watcher: TaskEventListener) {
+        self.lock().watchers.push(watcher);
+    }
+
+    /// Drops the listener, the watchers and all kept events.
     pub(super) fn clear(&self) {
         *self.lock() = TaskEventLog::default();
     }

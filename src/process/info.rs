@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::UNIX_EPOCH};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -11,7 +12,7 @@ use super::{
 };
 
 /// A snapshot of a task.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskInfo {
     /// The id of the task.

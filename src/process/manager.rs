@@ -154,6 +154,11 @@ impl TaskManager {
         self.events.listen(Box::new(listener));
     }
 
+    /// Passes every new event to a watcher, for as long as there are tasks.
+    pub fn watch_events(&self, watcher: impl Fn(&TaskEvent) + Send + Sync + 'static) {
+        self.events.watch(Box::new(watcher));
+    }
+
     /// Wakes the reading thread, so that it checks every command again.
     pub(super) fn wake_reader(&self) {
         #[cfg(unix)]

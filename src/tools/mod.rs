@@ -36,6 +36,7 @@ use std::{str::FromStr, sync::Arc};
 
 pub(crate) use commands::{FixedCommand, run_fixed};
 use set_names::SetNames;
+pub(crate) use task_reading::{TaskPage, task_page};
 pub(crate) use team_mail::add_unread_mail;
 
 use crate::tool::{DynTool, KnownTool, Tool, ToolCatalogue, Typed, Words};

@@ -2,7 +2,7 @@
 //!
 //! Each call continues where the last one of the same conversation stopped, unless it names an offset.
 
-use std::{sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,6 +23,8 @@ use crate::{
 const DEFAULT_TIMEOUT_MS: u32 = 30_000;
 /// The number of bytes that are read for one answer. A character has at most four.
 const MAX_BYTES: usize = 4 * MAX_CHARACTERS;
+/// The number of bytes that are read at a time for those who follow the output from outside.
+const MAX_PAGE_BYTES: usize = 64 * 1024;
 /// An upper bound for the bytes of an answer beside the output, the state of the task and its output file.
 const MAX_WORDS: usize = 300;
 
@@ -67,6 +69,41 @@ impl TaskToRead {
     }
 }
 
+/// A part of the output of a task, for those who follow it from outside of conversations.
+pub(crate) struct TaskPage {
+    /// The part as text.
+    pub(crate) text: String,
+    /// Where it begins, in bytes.
+    pub(crate) offset: u64,
+    /// Where the next part begins.
+    pub(crate) next_offset: u64,
+    /// How many bytes of output there are so far.
+    pub(crate) total: u64,
+    /// True when the task has ended and nothing follows.
+    pub(crate) is_complete: bool,
+}
+
+/// Reads a part of the output of a task. It may read a file.
+pub(crate) fn task_page(task: &Task, from: u64) -> io::Result<TaskPage> {
+    // Read before the output, so that the output of an ended task is complete.
+    let has_ended = task.ending().is_some();
+    let part = task.part(from, MAX_PAGE_BYTES)?;
+    let total = task.total();
+    let rest = rest_of(part.end(), total, has_ended);
+    let (bytes, text) = shown_part(&part.bytes, rest, MAX_PAGE_BYTES);
+    let next_offset = part.offset + bytes.len() as u64;
+    let is_complete = has_ended && next_offset >= total;
+    Ok(TaskPage { text, offset: part.offset, next_offset, total, is_complete })
+}
+
+fn rest_of(end: u64, total: u64, has_ended: bool) -> Rest {
+    match (end < total, has_ended) {
+        (true, _) => Rest::Follows,
+        (false, false) => Rest::MayCome,
+        (false, true) => Rest::IsNone,
+    }
+}
+
 /// Reads output of the task, after waiting for its end if the call asks for that.
 pub(super) async fn read(
     plan: TaskToRead,
@@ -93,11 +130,7 @@ pub(super) async fn read(
         })
         .await?;
     let total = task.total();
-    let rest = match (part.end() < total, has_ended) {
-        (true, _) => Rest::Follows,
-        (false, false) => Rest::MayCome,
-        (false, true) => Rest::IsNone,
-    };
+    let rest = rest_of(part.end(), total, has_ended);
     let whereabouts = output_place(&task).map(|it| format!("; {it}")).unwrap_or_default();
     // The part has to fit: output that is cut off the answer would never be shown by a later call.
     let words = state.len() + whereabouts.len() + MAX_WORDS;

@@ -1,20 +1,24 @@
 //! Answers the requests of one client.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
-        Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-        ServerCapabilities, ServerConfig, Tool,
+        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+        CustomRequest, CustomResult, ErrorCode, Implementation, ListPromptsResult, ListToolsResult,
+        PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ServerCapabilities,
+        ServerConfig, Tool,
     },
     service::RequestContext,
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use super::ServedTools;
+use super::{ServedTools, http_sessions::HttpSessions};
 use crate::{
     pipeline::Arrival,
     tool::{Progress, ProgressSink},
@@ -24,17 +28,73 @@ use crate::{
 const KNOWN_METHODS: [&str; 5] =
     ["initialize", "ping", "server/discover", "tools/call", "tools/list"];
 
-/// The server of one client.
+/// The header in which a client over HTTP names its session.
+const SESSION_HEADER: &str = "mcp-session-id";
+
+/// The server of one client, or of all over HTTP.
 #[derive(Clone)]
 pub(super) struct McpServer {
-    pub(super) tools: ServedTools,
+    client: Client,
+    /// The sessions of clients over HTTP.
+    sessions: Option<Arc<HttpSessions>>,
+}
+
+/// Who sent a request.
+#[derive(Clone)]
+struct Client {
+    tools: ServedTools,
     /// Cancelled when the client has disconnected.
-    pub(super) disconnected: CancellationToken,
+    disconnected: CancellationToken,
+}
+
+impl McpServer {
+    /// The server of one client.
+    pub(super) fn of_one_client(tools: ServedTools, disconnected: CancellationToken) -> Self {
+        Self { client: Client { tools, disconnected }, sessions: None }
+    }
+
+    /// The server of all clients over HTTP. Those without a session share the one of `tools`.
+    pub(super) fn over_http(
+        tools: ServedTools,
+        sessions: Arc<HttpSessions>,
+        closing: CancellationToken,
+    ) -> Self {
+        let client = Client { tools, disconnected: closing };
+        Self { client, sessions: Some(sessions) }
+    }
+
+    /// The client that sent a request.
+    fn client(&self, context: &RequestContext<RoleServer>) -> Cow<'_, Client> {
+        let Some(sessions) = &self.sessions else { return Cow::Borrowed(&self.client) };
+        let parts = context.extensions.get::<http::request::Parts>();
+        let id = parts.and_then(|it| it.headers.get(SESSION_HEADER)?.to_str().ok());
+        let Some(id) = id.filter(|_| !is_new_era(context)) else {
+            return Cow::Borrowed(&self.client);
+        };
+        let (name, disconnected) = sessions.find(id).unwrap_or_else(|| {
+            // It has ended since the request came in.
+            let ended = CancellationToken::new();
+            ended.cancel();
+            (String::new(), ended)
+        });
+        Cow::Owned(Client { tools: self.client.tools.of_session(name), disconnected })
+    }
+}
+
+/// Whether a request is of the protocol of 2026-07-28 or later, which has no sessions.
+fn is_new_era(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.meta.protocol_version();
+    version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// The answer to a method that is not served.
+fn unknown_method(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("no method is named `{method}`"), None)
 }
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        let identity = self.tools.identity();
+        let identity = self.client.tools.identity();
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
         info.server_info = Implementation::new(identity.name, identity.version);
         info.instructions = identity.instructions;
@@ -44,9 +104,10 @@ impl ServerHandler for McpServer {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult { tools: self.tools.list(), ..ListToolsResult::default() })
+        let client = self.client(&context);
+        Ok(ListToolsResult { tools: client.tools.list(), ..ListToolsResult::default() })
     }
 
     async fn call_tool(
@@ -54,18 +115,20 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if self.tools.find(&request.name).is_none() {
+        let client = self.client(&context);
+        let Client { tools, disconnected } = &*client;
+        if tools.find(&request.name).is_none() {
             return Err(ErrorData::invalid_params(
                 format!("no tool is named `{}`", request.name),
                 None,
             ));
         }
-        let cancel = self.disconnected.child_token();
+        let cancel = disconnected.child_token();
         let (progress, forwarding) = forwarded_progress(&context);
         let arrival = context.extensions.get::<KeptArrival>().and_then(KeptArrival::take);
-        let arrival = arrival.unwrap_or_else(|| self.tools.arrival(&request.name));
+        let arrival = arrival.unwrap_or_else(|| tools.arrival(&request.name));
         let meta = &context.meta.0;
-        let run = self.tools.call(arrival, request, meta, cancel.clone(), progress);
+        let run = tools.call(arrival, request, meta, cancel.clone(), progress);
         tokio::pin!(run);
         let result = tokio::select! {
             result = &mut run => result,
@@ -81,6 +144,23 @@ impl ServerHandler for McpServer {
         Ok(CallToolResponse::Complete(result))
     }
 
+    /// There are no prompts, and nothing to complete. rmcp would answer with empty lists.
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(unknown_method("prompts/list"))
+    }
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(unknown_method("completion/complete"))
+    }
+
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -91,16 +171,12 @@ impl ServerHandler for McpServer {
         Err(if KNOWN_METHODS.contains(&method.as_str()) {
             ErrorData::invalid_params(format!("the params of `{method}` do not fit"), None)
         } else {
-            ErrorData::new(
-                ErrorCode::METHOD_NOT_FOUND,
-                format!("no method is named `{method}`"),
-                None,
-            )
+            unknown_method(&method)
         })
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools.find(name)
+        self.client.tools.find(name)
     }
 }
 

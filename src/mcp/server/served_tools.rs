@@ -53,6 +53,11 @@ impl ServedTools {
         Self { pipeline, identity, session_id, structured_content }
     }
 
+    /// The same for a client of another session.
+    pub(super) fn of_session(&self, session_id: String) -> Self {
+        Self { session_id, ..self.clone() }
+    }
+
     /// The identity, with the workspace named at the end of the instructions.
     pub(super) fn identity(&self) -> ServerIdentity {
         let identity = self.identity.clone();

@@ -1,0 +1,317 @@
+// `registry.fetch`: web-standard requests in, responses out, without a socket.
+import { describe, expect, test } from "vitest";
+import { ToolError, createToolRegistry } from "../index.mjs";
+import { handedOver, json, readUntil, streaming } from "./support/http.js";
+import { alive, eventually, marker } from "./support/processes.js";
+import { useRegistries } from "./support/registries.js";
+import { useWorkspace } from "./support/workspace.js";
+
+const workspace = useWorkspace();
+const registryHere = useRegistries(workspace, { toolsets: ["claude", "diagnostic"] });
+
+const HERE = "http://127.0.0.1";
+const MIB = 1024 * 1024;
+
+describe("a request", () => {
+  test("may be of any class that is one", async () => {
+    const registry = registryHere();
+    class Framed extends Request {
+      extra = 1;
+    }
+    const { method, url, headers } = new Request(`${HERE}/health`);
+    for (const request of [
+      new Request(`${HERE}/health`),
+      new Framed(`${HERE}/health`),
+      // What adapters of frameworks make: nothing but the properties.
+      { method, url, headers, body: null } as unknown as Request,
+      { method, url, headers: new Map([["accept", "*/*"]]) } as unknown as Request,
+    ]) {
+      const response = await registry.fetch(request);
+      expect(response).toBeInstanceOf(Response);
+      expect([response.status, await response.json()]).toMatchObject([200, { status: "ok" }]);
+    }
+  });
+
+  test("that is none is a misuse, in words", async () => {
+    const registry = registryHere();
+    for (const wrong of [undefined, null, 3, "http://127.0.0.1/", {}, new URL(HERE), []]) {
+      await expect(registry.fetch(wrong as never)).rejects.toMatchObject({
+        type: "InvalidOptions",
+        message: expect.stringContaining("web-standard Request"),
+      });
+    }
+    const read = new Request(`${HERE}/health`, { method: "POST", body: "x" });
+    await read.text();
+    await expect(registry.fetch(read)).rejects.toMatchObject({
+      message: expect.stringContaining("request.clone()"),
+    });
+    for (const [options, message] of [
+      [{ basePath: "tools" }, 'a path such as "/tools"'],
+      [{ basePath: 3 }, "basePath"],
+      [{ tokn: "x" }, "unknown option `tokn`"],
+      [{ token: "" }, "`token` is empty"],
+      [{ token: "with space" }, "cannot be sent"],
+      [{ allowedHosts: ["https://a.example"] }, "`https://a.example` in `allowedHosts`"],
+      [{ allowedHosts: "a.example" }, "allowedHosts"],
+      [3, "must be an object"],
+    ] as const) {
+      const refused = registry.fetch(new Request(`${HERE}/health`), options as never);
+      await expect(refused).rejects.toMatchObject({
+        type: "InvalidOptions",
+        message: expect.stringContaining(message),
+      });
+      await expect(refused).rejects.toBeInstanceOf(ToolError);
+    }
+  });
+
+  test("is addressed by its URL, whatever its Host header says", async () => {
+    const registry = registryHere();
+    const status = async (url: string, options?: object, headers = {}) =>
+      (await registry.fetch(new Request(url, { headers }), options)).status;
+    expect(await status("http://localhost:1234/health")).toBe(200);
+    expect(await status("https://[::1]/health")).toBe(200);
+    expect(await status("http://a.example/health")).toBe(403);
+    expect(await status("http://a.example/health", {}, { host: "localhost" })).toBe(403);
+    expect(await status("http://a.example/health", { allowedHosts: ["a.example"] })).toBe(200);
+    expect(await status("http://a.example:81/health", { allowedHosts: ["a.example:80"] })).toBe(
+      403,
+    );
+  });
+
+  test("of a page has to come from the page's own origin, scheme and port included", async () => {
+    const registry = registryHere();
+    const status = async (origin: string) => {
+      const init = { headers: { origin } };
+      return (await registry.fetch(new Request("https://localhost:8443/api/tools", init))).status;
+    };
+    expect(await status("https://localhost:8443")).toBe(200);
+    for (const origin of [
+      "http://localhost:8443",
+      "https://localhost",
+      "https://127.0.0.1:8443",
+      "https://evil.example",
+      "null",
+    ]) {
+      expect([origin, await status(origin)]).toEqual([origin, 403]);
+    }
+  });
+
+  test("needs the token that the options name, where they name one", async () => {
+    const registry = registryHere();
+    const status = async (token: string | undefined, authorization?: string) => {
+      const headers = new Headers();
+      if (authorization !== undefined) headers.set("authorization", authorization);
+      return (await registry.fetch(new Request(`${HERE}/api/tools`, { headers }), { token }))
+        .status;
+    };
+    expect(await status(undefined)).toBe(200);
+    expect(await status("secret")).toBe(401);
+    expect(await status("secret", "Bearer wrong")).toBe(401);
+    expect(await status("secret", "Bearer secret")).toBe(200);
+    expect(await status("other", "Bearer secret")).toBe(401);
+    // Many sets of options in turn: each request is judged by its own.
+    for (let at = 0; at < 40; at += 1) {
+      expect(await status(`token-${at}`, `Bearer token-${at}`)).toBe(200);
+      expect(await status(`token-${at}`, `Bearer token-${at + 1}`)).toBe(401);
+    }
+  });
+
+  test("below a base path is that of the route; any other path is not found", async () => {
+    const registry = registryHere();
+    const status = async (path: string, basePath: string) =>
+      (await registry.fetch(new Request(HERE + path), { basePath })).status;
+    expect(await status("/tools/health", "/tools")).toBe(200);
+    expect(await status("/tools/health?x=/", "/tools/")).toBe(200);
+    expect(await status("/a/b/health", "/a/b")).toBe(200);
+    expect(await status("/health", "/")).toBe(200);
+    expect(await status("/toolshealth", "/tools")).toBe(404);
+    expect(await status("/health", "/tools")).toBe(404);
+    expect(await status("/tools/tools/health", "/tools")).toBe(404);
+  });
+
+  test("with headers and methods that nobody expects has an answer", async () => {
+    const registry = registryHere();
+    const many = new Headers(Array.from({ length: 2_000 }, (_, at) => [`x-${at}`, "\u00e9\u00ff"]));
+    const answers = [
+      new Request(`${HERE}/health`, { headers: many }),
+      new Request(`${HERE}/health`, { method: "PURGE" }),
+      new Request(`${HERE}/${"%".repeat(5_000)}`),
+      new Request(`${HERE}/api/tools/%ff/call`, json({})),
+      { method: "G T", url: `${HERE}/health`, headers: new Headers() } as unknown as Request,
+      { method: "GET", url: "nowhere", headers: new Headers() } as unknown as Request,
+      { method: "GET", url: "data:,x", headers: new Headers() } as unknown as Request,
+      { method: "GET", url: `${HERE}/health`, headers: [["a b", "c"]] } as unknown as Request,
+      { method: "GET", url: `${HERE}/health`, headers: [["a", "\u{1f600}"]] } as unknown as Request,
+    ].map(async (request) => (await registry.fetch(request)).status);
+    expect(await Promise.all(answers)).toEqual([200, 405, 404, 404, 400, 400, 400, 400, 400]);
+  });
+});
+
+describe("a body", () => {
+  /** A body that is never at its end, and counts what was taken of it. */
+  function endless(piece: Uint8Array) {
+    const taken = { bytes: 0, isCancelled: false };
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        taken.bytes += piece.byteLength;
+        controller.enqueue(piece);
+      },
+      cancel() {
+        taken.isCancelled = true;
+      },
+    });
+    return { taken, body };
+  }
+
+  test("of a gigabyte is refused after 8 MiB, and read no further", async () => {
+    const registry = registryHere();
+    const { taken, body } = endless(new Uint8Array(MIB).fill(32));
+    const init = { ...json({}), body, duplex: "half" } as RequestInit;
+    const response = await registry.fetch(new Request(`${HERE}/api/tools/Read/call`, init));
+    expect([response.status, await response.json()]).toMatchObject([413, { type: "BodyTooLarge" }]);
+    expect(taken.isCancelled).toBe(true);
+    expect(taken.bytes).toBeLessThanOrEqual(12 * MIB);
+  });
+
+  test("of exactly the limit is taken, and of one byte more is not", async () => {
+    const registry = registryHere();
+    const status = async (bytes: number) => {
+      const text = JSON.stringify({ input: { file_path: "missing.txt" } });
+      const init = { ...json({}), body: text + " ".repeat(bytes - text.length) };
+      return (await registry.fetch(new Request(`${HERE}/api/tools/Read/call`, init))).status;
+    };
+    expect(await status(8 * MIB)).toBe(200);
+    expect(await status(8 * MIB + 1)).toBe(413);
+  });
+
+  test("in many pieces, cut through its characters, is one text", async () => {
+    workspace.write("ünï 😀.txt", "found\n");
+    const registry = registryHere();
+    const bytes = new TextEncoder().encode(JSON.stringify({ input: { file_path: "ünï 😀.txt" } }));
+    const body = new ReadableStream({
+      start(controller) {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+    const init = { ...json({}), body, duplex: "half" } as RequestInit;
+    const response = await registry.fetch(new Request(`${HERE}/api/tools/Read/call`, init));
+    expect(await response.text()).toContain("found");
+  });
+
+  test("that breaks off has an answer", async () => {
+    const registry = registryHere();
+    const body = new ReadableStream({
+      pull(controller) {
+        controller.error(new Error("the line went dead"));
+      },
+    });
+    const init = { ...json({}), body, duplex: "half" } as RequestInit;
+    const response = await registry.fetch(new Request(`${HERE}/api/tools/Read/call`, init));
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: expect.stringContaining("the line went dead") },
+    ]);
+  });
+});
+
+describe("an answer", () => {
+  test("to HEAD has the head of the answer to GET, and no body", async () => {
+    const ask = handedOver(registryHere());
+    const [get, head] = [await ask("/api/tools"), await ask("/api/tools", { method: "HEAD" })];
+    expect(head.status).toBe(200);
+    expect(head.body).toBeNull();
+    expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
+    expect((await get.text()).length).toBeGreaterThan(1_000);
+  });
+
+  test("is made as it is read: a reader who stops holds the tool up, one who leaves ends it", async () => {
+    const mark = marker();
+    const ask = handedOver(registryHere());
+    const command = `echo started; yes | head -c 400000000; sleep ${mark}`;
+    const response = await ask("/api/tools/Bash/call", streaming({ command }));
+    const reader = response.body?.getReader();
+    if (!reader) throw new Error("there is no body");
+    expect(await readUntil(reader, (text) => text.includes("started"))).toContain(
+      "event: progress",
+    );
+    const before = process.memoryUsage().rss;
+    // Nobody reads; the command goes on, and what it says is dropped or waits in bounds.
+    expect(await eventually(() => alive(mark).length === 1, 30_000)).toBe(true);
+    expect(process.memoryUsage().rss - before).toBeLessThan(200 * MIB);
+    await reader.cancel();
+    expect(await eventually(() => alive(mark).length === 0, 10_000)).toBe(true);
+  });
+
+  test("ends with an error for its reader when the request is aborted, and the command is killed", async () => {
+    const mark = marker();
+    const ask = handedOver(registryHere());
+    const client = new AbortController();
+    const init = streaming({ command: `echo started; sleep ${mark}` }, { signal: client.signal });
+    const response = await ask("/api/tools/Bash/call", init);
+    const reader = response.body?.getReader();
+    if (!reader) throw new Error("there is no body");
+    await readUntil(reader, (text) => text.includes("started"));
+    const rest = reader.read();
+    client.abort(new Error("gone"));
+    await expect(rest).rejects.toThrow("gone");
+    expect(await eventually(() => alive(mark).length === 0, 10_000)).toBe(true);
+  });
+
+  test("to a request that is aborted before it, or from the beginning, comes all the same", async () => {
+    const mark = marker();
+    const ask = handedOver(registryHere());
+    const client = new AbortController();
+    const init = json({ input: { command: `sleep ${mark}` } }, { signal: client.signal });
+    const answer = ask("/api/tools/Bash/call", init);
+    expect(await eventually(() => alive(mark).length === 1, 10_000)).toBe(true);
+    client.abort();
+    expect([(await answer).status, await (await answer).json()]).toMatchObject([
+      499,
+      { type: "Cancelled" },
+    ]);
+    expect(await eventually(() => alive(mark).length === 0, 10_000)).toBe(true);
+    const late = await ask("/health", { signal: client.signal });
+    expect(late.status).toBe(499);
+  });
+});
+
+describe("a registry that is closed", () => {
+  test("ends what is being answered, and refuses what comes later", async () => {
+    const mark = marker();
+    const registry = createToolRegistry({
+      projectPath: workspace.root,
+      permissionMode: "bypassPermissions",
+      userPolicyFile: false,
+    });
+    const ask = handedOver(registry);
+    const command = { command: `echo started; sleep ${mark}` };
+    const waiting = ask("/api/tools/Bash/call", json({ input: command }));
+    const stream = (await ask("/api/tools/Bash/call", streaming(command))).body?.getReader();
+    if (!stream) throw new Error("there is no body");
+    await readUntil(stream, (text) => text.includes("started"));
+    expect(await eventually(() => alive(mark).length === 2, 10_000)).toBe(true);
+    await registry.close();
+    expect(await (await waiting).json()).toMatchObject({ isError: true });
+    expect(await readUntil(stream, () => false)).toContain("event: result");
+    for (const path of ["/health", "/api/tools", "/nowhere"]) {
+      const response = await ask(path);
+      expect([response.status, await response.json()]).toMatchObject([
+        503,
+        { type: "RegistryClosed" },
+      ]);
+    }
+    expect(alive(mark)).toEqual([]);
+  });
+
+  test("is another than one that is not", async () => {
+    const [one, other] = [registryHere(), registryHere()];
+    one.register({ name: "only_here", handler: () => "x" });
+    const [askOne, askOther] = [handedOver(one), handedOver(other)];
+    expect((await askOne("/api/tools/only_here")).status).toBe(200);
+    expect((await askOther("/api/tools/only_here")).status).toBe(404);
+    await one.close();
+    expect((await askOne("/api/tools")).status).toBe(503);
+    expect((await askOther("/api/tools")).status).toBe(200);
+  });
+});

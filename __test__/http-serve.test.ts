@@ -1,0 +1,275 @@
+// `registry.serve`: the server of a registry, as its host opens and closes it.
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { describe, expect, test } from "vitest";
+import type { RegistryServer } from "../index.js";
+import { json, readUntil, streaming, withToken } from "./support/http.js";
+import { alive, eventually, marker } from "./support/processes.js";
+import { useRegistries } from "./support/registries.js";
+import { root, runScript, runtimes } from "./support/runtimes.js";
+import { useWorkspace } from "./support/workspace.js";
+
+const workspace = useWorkspace();
+const registryHere = useRegistries(workspace);
+
+/** The status of an answer, or why there is none. */
+async function statusOf(url: string, token?: string): Promise<number | "refused"> {
+  const headers = token === undefined ? new Headers() : withToken({}, token);
+  // One connection for each request: those that are kept open outlive the question whether it is open.
+  headers.set("connection", "close");
+  return fetch(url, { headers }).then(
+    ({ status }) => status,
+    () => "refused",
+  );
+}
+
+describe("a server", () => {
+  test("tells where it is, and takes its own token alone", async () => {
+    const registry = registryHere();
+    const [one, other] = [await registry.serve(), await registry.serve()];
+    expect(one).toMatchObject({ host: "127.0.0.1", origin: `http://127.0.0.1:${one.port}` });
+    expect(one.url).toBe(`${one.origin}/#token=${one.token}`);
+    expect(one.token).toMatch(/^[\w-]{43}$/);
+    expect(other.token).not.toBe(one.token);
+    expect(other.port).not.toBe(one.port);
+    expect(await statusOf(`${one.origin}/health`)).toBe(200);
+    expect(await statusOf(`${one.origin}/api/tools`)).toBe(401);
+    expect(await statusOf(`${one.origin}/api/tools`, other.token)).toBe(401);
+    expect(await statusOf(`${one.origin}/api/tools`, one.token)).toBe(200);
+    expect(await statusOf(`${other.origin}/api/tools`, other.token)).toBe(200);
+  });
+
+  test("has the port and the token that it is given; a token is part of its address as it is", async () => {
+    const free = createServer().listen(0, "127.0.0.1");
+    await once(free, "listening");
+    const { port } = free.address() as { port: number };
+    free.close();
+    await once(free, "close");
+    const server = await registryHere().serve({ port, token: "a#b%c&d+e" });
+    expect(server).toMatchObject({ port, token: "a#b%c&d+e" });
+    expect(new URLSearchParams(new URL(server.url).hash.slice(1)).get("token")).toBe("a#b%c&d+e");
+    expect(await statusOf(`${server.origin}/api/tools`, "a#b%c&d+e")).toBe(200);
+  });
+
+  test("says what is wrong with what it is given", async () => {
+    const registry = registryHere();
+    const { port } = await registry.serve();
+    for (const [options, type, words] of [
+      [{ port }, "ServeError", `port ${port} of \`127.0.0.1\` is in use`],
+      [{ port: 65_536 }, "InvalidOptions", "from 0 to 65535"],
+      [{ port: 1.5 }, "InvalidOptions", "`1.5`"],
+      [{ port: Number.NaN }, "InvalidOptions", "NaN"],
+      [{ host: "0.0.0.0" }, "InvalidOptions", "a token has to be given"],
+      [{ host: "::" }, "InvalidOptions", "a token has to be given"],
+      [{ host: "example.invalid" }, "InvalidOptions", "a token has to be given"],
+      [{ host: "0.0.0.0", token: "short" }, "InvalidOptions", "at least 16 characters"],
+      [{ host: "" }, "InvalidOptions", "`host` is empty"],
+      [{ host: 3 }, "InvalidOptions", "`host`"],
+      [{ host: "192.0.2.1", token: "x".repeat(16) }, "ServeError", "no address of this machine"],
+      [{ token: "" }, "InvalidOptions", "`token` is empty"],
+      [{ token: "tokën" }, "InvalidOptions", "cannot be sent"],
+      [{ token: "x".repeat(5_000) }, "InvalidOptions", "at most 4096"],
+      [{ allowedHosts: ["a b"] }, "InvalidOptions", "`a b` in `allowedHosts`"],
+      [{ hosts: [] }, "InvalidOptions", "unknown option `hosts`"],
+      ["8080", "InvalidOptions", "must be an object"],
+    ] as const) {
+      await expect(registry.serve(options as never)).rejects.toMatchObject({
+        name: "ToolError",
+        type,
+        message: expect.stringContaining(words),
+      });
+    }
+  });
+
+  test("of every address of the machine needs a token of somebody's choice, and its names", async () => {
+    const token = "chosen-by-somebody";
+    const registry = registryHere();
+    const server = await registry.serve({ host: "0.0.0.0", token, allowedHosts: ["a.example"] });
+    expect(server).toMatchObject({ host: "0.0.0.0", origin: `http://127.0.0.1:${server.port}` });
+    expect(await statusOf(`${server.origin}/api/tools`, token)).toBe(200);
+    expect(await statusOf(`http://127.0.0.2:${server.port}/api/tools`, token)).toBe(200);
+  });
+
+  test("that is closed takes no connection, however often it is closed", async () => {
+    const registry = registryHere();
+    const [server, other] = [await registry.serve(), await registry.serve()];
+    await Promise.all([server.close(), server.close()]);
+    await server.close();
+    expect(await statusOf(`${server.origin}/health`)).toBe("refused");
+    expect(await statusOf(`${other.origin}/health`)).toBe(200);
+    const again = await registry.serve({ port: server.port });
+    expect(await statusOf(`${again.origin}/health`)).toBe(200);
+    expect(await registry.call("Glob", { pattern: "*" })).not.toHaveProperty("isError");
+  });
+
+  test("is closed by `await using`, and has methods that need their object", async () => {
+    const server = await registryHere().serve();
+    await server[Symbol.asyncDispose]();
+    expect(await statusOf(`${server.origin}/health`)).toBe("refused");
+    const { close } = server as { close: RegistryServer["close"] };
+    await expect(close.call(undefined as never)).rejects.toMatchObject({ type: "InvalidOptions" });
+    expect(server.ref().unref()).toBe(server);
+  });
+
+  test("is closed with its registry, also one that is still being opened", async () => {
+    const registry = registryHere();
+    const server = await registry.serve();
+    const opening = registry.serve();
+    const opened = opening.then(
+      () => "opened",
+      ({ type }) => type,
+    );
+    await registry.close();
+    expect(await opened).toBe("RegistryClosed");
+    expect(await statusOf(`${server.origin}/health`)).toBe("refused");
+    await expect(registry.serve()).rejects.toMatchObject({ type: "RegistryClosed" });
+  });
+
+  test("that is closed ends the calls and streams that its clients wait for", async () => {
+    const mark = marker();
+    const registry = registryHere();
+    const server = await registry.serve();
+    const call = (init: RequestInit) =>
+      fetch(`${server.origin}/api/tools/Bash/call`, {
+        ...init,
+        headers: withToken(init, server.token),
+      });
+    const command = `echo started; sleep ${mark}`;
+    const waiting = call(json({ input: { command } })).then(
+      ({ status }) => status,
+      () => "cut",
+    );
+    const stream = (await call(streaming({ command }))).body?.getReader();
+    if (!stream) throw new Error("there is no body");
+    await readUntil(stream, (text) => text.includes("started"));
+    expect(await eventually(() => alive(mark).length === 2, 10_000)).toBe(true);
+    await server.close();
+    expect(await eventually(() => alive(mark).length === 0, 10_000)).toBe(true);
+    expect(["cut", 200, 503]).toContain(await waiting);
+    await readUntil(stream, () => false).catch(() => {});
+    expect(await registry.call("Bash", { command: "echo still" })).not.toHaveProperty("isError");
+  });
+
+  test("ends the call of a client that goes away", async () => {
+    const mark = marker();
+    const server = await registryHere().serve();
+    const client = new AbortController();
+    const init = json({ input: { command: `sleep ${mark}` } });
+    const call = fetch(`${server.origin}/api/tools/Bash/call`, {
+      ...init,
+      headers: withToken(init, server.token),
+      signal: client.signal,
+    });
+    expect(await eventually(() => alive(mark).length === 1, 10_000)).toBe(true);
+    client.abort();
+    await expect(call).rejects.toThrow();
+    expect(await eventually(() => alive(mark).length === 0, 10_000)).toBe(true);
+  });
+});
+
+describe.each(runtimes)("on $name", ({ path }) => {
+  const host = (body: string) =>
+    workspace.write(
+      "host.cjs",
+      `const { createToolRegistry } = require(${JSON.stringify(`${root}/index.js`)});
+const create = () => createToolRegistry({ permissionMode: "bypassPermissions", userPolicyFile: false });
+const health = "http://127.0.0.1/health";
+(async () => { ${body} })();
+`,
+    );
+
+  test.each([
+    ["a request that was answered", "await create().fetch(new Request(health));"],
+    [
+      "an answer that nobody reads to its end",
+      `const stream = await create().fetch(new Request("http://127.0.0.1/api/tools/Bash/call", {
+         method: "POST",
+         headers: { "content-type": "application/json", accept: "text/event-stream" },
+         body: JSON.stringify({ input: { command: "sleep 1000" } }),
+       }));
+       await stream.body.getReader().read();`,
+    ],
+    ["a server with `unref`", "(await create().serve()).unref();"],
+    ["a server that was closed", "await (await create().serve()).close();"],
+    [
+      "a registry that was closed with its server open",
+      "const registry = create(); await registry.serve(); await registry.close();",
+    ],
+  ])(
+    "%s does not keep the process alive",
+    async (_what, body) => {
+      const ended = await runScript(path, [host(`${body} console.log("done");`)], root, 60_000);
+      expect(ended).toEqual({ code: 0, signal: null, stdout: "done\n", stderr: "" });
+    },
+    90_000,
+  );
+
+  test.each([
+    [
+      "a request that waits",
+      `create().fetch(new Request(health)).then(({ status }) => told(status));`,
+    ],
+    [
+      "an answer that is being read",
+      `const { body } = await create().fetch(new Request("http://127.0.0.1/api/tools/Bash/call", {
+         method: "POST",
+         headers: { "content-type": "application/json", accept: "text/event-stream" },
+         body: JSON.stringify({ input: { command: "sleep 0.3" } }),
+       }));
+       for await (const _ of body);
+       told("200");`,
+    ],
+    [
+      "a server, also one with `unref` and `ref`",
+      `const server = (await create().serve()).unref().ref();
+       // A timer that does not keep the process alive: only the server does.
+       setTimeout(async () => {
+         if (globalThis.gc) gc();
+         const { status } = await fetch(server.origin + "/health");
+         await server.close();
+         told(status);
+       }, 300).unref();`,
+    ],
+  ])(
+    "%s keeps the process alive",
+    async (_what, body) => {
+      const script = host(`const told = (it) => console.log("answered " + it); ${body}`);
+      const flags = path.endsWith("bun") ? [] : ["--expose-gc"];
+      const ended = await runScript(path, [...flags, script], root, 60_000);
+      expect(ended).toEqual({ code: 0, signal: null, stdout: "answered 200\n", stderr: "" });
+    },
+    90_000,
+  );
+
+  test("a worker that ends takes its server along, and its neighbour's stays", async () => {
+    workspace.write(
+      "worker.cjs",
+      `const { parentPort } = require("node:worker_threads");
+const { createToolRegistry } = require(${JSON.stringify(`${root}/index.js`)});
+createToolRegistry({ userPolicyFile: false }).serve().then(({ origin }) => parentPort.postMessage(origin));
+`,
+    );
+    const script = host(`
+      const { once } = require("node:events");
+      const { Worker } = require("node:worker_threads");
+      const own = await create().serve();
+      const workers = [1, 2].map(() => new Worker(${JSON.stringify(workspace.path("worker.cjs"))}));
+      const origins = (await Promise.all(workers.map((it) => once(it, "message")))).flat();
+      const state = async (origin) =>
+        fetch(origin + "/health", { headers: { connection: "close" } }).then((it) => it.status, () => "refused");
+      const states = async () => Promise.all([own.origin, ...origins].map(state));
+      console.log(JSON.stringify(await states()));
+      await workers[0].terminate();
+      const deadline = Date.now() + 20_000;
+      while ((await state(origins[0])) !== "refused" && Date.now() < deadline);
+      console.log(JSON.stringify(await states()));
+      process.exit(0);`);
+    const ended = await runScript(path, [script], root, 60_000);
+    expect(ended).toEqual({
+      code: 0,
+      signal: null,
+      stdout: '[200,200,200]\n[200,"refused",200]\n',
+      stderr: "",
+    });
+  }, 90_000);
+});

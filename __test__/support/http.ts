@@ -1,0 +1,70 @@
+// Requests to a registry's routes, and what they are answered with.
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { afterEach } from "vitest";
+import type { ToolRegistry } from "../../index.js";
+
+/** A request as its caller sees it, whichever way it takes. */
+export type Ask = (path: string, init?: RequestInit) => Promise<Response>;
+
+/** Asks over a socket of the registry's own, with its token. */
+export async function overSocket(registry: ToolRegistry): Promise<Ask> {
+  const { origin, token } = await registry.serve();
+  return (path, init = {}) => fetch(origin + path, { ...init, headers: withToken(init, token) });
+}
+
+/** Hands requests over, as the server of a host does. */
+export function handedOver(registry: ToolRegistry): Ask {
+  return (path, init) => registry.fetch(new Request(`http://127.0.0.1${path}`, init));
+}
+
+export function withToken(init: RequestInit, token: string): Headers {
+  const headers = new Headers(init.headers);
+  headers.set("authorization", `Bearer ${token}`);
+  return headers;
+}
+
+/** What a POST with JSON is made of. */
+export function json(body: unknown, init: RequestInit = {}): RequestInit {
+  const headers = new Headers(init.headers);
+  headers.set("content-type", "application/json");
+  return { method: "POST", body: JSON.stringify(body), ...init, headers };
+}
+
+/** A call that is answered with a stream of events. */
+export function streaming(input: unknown, init: RequestInit = {}): RequestInit {
+  return json({ input }, { ...init, headers: { accept: "text/event-stream" } });
+}
+
+/** Reads a stream of events until one holds; gives the text up to there. */
+export async function readUntil(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  holds: (text: string) => boolean,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  while (!holds(text)) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
+  }
+  return text;
+}
+
+/** Opens servers of Node's http, and closes them with every connection when the test is over. */
+export function useNodeServers() {
+  const servers: Server[] = [];
+  afterEach(() => {
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+  return async (server: Server): Promise<string> => {
+    servers.push(server);
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+}

@@ -1,0 +1,139 @@
+//! The bodies of requests: bounded in size and time, and read as JSON.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::{
+    body::Body,
+    extract::{FromRequest, Request},
+};
+use bytes::Bytes;
+use http::{StatusCode, header, request::Parts};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use tokio::time::{Sleep, sleep};
+
+use super::answers::HttpRefusal;
+
+/// The most bytes that a body may have.
+pub(super) const MAX_BODY_BYTES: u64 = 8 * 1024 * 1024;
+/// How long a body may take to arrive.
+const MAX_BODY_TIME: Duration = Duration::from_secs(30);
+
+/// Refuses a body that says that it is too large, before any of it is read.
+pub(super) fn check_declared_size(request: &Parts) -> Result<(), HttpRefusal> {
+    let declared = request.headers.get(header::CONTENT_LENGTH);
+    let declared = declared.and_then(|it| it.to_str().ok()).and_then(|it| it.parse::<u64>().ok());
+    match declared {
+        Some(bytes) if bytes > MAX_BODY_BYTES => Err(too_large()),
+        _ => Ok(()),
+    }
+}
+
+fn too_large() -> HttpRefusal {
+    let message = format!(
+        "the body has more than `{MAX_BODY_BYTES}` bytes, the most that is accepted; pass large content in \
+         several calls, or by a file"
+    );
+    HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "BodyTooLarge", message)
+}
+
+/// Why a body ends before its end.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BodyCut {
+    /// It has more than [`MAX_BODY_BYTES`].
+    #[error("the body is too large")]
+    TooLarge,
+    /// It takes longer than [`MAX_BODY_TIME`].
+    #[error("the body takes too long")]
+    TooSlow,
+    /// The connection broke, or what arrived is not HTTP.
+    #[error("the body cannot be read: {0}")]
+    Broken(axum::Error),
+}
+
+/// A body that ends with an error when it gets too large or takes too long.
+pub(super) struct BoundedBody {
+    body: Body,
+    left: u64,
+    too_slow: Option<Pin<Box<Sleep>>>,
+}
+
+impl BoundedBody {
+    pub(super) fn new(body: Body) -> Self {
+        Self { body, left: MAX_BODY_BYTES, too_slow: None }
+    }
+}
+
+impl HttpBody for BoundedBody {
+    type Data = Bytes;
+    type Error = BodyCut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyCut>>> {
+        match Pin::new(&mut self.body).poll_frame(cx) {
+            Poll::Pending => {
+                // Most bodies are there at once, so that no clock is needed for them.
+                let too_slow = self.too_slow.get_or_insert_with(|| Box::pin(sleep(MAX_BODY_TIME)));
+                too_slow.as_mut().poll(cx).map(|()| Some(Err(BodyCut::TooSlow)))
+            }
+            Poll::Ready(Some(Ok(frame))) => {
+                let bytes = frame.data_ref().map_or(0, |it| it.len() as u64);
+                Poll::Ready(Some(match self.left.checked_sub(bytes) {
+                    Some(left) => {
+                        self.left = left;
+                        Ok(frame)
+                    }
+                    None => Err(BodyCut::TooLarge),
+                }))
+            }
+            Poll::Ready(Some(Err(err))) => Poll::Ready(Some(Err(BodyCut::Broken(err)))),
+            Poll::Ready(None) => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// The text of a body. What it means is read by whoever knows the type.
+pub(super) struct BodyText(pub(super) String);
+
+impl<S: Sync> FromRequest<S> for BodyText {
+    type Rejection = HttpRefusal;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, HttpRefusal> {
+        let body = request.into_body().collect().await.map_err(|err| cut_body(&err))?;
+        String::from_utf8(body.to_bytes().into())
+            .map(Self)
+            .map_err(|_| HttpRefusal::bad_body("the body is not UTF-8; send JSON"))
+    }
+}
+
+/// The refusal of a body that was cut, wherever in the chain of causes that is told.
+fn cut_body(err: &(dyn std::error::Error + 'static)) -> HttpRefusal {
+    let mut cause = Some(err);
+    while let Some(err) = cause {
+        match err.downcast_ref::<BodyCut>() {
+            Some(BodyCut::TooLarge) => return too_large(),
+            Some(BodyCut::TooSlow) => {
+                let seconds = MAX_BODY_TIME.as_secs();
+                let message =
+                    format!("the body took longer than {seconds} s to arrive; send it at once");
+                return HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "BodyTimeout", message);
+            }
+            Some(BodyCut::Broken(_)) | None => cause = err.source(),
+        }
+    }
+    HttpRefusal::bad_body("the body ended too early; send it again")
+}

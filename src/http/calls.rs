@@ -1,0 +1,215 @@
+//! Calls of tools, and what policy says of them.
+
+use std::sync::Arc;
+
+use axum::{extract::State, response::Response};
+use http::{HeaderMap, StatusCode, header};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, value::RawValue};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    answers::{HttpRefusal, json_answer, json_text_answer},
+    bodies::BodyText,
+    call_events::CallEvents,
+    routes::NameInPath,
+    service::ServiceState,
+};
+use crate::{
+    error::{ErrorKind, ToolError},
+    host::{parsed, parsed_input},
+    pipeline::{CallOptions, Pipeline, ToolCall},
+    policy::PolicyVerdict,
+    tool::{ProgressSink, ToolOutput},
+};
+
+/// The body of a call.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    expecting = "an object with the tool's input as `input`"
+)]
+pub(super) struct CallBody<'a> {
+    /// The input of the tool.
+    #[serde(borrow, default)]
+    #[schemars(with = "Map<String, Value>")]
+    input: Option<&'a RawValue>,
+    /// The conversation that the call belongs to.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// The id of the call. Without one, an id is made.
+    #[serde(default)]
+    tool_use_id: Option<String>,
+}
+
+/// The body of a question about a call.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    expecting = "an object with the tool's input as `input`"
+)]
+pub(super) struct ExplainBody<'a> {
+    /// The input of the tool.
+    #[serde(borrow, default)]
+    #[schemars(with = "Map<String, Value>")]
+    input: Option<&'a RawValue>,
+    /// The conversation that the call would belong to.
+    #[serde(default)]
+    session_id: Option<String>,
+}
+
+/// The result of a call, as `registry.call` gives it.
+#[derive(Serialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct CallResult(Map<String, Value>);
+
+/// What policy says of a call, as `registry.explain` gives it, and the rules that would allow it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Explanation {
+    #[serde(flatten)]
+    #[schemars(with = "Map<String, Value>")]
+    verdict: PolicyVerdict,
+    /// The narrowest rules that would let the call run without a question, if rules can.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggested_rules: Vec<String>,
+}
+
+pub(super) async fn call(
+    State(state): State<ServiceState>,
+    NameInPath(name): NameInPath,
+    headers: HeaderMap,
+    BodyText(body): BodyText,
+) -> Result<Response, HttpRefusal> {
+    let pipeline = &state.registry.pipeline;
+    pipeline.refuse_when_closed()?;
+    let body: CallBody<'_> = read_body(&body)?;
+    // Other errors of the same kind are results: the tool was there when the call came in.
+    let is_known = pipeline.registry.snapshot().find_called(&name).is_some();
+    let input = body.input.map_or(Ok(Value::Null), |it| parsed_input(it.get()));
+    let cancel = CancellationToken::new();
+    let asked = AskedCall {
+        call: input.map(|input| ToolCall { name, input }),
+        options: CallOptions {
+            tool_use_id: body.tool_use_id,
+            session_id: body.session_id,
+            cancel: cancel.clone(),
+            ..CallOptions::default()
+        },
+    };
+    // Dropped with this future or with the stream, which is when the client has gone.
+    let client_gone = cancel.drop_guard();
+    if is_known && wants_events(&headers) {
+        return Ok(CallEvents::of(client_gone, |progress| asked.start(&state, progress)).answer());
+    }
+    let output = ended(asked.start(&state, ProgressSink::default()).await);
+    drop(client_gone);
+    match &output.error {
+        Some(error) if !is_known && error.kind == ErrorKind::UnknownTool => {
+            Err(error.clone().into())
+        }
+        _ => Ok(json_text_answer(StatusCode::OK, result_json(&output))),
+    }
+}
+
+/// A call that came in.
+struct AskedCall {
+    /// The call, or what is wrong with its input.
+    call: Result<ToolCall, ToolError>,
+    options: CallOptions,
+}
+
+impl AskedCall {
+    /// Starts the call. It runs to its end by itself, and ends soon after it is cancelled: nothing that is
+    /// told of calls is lost because a client has gone.
+    fn start(self, state: &ServiceState, progress: ProgressSink) -> JoinHandle<ToolOutput> {
+        let (pipeline, calls) = (Arc::clone(&state.registry.pipeline), Arc::clone(&state.calls));
+        let options = CallOptions { progress, ..self.options };
+        // Now and not in the task: calls that change files begin in the order in which they came in.
+        let arrival = self.call.as_ref().map(|it| pipeline.arrival(&it.name)).ok();
+        let call = self.call;
+        tokio::spawn(async move {
+            let _turn = calls.acquire_owned().await;
+            match (call, arrival) {
+                (Ok(call), Some(arrival)) => pipeline.call_arrived(arrival, call, options).await,
+                (Ok(call), None) => pipeline.call(call, options).await,
+                (Err(error), _) => ToolOutput::failure(error),
+            }
+        })
+    }
+}
+
+/// The output of a task that may have panicked.
+pub(super) fn ended(joined: Result<ToolOutput, tokio::task::JoinError>) -> ToolOutput {
+    joined.unwrap_or_else(|_| {
+        let message = "the call ended without a result; this is a bug, please report it";
+        ToolOutput::failure(ToolError::new(ErrorKind::Internal, message))
+    })
+}
+
+/// The result as `registry.call` gives it.
+pub(super) fn result_json(output: &ToolOutput) -> String {
+    serde_json::to_string(&output.result_view()).unwrap_or_else(|err| {
+        let message = format!("the result cannot be written as JSON: {err}");
+        let failure = ToolOutput::failure(ToolError::new(ErrorKind::Internal, message));
+        serde_json::json!(failure.result_view()).to_string()
+    })
+}
+
+pub(super) async fn explain(
+    State(state): State<ServiceState>,
+    NameInPath(name): NameInPath,
+    BodyText(body): BodyText,
+) -> Result<Response, HttpRefusal> {
+    let body: ExplainBody<'_> = read_body(&body)?;
+    let input =
+        body.input.map_or_else(|| Ok(Value::Object(Map::new())), |it| parsed_input(it.get()))?;
+    let options = CallOptions { session_id: body.session_id, ..CallOptions::default() };
+    let pipeline = Arc::clone(&state.registry.pipeline);
+    let (call, asked) = (ToolCall { name, input }, options.clone());
+    let same_call = call.clone();
+    // It looks at files.
+    let explained = tokio::task::spawn_blocking(move || pipeline.explain(call, options));
+    let explained = explained.await.unwrap_or_else(|_| {
+        let message = "the call cannot be explained; this is a bug, please report it";
+        Err(ToolError::new(ErrorKind::Internal, message))
+    });
+    let verdict = explained?;
+    let suggested_rules = suggested_rules(&state.registry.pipeline, same_call, asked).await;
+    Ok(json_answer(StatusCode::OK, &Explanation { verdict, suggested_rules }))
+}
+
+/// The rules that a person would be offered if the call were made now.
+async fn suggested_rules(pipeline: &Pipeline, call: ToolCall, options: CallOptions) -> Vec<String> {
+    match pipeline.question(call, options).await {
+        Ok(details) => {
+            let rules = details.as_ref().and_then(|it| it.get("suggestedRules"));
+            rules.and_then(|it| Vec::deserialize(it).ok()).unwrap_or_default()
+        }
+        Err(error) => error.details.map(|it| it.suggested_rules).unwrap_or_default(),
+    }
+}
+
+/// Reads the body of a call.
+fn read_body<'a, T: Deserialize<'a>>(body: &'a str) -> Result<T, HttpRefusal> {
+    let hint = r#"send `{ "input": { … } }` with the tool's input inside"#;
+    if body.trim().is_empty() {
+        return Err(HttpRefusal::bad_body(format!("the body is empty; {hint}")));
+    }
+    parsed(body, ErrorKind::Validation).map_err(|err| {
+        HttpRefusal::bad_body(format!("the body cannot be used: {}; {hint}", err.message))
+    })
+}
+
+/// True when the client takes a stream of events.
+fn wants_events(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|it| it.to_str().ok());
+    accepted.flat_map(|it| it.split(',')).any(|it| {
+        let media_type = it.split(';').next().unwrap_or_default().trim();
+        media_type.eq_ignore_ascii_case("text/event-stream")
+    })
+}

@@ -1,0 +1,103 @@
+//! The requests to people: those that wait, and answers to them.
+
+use axum::{extract::State, response::Response};
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json, value::RawValue};
+
+use super::{
+    answers::{HttpRefusal, json_answer},
+    bodies::BodyText,
+    routes::NameInPath,
+    service::ServiceState,
+};
+use crate::{
+    confirm::{ConfirmationAnswer, WaitingRequest},
+    error::ErrorKind,
+    host::{parsed, parsed_input, within_bounds},
+};
+
+/// How many requests are listed, oldest first.
+const MAX_LISTED: usize = 256;
+/// How many bytes one request may have in the list, and the list as a whole. Texts in longer ones are cut.
+const MAX_REQUEST_BYTES: usize = 4 * 1024 * 1024;
+const MAX_LIST_BYTES: usize = 16 * 1024 * 1024;
+
+/// The requests that wait for an answer.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ConfirmationList {
+    /// Oldest first. One that is too long for the list has `cut: true`, and its texts are cut.
+    #[schemars(with = "Vec<WaitingRequest>")]
+    confirmations: Vec<Value>,
+}
+
+/// An answer to a request.
+#[derive(Deserialize, JsonSchema)]
+#[serde(
+    rename_all = "camelCase",
+    deny_unknown_fields,
+    expecting = "an object with `approved`, which is true or false"
+)]
+pub(super) struct AnswerBody<'a> {
+    /// True when the call may run.
+    approved: bool,
+    /// Why it may not, in words for the model.
+    #[serde(default)]
+    message: Option<String>,
+    /// An input to run the call with instead.
+    #[serde(borrow, default)]
+    #[schemars(with = "Option<Value>")]
+    updated_input: Option<&'a RawValue>,
+    /// True when calls like this one are not to be asked about again.
+    #[serde(default)]
+    always_allow: bool,
+    /// True when the whole turn ends, and not this call alone.
+    #[serde(default)]
+    interrupt: bool,
+}
+
+/// That an answer counts.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SettledAnswer {
+    /// Always true: an answer that comes too late is not found.
+    settled: bool,
+}
+
+pub(super) async fn list(State(state): State<ServiceState>) -> Response {
+    let mut room = MAX_LIST_BYTES;
+    let waiting = state.registry.pipeline.confirmations.bus().waiting(MAX_LISTED);
+    let bounded = waiting.iter().map(|it| {
+        let (request, bytes) = within_bounds(json!(it), room.min(MAX_REQUEST_BYTES));
+        room = room.saturating_sub(bytes);
+        request
+    });
+    json_answer(StatusCode::OK, &ConfirmationList { confirmations: bounded.collect() })
+}
+
+pub(super) async fn answer(
+    State(state): State<ServiceState>,
+    NameInPath(id): NameInPath,
+    BodyText(body): BodyText,
+) -> Result<Response, HttpRefusal> {
+    let body: AnswerBody<'_> = parsed(&body, ErrorKind::Validation).map_err(|err| {
+        let hint = r#"send `{ "approved": true }` or `{ "approved": false, "message": "…" }`"#;
+        HttpRefusal::bad_body(format!("the body cannot be used: {}; {hint}", err.message))
+    })?;
+    let updated_input = body.updated_input.filter(|it| it.get() != "null");
+    let answer = ConfirmationAnswer {
+        approved: body.approved,
+        message: body.message,
+        updated_input: updated_input.map(|it| parsed_input(it.get())).transpose()?,
+        always_allow: body.always_allow,
+        interrupt: body.interrupt,
+    };
+    if state.registry.pipeline.confirmations.bus().respond(&id, answer) {
+        return Ok(json_answer(StatusCode::OK, &SettledAnswer { settled: true }));
+    }
+    let shown: String = id.chars().take(80).collect();
+    Err(HttpRefusal::not_found(format!(
+        "no request `{shown}` waits for an answer: it was answered before, timed out or never existed; \
+         `/api/confirmations` lists those that wait"
+    )))
+}

@@ -1,0 +1,104 @@
+//! One connection, from its first request to its end.
+
+use std::{
+    convert::Infallible,
+    future::poll_fn,
+    pin::{Pin, pin},
+    time::Duration,
+};
+
+use axum::body::Body;
+use http::{Request, Response};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{io::AsyncWrite as _, net::TcpStream, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    HttpService, ServerBounds,
+    access::ReachedAt,
+    connections::{BodyUnderWay, OpenConnection},
+    patient_stream::PatientStream,
+};
+
+/// The most bytes that the line and the headers of a request may have.
+const MAX_HEADER_BYTES: usize = 64 * 1024;
+/// How long, and for how many bytes, a client may go on sending after the last answer.
+const LINGERING_TIME: Duration = Duration::from_secs(1);
+const LINGERING_BYTES: usize = 64 * 1024 * 1024;
+
+/// A connection that was accepted, and what it needs.
+pub(super) struct Served {
+    pub(super) stream: TcpStream,
+    pub(super) connection: OpenConnection,
+    pub(super) service: HttpService,
+    pub(super) closing: CancellationToken,
+    pub(super) bounds: ServerBounds,
+}
+
+/// Answers the requests of a connection until its client leaves, the server is closed, or it has to make room.
+pub(super) async fn serve(served: Served) {
+    let Served { stream, connection, service, closing, bounds } = served;
+    // Answers are written as a whole, so there is nothing to wait for.
+    let _ = stream.set_nodelay(true);
+    let reached_at = stream.local_addr().map(|it| ReachedAt(it.ip())).ok();
+    let answer = |request: Request<Incoming>| {
+        let under_way = connection.begin_answer();
+        let service = &service;
+        Box::pin(async move {
+            let mut request = request.map(Body::new);
+            if let Some(reached_at) = reached_at {
+                request.extensions_mut().insert(reached_at);
+            }
+            let response: Response<Body> = service.answer(request).await;
+            let in_body = |body| BodyUnderWay { body, _answer: under_way };
+            Ok::<_, Infallible>(response.map(in_body))
+        })
+    };
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(bounds.header_time);
+    http.max_buf_size(MAX_HEADER_BYTES);
+    let stream = TokioIo::new(PatientStream::new(stream, bounds.unread_time));
+    let mut answering = http.serve_connection(stream, service_fn(answer));
+    let mut dismissed = pin!(connection.dismissed());
+    let mut is_closing = false;
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut dismissed => return,
+            () = closing.cancelled(), if !is_closing => {
+                is_closing = true;
+                Pin::new(&mut answering).graceful_shutdown();
+            }
+            // What could not be read was answered as far as that makes sense.
+            _ = poll_fn(|cx| answering.poll_without_shutdown(cx)) => break,
+        }
+    }
+    let stream = answering.into_parts().io.into_inner().into_inner();
+    tokio::select! {
+        () = &mut dismissed => {}
+        () = closing.cancelled(), if !is_closing => {}
+        _ = timeout(LINGERING_TIME, linger(stream)) => {}
+    }
+}
+
+/// Ends the answers, and takes what the client still sends. If the connection were closed with something
+/// unread, the client could lose the answer that tells it to stop.
+async fn linger(mut stream: TcpStream) {
+    if poll_fn(|cx| Pin::new(&mut stream).poll_shutdown(cx)).await.is_err() {
+        return;
+    }
+    let mut unread = vec![0; 64 * 1024];
+    let mut left = LINGERING_BYTES;
+    while stream.readable().await.is_ok() {
+        match stream.try_read(&mut unread) {
+            Ok(0) => return,
+            Ok(count) => match left.checked_sub(count) {
+                Some(rest) => left = rest,
+                None => return,
+            },
+            Err(err) if err.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(_) => return,
+        }
+    }
+}
