@@ -18,6 +18,7 @@ mod host_calls;
 pub mod http;
 mod listing;
 pub mod mcp;
+mod mcp_servers;
 pub mod plugins;
 pub mod policy;
 pub mod registry;

@@ -15,6 +15,7 @@ use super::{
     EventLog, HostFunction, HostOptions, HostToolSpec,
     host_plugins::HostPlugins,
     host_tool::HostTool,
+    mcp_servers::HostMcpServers,
     options::Assembled,
     policy_setup::{PolicySetup, permission_mode, refused},
     registry_events::RegistryEvents,
@@ -43,6 +44,7 @@ pub struct HostRegistry {
     mcp_clients: Arc<AtomicU64>,
     http_door: OnceLock<HttpDoor>,
     plugins: HostPlugins,
+    pub(super) mcp_servers: HostMcpServers,
     /// What happened, since somebody wants to know.
     events: OnceLock<RegistryEvents>,
 }
@@ -62,7 +64,7 @@ impl HostRegistry {
         bus: SharedBus,
         function: &dyn Fn(u32) -> Arc<dyn HostFunction>,
     ) -> Result<Self, ToolError> {
-        let Assembled { pipeline, identity, structured_content, setup, plugins } =
+        let Assembled { pipeline, identity, structured_content, setup, plugins, mcp_servers } =
             options.assemble(bus, function)?;
         Ok(Self {
             pipeline: Arc::new(pipeline),
@@ -72,6 +74,7 @@ impl HostRegistry {
             mcp_clients: Arc::default(),
             http_door: OnceLock::new(),
             plugins,
+            mcp_servers,
             events: OnceLock::new(),
         })
     }
@@ -236,8 +239,14 @@ impl HostRegistry {
     /// Waits until every call of a closed registry has ended, every command is gone and the store is closed.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let pipeline = Arc::clone(&self.pipeline);
+        let servers_ended = self.mcp_servers.ended();
         async move {
-            tokio::join!(pipeline.calls_ended(), pipeline.sessions.tasks().shut_down());
+            // Servers get a moment to end by themselves before every command is stopped.
+            let commands_ended = async {
+                servers_ended.await;
+                pipeline.sessions.tasks().shut_down().await;
+            };
+            tokio::join!(pipeline.calls_ended(), commands_ended);
             pipeline.sessions.store().close().await;
         }
     }

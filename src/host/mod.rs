@@ -15,6 +15,7 @@ mod host_registry;
 mod host_store;
 mod host_tool;
 mod json_text;
+mod mcp_servers;
 mod options;
 mod own_invocation;
 mod policy_setup;

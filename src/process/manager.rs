@@ -15,6 +15,8 @@ use tokio::sync::OnceCell;
 pub(crate) use self::start_agent::AgentTaskSpec;
 #[cfg(unix)]
 use self::start_command::CommandEngine;
+#[cfg(unix)]
+pub(crate) use self::start_command::ServerPipes;
 pub(crate) use self::start_command::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
 use super::{
     command_output::SpillState,
