@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createToolRegistry, PolicyEngine } from "../index.js";
-import { CommandLine } from "./support/command-line.js";
+import { CommandLine, program } from "./support/command-line.js";
 import { pluginFile, shellTool } from "./support/plugins.js";
 import { runtimes } from "./support/runtimes.js";
 import { useWorkspace } from "./support/workspace.js";
@@ -145,6 +145,7 @@ describe.each(runtimes)("on $name", ({ path }) => {
       "plugins",
       "policy",
       "web search",
+      "MCP servers",
     ]);
     const { code, stdout } = await cli.run(["doctor"]);
     expect(code).toBe(0);
@@ -187,7 +188,28 @@ describe.each(runtimes)("on $name", ({ path }) => {
     expect(stdout).toMatch(/problem +store: /);
   });
 
-  test("MCP servers are read from a file, and a file of another form is refused", async () => {
+  test("tools of MCP servers are added from a file, and doctor checks the servers", async () => {
+    const servers = {
+      other: { command: path, args: [program, "mcp", "--set", "project", "--no-plugins"] },
+      broken: { command: workspace.path("missing") },
+    };
+    workspace.write("servers.json", JSON.stringify({ mcpServers: { other: servers.other } }));
+    workspace.write("a.txt", "one\n");
+    const words = ["call", "mcp__other__file-reader", "-a", "path=a.txt"];
+    const { code, stdout } = await cli.run([...words, "--mcp-config", "servers.json"]);
+    expect({ code, hasText: stdout.includes("one") }).toEqual({ code: 0, hasText: true });
+    workspace.write("servers.json", JSON.stringify({ mcpServers: servers }));
+    const found = (await json("doctor", "--mcp-config", "servers.json", "--json")) as {
+      checks: { name: string; state: string; found: string }[];
+    };
+    const checks = found.checks.filter(({ name }) => name === "MCP servers");
+    expect(checks.map(({ state, found: what }) => [what, state]).sort()).toEqual([
+      ["broken: failed", "problem"],
+      ["other: 4 tools", "ok"],
+    ]);
+  });
+
+  test("a file of MCP servers in another form is refused", async () => {
     workspace.write("servers.json", "[]");
     const { code, stderr } = await cli.run(["tools", "--mcp-config", "servers.json"]);
     expect(code).toBe(1);
