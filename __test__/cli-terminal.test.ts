@@ -118,6 +118,13 @@ describe.runIf(hasTerminals).each(runtimes)("on $name", ({ path }) => {
     expect({ code, isThere: existsSync(file) }).toEqual({ code: 130, isThere: false });
   });
 
+  test("Ctrl-C ends the waiting for an input that is typed", async () => {
+    const running = cli.startOnTerminal(["call", "Bash", "-"]);
+    await running.wrote("end it with Ctrl-D");
+    running.type("\u0003");
+    expect((await running.ended).code).toBe(130);
+  });
+
   test("lists fit the terminal, in colours unless NO_COLOR says no", async () => {
     const { stdout } = await cli.startOnTerminal(["tools", "--set", "claude"], 60).ended;
     expect(stdout).toContain("\u001B[1mclaude\u001B[22m");

@@ -6,6 +6,7 @@ const fs = require("node:fs");
 const { didYouMean } = require("./closest.js");
 const { MAX_INPUT_BYTES } = require("../input-size.js");
 const { branchesOf, itemsOf, propertyOf, typesOf } = require("./schema-types.js");
+const { decoded } = require("./standard-input.js");
 const { UsageError } = require("./usage-error.js");
 
 /** A list that is typed item by item is not longer than this. */
@@ -67,14 +68,6 @@ async function contentOf(text, arg, readInput) {
     );
   }
   return decoded(bytes, file);
-}
-
-function decoded(bytes, source) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new UsageError(`\`${source}\` is not UTF-8 text; parameters are text`);
-  }
 }
 
 function parsedJson(text, what) {
@@ -226,4 +219,4 @@ function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-module.exports = { callInput, decoded };
+module.exports = { callInput };
