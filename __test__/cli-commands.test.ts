@@ -46,22 +46,22 @@ describe.each(runtimes)("on $name", ({ path }) => {
     expect(await json("schema", "--policy")).toEqual(PolicyEngine.schema);
   });
 
-  test.each(["shell", "http", "file-read"])(
-    "plugins new writes a %s plugin that is valid and loads",
-    async (kind) => {
-      const made = await cli.run(["plugins", "new", "mine", "--handler", kind]);
-      const file = workspace.path(".config/toolwright/tools/mine.json");
-      expect({ code: made.code, stdout: made.stdout }).toEqual({ code: 0, stdout: `${file}\n` });
-      expect(await cli.run(["plugins", "validate"])).toEqual({
-        code: 0,
-        stdout: `ok  ${file}: mine\n`,
-        stderr: "",
-      });
-      const listed = await cli.run(["plugins", "list"]);
-      expect(listed.code).toBe(0);
-      expect(listed.stdout).toMatch(/^plugin mine\n {2}mine /);
-    },
-  );
+  test("plugins new writes plugins of every kind, which are valid and load", async () => {
+    const kinds = ["file-read", "http", "shell"];
+    const file = (kind: string) => workspace.path(`.config/toolwright/tools/my-${kind}.json`);
+    for (const kind of kinds) {
+      const { code, stdout } = await cli.run(["plugins", "new", `my-${kind}`, "--handler", kind]);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: `${file(kind)}\n` });
+    }
+    expect(await cli.run(["plugins", "validate"])).toEqual({
+      code: 0,
+      stdout: kinds.map((kind) => `ok  ${file(kind)}: my-${kind}\n`).join(""),
+      stderr: "",
+    });
+    const listed = await cli.run(["plugins", "list"]);
+    expect({ code: listed.code, stderr: listed.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(listed.stdout.match(/^ {2}my-[a-z-]+/gm)).toEqual(kinds.map((kind) => `  my-${kind}`));
+  });
 
   test("plugins new overwrites nothing", async () => {
     const file = workspace.write("tools/mine.json", "kept");
@@ -147,9 +147,10 @@ describe.each(runtimes)("on $name", ({ path }) => {
       "web search",
       "MCP servers",
     ]);
-    const { code, stdout } = await cli.run(["doctor"]);
+    const { code, stdout } = await cli.run(["doctor", "--no-plugins"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok +runtime: /);
+    expect(stdout).toMatch(/\nnote +plugins: not loaded\n/);
     expect(stdout).toMatch(/\neverything works\n$/);
   });
 

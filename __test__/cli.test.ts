@@ -75,7 +75,6 @@ describe.each(runtimes)("on $name", ({ path }) => {
 
   test("a mistake exits with 2, and nothing is on standard output", async () => {
     for (const [words, message] of [
-      [["tols"], "there is no command `tols`; did you mean `tools`?"],
       [["call", "Raed", "{}"], "there is no tool `Raed`; did you mean `Read`?"],
       [["help", "plugns"], "there is no command `plugns`; see `toolwright --help`"],
       [["schema"], "`schema` needs one of: the name of a tool, `--plugin`, `--policy`"],
