@@ -26,7 +26,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     ServedTools,
-    request_handler::{KeptArrival, McpServer},
+    request_handler::McpServer,
+    tool_calls::KeptArrival,
 };
 
 /// How many requests of one client are answered at once.
