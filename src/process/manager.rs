@@ -123,7 +123,8 @@ impl TaskManager {
     /// The commands of this session whose output can be read: its tasks, and those with a file for it.
     pub(crate) fn outputs_of(&self, session_id: &str) -> Vec<Arc<Task>> {
         let has_output = |it: &Task| {
-            it.run_mode() == RunMode::Background || matches!(it.spill_state(), SpillState::File { .. })
+            it.run_mode() == RunMode::Background
+                || matches!(it.spill_state(), SpillState::File { .. })
         };
         let tasks = self.lock();
         let all = tasks.running.values().chain(&tasks.ended);

@@ -27,6 +27,8 @@ mod kept_grants;
 mod marked_processes;
 mod mcp_bed;
 mod mcp_http;
+mod mcp_lists;
+mod mcp_questions;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]

@@ -13,10 +13,10 @@ use lru::LruCache;
 use rmcp::{
     ErrorData, Peer, RoleServer,
     model::{
-        CallToolRequestParams, ElicitRequest, InputRequest, InputRequests, InputRequiredResult,
-        ServerRequest,
+        CallToolRequestParams, ClientResult, ElicitRequest, InputRequest, InputRequests,
+        InputRequiredResult, ServerRequest,
     },
-    service::{PeerRequestOptions, RequestContext},
+    service::{PeerRequestOptions, RequestContext, RequestHandle, ServiceError},
 };
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, time::Instant};
@@ -88,7 +88,8 @@ impl CallQuestions {
         self.bus.respond(&question.id, answer);
     }
 
-    /// Has the client ask its user, and hands on the answer. Ends when nobody waits for the answer any more.
+    /// Has the client ask its user, and hands on the answer. Ends when nobody waits for the answer any more, which
+    /// the client is told, too.
     pub(super) async fn ask(&mut self, question: &Question, peer: &Peer<RoleServer>) {
         let Some(params) = form(&question.details) else {
             self.bus.fail(&question.id, "the question has no form".to_owned());
@@ -97,29 +98,45 @@ impl CallQuestions {
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
         let asked = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
         let mut asked = match asked {
-            Ok(asked) => asked,
+            Ok(asked) => AskedClient(Some(asked)),
             Err(error) => return self.failed(question, &error),
         };
         let answered = tokio::select! {
-            answered = &mut asked.rx => answered,
-            () = settled(&mut self.events, &question.id) => {
-                // Nobody is left whom the failure would concern.
-                drop(asked.cancel(Some("nobody waits for the answer".to_owned())).await);
-                return;
-            }
+            answered = asked.answered() => answered,
+            () = settled(&mut self.events, &question.id) => return,
         };
         match answered {
-            Ok(Ok(result)) => {
+            Ok(result) => {
                 let result = serde_json::to_value(&result).unwrap_or_default();
                 self.respond(question, answer(&result));
             }
-            Ok(Err(error)) => self.failed(question, &error),
-            Err(_) => self.failed(question, &"the connection has ended"),
+            Err(error) => self.failed(question, &error),
         }
     }
 
     fn failed(&self, question: &Question, cause: &dyn std::fmt::Display) {
         self.bus.fail(&question.id, format!("the client could not ask its user: {cause}"));
+    }
+}
+
+/// A request that a client is to answer. Dropped before that, it is withdrawn.
+struct AskedClient(Option<RequestHandle<RoleServer>>);
+
+impl AskedClient {
+    async fn answered(&mut self) -> Result<ClientResult, ServiceError> {
+        let Some(asked) = &mut self.0 else { return std::future::pending().await };
+        let answered = (&mut asked.rx).await;
+        self.0 = None;
+        answered.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for AskedClient {
+    fn drop(&mut self) {
+        if let Some(asked) = self.0.take() {
+            let reason = Some("nobody waits for the answer any more".to_owned());
+            tokio::spawn(async move { drop(asked.cancel(reason).await) });
+        }
     }
 }
 

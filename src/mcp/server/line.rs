@@ -24,10 +24,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    ServedTools,
-    request_handler::{KeptArrival, McpServer},
-};
+use super::{ServedTools, request_handler::McpServer, tool_calls::KeptArrival};
 
 /// How many requests of one client are answered at once.
 const MAX_REQUESTS: usize = 10_000;

@@ -18,6 +18,7 @@ mod served_resources;
 mod served_tools;
 mod standard_streams;
 mod stdio;
+mod tool_calls;
 mod tool_changes;
 mod unreadable;
 

@@ -49,7 +49,8 @@ fn read_cursor(cursor: &str) -> Option<(usize, String)> {
 
 fn unknown_cursor(cursor: &str) -> ErrorData {
     let shown: String = cursor.chars().take(80).collect();
-    let message = format!("`{shown}` is not a cursor of this list; use `nextCursor` as it was sent");
+    let message =
+        format!("`{shown}` is not a cursor of this list; use `nextCursor` as it was sent");
     ErrorData::invalid_params(message, None)
 }
 

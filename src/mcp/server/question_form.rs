@@ -116,7 +116,10 @@ fn cut(text: &str, most: usize) -> String {
         None => text.to_owned(),
         Some((end, _)) => {
             let rest = text.get(end..).unwrap_or_default().chars().count();
-            format!("{}\n… {rest} more characters are not shown", text.get(..end).unwrap_or_default())
+            format!(
+                "{}\n… {rest} more characters are not shown",
+                text.get(..end).unwrap_or_default()
+            )
         }
     }
 }

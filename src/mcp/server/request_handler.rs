@@ -3,7 +3,7 @@
 use std::{
     borrow::Cow,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -14,29 +14,23 @@ use rmcp::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
         CustomRequest, CustomResult, ErrorCode, Extensions, Implementation, ListPromptsResult,
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse,
-        ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+        ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, Tool,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
-use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     ServedTools,
-    client_questions::{AskingWay, CallQuestions, OpenQuestions, Question},
+    client_questions::OpenQuestions,
     era::is_new_era,
     http_sessions::{HttpSessions, KnownSession},
     pages::Page,
     served_resources::{read, resources, templates},
+    tool_calls::answered_call,
     tool_changes::tell_changes,
 };
-use crate::{
-    confirm::SharedBus,
-    pipeline::Arrival,
-    tool::{Progress, ProgressSink},
-};
-
 /// The methods that the server answers.
 const KNOWN_METHODS: [&str; 9] = [
     "initialize",
@@ -155,9 +149,8 @@ impl ServerHandler for McpServer {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let Client { tools, disconnected, .. } = &self.client;
         let sink = context.sink();
-        let told = tell_changes(tools.changes(), disconnected.clone(), || {
-            sink.notify_tool_list_changed()
-        });
+        let told =
+            tell_changes(tools.changes(), disconnected.clone(), || sink.notify_tool_list_changed());
         tokio::select! {
             () = told => {}
             () = context.cancelled() => {}
@@ -186,60 +179,7 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let client = self.client(&context);
         let Client { tools, disconnected, .. } = &*client;
-        if tools.find(&request.name).is_none() {
-            return Err(ErrorData::invalid_params(
-                format!("no tool is named `{}`", request.name),
-                None,
-            ));
-        }
-        let way = AskingWay::of(&context);
-        let given = match way {
-            Some(AskingWay::Round) => self.questions.take(&request)?,
-            _ => None,
-        };
-        let cancel = disconnected.child_token();
-        let (progress, forwarding) = forwarded_progress(&context);
-        let arrival = context.extensions.get::<KeptArrival>().and_then(KeptArrival::take);
-        let arrival = arrival.unwrap_or_else(|| tools.arrival(&request.name));
-        let meta = &context.meta.0;
-        let mut questions = way.map(|_| CallQuestions::new());
-        let bus = questions.as_ref().map(|it| SharedBus::clone(&it.bus));
-        let run = tools.call(arrival, request, meta, cancel.clone(), progress, bus);
-        tokio::pin!(run);
-        let result = loop {
-            let question = tokio::select! {
-                result = &mut run => break result,
-                () = context.ct.cancelled() => {
-                    cancel.cancel();
-                    break run.await;
-                }
-                question = next_question(questions.as_mut()) => question,
-            };
-            let Some(questions) = &mut questions else { continue };
-            if way == Some(AskingWay::Request) {
-                tokio::select! {
-                    result = &mut run => break result,
-                    () = context.ct.cancelled() => {
-                        cancel.cancel();
-                        break run.await;
-                    }
-                    () = questions.ask(&question, &context.peer) => {}
-                }
-            } else if let Some(answer) = given.as_ref().and_then(|it| it.to(&question)) {
-                questions.respond(&question, answer);
-            } else {
-                let asked = self.questions.put(&question, tools.question_time())?;
-                // Nothing has run yet. The client calls again with the answer.
-                cancel.cancel();
-                drop(run.await);
-                return Ok(CallToolResponse::InputRequired(asked));
-            }
-        };
-        // Progress must not come after the result it belongs to.
-        if let Some(forwarding) = forwarding {
-            drop(forwarding.await);
-        }
-        Ok(CallToolResponse::Complete(result))
+        answered_call(tools, disconnected, &self.questions, request, &context).await
     }
 
     async fn list_resources(
@@ -312,55 +252,4 @@ impl ServerHandler for McpServer {
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.client.tools.find(name)
     }
-}
-
-/// The arrival of a call, on its way from the connection to the task that answers the call.
-#[derive(Clone)]
-pub(super) struct KeptArrival(Arc<Mutex<Option<Arrival>>>);
-
-impl KeptArrival {
-    pub(super) fn new(arrival: Arrival) -> Self {
-        Self(Arc::new(Mutex::new(Some(arrival))))
-    }
-
-    fn take(&self) -> Option<Arrival> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-/// The next question of a call; never, if its client cannot ask.
-async fn next_question(questions: Option<&mut CallQuestions>) -> Question {
-    match questions {
-        Some(questions) => questions.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Takes the progress of a call, and the task that forwards it to a client that asked for it. The task ends
-/// when the call drops the sink.
-fn forwarded_progress(
-    context: &RequestContext<RoleServer>,
-) -> (ProgressSink, Option<JoinHandle<()>>) {
-    let Some(token) = context.meta.get_progress_token() else {
-        return (ProgressSink::default(), None);
-    };
-    let (sender, mut steps) = mpsc::unbounded_channel();
-    let sink = ProgressSink::new(move |news| {
-        if let Progress::Step { progress, total, message } = news {
-            let mut step = ProgressNotificationParam::new(token.clone(), progress);
-            step.total = total;
-            step.message = message;
-            // A client that has disconnected needs no progress.
-            drop(sender.send(step));
-        }
-    });
-    let peer = context.peer.clone();
-    let forwarding = tokio::spawn(async move {
-        while let Some(step) = steps.recv().await {
-            if peer.notify_progress(step).await.is_err() {
-                return;
-            }
-        }
-    });
-    (sink, Some(forwarding))
 }

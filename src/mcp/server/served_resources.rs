@@ -43,10 +43,14 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// Reads a part of an output. It may be in a file.
-pub(super) async fn read(tools: &ServedTools, uri: String) -> Result<ReadResourceResult, ErrorData> {
+pub(super) async fn read(
+    tools: &ServedTools,
+    uri: String,
+) -> Result<ReadResourceResult, ErrorData> {
     let unknown = || {
         let shown: String = uri.chars().take(200).collect();
-        let message = format!("there is no resource `{shown}`; `resources/list` tells those there are");
+        let message =
+            format!("there is no resource `{shown}`; `resources/list` tells those there are");
         ErrorData::resource_not_found(message, Some(json!({ "uri": shown })))
     };
     let url = Url::parse(&uri).map_err(|_| unknown())?;
