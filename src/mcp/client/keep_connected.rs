@@ -8,6 +8,7 @@ use std::{
 use super::{
     connector::{AttemptStage, OpenConnection, Surroundings, connect, with_last_words},
     discovery::{Discovered, discover},
+    handshake::ConnectFailure,
     remote_tool::RemoteTool,
     server_link::{LinkSession, ServerLink, shortened},
     status::McpServerState,
@@ -43,26 +44,27 @@ pub(super) async fn keep_connected(
             () = link.stop.cancelled() => break,
             attempt = attempt(&link, &around, &pipeline) => attempt,
         };
-        match attempt {
+        let is_news = match attempt {
             Ok(connection) => {
                 let session = connection.session.clone();
                 let reason = serve(&link, connection, &pipeline).await;
                 if link.stop.is_cancelled() {
                     break;
                 }
-                let errors = session.errors();
-                link.note_failure(McpServerState::Reconnecting, reason, errors);
                 if begun.elapsed() >= GOOD_CONNECTION {
                     pause = FIRST_PAUSE;
                 }
+                link.note_failure(McpServerState::Reconnecting, reason, session.errors())
             }
             Err(AttemptFailure { reason, errors }) => {
                 // Tools that cannot be called are no use to a model.
                 register(&link, &pipeline, Discovered::default());
-                link.note_failure(McpServerState::Failed, reason, errors);
+                link.note_failure(McpServerState::Failed, reason, errors)
             }
+        };
+        if is_news {
+            tell(&link, &pipeline);
         }
-        tell(&link, &pipeline);
         let waited = jittered(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);
         tokio::select! {
@@ -102,7 +104,8 @@ async fn attempt(
             tell(link, pipeline);
             return Ok(connection);
         }
-        Ok(Err(cause)) => match stage.ending().await {
+        Ok(Err(ConnectFailure::Other(cause))) => with_last_words(cause, &stage.errors()),
+        Ok(Err(ConnectFailure::BrokeOff(cause))) => match stage.ending().await {
             Some(ending) => ending,
             None => with_last_words(cause, &stage.errors()),
         },
@@ -128,14 +131,14 @@ async fn serve(
         tokio::select! {
             biased;
             () = link.stop.cancelled() => break false,
-            () = session.lost.cancelled() => break false,
+            () = session.loss.told() => break false,
             _ = &mut ended => break true,
             () = session.news.tools_changed.notified() => {}
         }
         tokio::select! {
             biased;
             () = link.stop.cancelled() => break false,
-            () = session.lost.cancelled() => break false,
+            () = session.loss.told() => break false,
             _ = &mut ended => break true,
             changed = rediscover(link, &session) => if let Some(found) = changed {
                 register(link, pipeline, found);
@@ -150,14 +153,14 @@ async fn serve(
         let _ = tokio::time::timeout(TIME_TO_CLOSE, &mut ended).await;
     }
     drop(ended);
-    let fallback = || "the server closed the connection".to_owned();
+    let cause = session.loss.cause().unwrap_or("the server closed the connection");
     #[cfg(unix)]
     return match &session.process {
         Some(process) => end_program(process).await,
-        None => fallback(),
+        None => cause.to_owned(),
     };
     #[cfg(not(unix))]
-    fallback()
+    cause.to_owned()
 }
 
 /// Ends a program whose input is closed, and says how it ended.
