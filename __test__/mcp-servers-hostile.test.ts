@@ -39,8 +39,7 @@ test("one bad server neither delays nor breaks the others", async () => {
     "mcpServers.refuses": "the server is not connected: it refuses to begin: go away",
     "mcpServers.silent":
       "the server is not connected: it did not answer the first request within 3000 ms",
-    "mcpServers.listless":
-      "the server is not connected: it did not list its tools within 3000 ms",
+    "mcpServers.listless": "the server is not connected: it did not list its tools within 3000 ms",
     "mcpServers.away": expect.stringContaining("Connection refused"),
   });
   const states = registry.mcpServerStatus().map(({ name, state }) => [name, state]);
@@ -59,7 +58,10 @@ describe("a server", () => {
 
   test("with large definitions has as many as fit into 1 MB", async () => {
     const registry = registryHere();
-    const { tools, warnings } = await registry.connectMcpServer("bad", hostile("large definitions"));
+    const { tools, warnings } = await registry.connectMcpServer(
+      "bad",
+      hostile("large definitions"),
+    );
     expect([tools.length, warnings]).toEqual([
       10,
       [
@@ -112,9 +114,13 @@ describe("a server", () => {
   });
 
   test.each([
-    ["huge answer", "its answer has 17825865 bytes, and at most 16777216 are accepted; ask for less (code -32603)"],
+    [
+      "huge answer",
+      "its answer has 17825865 bytes, and at most 16777216 are accepted; ask for less (code -32603)",
+    ],
     ["wrong answer", "its answer is not one of the protocol"],
-    ["refuses", "not today (code -32603)"],
+    ["deep answer", "its answer is not one of the protocol (code -32603)"],
+    ["refusal", "not today (code -32603)"],
   ])("that gives a %s has failed at the call, and no more", async (way, cause) => {
     const registry = registryHere();
     await registry.connectMcpServer("bad", hostile(way));
@@ -160,7 +166,7 @@ describe("a server", () => {
     const registry = registryHere();
     await registry.connectMcpServer("bad", {
       command: "sh",
-      args: ["-c", 'echo $$ >&2; exec "$@"', "sh", "node", ...(args("ignores signals"))],
+      args: ["-c", 'echo $$ >&2; exec "$@"', "sh", "node", ...args("ignores signals")],
     });
     const pid = Number.parseInt(registry.mcpServerStatus()[0]?.stderr ?? "", 10);
     expect(isRunning(pid)).toBe(true);

@@ -9,7 +9,9 @@ const workspace = useWorkspace();
 const registryHere = useRegistries(workspace);
 const require = createRequire(import.meta.url);
 const program = (name: string) =>
-  require.resolve(`@modelcontextprotocol/${name}/package.json`).replace("package.json", "dist/index.js");
+  require
+    .resolve(`@modelcontextprotocol/${name}/package.json`)
+    .replace("package.json", "dist/index.js");
 
 test("server-filesystem and server-everything work side by side with our own tools", async () => {
   workspace.write("a.txt", "from a file\n");

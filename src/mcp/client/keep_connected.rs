@@ -27,7 +27,6 @@ const TIME_TO_CLOSE: Duration = Duration::from_secs(2);
 /// How long a program has to end after its input was closed, and after SIGTERM.
 #[cfg(unix)]
 const TIME_TO_LEAVE: Duration = Duration::from_millis(500);
-#[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Keeps a server connected until the host wants it no more.
@@ -39,11 +38,17 @@ pub(super) async fn keep_connected(
     let mut pause = FIRST_PAUSE;
     while !link.stop.is_cancelled() {
         let begun = Instant::now();
+        let stage = AttemptStage::default();
         let attempt = tokio::select! {
             biased;
-            () = link.stop.cancelled() => break,
-            attempt = attempt(&link, &around, &pipeline) => attempt,
+            () = link.stop.cancelled() => {
+                stage.end(GRACE).await;
+                break;
+            }
+            attempt = attempt(&link, &around, &pipeline, &stage) => attempt,
         };
+        // The program of a connection belongs to the connection.
+        drop(stage);
         let is_news = match attempt {
             Ok(connection) => {
                 let session = connection.session.clone();
@@ -88,11 +93,11 @@ async fn attempt(
     link: &Arc<ServerLink>,
     around: &Surroundings,
     pipeline: &Weak<Pipeline>,
+    stage: &AttemptStage,
 ) -> Result<OpenConnection, AttemptFailure> {
-    let stage = AttemptStage::default();
     let limit = link.setup.startup;
     let connecting = async {
-        let connection = connect(link, around, &stage).await?;
+        let connection = connect(link, around, stage).await?;
         stage.enter("it did not list its tools");
         let found = discover(&connection.session.peer, &|it| link.setup.wants(it)).await?;
         Ok((connection, found))
