@@ -11,6 +11,7 @@ import type { HostHandlers } from "./lib/types/handlers";
 import type { Hooks } from "./lib/types/hooks";
 import type { HttpFetchOptions, HttpServeOptions, RegistryServer } from "./lib/types/http";
 import type { McpSdkServerConfig } from "./lib/types/mcp-host";
+import type { McpServerConfig, McpServerStatus } from "./lib/types/mcp-servers";
 import type { PluginConfigValidation, PluginToolValidation } from "./lib/types/plugins";
 import type {
   PermissionMode,
@@ -55,6 +56,7 @@ export type * from "./lib/types/handlers";
 export type * from "./lib/types/hooks";
 export type * from "./lib/types/http";
 export type * from "./lib/types/mcp-host";
+export type * from "./lib/types/mcp-servers";
 export type * from "./lib/types/plugins";
 export type * from "./lib/types/policy";
 export type * from "./lib/types/provider-formats";
@@ -83,6 +85,7 @@ export type ErrorType =
   | "TimeoutError"
   | "RegistryClosed"
   | "ToolFailed"
+  | "McpServerError"
   | "HandlerMissing"
   | "InternalError"
   | "PathOutsideWorkspace"
@@ -425,17 +428,23 @@ export interface RegisteredToolInfo {
 
 /** What `initialize` and `reloadPlugins` found. */
 export interface ToolRegistrationResult {
-  /** False when something is wrong with a plugin file. Its other tools, and those it had before, work. */
+  /**
+   * False when something is wrong with a plugin file, or after `initialize` with an MCP server. Other tools
+   * work.
+   */
   readonly success: boolean;
   /** The number of tools that the registry now has. */
   readonly toolCount: number;
-  /** What is wrong with plugin files, and after `initialize` also rules of the policy that name no tool. */
+  /**
+   * What is wrong with plugin files, and after `initialize` also with MCP servers, and rules of the policy
+   * that name no tool.
+   */
   readonly errors: readonly ToolRegistrationError[];
 }
 
-/** Something that is wrong with a plugin or a rule. */
+/** Something that is wrong with a plugin, an MCP server or a rule. */
 export interface ToolRegistrationError {
-  /** The plugin file, its directory, or the place of the rule. */
+  /** The plugin file, its directory, the server (`mcpServers.<name>`), or the place of the rule. */
   readonly source: string;
   readonly toolName?: string;
   readonly message: string;
@@ -591,6 +600,11 @@ export interface ToolRegistryOptions {
    */
   watchPlugins?: boolean | undefined;
   /**
+   * MCP servers whose tools the registry gets, as `mcp__<server>__<tool>`, by name. `initialize` connects them
+   * all at once. One that does not answer is told of in its `errors`, and goes on being tried.
+   */
+  mcpServers?: Readonly<Record<string, McpServerConfig>> | undefined;
+  /**
    * Whether tools that change files, such as `Write` and `Edit`, require that the file was read in the
    * session, and `Write` also that it has not changed since. Default: `true`.
    */
@@ -736,8 +750,8 @@ export declare class ToolRegistry {
   readonly config: RegistryConfig;
 
   /**
-   * Loads the plugin tools, and reports how many tools there are. `errors` tells what is wrong with plugin
-   * files, and the rules of the policy that name no tool. Call it after registering the host's own tools.
+   * Loads the plugin tools, connects the MCP servers, and reports how many tools there are. `errors` tells
+   * what is wrong with plugin files and servers, and the rules of the policy that name no tool. Call it after registering the host's own tools.
    * Built-in tools work without it. With `rememberGrants`, it reads what is kept; the first call would do
    * that too, but `explain` and `isAllowed` do not wait for the store.
    */
@@ -826,6 +840,19 @@ export declare class ToolRegistry {
   registerMcpTool<TInput = Record<string, unknown>>(tool: McpToolConfig<TInput>): string;
   /** Removes the MCP tools whose name begins with the prefix, and returns how many there were. */
   unregisterMcpTools(prefix: string): number;
+  /**
+   * Connects an MCP server and registers its tools, in place of a server of the same name. Resolves once it is
+   * connected, or could not be: the status then has the `error`, and it goes on being tried. Rejects only if the
+   * configuration cannot be used.
+   */
+  connectMcpServer(name: string, config: McpServerConfig): Promise<McpServerStatus>;
+  /**
+   * Disconnects an MCP server, removes its tools and ends its program. Resolves with `false` if there is none
+   * of the name.
+   */
+  disconnectMcpServer(name: string): Promise<boolean>;
+  /** Every MCP server that was connected by the option `mcpServers` or later, sorted by name. */
+  mcpServerStatus(): McpServerStatus[];
 
   /** Describes a call before it runs. Throws for an unknown tool; `execute` reports wrong input. */
   createInvocation<Name extends keyof ToolInputs>(

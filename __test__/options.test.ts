@@ -11,7 +11,11 @@ const registryHere = useRegistries(workspace, { toolsets: EVERY_SET });
 
 describe("options", () => {
   test.each<[string, object, string]>([
-    ["an option that is not there yet", { mcpServers: {} }, "unknown option `mcpServers`"],
+    [
+      "a server that cannot be reached",
+      { mcpServers: { a: {} } },
+      "MCP server `a`: it has neither a `command` to start nor a `url`",
+    ],
     ["a misspelt option", { projectpath: "/" }, "unknown option `projectpath`"],
     ["an unknown option that is a function", { plugins: () => {} }, "unknown option `plugins`"],
     ["an unknown limit", { limits: { depth: 1 } }, "unknown option `depth`"],

@@ -141,11 +141,9 @@ class ToolRegistry {
       toolName: rule.text,
       message,
     }));
-    return {
-      success: plugins.success && servers.length === 0,
-      toolCount: this.getToolCount(),
-      errors: [...plugins.errors, ...servers, ...rules],
-    };
+    const errors = [...plugins.errors, ...servers, ...rules];
+    const success = plugins.success && servers.length === 0;
+    return { success, toolCount: this.getToolCount(), errors };
   }
 
   async reloadPlugins() {

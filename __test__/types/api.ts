@@ -387,3 +387,23 @@ holds<
     "pending" | "in_progress" | "completed"
   >
 >();
+
+async function mcpServers(): Promise<void> {
+  const registry = createToolRegistry({
+    mcpServers: {
+      files: { command: "npx", args: ["server"], env: { KEY: "value" }, cwd: "sub" },
+      docs: { url: "https://docs.example/mcp", headers: { Authorization: "Bearer x" } },
+      old: { type: "sse", url: "http://127.0.0.1:1/sse", timeoutMs: 1_000, disabled: true },
+    },
+  });
+  // @ts-expect-error a server is started or listens
+  void registry.connectMcpServer("none", {});
+  // @ts-expect-error no such way to reach it
+  void registry.connectMcpServer("odd", { type: "pigeon", url: "x" });
+  const { state, error, tools } = await registry.connectMcpServer("a", { command: "a" });
+  const isDown: boolean = state === "failed" && error !== undefined && tools.length === 0;
+  registry.on("mcpServer", ({ name, stderr }) => void [name, stderr?.length, isDown]);
+  const gone: boolean = await registry.disconnectMcpServer("a");
+  void [gone, registry.mcpServerStatus().map(({ serverInfo }) => serverInfo?.version)];
+}
+void mcpServers;

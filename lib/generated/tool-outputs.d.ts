@@ -234,6 +234,19 @@ export interface ListMcpResourcesOutput {
   }>;
   /** How many there are, also those that are not listed. */
   total: number;
+  /** Patterns of URIs that can be read, by server. */
+  templates?: Array<{
+    /**
+     * The name of the server.
+     * @default ""
+     */
+    server: string;
+    uriTemplate: string;
+    name?: string;
+    title?: string;
+    description?: string;
+    mimeType?: string;
+  }>;
 }
 
 /** The `structuredContent` of `NotebookEdit`. */

@@ -1,6 +1,7 @@
 // What lasts between calls: todos, settings, and what people always allow.
 
 import type { ToolRegistrationResult } from "../../index";
+import type { McpServerStatus } from "./mcp-servers";
 
 /** A todo of a session. */
 export interface TodoItem {
@@ -70,4 +71,6 @@ export interface StateEvents {
   grant: Extract<Grant, { grantedAt: number }>;
   /** Watched plugin files changed and were loaded again: what `reloadPlugins` would have returned. */
   plugins: ToolRegistrationResult;
+  /** An MCP server was connected, lost or could not be connected, or its tools changed. */
+  mcpServer: McpServerStatus;
 }

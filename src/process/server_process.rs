@@ -110,3 +110,68 @@ impl Drop for ServerProcess {
         self.task.stop(StopReason::Abandoned, Duration::from_millis(500));
     }
 }
+
+#[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+
+    use super::*;
+    use crate::process::ProcessSettings;
+
+    /// Without a supervisor. With one, servers are tested through the registry.
+    fn tasks(temporary: &std::path::Path) -> Arc<TaskManager> {
+        let environment = vec![
+            ("PATH".into(), "/usr/bin:/bin".into()),
+            ("GIVEN".into(), "by the host".into()),
+            ("OTHER".into(), "stays".into()),
+        ];
+        let settings = ProcessSettings::new("/bin/sh".into(), environment, temporary.to_owned());
+        TaskManager::new(settings)
+    }
+
+    fn shell(text: &str, cwd: PathBuf) -> ServerCommand {
+        ServerCommand {
+            program: "sh".to_owned(),
+            arguments: ["-c", text, "sh", "an argument"].map(str::to_owned).into(),
+            variables: vec!["GIVEN=by=the server".to_owned()],
+            cwd,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_program_is_talked_to_over_pipes_and_ends_with_its_input() {
+        let directory = tempfile::tempdir().unwrap();
+        let tasks = tasks(directory.path());
+        let text = r#"echo "$GIVEN, $OTHER, $1"; echo ready >&2; cat; echo over >&2; exit 3"#;
+        let command = shell(text, directory.path().to_owned());
+        let (process, mut input, output) = ServerProcess::start(&tasks, &command).await.unwrap();
+        let mut output = BufReader::new(output);
+        let mut line = String::new();
+        output.read_line(&mut line).await.unwrap();
+        assert_eq!(line, "by=the server, stays, an argument\n");
+        input.write_all(b"hello\n").await.unwrap();
+        line.clear();
+        output.read_line(&mut line).await.unwrap();
+        assert_eq!(line, "hello\n");
+        drop(input);
+        line.clear();
+        assert_eq!(output.read_to_string(&mut line).await.unwrap(), 0);
+        assert_eq!(process.ended().await, "it ended with exit code 3");
+        assert_eq!(process.errors(), "ready\nover\n");
+        tasks.shut_down().await;
+    }
+
+    #[tokio::test]
+    async fn a_program_that_is_dropped_is_ended() {
+        let directory = tempfile::tempdir().unwrap();
+        let tasks = tasks(directory.path());
+        let command = shell("exec sleep 1000", directory.path().to_owned());
+        let (process, _input, mut output) = ServerProcess::start(&tasks, &command).await.unwrap();
+        drop(process);
+        let mut rest = String::new();
+        assert_eq!(output.read_to_string(&mut rest).await.unwrap(), 0);
+        tasks.shut_down().await;
+    }
+}

@@ -11,7 +11,7 @@ use rmcp::service::{RoleClient, RunningService};
 use super::{
     config::Door,
     guarded_transport::{GuardedTransport, ServerNews},
-    handshake::{AgreedConnection, Era, HandshakeFailure, agree},
+    handshake::{AgreedConnection, ConnectFailure, Era, HandshakeFailure, agree},
     http,
     server_link::{LinkSession, OutputNoise, ServerLink, shortened},
     server_requests::ServerRequests,
@@ -63,6 +63,20 @@ impl AttemptStage {
         stage.unwrap_or("it did not start")
     }
 
+    /// Ends the program of an attempt that nobody waits for any more, and waits until it is gone.
+    pub(super) async fn end(&self, grace: Duration) {
+        #[cfg(unix)]
+        {
+            let process = self.0.lock().unwrap_or_else(PoisonError::into_inner).process.take();
+            if let Some(process) = process {
+                process.stop(grace);
+                let _ = tokio::time::timeout(grace + TIME_TO_END, process.ended()).await;
+            }
+        }
+        #[cfg(not(unix))]
+        let _ = grace;
+    }
+
     /// What the program of the attempt wrote to its errors.
     pub(super) fn errors(&self) -> String {
         #[cfg(unix)]
@@ -110,21 +124,21 @@ pub(super) async fn connect(
     link: &Arc<ServerLink>,
     around: &Surroundings,
     stage: &AttemptStage,
-) -> Result<OpenConnection, String> {
+) -> Result<OpenConnection, ConnectFailure> {
     match attempt(link, around, stage, Era::WithInitialize).await {
         Err(HandshakeFailure::NoInitialize) => {
             let second = attempt(link, around, stage, Era::WithDiscovery).await;
-            second.map_err(HandshakeFailure::into_words)
+            second.map_err(HandshakeFailure::into_failure)
         }
-        first => first.map_err(HandshakeFailure::into_words),
+        first => first.map_err(HandshakeFailure::into_failure),
     }
 }
 
 impl HandshakeFailure {
-    fn into_words(self) -> String {
+    fn into_failure(self) -> ConnectFailure {
         match self {
-            Self::NoInitialize => "it does not know `initialize`".to_owned(),
-            Self::Other(words) => words,
+            Self::NoInitialize => ConnectFailure::Other("it does not know `initialize`".to_owned()),
+            Self::Other(failure) => failure,
         }
     }
 }
@@ -146,7 +160,7 @@ async fn attempt(
         Door::Stdio(command) => {
             stage.enter("it did not start");
             let opened = super::stdio::open(&around.tasks, command, Arc::clone(&noise)).await;
-            let (started, pipe) = opened.map_err(HandshakeFailure::Other)?;
+            let (started, pipe) = opened.map_err(not_opened)?;
             let started = Arc::new(started);
             stage.started(&started);
             process = Some(started);
@@ -156,18 +170,18 @@ async fn attempt(
         #[cfg(not(unix))]
         Door::Stdio(_) => {
             let words = "programs cannot be run on this system yet";
-            return Err(HandshakeFailure::Other(words.to_owned()));
+            return Err(not_opened(words.to_owned()));
         }
         Door::Http(address) => {
             stage.enter("it could not be reached");
             let opened = http::open(address, &around.web).await;
-            let transport = opened.map_err(HandshakeFailure::Other)?;
+            let transport = opened.map_err(not_opened)?;
             begin();
             agree(GuardedTransport::new(transport, Arc::clone(&news)), requests, era).await?
         }
         Door::Sse(address) => {
             stage.enter("it did not open its stream of events");
-            let pipe = sse::open(address, &around.web).await.map_err(HandshakeFailure::Other)?;
+            let pipe = sse::open(address, &around.web).await.map_err(not_opened)?;
             begin();
             agree(GuardedTransport::new(pipe, Arc::clone(&news)), requests, era).await?
         }
@@ -175,10 +189,14 @@ async fn attempt(
     let session = LinkSession {
         peer: running.peer().clone(),
         news,
-        lost: tokio_util::sync::CancellationToken::new(),
+        loss: Arc::default(),
         noise,
         #[cfg(unix)]
         process,
     };
     Ok(OpenConnection { running, session })
+}
+
+fn not_opened(words: String) -> HandshakeFailure {
+    HandshakeFailure::Other(ConnectFailure::Other(words))
 }

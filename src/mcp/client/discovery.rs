@@ -11,7 +11,7 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::server_link::shortened;
+use super::{handshake::ConnectFailure, server_link::shortened};
 
 /// How many tools of one server are taken.
 pub(super) const MAX_TOOLS: usize = 1_000;
@@ -32,7 +32,7 @@ pub(super) struct Discovered {
 pub(super) async fn discover(
     peer: &Peer<RoleClient>,
     wanted: &(dyn Fn(&str) -> bool + Send + Sync),
-) -> Result<Discovered, String> {
+) -> Result<Discovered, ConnectFailure> {
     let mut found = Discovered::default();
     let has_tools = peer.peer_info().is_none_or(|it| it.capabilities.tools.is_some());
     if !has_tools {
@@ -95,7 +95,7 @@ impl Discovered {
 
 type Page = (Vec<Result<Tool, String>>, Option<String>);
 
-async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Page, String> {
+async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Page, ConnectFailure> {
     let params = PaginatedRequestParams::default().with_cursor(cursor);
     let request = ClientRequest::ListToolsRequest(ListToolsRequest {
         method: rmcp::model::ListToolsRequestMethod,
@@ -113,18 +113,25 @@ async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Page, S
         }
         // One tool that is not as the protocol wants it makes rmcp read the whole list as something else.
         Ok(ServerResult::CustomResult(CustomResult(list))) => read_one_by_one(list),
-        Ok(_) => Err("its list of tools is not one of the protocol".to_owned()),
+        Ok(_) => Err(other("its list of tools is not one of the protocol")),
         Err(ServiceError::McpError(error)) => {
-            Err(format!("it does not list its tools: {}", shortened(&error.message)))
+            Err(other(&format!("it does not list its tools: {}", shortened(&error.message))))
         }
-        Err(error) => Err(format!("it did not list its tools: {}", shortened(&error.to_string()))),
+        Err(error) => Err(ConnectFailure::BrokeOff(format!(
+            "it did not list its tools: {}",
+            shortened(&error.to_string())
+        ))),
     }
 }
 
-fn read_one_by_one(mut list: Value) -> Result<Page, String> {
+fn other(words: &str) -> ConnectFailure {
+    ConnectFailure::Other(words.to_owned())
+}
+
+fn read_one_by_one(mut list: Value) -> Result<Page, ConnectFailure> {
     let cursor = list.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
     let Some(Value::Array(tools)) = list.get_mut("tools").map(Value::take) else {
-        return Err("its list of tools is not one of the protocol".to_owned());
+        return Err(other("its list of tools is not one of the protocol"));
     };
     let read = |(number, tool): (usize, Value)| {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();

@@ -9,7 +9,10 @@ use rmcp::{
     transport::Transport,
 };
 
-use super::{server_link::shortened, server_requests::ServerRequests};
+use super::{
+    server_link::{shortened, transport_words},
+    server_requests::ServerRequests,
+};
 
 /// A connection that is agreed on.
 pub(super) type AgreedConnection = RunningService<RoleClient, ServerRequests>;
@@ -28,6 +31,15 @@ pub(super) enum Era {
 pub(super) enum HandshakeFailure {
     /// The server knows `initialize` no more, so the other era has to be tried.
     NoInitialize,
+    /// Anything else.
+    Other(ConnectFailure),
+}
+
+/// Why a server is not connected.
+#[derive(Debug)]
+pub(super) enum ConnectFailure {
+    /// It closed the connection. If it is a program, the way it ended says more than these words.
+    BrokeOff(String),
     /// Anything else, in words.
     Other(String),
 }
@@ -64,9 +76,13 @@ fn failure_of(error: &ClientInitializeError, era: Era) -> HandshakeFailure {
             format!("it refuses to begin: {}", shortened(&refusal.message))
         }
         ClientInitializeError::ConnectionClosed(_) => {
-            "it closed the connection before it was ready".to_owned()
+            let words = "it closed the connection before it was ready".to_owned();
+            return HandshakeFailure::Other(ConnectFailure::BrokeOff(words));
         }
-        ClientInitializeError::TransportError { error, .. } => shortened(&error.error.to_string()),
+        ClientInitializeError::TransportError { error, .. } => {
+            let words = transport_words(&*error.error);
+            return HandshakeFailure::Other(ConnectFailure::BrokeOff(words));
+        }
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let versions: Vec<String> =
                 server_supported.iter().take(10).map(ToString::to_string).collect();
@@ -80,5 +96,5 @@ fn failure_of(error: &ClientInitializeError, era: Era) -> HandshakeFailure {
         }
         other => shortened(&other.to_string()),
     };
-    HandshakeFailure::Other(words)
+    HandshakeFailure::Other(ConnectFailure::Other(words))
 }

@@ -8,6 +8,7 @@ use std::{
 use super::{
     connector::{AttemptStage, OpenConnection, Surroundings, connect, with_last_words},
     discovery::{Discovered, discover},
+    handshake::ConnectFailure,
     remote_tool::RemoteTool,
     server_link::{LinkSession, ServerLink, shortened},
     status::McpServerState,
@@ -26,7 +27,6 @@ const TIME_TO_CLOSE: Duration = Duration::from_secs(2);
 /// How long a program has to end after its input was closed, and after SIGTERM.
 #[cfg(unix)]
 const TIME_TO_LEAVE: Duration = Duration::from_millis(500);
-#[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Keeps a server connected until the host wants it no more.
@@ -38,31 +38,38 @@ pub(super) async fn keep_connected(
     let mut pause = FIRST_PAUSE;
     while !link.stop.is_cancelled() {
         let begun = Instant::now();
+        let stage = AttemptStage::default();
         let attempt = tokio::select! {
             biased;
-            () = link.stop.cancelled() => break,
-            attempt = attempt(&link, &around, &pipeline) => attempt,
+            () = link.stop.cancelled() => {
+                stage.end(GRACE).await;
+                break;
+            }
+            attempt = attempt(&link, &around, &pipeline, &stage) => attempt,
         };
-        match attempt {
+        // The program of a connection belongs to the connection.
+        drop(stage);
+        let is_news = match attempt {
             Ok(connection) => {
                 let session = connection.session.clone();
                 let reason = serve(&link, connection, &pipeline).await;
                 if link.stop.is_cancelled() {
                     break;
                 }
-                let errors = session.errors();
-                link.note_failure(McpServerState::Reconnecting, reason, errors);
                 if begun.elapsed() >= GOOD_CONNECTION {
                     pause = FIRST_PAUSE;
                 }
+                link.note_failure(McpServerState::Reconnecting, reason, session.errors())
             }
             Err(AttemptFailure { reason, errors }) => {
                 // Tools that cannot be called are no use to a model.
                 register(&link, &pipeline, Discovered::default());
-                link.note_failure(McpServerState::Failed, reason, errors);
+                link.note_failure(McpServerState::Failed, reason, errors)
             }
+        };
+        if is_news {
+            tell(&link, &pipeline);
         }
-        tell(&link, &pipeline);
         let waited = jittered(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);
         tokio::select! {
@@ -86,11 +93,11 @@ async fn attempt(
     link: &Arc<ServerLink>,
     around: &Surroundings,
     pipeline: &Weak<Pipeline>,
+    stage: &AttemptStage,
 ) -> Result<OpenConnection, AttemptFailure> {
-    let stage = AttemptStage::default();
     let limit = link.setup.startup;
     let connecting = async {
-        let connection = connect(link, around, &stage).await?;
+        let connection = connect(link, around, stage).await?;
         stage.enter("it did not list its tools");
         let found = discover(&connection.session.peer, &|it| link.setup.wants(it)).await?;
         Ok((connection, found))
@@ -102,7 +109,8 @@ async fn attempt(
             tell(link, pipeline);
             return Ok(connection);
         }
-        Ok(Err(cause)) => match stage.ending().await {
+        Ok(Err(ConnectFailure::Other(cause))) => with_last_words(cause, &stage.errors()),
+        Ok(Err(ConnectFailure::BrokeOff(cause))) => match stage.ending().await {
             Some(ending) => ending,
             None => with_last_words(cause, &stage.errors()),
         },
@@ -128,14 +136,14 @@ async fn serve(
         tokio::select! {
             biased;
             () = link.stop.cancelled() => break false,
-            () = session.lost.cancelled() => break false,
+            () = session.loss.told() => break false,
             _ = &mut ended => break true,
             () = session.news.tools_changed.notified() => {}
         }
         tokio::select! {
             biased;
             () = link.stop.cancelled() => break false,
-            () = session.lost.cancelled() => break false,
+            () = session.loss.told() => break false,
             _ = &mut ended => break true,
             changed = rediscover(link, &session) => if let Some(found) = changed {
                 register(link, pipeline, found);
@@ -150,14 +158,14 @@ async fn serve(
         let _ = tokio::time::timeout(TIME_TO_CLOSE, &mut ended).await;
     }
     drop(ended);
-    let fallback = || "the server closed the connection".to_owned();
+    let cause = session.loss.cause().unwrap_or("the server closed the connection");
     #[cfg(unix)]
     return match &session.process {
         Some(process) => end_program(process).await,
-        None => fallback(),
+        None => cause.to_owned(),
     };
     #[cfg(not(unix))]
-    fallback()
+    cause.to_owned()
 }
 
 /// Ends a program whose input is closed, and says how it ended.

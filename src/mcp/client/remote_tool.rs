@@ -17,7 +17,7 @@ use super::{
     discovery::fingerprint,
     guarded_transport::{CallProgress, ServerNews},
     remote_answer::output_of,
-    server_link::{LinkSession, ServerLink, shortened},
+    server_link::{LinkSession, ServerLink, shortened, transport_words},
 };
 use crate::{
     error::{ErrorKind, ToolError},
@@ -163,8 +163,8 @@ impl Prepared for RemoteCall {
             Err(ServiceError::TransportClosed) => Err(tool.link.broke_off(&session).await),
             Err(ServiceError::TransportSend(error)) => {
                 // Over HTTP a request may fail although nobody has closed anything.
-                session.lost.cancel();
-                let cause = shortened(&error.error.to_string());
+                let cause = transport_words(&*error.error);
+                session.loss.tell(&cause);
                 let name = tool.link.name();
                 let message = format!("MCP server `{name}` could not be asked: {cause}");
                 Err(ToolError::new(ErrorKind::McpServer, message))

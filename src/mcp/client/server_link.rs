@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -69,11 +69,33 @@ struct LinkState {
 pub(super) struct LinkSession {
     pub(super) peer: Peer<RoleClient>,
     pub(super) news: Arc<ServerNews>,
-    /// Cancelled by whoever finds that the connection does not work any more.
-    pub(super) lost: CancellationToken,
+    pub(super) loss: Arc<LostConnection>,
     pub(super) noise: Arc<OutputNoise>,
     #[cfg(unix)]
     pub(super) process: Option<Arc<ServerProcess>>,
+}
+
+/// Told by whoever finds that a connection does not work any more.
+#[derive(Default)]
+pub(super) struct LostConnection {
+    found: CancellationToken,
+    cause: OnceLock<String>,
+}
+
+impl LostConnection {
+    /// Ends the connection, for the first cause that is told.
+    pub(super) fn tell(&self, cause: &str) {
+        let _ = self.cause.set(cause.to_owned());
+        self.found.cancel();
+    }
+
+    pub(super) async fn told(&self) {
+        self.found.cancelled().await;
+    }
+
+    pub(super) fn cause(&self) -> Option<&str> {
+        self.cause.get().map(String::as_str)
+    }
 }
 
 impl LinkSession {
@@ -139,7 +161,7 @@ impl ServerLink {
 
     /// The error of a call whose connection ended: waits a moment for the reason.
     pub(super) async fn broke_off(&self, ended: &LinkSession) -> ToolError {
-        ended.lost.cancel();
+        ended.loss.tell("the server closed the connection");
         // A newer connection has news of its own.
         let is_this = |it: &LinkSession| Arc::ptr_eq(&it.news, &ended.news);
         let noted = self.until(|it| !it.session.as_ref().is_some_and(is_this));
@@ -165,8 +187,16 @@ impl ServerLink {
         });
     }
 
-    /// Notes that it is not connected any more, or could not be.
-    pub(super) fn note_failure(&self, phase: McpServerState, error: String, errors: String) {
+    /// Notes that it is not connected any more, or could not be. True when that is news.
+    pub(super) fn note_failure(
+        &self,
+        phase: McpServerState,
+        error: String,
+        errors: String,
+    ) -> bool {
+        let state = self.lock();
+        let is_news = state.phase != phase || state.error.as_ref() != Some(&error);
+        drop(state);
         self.change(|state| {
             state.session = None;
             state.error = Some(error);
@@ -174,6 +204,7 @@ impl ServerLink {
             state.attempts += 1;
             state.enter(phase);
         });
+        is_news
     }
 
     /// Notes that nobody tries to connect it any more.
@@ -358,6 +389,12 @@ impl OutputNoise {
         }
         words
     }
+}
+
+/// The words of an error of a transport, without those that rmcp puts before them.
+pub(super) fn transport_words(error: &dyn std::error::Error) -> String {
+    let text = error.to_string();
+    shortened(text.strip_prefix("Client error: ").unwrap_or(&text))
 }
 
 /// The beginning of a text of a server, in one line.

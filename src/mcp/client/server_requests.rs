@@ -1,6 +1,6 @@
 //! Answers what servers ask of us: the roots of the workspace, and questions to the user. Requests for a
 //! model's words (sampling) are refused: the registry has no model.
-#![expect(deprecated, reason = "servers of the older era still ask for roots")]
+#![expect(deprecated, reason = "servers of the older era still ask for roots and samples")]
 
 use std::{
     path::PathBuf,
@@ -10,8 +10,9 @@ use std::{
 use rmcp::{
     ClientHandler, RoleClient,
     model::{
-        ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-        ErrorData, Implementation, ListRootsResult, ProtocolVersion, Root,
+        ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
+        ElicitRequestParams, ElicitResult, ElicitationAction, ErrorCode, ErrorData, Implementation,
+        ListRootsResult, ProtocolVersion, Root,
     },
     service::RequestContext,
 };
@@ -84,6 +85,15 @@ impl ClientHandler for ServerRequests {
         // Without the slash at the end, as clients usually name directories.
         let roots = urls.map(|it| Root::new(it.as_str().trim_end_matches('/')));
         Ok(ListRootsResult::new(roots.collect()))
+    }
+
+    async fn create_message(
+        &self,
+        _params: CreateMessageRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let message = "sampling is not offered: the registry has no model";
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
     async fn create_elicitation(

@@ -4,13 +4,11 @@
 use futures_util::{StreamExt as _, stream::BoxStream};
 use reqwest::{Client, header::ACCEPT};
 use rmcp::{
-    RoleClient,
-    model::{JsonRpcMessage, RequestId},
-    service::TxJsonRpcMessage,
+    RoleClient, model::JsonRpcMessage, service::TxJsonRpcMessage,
     transport::streamable_http_client::SseError,
 };
 use sse_stream::Sse;
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, task::AbortHandle};
 use url::Url;
 
 use super::{
@@ -44,8 +42,10 @@ pub(super) async fn open(address: &HttpAddress, web: &WebSettings) -> Result<Mes
     let mut stream = events(response);
     let endpoint = endpoint(&mut stream, &address.url).await?;
     let (mut pipe, PipeEnd { received, to_send }) = MessagePipe::new();
-    pipe.ends(&tokio::spawn(read(stream, received.clone())));
-    let writer = SseWriter { client, endpoint, address: address.clone(), received };
+    let reader = tokio::spawn(read(stream, received.clone()));
+    pipe.ends(&reader);
+    let reader = reader.abort_handle();
+    let writer = SseWriter { client, endpoint, address: address.clone(), received, reader };
     tokio::spawn(writer.write(to_send));
     Ok(pipe)
 }
@@ -84,6 +84,15 @@ struct SseWriter {
     endpoint: Url,
     address: HttpAddress,
     received: Received,
+    reader: AbortHandle,
+}
+
+/// Why a message did not arrive.
+enum NotPosted {
+    /// The server refuses it.
+    Refused(String),
+    /// The server cannot be reached.
+    Unreachable,
 }
 
 impl SseWriter {
@@ -93,15 +102,25 @@ impl SseWriter {
                 JsonRpcMessage::Request(request) => Some(request.id.clone()),
                 _ => None,
             };
-            let posted = self.post(&message).await;
-            if let (Err(cause), Some(id)) = (posted, id) {
-                self.fail(id, cause).await;
+            match self.post(&message).await {
+                Ok(()) => {}
+                Err(NotPosted::Refused(cause)) => {
+                    if let Some(id) = id {
+                        self.received.failure(id, cause).await;
+                    }
+                }
+                Err(NotPosted::Unreachable) => {
+                    // The stream of a server that is gone may seem open for long.
+                    self.reader.abort();
+                    return;
+                }
             }
         }
     }
 
-    async fn post(&self, message: &TxJsonRpcMessage<RoleClient>) -> Result<(), String> {
-        let text = serde_json::to_string(message).map_err(|err| err.to_string())?;
+    async fn post(&self, message: &TxJsonRpcMessage<RoleClient>) -> Result<(), NotPosted> {
+        let refused = |err: serde_json::Error| NotPosted::Refused(err.to_string());
+        let text = serde_json::to_string(message).map_err(refused)?;
         let mut request = self
             .client
             .post(self.endpoint.clone())
@@ -110,15 +129,11 @@ impl SseWriter {
         for (name, value) in &self.address.headers {
             request = request.header(name, value);
         }
-        let response = request.send().await.map_err(|err| HttpFailure::from(err).to_string())?;
+        let response = request.send().await.map_err(|_| NotPosted::Unreachable)?;
         let status = response.status();
         if status.is_success() {
             return Ok(());
         }
-        Err(refusal(status, &error_body(response).await))
-    }
-
-    async fn fail(&self, id: RequestId, cause: String) {
-        self.received.failure(id, cause).await;
+        Err(NotPosted::Refused(refusal(status, &error_body(response).await)))
     }
 }

@@ -63,7 +63,13 @@ async fn read(output: pipe::Receiver, received: Received, noise: Arc<OutputNoise
                 }
                 match received.text(text).await {
                     Ok(()) => {}
-                    Err(NotPassedOn::NoMessage) => noise.heard(text),
+                    Err(NotPassedOn::NoMessage) => {
+                        noise.heard(text);
+                        if let Some(id) = answered_id(text) {
+                            let cause = "its answer is not one of the protocol".to_owned();
+                            received.failure(id, cause).await;
+                        }
+                    }
                     Err(NotPassedOn::Closed) => return,
                 }
             }
@@ -133,6 +139,16 @@ impl<Output: tokio::io::AsyncRead + Unpin> MessageLines<Output> {
     }
 }
 
+/// The request that a line answers, where the line cannot be read, such as one that is nested too deeply.
+fn answered_id(line: &[u8]) -> Option<RequestId> {
+    let beginning = line.get(..line.len().min(KEPT_END)).unwrap_or_default();
+    let has = |word: &str| memchr::memmem::find(beginning, word.as_bytes()).is_some();
+    if !line.starts_with(b"{") || !(has("\"result\":") || has("\"error\":")) {
+        return None;
+    }
+    id_at_the_end(line.get(line.len().saturating_sub(KEPT_END)..).unwrap_or_default())
+}
+
 /// The id at the end of an answer, where the official SDK for TypeScript puts it.
 fn id_at_the_end(end: &[u8]) -> Option<RequestId> {
     let text = String::from_utf8_lossy(end);
@@ -174,5 +190,10 @@ mod tests {
         assert_eq!(id_at_the_end(br#"x","jsonrpc":"2.0","id":12}"#), Some(RequestId::Number(12)));
         assert_eq!(id_at_the_end(br#"{"id":12},"more":1}"#), None);
         assert_eq!(id_at_the_end(b"xxxx"), None);
+        assert_eq!(
+            answered_id(br#"{"result":[[[],"jsonrpc":"2.0","id":4}"#),
+            Some(RequestId::Number(4))
+        );
+        assert_eq!(answered_id(br#"received {"result":1,"id":4}"#), None);
     }
 }

@@ -1,0 +1,71 @@
+// Servers that registries connect to: programs of the tests, with their doors.
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach } from "vitest";
+import type { McpServerConfig, McpServerStatus, ToolRegistry } from "../../index.js";
+
+const program = (name: string) => fileURLToPath(new URL(`../hosts/${name}`, import.meta.url));
+
+/** The server of the official SDK, started by the registry. */
+export const peer: McpServerConfig & { command: string } = {
+  command: "node",
+  args: [program("mcp-server.mjs"), "stdio"],
+};
+
+/** A server that misbehaves in one way. */
+export function hostile(way: string, more: Partial<McpServerConfig> = {}): McpServerConfig {
+  return { command: "node", args: [program("hostile-mcp-server.mjs"), way], ...more };
+}
+
+/** Starts servers that listen, and ends them with the test. */
+export function useListeningServers() {
+  return startsServers(afterEach);
+}
+
+/** Starts servers that listen, and ends them after all tests. */
+export function useListeningServersOfFile() {
+  return startsServers(afterAll);
+}
+
+function startsServers(afterwards: (end: () => Promise<void>) => void) {
+  const started: ChildProcess[] = [];
+  afterwards(async () => {
+    await Promise.all(started.splice(0).map(ended));
+  });
+  return async (door: "http" | "sse", variables: Record<string, string> = {}) => {
+    const child = spawn("node", [program("mcp-server.mjs"), door], {
+      env: { ...process.env, ...variables },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    started.push(child);
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    const { port } = JSON.parse(String(line)) as { port: number };
+    const path = door === "sse" ? "/sse" : "/mcp";
+    return { url: `http://127.0.0.1:${port}${path}`, port, end: () => ended(child) };
+  };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, "exit");
+  child.kill("SIGKILL");
+  await exit;
+}
+
+/** Settles when a server is in a state that holds, also if it is already. */
+export function serverThat(
+  registry: ToolRegistry,
+  holds: (status: McpServerStatus) => boolean,
+): Promise<McpServerStatus> {
+  return new Promise((resolve) => {
+    const look = (status: McpServerStatus) => {
+      if (!holds(status)) return;
+      registry.off("mcpServer", look);
+      resolve(status);
+    };
+    registry.on("mcpServer", look);
+    for (const status of registry.mcpServerStatus()) look(status);
+  });
+}

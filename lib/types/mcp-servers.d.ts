@@ -1,0 +1,71 @@
+// MCP servers whose tools the registry registers and calls.
+
+/** What every server may have, however it is reached. */
+export interface McpServerCommonConfig {
+  /** How long one call of its tools may take, in milliseconds. Default: the limit of the registry. */
+  readonly timeoutMs?: number | undefined;
+  /** How long it may take to start, to agree on a protocol and to list its tools. Default: 10,000 ms. */
+  readonly startupTimeoutMs?: number | undefined;
+  /** True for a server that is left alone. */
+  readonly disabled?: boolean | undefined;
+  /** The tools to register, by the server's own names, with `*` at the end for all that begin so. Default: all. */
+  readonly allowedTools?: readonly string[] | undefined;
+}
+
+/** A server that is started as a program and talked to over its standard streams. */
+export interface McpStdioServerConfig extends McpServerCommonConfig {
+  readonly type?: "stdio" | undefined;
+  /** The program: its path, or its name in a directory of `PATH`. No shell reads it. */
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  /** Variables beside those of the host's process, or instead of them. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** The directory to start in, relative to `projectPath`, which is the default. */
+  readonly cwd?: string | undefined;
+}
+
+/** A server that listens at a URL. */
+export interface McpHttpServerConfig extends McpServerCommonConfig {
+  /** `"sse"` for servers from before streamable HTTP. Default: `"http"`. */
+  readonly type?: "http" | "streamable-http" | "sse" | undefined;
+  /** Where it listens. The address may be on this machine: the host names it, and no model. */
+  readonly url: string;
+  /** Headers of every request, such as `Authorization`. They are sent to this host alone. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** An MCP server, in the form of the configuration files of agents. */
+export type McpServerConfig = McpStdioServerConfig | McpHttpServerConfig;
+
+/**
+ * What a server is at:
+ * - `connecting`: it is being connected for the first time.
+ * - `connected`: its tools can be called.
+ * - `reconnecting`: the connection was lost and is being made again. Its tools are listed, and calls fail.
+ * - `failed`: it could not be connected. It has no tools, and is tried again after at most 30 seconds.
+ * - `disabled`: it is left alone.
+ */
+export type McpServerState = "connecting" | "connected" | "reconnecting" | "failed" | "disabled";
+
+/** An MCP server of a registry. */
+export interface McpServerStatus {
+  readonly name: string;
+  readonly type: "stdio" | "http" | "sse";
+  readonly state: McpServerState;
+  /** When the state began, in milliseconds since 1970, like `Date.now()`. */
+  readonly since: number;
+  /** The names of its tools in the registry, in the order of the server. */
+  readonly tools: readonly string[];
+  /** Why it is not connected. */
+  readonly error?: string;
+  /** What is wrong with it although it is connected, such as tools that were left out. */
+  readonly warnings: readonly string[];
+  /** The end of what its program wrote to standard error, at most 64 KB. */
+  readonly stderr?: string;
+  /** The version of the protocol that was agreed on. */
+  readonly protocolVersion?: string;
+  /** What the server says it is. */
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  /** What the server says about its use. */
+  readonly instructions?: string;
+}
