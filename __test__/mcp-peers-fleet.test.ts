@@ -84,7 +84,7 @@ describe("the tools of a far machine", () => {
     expect(JSON.stringify(read)).not.toContain("hush");
 
     const write = await registry.call("mcp__there__Write", { file_path, content: "x" });
-    expect(write.error?.type).toBe("PermissionDenied");
+    expect(write.error?.type).toBe("PolicyDenied");
     expect(existsSync(file_path)).toBe(false);
 
     // Without the rule of this end, the same call is made.
