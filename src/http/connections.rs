@@ -35,7 +35,7 @@ struct ClientState {
 
 /// A connection that was let in. It leaves when this is dropped.
 #[derive(Clone)]
-pub(super) struct OpenConnection(Arc<ClientPlace>);
+pub(super) struct AdmittedConnection(Arc<ClientPlace>);
 
 struct ClientPlace {
     id: u64,
@@ -52,7 +52,7 @@ impl Connections {
 
     /// Lets a connection in. If there is no room, the one that has wanted nothing for longest is closed;
     /// nothing if all of them are being answered.
-    pub(super) fn admit(self: &Arc<Self>) -> Option<OpenConnection> {
+    pub(super) fn admit(self: &Arc<Self>) -> Option<AdmittedConnection> {
         let id = self.next_moment();
         let state = Arc::new(ClientState {
             in_flight: AtomicUsize::new(0),
@@ -69,7 +69,7 @@ impl Connections {
             }
         }
         open.insert(id, Arc::clone(&state));
-        Some(OpenConnection(Arc::new(ClientPlace { id, state, all: Arc::clone(self) })))
+        Some(AdmittedConnection(Arc::new(ClientPlace { id, state, all: Arc::clone(self) })))
     }
 
     fn next_moment(&self) -> u64 {
@@ -81,7 +81,7 @@ impl Connections {
     }
 }
 
-impl OpenConnection {
+impl AdmittedConnection {
     /// A request came in. It is being answered until the guard is dropped.
     pub(super) fn begin_answer(&self) -> AnswerUnderWay {
         self.0.state.in_flight.fetch_add(1, Ordering::AcqRel);
@@ -101,7 +101,7 @@ impl Drop for ClientPlace {
 }
 
 /// A request that is being answered.
-pub(super) struct AnswerUnderWay(OpenConnection);
+pub(super) struct AnswerUnderWay(AdmittedConnection);
 
 impl Drop for AnswerUnderWay {
     fn drop(&mut self) {
@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    fn is_dismissed(connection: &OpenConnection) -> bool {
+    fn is_dismissed(connection: &AdmittedConnection) -> bool {
         connection.dismissed().now_or_never().is_some()
     }
 

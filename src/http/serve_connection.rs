@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     HttpService, ServerBounds,
     access::ReachedAt,
-    connections::{BodyUnderWay, OpenConnection},
+    connections::{AdmittedConnection, BodyUnderWay},
     patient_stream::PatientStream,
 };
 
@@ -30,7 +30,7 @@ const LINGERING_BYTES: usize = 64 * 1024 * 1024;
 /// A connection that was accepted, and what it needs.
 pub(super) struct Served {
     pub(super) stream: TcpStream,
-    pub(super) connection: OpenConnection,
+    pub(super) connection: AdmittedConnection,
     pub(super) service: HttpService,
     pub(super) closing: CancellationToken,
     pub(super) bounds: ServerBounds,
