@@ -8,14 +8,13 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     answers::{HttpRefusal, json_answer},
-    bodies::BodyText,
+    bodies::{BodyText, read_body},
     routes::NameInPath,
     service::ServiceState,
 };
 use crate::{
     confirm::{ConfirmationAnswer, WaitingRequest},
-    error::ErrorKind,
-    host::{parsed, parsed_input, within_bounds},
+    host::{parsed_input, within_bounds},
 };
 
 /// How many requests are listed, oldest first.
@@ -80,10 +79,8 @@ pub(super) async fn answer(
     NameInPath(id): NameInPath,
     BodyText(body): BodyText,
 ) -> Result<Response, HttpRefusal> {
-    let body: AnswerBody<'_> = parsed(&body, ErrorKind::Validation).map_err(|err| {
-        let hint = r#"send `{ "approved": true }` or `{ "approved": false, "message": "…" }`"#;
-        HttpRefusal::bad_body(format!("the body cannot be used: {}; {hint}", err.message))
-    })?;
+    let form = r#"`{ "approved": true }` or `{ "approved": false, "message": "…" }`"#;
+    let body: AnswerBody<'_> = read_body(&body, form)?;
     let updated_input = body.updated_input.filter(|it| it.get() != "null");
     let answer = ConfirmationAnswer {
         approved: body.approved,

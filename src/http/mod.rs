@@ -14,7 +14,7 @@ mod calls;
 mod confirmations;
 mod connections;
 mod events;
-mod openapi;
+mod open_api;
 mod patient_stream;
 mod routes;
 mod serve_connection;

@@ -8,7 +8,7 @@ use axum::{
     extract::FromRef,
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderValue, Request, header};
+use http::{HeaderName, HeaderValue, Request, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::Semaphore;
@@ -87,10 +87,14 @@ impl HttpService {
             }
             Err(refusal) => refusal.into_response(),
         };
-        let headers = response.headers_mut();
-        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-        let nosniff = HeaderValue::from_static("nosniff");
-        headers.entry(header::X_CONTENT_TYPE_OPTIONS).or_insert(nosniff);
+        // Nobody keeps an answer, takes it for something else, or makes it a part of another site's page.
+        for (name, value) in [
+            (header::CACHE_CONTROL, "no-store"),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        ] {
+            response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+        }
         response
     }
 }
