@@ -102,6 +102,43 @@ async fn how_a_call_ended_is_told_with_the_type_of_its_error() {
     );
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_word_of_a_hook_is_the_reason_where_it_decides() {
+    let hook = |tool: &str, decision: &str| {
+        let said = json!({ "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": decision,
+            "permissionDecisionReason": "because",
+        } });
+        let command = format!("echo '{said}'");
+        json!({ "event": "PreToolUse", "matcher": tool, "timeoutMs": 60_000, "command": command })
+    };
+    let bed = ServedBed::new(json!({
+        "hooks": [hook("Write", "allow"), hook("Read", "deny"), hook("diagnostic_echo", "ask")],
+        "limits": { "confirmationTimeoutMs": 50 },
+    }));
+    let mut events = bed.follow(None).await;
+    let file = bed.root().join("a");
+    for (tool, input, action, reason, status) in [
+        (
+            "Write",
+            json!({ "file_path": file, "content": "" }),
+            "allow",
+            "a hook allows it: because",
+            "succeeded",
+        ),
+        ("Read", json!({ "file_path": file }), "deny", "because", "refused"),
+        ("diagnostic_echo", json!({}), "ask", "a hook asks: because", "refused"),
+    ] {
+        bed.call(tool, input).await;
+        let record = told(&mut events).await.pop().unwrap();
+        let decision = &record["decision"];
+        assert_eq!((&decision["action"], &decision["reason"]), (&json!(action), &json!(reason)));
+        assert_eq!(record["status"], status);
+    }
+}
+
 async fn last(bed: &ServedBed) -> Value {
     let (_, list) = bed.get("/api/calls").await;
     list["calls"].as_array().unwrap().last().unwrap().clone()

@@ -136,6 +136,7 @@ async fn an_answer_that_is_not_one_settles_nothing() {
     for body in [
         json!({}),
         json!([]),
+        json!([true]),
         json!({ "approved": "true" }),
         json!({ "approved": 1 }),
         json!({ "approved": true, "extra": 1 }),
