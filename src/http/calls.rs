@@ -5,25 +5,27 @@ use std::sync::Arc;
 use axum::{extract::State, response::Response};
 use http::{HeaderMap, StatusCode, header};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     answers::{HttpRefusal, json_answer, json_text_answer},
-    bodies::BodyText,
+    bodies::{BodyText, read_body},
     call_events::CallEvents,
     routes::NameInPath,
     service::ServiceState,
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    host::{parsed, parsed_input},
+    host::parsed_input,
     pipeline::{CallOptions, ToolCall},
-    policy::PolicyVerdict,
     tool::{ProgressSink, ToolOutput},
 };
+
+/// What to send, for errors.
+const BODY_FORM: &str = r#"`{ "input": { … } }` with the tool's input inside"#;
 
 /// The body of a call.
 #[derive(Default, Deserialize, JsonSchema)]
@@ -62,16 +64,6 @@ pub(super) struct ExplainBody<'a> {
     session_id: Option<String>,
 }
 
-/// The result of a call, as `registry.call` gives it.
-#[derive(Serialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct CallResult(Map<String, Value>);
-
-/// What policy says of a call, as `registry.explain` gives it.
-#[derive(Serialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct Explanation(#[schemars(with = "Map<String, Value>")] PolicyVerdict);
-
 pub(super) async fn call(
     State(state): State<ServiceState>,
     NameInPath(name): NameInPath,
@@ -80,7 +72,7 @@ pub(super) async fn call(
 ) -> Result<Response, HttpRefusal> {
     let pipeline = &state.registry.pipeline;
     pipeline.refuse_when_closed()?;
-    let body: CallBody<'_> = read_body(&body)?;
+    let body: CallBody<'_> = read_body(&body, BODY_FORM)?;
     // Other errors of the same kind are results: the tool was there when the call came in.
     let is_known = pipeline.registry.snapshot().find_called(&name).is_some();
     let input = body.input.map_or(Ok(Value::Null), |it| parsed_input(it.get()));
@@ -158,7 +150,7 @@ pub(super) async fn explain(
     NameInPath(name): NameInPath,
     BodyText(body): BodyText,
 ) -> Result<Response, HttpRefusal> {
-    let body: ExplainBody<'_> = read_body(&body)?;
+    let body: ExplainBody<'_> = read_body(&body, BODY_FORM)?;
     let input =
         body.input.map_or_else(|| Ok(Value::Object(Map::new())), |it| parsed_input(it.get()))?;
     let options = CallOptions { session_id: body.session_id, ..CallOptions::default() };
@@ -170,18 +162,7 @@ pub(super) async fn explain(
         let message = "the call cannot be explained; this is a bug, please report it";
         Err(ToolError::new(ErrorKind::Internal, message))
     });
-    Ok(json_answer(StatusCode::OK, &Explanation(explained?)))
-}
-
-/// Reads the body of a call.
-fn read_body<'a, T: Deserialize<'a>>(body: &'a str) -> Result<T, HttpRefusal> {
-    let hint = r#"send `{ "input": { … } }` with the tool's input inside"#;
-    if body.trim().is_empty() {
-        return Err(HttpRefusal::bad_body(format!("the body is empty; {hint}")));
-    }
-    parsed(body, ErrorKind::Validation).map_err(|err| {
-        HttpRefusal::bad_body(format!("the body cannot be used: {}; {hint}", err.message))
-    })
+    Ok(json_answer(StatusCode::OK, &explained?))
 }
 
 /// True when the client takes a stream of events.

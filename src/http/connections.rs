@@ -18,13 +18,13 @@ use tokio_util::sync::CancellationToken;
 /// The open connections.
 pub(super) struct Connections {
     most: usize,
-    open: Mutex<HashMap<u64, Arc<ConnectionState>>>,
+    open: Mutex<HashMap<u64, Arc<ClientState>>>,
     /// Counts what happens, so that it is known what happened earlier.
     moment: AtomicU64,
 }
 
 /// What is known of one connection.
-struct ConnectionState {
+struct ClientState {
     /// How many requests of it are being answered.
     in_flight: AtomicUsize,
     /// The moment since which it wants nothing.
@@ -35,11 +35,11 @@ struct ConnectionState {
 
 /// A connection that was let in. It leaves when this is dropped.
 #[derive(Clone)]
-pub(super) struct OpenConnection(Arc<Place>);
+pub(super) struct OpenConnection(Arc<ClientPlace>);
 
-struct Place {
+struct ClientPlace {
     id: u64,
-    state: Arc<ConnectionState>,
+    state: Arc<ClientState>,
     all: Arc<Connections>,
 }
 
@@ -54,7 +54,7 @@ impl Connections {
     /// nothing if all of them are being answered.
     pub(super) fn admit(self: &Arc<Self>) -> Option<OpenConnection> {
         let id = self.next_moment();
-        let state = Arc::new(ConnectionState {
+        let state = Arc::new(ClientState {
             in_flight: AtomicUsize::new(0),
             idle_since: AtomicU64::new(id),
             dismissed: CancellationToken::new(),
@@ -69,14 +69,14 @@ impl Connections {
             }
         }
         open.insert(id, Arc::clone(&state));
-        Some(OpenConnection(Arc::new(Place { id, state, all: Arc::clone(self) })))
+        Some(OpenConnection(Arc::new(ClientPlace { id, state, all: Arc::clone(self) })))
     }
 
     fn next_moment(&self) -> u64 {
         self.moment.fetch_add(1, Ordering::AcqRel)
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<u64, Arc<ConnectionState>>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<u64, Arc<ClientState>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -94,7 +94,7 @@ impl OpenConnection {
     }
 }
 
-impl Drop for Place {
+impl Drop for ClientPlace {
     fn drop(&mut self) {
         self.all.open().remove(&self.id);
     }
@@ -105,7 +105,7 @@ pub(super) struct AnswerUnderWay(OpenConnection);
 
 impl Drop for AnswerUnderWay {
     fn drop(&mut self) {
-        let Place { state, all, .. } = &*self.0.0;
+        let ClientPlace { state, all, .. } = &*self.0.0;
         state.idle_since.store(all.next_moment(), Ordering::Release);
         state.in_flight.fetch_sub(1, Ordering::AcqRel);
     }

@@ -15,7 +15,7 @@ mod confirmations;
 mod connections;
 mod events;
 mod handover;
-mod openapi;
+mod open_api;
 mod patient_stream;
 mod routes;
 mod serve_connection;

@@ -12,20 +12,21 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::{
     answers::HttpRefusal,
-    call_records, calls, confirmations, events, openapi,
+    call_records, calls, confirmations, events, open_api,
     service::{self, ServiceState},
     tasks, tools,
 };
+use crate::{host::RegisteredToolInfo, policy::PolicyVerdict, tool::ResultView};
 
 /// Every route of a registry, in the order in which they are told.
 pub(super) fn table() -> Vec<ApiRoute> {
     vec![
         ApiRoute::get("/health", service::health, "Whether the server answers, and its version")
             .answers::<service::Health>(),
-        ApiRoute::get("/openapi.json", openapi::document, "This description"),
+        ApiRoute::get("/openapi.json", open_api::document, "This description"),
         ApiRoute::get("/api/tools", tools::list, "Every tool").answers::<tools::ToolList>(),
         ApiRoute::get("/api/tools/{name}", tools::one, "One tool, by its name or an alias")
-            .answers::<tools::ToolDescription>(),
+            .answers::<RegisteredToolInfo>(),
         ApiRoute::post("/api/tools/reload", tools::reload, "Reads the plugin files again")
             .answers::<tools::Reloaded>(),
         ApiRoute::post(
@@ -35,7 +36,7 @@ pub(super) fn table() -> Vec<ApiRoute> {
              `Accept: text/event-stream` the answer is a stream: events `progress`, and at last `result`",
         )
         .takes::<calls::CallBody>()
-        .answers::<calls::CallResult>()
+        .answers::<ResultView<'static>>()
         .streams(),
         ApiRoute::post(
             "/api/tools/{name}/explain",
@@ -43,7 +44,7 @@ pub(super) fn table() -> Vec<ApiRoute> {
             "What policy says of a call, and why. Nothing runs",
         )
         .takes::<calls::ExplainBody>()
-        .answers::<calls::Explanation>(),
+        .answers::<PolicyVerdict>(),
         ApiRoute::get("/api/calls", call_records::list, "The last 500 calls")
             .answers::<call_records::CallRecordList>(),
         ApiRoute::get(

@@ -1,5 +1,6 @@
 //! The answer of policy, with its reasons.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::tool::Risk;
@@ -7,7 +8,7 @@ use crate::tool::Risk;
 use super::{action::Action, rule::RuleRef};
 
 /// What a verdict is based on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     /// The default action or the permission mode, because no rule applies.
@@ -25,7 +26,7 @@ pub enum Basis {
 }
 
 /// The verdict of policy on a call, with its reasons.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyVerdict {
     /// What is to be done.
@@ -67,7 +68,7 @@ impl PolicyVerdict {
 }
 
 /// The verdict on a part of a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PartVerdict {
     /// The command, path or host.
