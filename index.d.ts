@@ -870,6 +870,12 @@ export declare class ToolRegistry {
    * client are a session of their own, or belong to the given one, such as that of an agent.
    */
   toMcpServerConfig(options?: { sessionId?: string | undefined }): McpSdkServerConfig;
+  /**
+   * Serves the tools to the MCP client that started this program, over its standard streams. Resolves when the
+   * client has gone, after its running calls were cancelled. The streams belong to the protocol from then on:
+   * `process.stdin` is empty, and whatever writes to standard output writes to standard error instead.
+   */
+  serveStdio(): Promise<void>;
   /** `mcp__<server>__<tool>` for every tool that is not disabled, for `allowedTools` of an agent host. */
   getAllowedToolNames(): string[];
 

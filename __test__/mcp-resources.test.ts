@@ -220,7 +220,9 @@ test("without a client there are no resources, and the host is told which option
     expect(error).toMatchObject({
       type: "HandlerMissing",
       message: "no MCP client is connected here, so there are no resources",
-      details: { howToAllow: `a host gives the function \`handlers.${option}\` in its options` },
+      details: {
+        howToAllow: `a host names servers in the option \`mcpServers\`, or gives the function \`handlers.${option}\``,
+      },
     });
   }
 });

@@ -4,12 +4,13 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { MapStore } from "./support/map-store.js";
 import { thrownBy } from "./support/misuse.js";
 import { useAskingRegistries, useRegistries } from "./support/registries.js";
@@ -26,6 +27,8 @@ const SET = { action: "set", key: "colour", value: "blue" } as const;
 const GET = { action: "get", key: "colour" } as const;
 
 const dataDirectory = () => process.env["XDG_DATA_HOME"] ?? "";
+
+beforeEach(() => rmSync(join(dataDirectory(), "toolwright"), { recursive: true, force: true }));
 
 describe("the option `store`", () => {
   test.each<[string, unknown, string]>([

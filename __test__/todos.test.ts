@@ -217,7 +217,7 @@ describe("events", () => {
     const registry = registryHere();
     const on = registry.on.bind(registry) as (name: unknown, listener: unknown) => void;
     expect(() => on("todo", () => {})).toThrow(
-      'the events are `"task"`, `"todos"`, `"config"`, `"grant"`, `"plugins"`, got the string `todo`',
+      'the events are `"task"`, `"todos"`, `"config"`, `"grant"`, `"plugins"`, `"mcpServer"`, got the string `todo`',
     );
     expect(() => on("todos", 1)).toThrow("a listener must be a function, got number `1`");
   });

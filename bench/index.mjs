@@ -18,6 +18,7 @@ const SUITES = {
   plugins: async () => (await import("./plugins.mjs")).plugins,
   state: async () => (await import("./state.mjs")).state,
   web: async () => (await import("./web.mjs")).web,
+  mcp: async () => (await import("./mcp.mjs")).mcp,
 };
 
 const HELP = `Usage: node bench/index.mjs [suite…] [options]     (bun bench/index.mjs works the same)

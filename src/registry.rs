@@ -148,15 +148,39 @@ impl Registry {
         &self,
         tools: Vec<(Arc<dyn DynTool>, String)>,
     ) -> Vec<(usize, ToolSource)> {
+        let is_plugin = |it: &Entry| matches!(it.source, ToolSource::Plugin { .. });
+        let tools = tools.into_iter().map(|(tool, plugin)| (tool, ToolSource::Plugin { plugin }));
+        let outcomes = self.replace(is_plugin, tools);
+        let refused = |(index, it): (usize, Result<u64, ToolSource>)| Some((index, it.err()?));
+        outcomes.into_iter().enumerate().filter_map(refused).collect()
+    }
+
+    /// Replaces the tools of an MCP server in one step, as [`Self::replace_plugins`] does. `old` are the ids
+    /// of its registrations. Returns for each tool the id of its registration, or the source of the other
+    /// tool that has its name.
+    pub fn replace_mcp_server(
+        &self,
+        server: &str,
+        old: &[u64],
+        tools: Vec<Arc<dyn DynTool>>,
+    ) -> Vec<Result<u64, ToolSource>> {
+        let source = || ToolSource::Mcp { server: server.to_owned() };
+        self.replace(|it| old.contains(&it.id), tools.into_iter().map(|tool| (tool, source())))
+    }
+
+    fn replace(
+        &self,
+        is_old: impl Fn(&Entry) -> bool,
+        tools: impl Iterator<Item = (Arc<dyn DynTool>, ToolSource)>,
+    ) -> Vec<Result<u64, ToolSource>> {
         self.change(|snapshot| {
             let generation = snapshot.generation;
             let ids = |it: &Snapshot| it.entries().map(|it| it.id).collect::<Vec<_>>();
             let ids_before = ids(snapshot);
-            let is_plugin = |it: &Entry| matches!(it.source, ToolSource::Plugin { .. });
             let names: Vec<NameKey> = snapshot
                 .tools
                 .iter()
-                .filter(|(_, entry)| is_plugin(entry))
+                .filter(|(_, entry)| is_old(entry))
                 .map(|(name, _)| name.clone())
                 .collect();
             let mut before = BTreeMap::new();
@@ -165,14 +189,13 @@ impl Registry {
                     before.insert(name, entry);
                 }
             }
-            let mut refused = Vec::new();
-            for (index, (tool, plugin)) in tools.into_iter().enumerate() {
+            let mut outcomes = Vec::new();
+            for (tool, source) in tools {
                 let name = NameKey(tool.spec().name.clone());
                 if let Some(other) = snapshot.find(&name.0) {
-                    refused.push((index, other.source.clone()));
+                    outcomes.push(Err(other.source.clone()));
                     continue;
                 }
-                let source = ToolSource::Plugin { plugin };
                 let same = before.remove(&name).filter(|it| Arc::ptr_eq(&it.tool, &tool));
                 let id = same.map_or_else(
                     || {
@@ -182,12 +205,13 @@ impl Registry {
                     |it| it.id,
                 );
                 snapshot.insert(name, Entry { id, tool, source });
+                outcomes.push(Ok(id));
             }
-            // Files that were read again and say the same change nothing.
+            // Definitions that were read again and say the same change nothing.
             if ids(snapshot) == ids_before {
                 snapshot.generation = generation;
             }
-            refused
+            outcomes
         })
     }
 

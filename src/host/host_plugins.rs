@@ -34,20 +34,14 @@ enum WatchState {
 }
 
 impl HostPlugins {
-    /// The directory that the host names, none for an empty text, or else that of the environment, or else
-    /// the user's.
+    /// The plugins of the directory that is used.
     pub(super) fn new(
         option: Option<&str>,
         variable: Option<&str>,
         is_watched: bool,
         project: &Path,
     ) -> Self {
-        let named = option.or_else(|| variable.filter(|it| !it.is_empty()));
-        let directory = match named {
-            None => PluginDirectory::usual(usual_directory()),
-            Some("") => PluginDirectory::usual(None),
-            Some(path) => PluginDirectory::named(project.join(path)),
-        };
+        let directory = plugin_directory(option, variable, project);
         let state = if is_watched { WatchState::Wanted } else { WatchState::Off };
         Self { directory: Arc::new(directory), watch: Arc::new(Mutex::new(state)) }
     }
@@ -124,6 +118,20 @@ fn tell_changes(plugins: &PluginDirectory, pipeline: &Pipeline) {
         errors: errors.iter().map(|it| json!(it)).collect(),
     };
     pipeline.sessions.shared().events.send(&StateEvent::Plugins(change));
+}
+
+/// The directory that the host names, none for an empty text, or else that of the environment, or else the
+/// user's.
+pub(super) fn plugin_directory(
+    option: Option<&str>,
+    variable: Option<&str>,
+    project: &Path,
+) -> PluginDirectory {
+    match option.or_else(|| variable.filter(|it| !it.is_empty())) {
+        None => PluginDirectory::usual(usual_directory()),
+        Some("") => PluginDirectory::usual(None),
+        Some(path) => PluginDirectory::named(project.join(path)),
+    }
 }
 
 fn usual_directory() -> Option<PathBuf> {

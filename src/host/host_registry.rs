@@ -15,6 +15,7 @@ use super::{
     EventLog, HostFunction, HostOptions, HostToolSpec,
     host_plugins::HostPlugins,
     host_tool::HostTool,
+    mcp_servers::HostMcpServers,
     options::Assembled,
     policy_setup::{PolicySetup, permission_mode, refused},
     registry_events::RegistryEvents,
@@ -23,7 +24,7 @@ use crate::{
     confirm::SharedBus,
     definition::{Definitions, StructuredContent},
     error::{ErrorKind, ToolError},
-    mcp::{Connection, ServedTools, ServerIdentity},
+    mcp::{Connection, HttpDoor, ServedTools, ServerIdentity, StdioLine, serve_stdio},
     pipeline::Pipeline,
     plugin::PluginError,
     policy::{PermissionMode, TooManyModes},
@@ -39,8 +40,11 @@ pub struct HostRegistry {
     pub structured_content: StructuredContent,
     identity: ServerIdentity,
     setup: Mutex<PolicySetup>,
-    connections: AtomicU64,
+    /// How many MCP clients there were.
+    mcp_clients: Arc<AtomicU64>,
+    http_door: OnceLock<HttpDoor>,
     plugins: HostPlugins,
+    pub(super) mcp_servers: HostMcpServers,
     /// What happened, since somebody wants to know.
     events: OnceLock<RegistryEvents>,
 }
@@ -60,15 +64,17 @@ impl HostRegistry {
         bus: SharedBus,
         function: &dyn Fn(u32) -> Arc<dyn HostFunction>,
     ) -> Result<Self, ToolError> {
-        let Assembled { pipeline, identity, structured_content, setup, plugins } =
+        let Assembled { pipeline, identity, structured_content, setup, plugins, mcp_servers } =
             options.assemble(bus, function)?;
         Ok(Self {
             pipeline: Arc::new(pipeline),
             structured_content,
             identity,
             setup: Mutex::new(setup),
-            connections: AtomicU64::new(1),
+            mcp_clients: Arc::default(),
+            http_door: OnceLock::new(),
             plugins,
+            mcp_servers,
             events: OnceLock::new(),
         })
     }
@@ -114,11 +120,33 @@ impl HostRegistry {
         session_id: Option<String>,
         outgoing: Arc<dyn Fn(String) + Send + Sync>,
     ) -> (Connection, Pin<Box<dyn Future<Output = ()> + Send>>) {
-        let next = || self.connections.fetch_add(1, Ordering::Relaxed);
-        let session = session_id.unwrap_or_else(|| format!("{MCP_SESSION}{}", next()));
-        let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
-        let tools = ServedTools::new(pipeline, identity, session, self.structured_content);
+        let session = session_id.unwrap_or_else(|| next_session(&self.mcp_clients));
+        let tools = self.served_tools(session);
         Connection::open(tools, outgoing)
+    }
+
+    /// Answers MCP clients over HTTP. Each client that has a session there has one here; all others share one.
+    pub fn http_door(&self) -> &HttpDoor {
+        self.http_door.get_or_init(|| {
+            let tools = self.served_tools(next_session(&self.mcp_clients));
+            let clients = Arc::clone(&self.mcp_clients);
+            let names = Box::new(move || next_session(&clients));
+            HttpDoor::open(tools, names, self.pipeline.closing())
+        })
+    }
+
+    /// Serves an MCP client over a pair of pipes until one of them ends, or the registry is closed.
+    pub fn serve_stdio(
+        &self,
+        line: StdioLine,
+    ) -> impl Future<Output = std::io::Result<()>> + Send + 'static {
+        let tools = self.served_tools(next_session(&self.mcp_clients));
+        serve_stdio(tools, line, self.pipeline.closing())
+    }
+
+    fn served_tools(&self, session: String) -> ServedTools {
+        let (pipeline, identity) = (Arc::clone(&self.pipeline), self.identity.clone());
+        ServedTools::new(pipeline, identity, session, self.structured_content)
     }
 
     /// Replaces the host's policy. A policy that cannot be used changes nothing.
@@ -211,8 +239,14 @@ impl HostRegistry {
     /// Waits until every call of a closed registry has ended, every command is gone and the store is closed.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let pipeline = Arc::clone(&self.pipeline);
+        let servers_ended = self.mcp_servers.ended();
         async move {
-            tokio::join!(pipeline.calls_ended(), pipeline.sessions.tasks().shut_down());
+            // Servers get a moment to end by themselves before every command is stopped.
+            let commands_ended = async {
+                servers_ended.await;
+                pipeline.sessions.tasks().shut_down().await;
+            };
+            tokio::join!(pipeline.calls_ended(), commands_ended);
             pipeline.sessions.store().close().await;
         }
     }
@@ -233,6 +267,11 @@ impl HostRegistry {
     fn setup(&self) -> MutexGuard<'_, PolicySetup> {
         self.setup.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The id of the session of one more MCP client.
+fn next_session(clients: &AtomicU64) -> String {
+    format!("{MCP_SESSION}{}", clients.fetch_add(1, Ordering::Relaxed) + 1)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a function for map_err")]

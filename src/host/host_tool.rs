@@ -1,12 +1,6 @@
 //! A tool whose work is done by a function of the host.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -23,9 +17,8 @@ use crate::{
     mcp::mcp_tool_name,
     registry::ToolSource,
     tool::{
-        Access, Annotations, DynTool, HintsFrom, InputValidator, Prepared, SideEffect, Statement,
-        ToolContext, ToolKind, ToolOutput, ToolSpec, check_foreign_schema, closed_schema,
-        has_references, shown_schema,
+        Access, Annotations, DynTool, ForeignInput, HintsFrom, Prepared, SideEffect, Statement,
+        ToolContext, ToolKind, ToolOutput, ToolSpec, shown_schema,
     },
 };
 
@@ -56,16 +49,9 @@ pub struct HostToolSpec {
     mcp_server: Option<String>,
 }
 
-/// How many inputs of one tool are validated at a time.
-const MAX_VALIDATING: usize = 128;
-
 pub(super) struct HostTool {
     spec: ToolSpec,
-    validator: InputValidator,
-    /// References can make a small schema a large one, so that validation takes its time.
-    refers: bool,
-    /// How many inputs are being validated, for schemas with references.
-    validating: AtomicUsize,
+    input: ForeignInput,
     timeout: Option<Duration>,
     is_declarative: bool,
     handler: Arc<dyn HostFunction>,
@@ -79,9 +65,7 @@ impl HostTool {
     ) -> Result<(Arc<dyn DynTool>, ToolSource), ToolError> {
         let bad =
             |err| ToolError::new(ErrorKind::InvalidTool, format!("tool `{}`: {err}", host.name));
-        check_foreign_schema(&host.input_schema).map_err(bad)?;
-        let validator = InputValidator::new(&closed_schema(&host.input_schema)).map_err(bad)?;
-        let refers = has_references(&host.input_schema);
+        let input = ForeignInput::new(&host.input_schema).map_err(bad)?;
         let hints_from =
             if host.mcp_server.is_some() { HintsFrom::McpServer } else { HintsFrom::Host };
         let by_hints = || host.annotations.side_effect(hints_from);
@@ -105,9 +89,8 @@ impl HostTool {
             always_load: host.always_load,
         };
         let timeout = host.timeout_ms.map(|ms| Duration::from_millis(u64::from(ms)));
-        let validating = AtomicUsize::new(0);
         let is_declarative = host.declarative;
-        let tool = Self { spec, validator, refers, validating, timeout, is_declarative, handler };
+        let tool = Self { spec, input, timeout, is_declarative, handler };
         Ok((Arc::new(tool), source))
     }
 }
@@ -122,7 +105,7 @@ impl DynTool for HostTool {
     }
 
     fn prepares_slowly(&self) -> bool {
-        self.refers
+        self.input.is_slow()
     }
 
     fn prepare(
@@ -130,17 +113,7 @@ impl DynTool for HostTool {
         input: Value,
         _cx: &ToolContext,
     ) -> Result<Box<dyn Prepared>, ToolError> {
-        // A validation cannot be stopped: a schema that keeps threads busy gets no more of them.
-        if self.validating.fetch_add(1, Ordering::Relaxed) >= MAX_VALIDATING {
-            self.validating.fetch_sub(1, Ordering::Relaxed);
-            let name = &self.spec.name;
-            let message =
-                format!("tool `{name}` still validates earlier input; its schema is too costly");
-            return Err(ToolError::new(ErrorKind::Validation, message));
-        }
-        let accepted = self.validator.accept(input);
-        self.validating.fetch_sub(1, Ordering::Relaxed);
-        let input = accepted?;
+        let input = self.input.accept(&self.spec.name, input)?;
         let own = self.is_declarative.then(|| OwnInvocation::new(&self.handler, &self.spec.name));
         Ok(Box::new(HostCall { tool: self, input, own }))
     }

@@ -4,6 +4,7 @@
 //! functions between JavaScript and this module, which names neither napi nor JavaScript: a function of the
 //! host is a [`HostFunction`].
 
+mod doctor;
 mod event_log;
 mod handler_answer;
 mod hook_spec;
@@ -14,6 +15,7 @@ mod host_registry;
 mod host_store;
 mod host_tool;
 mod json_text;
+mod mcp_servers;
 mod options;
 mod own_invocation;
 mod policy_setup;
@@ -24,6 +26,7 @@ mod store_options;
 mod tool_info;
 mod web_options;
 
+pub use doctor::InstallationFacts;
 pub use event_log::{EventLog, LogPart, LogReader, LoggedEvent, LoggedKind};
 pub use host_function::HostFunction;
 pub use host_registry::{HostRegistry, RegisteredTool};

@@ -11,6 +11,7 @@ use super::{
     hook_spec::HookSpec,
     host_handler::handlers_of,
     host_plugins::{HostPlugins, TOOLS_DIRECTORY_VARIABLE},
+    mcp_servers::HostMcpServers,
     policy_setup::{PolicySetup, permission_mode, policy_places},
     search_options::{SearchServiceOptions, search_setup},
     store_options::{StoreKind, StoreOptions},
@@ -20,7 +21,7 @@ use crate::{
     confirm::SharedBus,
     definition::StructuredContent,
     error::{ErrorKind, ToolError},
-    mcp::ServerIdentity,
+    mcp::{ServerIdentity, client::McpServerConfig},
     net::WebClient,
     pipeline::{Limits, Pipeline, RememberGrants},
     process::{OnTimeout, ProcessSettings, TaskManager, find_supervisor, supervisor_at},
@@ -96,6 +97,8 @@ pub struct HostOptions {
     web: WebOptions,
     #[serde(default)]
     search: Option<SearchServiceOptions>,
+    #[serde(default)]
+    mcp_servers: BTreeMap<String, McpServerConfig>,
 }
 
 /// How commands are run.
@@ -159,6 +162,7 @@ pub(super) struct Assembled {
     pub(super) structured_content: StructuredContent,
     pub(super) setup: PolicySetup,
     pub(super) plugins: HostPlugins,
+    pub(super) mcp_servers: HostMcpServers,
 }
 
 impl HostOptions {
@@ -184,6 +188,7 @@ impl HostOptions {
         );
         let web = self.web.settings(&environment)?;
         let search = search_setup(self.search, &environment, &web)?;
+        let mcp_servers = HostMcpServers::new(self.mcp_servers, roots.first(), web.clone())?;
         let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
         let mut places = policy_places(self.project_path, &roots, &commands);
@@ -213,7 +218,8 @@ impl HostOptions {
             .with_project(self.project_id.as_deref().map(project_of).transpose()?, known_settings);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);
         pipeline.remember_grants = self.remember_grants;
-        pipeline.handlers = Arc::new(handlers_of(&self.handlers, function)?);
+        let handlers = handlers_of(&self.handlers, function)?;
+        pipeline.handlers = Arc::new(mcp_servers.with_resources(handlers));
         for hook in self.hooks {
             pipeline.hooks.push(hook.build(function)?);
         }
@@ -239,7 +245,7 @@ impl HostOptions {
         } else {
             StructuredContent::LeftOut
         };
-        Ok(Assembled { pipeline, identity, structured_content, setup, plugins })
+        Ok(Assembled { pipeline, identity, structured_content, setup, plugins, mcp_servers })
     }
 }
 

@@ -97,6 +97,6 @@ impl StoreOptions {
 }
 
 /// The store of the user who runs the host.
-fn default_path(environment: &Environment) -> Option<PathBuf> {
+pub(super) fn default_path(environment: &Environment) -> Option<PathBuf> {
     Some(data_directory(environment)?.join("toolwright").join("store.sqlite"))
 }

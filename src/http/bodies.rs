@@ -108,15 +108,27 @@ impl HttpBody for BoundedBody {
     }
 }
 
+/// The whole body as it is.
+pub(super) struct BodyBytes(pub(super) Bytes);
+
+impl<S: Sync> FromRequest<S> for BodyBytes {
+    type Rejection = HttpRefusal;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, HttpRefusal> {
+        let body = request.into_body().collect().await.map_err(|err| cut_body(&err))?;
+        Ok(Self(body.to_bytes()))
+    }
+}
+
 /// The text of a body. What it means is read by whoever knows the type.
 pub(super) struct BodyText(pub(super) String);
 
 impl<S: Sync> FromRequest<S> for BodyText {
     type Rejection = HttpRefusal;
 
-    async fn from_request(request: Request, _state: &S) -> Result<Self, HttpRefusal> {
-        let body = request.into_body().collect().await.map_err(|err| cut_body(&err))?;
-        String::from_utf8(body.to_bytes().into())
+    async fn from_request(request: Request, state: &S) -> Result<Self, HttpRefusal> {
+        let BodyBytes(body) = BodyBytes::from_request(request, state).await?;
+        String::from_utf8(body.into())
             .map(Self)
             .map_err(|_| HttpRefusal::bad_body("the body is not UTF-8; send JSON"))
     }

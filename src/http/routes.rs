@@ -5,18 +5,18 @@ use axum::{
     Router,
     extract::{FromRequestParts, Path},
     handler::Handler,
-    routing::{MethodFilter, MethodRouter, on},
+    routing::{MethodFilter, MethodRouter, any, get, on},
 };
 use http::{Method, StatusCode, request::Parts};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::{
     answers::HttpRefusal,
-    call_records, calls, confirmations, events, open_api,
+    call_records, calls, confirmations, events, mcp, open_api, page,
     service::{self, ServiceState},
     tasks, tools,
 };
-use crate::{host::RegisteredToolInfo, policy::PolicyVerdict, tool::ResultView};
+use crate::{host::RegisteredToolInfo, tool::ResultView};
 
 /// Every route of a registry, in the order in which they are told.
 pub(super) fn table() -> Vec<ApiRoute> {
@@ -44,7 +44,7 @@ pub(super) fn table() -> Vec<ApiRoute> {
             "What policy says of a call, and why. Nothing runs",
         )
         .takes::<calls::ExplainBody>()
-        .answers::<PolicyVerdict>(),
+        .answers::<calls::Explanation>(),
         ApiRoute::get("/api/calls", call_records::list, "The last 500 calls")
             .answers::<call_records::CallRecordList>(),
         ApiRoute::get(
@@ -169,6 +169,10 @@ pub(super) fn routes(state: ServiceState) -> Router {
     table()
         .into_iter()
         .fold(Router::new(), by_table)
+        // Not in the table, which is of REST: a protocol of its own, and pages for people.
+        .route("/mcp", any(mcp::answer))
+        .route("/", get(page::page))
+        .route("/page/{name}", get(page::page_file))
         .fallback(async || {
             HttpRefusal::not_found("there is nothing at this path; see `/openapi.json`")
         })

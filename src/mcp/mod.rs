@@ -7,5 +7,8 @@ pub mod client;
 pub mod server;
 mod tool_name;
 
-pub use server::{Connection, ServedTools, ServerIdentity};
+pub use server::{
+    Connection, HttpDoor, ServedTools, ServerIdentity, StdioLine, serve_stdio,
+    take_standard_streams,
+};
 pub use tool_name::mcp_tool_name;

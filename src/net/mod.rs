@@ -32,6 +32,7 @@ mod request;
 mod resolver;
 mod routes;
 pub mod search;
+mod service_client;
 mod settings;
 mod tls;
 mod turns;
@@ -46,4 +47,5 @@ pub use request::{
     CacheUse, CrossHostRedirect, FetchMethod, FetchOutcome, FetchRequest, FetchedPage,
 };
 pub use resolver::NameLookup;
+pub(crate) use service_client::{causes_in_words, service_client};
 pub use settings::{WebLimits, WebSettings};

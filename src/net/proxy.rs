@@ -91,6 +91,21 @@ impl ProxyException {
     }
 }
 
+/// The kinds of proxies that can be used.
+const PROXY_SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+
+/// The address of a proxy, or why it is none.
+pub(super) fn proxy_url(proxy: &str) -> Result<Url, String> {
+    let address = if proxy.contains("://") { proxy.to_owned() } else { format!("http://{proxy}") };
+    let parsed = Url::parse(&address).map_err(|err| err.to_string())?;
+    // The library would go straight where it does not know the scheme.
+    if PROXY_SCHEMES.contains(&parsed.scheme()) {
+        return Ok(parsed);
+    }
+    let (scheme, known) = (parsed.scheme(), PROXY_SCHEMES.join("`, `"));
+    Err(format!("`{scheme}` is no kind of proxy; use `{known}`"))
+}
+
 /// A proxy without its password, for messages.
 pub(super) fn without_password(proxy: &str) -> String {
     match proxy.rsplit_once('@') {

@@ -14,7 +14,7 @@ use url::Url;
 use super::{
     FetchError, WebSettings,
     guard::{AddressGuard, comparable_name},
-    proxy::without_password,
+    proxy::{proxy_url, without_password},
     resolver::{GuardedResolver, NameLookup},
     tls::{self, TlsSetup},
 };
@@ -26,9 +26,6 @@ const IDLE_TIME: Duration = Duration::from_secs(30);
 /// reads at most 400 KiB of them.
 const MAX_HEADERS: usize = 200;
 const MAX_HEADER_BYTES: u32 = 256 * 1024;
-
-/// The kinds of proxies that can be used.
-const PROXY_SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
 /// A way to servers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -149,15 +146,7 @@ impl Routes {
                     cause,
                     proxy: shown.clone(),
                 };
-                let address =
-                    if proxy.contains("://") { proxy.clone() } else { format!("http://{proxy}") };
-                let parsed = Url::parse(&address).map_err(|err| failed(err.to_string()))?;
-                // The library would go straight where it does not know the scheme.
-                if !PROXY_SCHEMES.contains(&parsed.scheme()) {
-                    let known = PROXY_SCHEMES.join("`, `");
-                    let scheme = parsed.scheme();
-                    return Err(failed(format!("`{scheme}` is no kind of proxy; use `{known}`")));
-                }
+                let parsed = proxy_url(proxy).map_err(failed)?;
                 resolver.proxy = parsed.host_str().map(comparable_name);
                 // The library's message would contain the password.
                 let unusable = |_| failed("its address cannot be used".to_owned());

@@ -322,6 +322,11 @@ impl Pipeline {
         self.running.ended().await;
     }
 
+    /// Is cancelled when the registry is closed, but cannot close it.
+    pub fn closing(&self) -> CancellationToken {
+        self.closed.child_token()
+    }
+
     /// True once the registry is closed.
     pub fn is_closed(&self) -> bool {
         self.closed.is_cancelled()

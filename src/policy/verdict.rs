@@ -52,6 +52,9 @@ pub struct PolicyVerdict {
     pub message: Option<String>,
     /// The verdicts on each command, redirection, path and host, if there are several.
     pub parts: Vec<PartVerdict>,
+    /// The narrowest rules that would allow the call. Empty if no rule can, or if nobody asked for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggested_rules: Vec<String>,
 }
 
 impl PolicyVerdict {
@@ -63,7 +66,8 @@ impl PolicyVerdict {
             return self;
         }
         let (action, basis) = (Action::Deny, Basis::Rule);
-        Self { action, reason, basis, rule: None, message: None, parts: Vec::new(), ..self }
+        let (parts, suggested_rules) = (Vec::new(), Vec::new());
+        Self { action, reason, basis, rule: None, message: None, parts, suggested_rules, ..self }
     }
 }
 

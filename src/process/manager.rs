@@ -15,6 +15,8 @@ use tokio::sync::OnceCell;
 pub(crate) use self::start_agent::AgentTaskSpec;
 #[cfg(unix)]
 use self::start_command::CommandEngine;
+#[cfg(unix)]
+pub(crate) use self::start_command::ServerPipes;
 pub(crate) use self::start_command::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
 use super::{
     command_output::SpillState,
@@ -116,6 +118,19 @@ impl TaskManager {
         let mut all = self.list();
         all.retain(|it| *it.session_id == *session_id);
         all
+    }
+
+    /// The commands of this session whose output can be read: its tasks, and those with a file for it.
+    pub(crate) fn outputs_of(&self, session_id: &str) -> Vec<Arc<Task>> {
+        let has_output = |it: &Task| {
+            it.run_mode() == RunMode::Background || matches!(it.spill_state(), SpillState::File { .. })
+        };
+        let tasks = self.lock();
+        let all = tasks.running.values().chain(&tasks.ended);
+        let mut found: Vec<_> =
+            all.filter(|it| *it.session_id == *session_id && has_output(it)).cloned().collect();
+        found.sort_by_key(|it| it.started_at);
+        found
     }
 
     /// True when a file holds the output of a command of this session.

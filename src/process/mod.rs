@@ -32,6 +32,7 @@ mod reactor;
 mod readable;
 #[cfg(target_os = "linux")]
 mod rescue;
+mod server_process;
 mod settings;
 #[cfg(unix)]
 #[allow(dead_code, reason = "the supervisor uses the other half")]
@@ -53,6 +54,9 @@ pub use locate_supervisor::{NoSupervisor, find_supervisor, supervisor_at};
 pub use manager::TaskManager;
 pub(crate) use manager::{AgentTaskSpec, CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
 pub(crate) use readable::{readable, unfinished_sequence};
+pub(crate) use server_process::ServerCommand;
+#[cfg(unix)]
+pub(crate) use server_process::ServerProcess;
 pub use settings::{OnTimeout, ProcessSettings};
 pub(crate) use task::RunMode;
 pub use task::{Task, TaskKind};

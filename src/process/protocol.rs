@@ -15,7 +15,7 @@ pub(crate) struct ProcessIdentity {
 }
 
 /// The first message of a supervisor. A supervisor of another version sends another one, and is not used.
-pub(crate) const HELLO: [u8; 8] = *b"tw-sup-3";
+pub(crate) const HELLO: [u8; 8] = *b"tw-sup-4";
 
 /// The longest request in bytes. A request is one message, so that exactly one of the waiting processes
 /// receives all of it.
@@ -63,6 +63,8 @@ pub(crate) struct CommandRequest {
     pub(crate) cwd: Vec<u8>,
     /// The command line.
     pub(crate) command: Vec<u8>,
+    /// Variables that this command has beside or instead of those of its kind, each as `NAME=value`.
+    pub(crate) variables: Vec<Vec<u8>>,
     /// The positional parameters of the command line, `$1` and so on.
     pub(crate) parameters: Vec<Vec<u8>>,
 }
@@ -77,8 +79,9 @@ impl CommandRequest {
         });
         body.extend(self.linger_ms.to_le_bytes());
         body.extend(self.grace_ms.to_le_bytes());
-        let texts = [&self.shell, &self.cwd, &self.command].into_iter().chain(&self.parameters);
-        for text in texts {
+        body.extend(u32::try_from(self.variables.len()).unwrap_or(u32::MAX).to_le_bytes());
+        let texts = [&self.shell, &self.cwd, &self.command].into_iter();
+        for text in texts.chain(&self.variables).chain(&self.parameters) {
             body.extend(length(text).to_le_bytes());
             body.extend(text);
         }
@@ -87,17 +90,21 @@ impl CommandRequest {
 
     /// Reads a request back from the bytes of a message.
     pub(crate) fn decode(mut body: &[u8]) -> Option<Self> {
+        let kind = match take_byte(&mut body)? {
+            0 => RequestKind::Command,
+            1 => RequestKind::Helper,
+            _ => return None,
+        };
+        let (linger_ms, grace_ms) = (take_u32(&mut body)?, take_u32(&mut body)?);
+        let variables = take_u32(&mut body)?;
         Some(Self {
-            kind: match take_byte(&mut body)? {
-                0 => RequestKind::Command,
-                1 => RequestKind::Helper,
-                _ => return None,
-            },
-            linger_ms: take_u32(&mut body)?,
-            grace_ms: take_u32(&mut body)?,
+            kind,
+            linger_ms,
+            grace_ms,
             shell: take_text(&mut body)?,
             cwd: take_text(&mut body)?,
             command: take_text(&mut body)?,
+            variables: (0..variables).map(|_| take_text(&mut body)).collect::<Option<Vec<_>>>()?,
             parameters: take_texts(&mut body)?,
         })
     }
@@ -249,6 +256,7 @@ mod tests {
             shell: b"/bin/bash".to_vec(),
             cwd: b"/tmp/\xff".to_vec(),
             command: b"true".to_vec(),
+            variables: vec![b"A=b=c".to_vec(), b"EMPTY=".to_vec()],
             parameters: vec![b"-x \n'$(id)".to_vec(), Vec::new()],
         };
         let body = request.encode();

@@ -80,6 +80,11 @@ pub(super) fn start(
         RequestKind::Command => &settings.environment,
         RequestKind::Helper => &settings.helper_environment,
     };
+    let own = request.variables.iter().filter_map(|it| {
+        let end = it.iter().position(|byte| *byte == b'=')?;
+        let (name, value) = it.split_at_checked(end)?;
+        Some((OsStr::from_bytes(name), OsStr::from_bytes(value.get(1..)?)))
+    });
     let errors = streams.errors.map_or_else(|| streams.output.try_clone(), Ok)?;
     let mut command = Command::new(OsStr::from_bytes(&request.shell));
     command
@@ -90,6 +95,7 @@ pub(super) fn start(
         .current_dir(OsStr::from_bytes(&request.cwd))
         .env_clear()
         .envs(environment.iter().map(|(name, value)| (name, value)))
+        .envs(own)
         .env(COOKIE, &cookie)
         .stdin(streams.input.map_or_else(Stdio::null, Stdio::from))
         .stderr(errors)

@@ -15,7 +15,7 @@ use super::{KeptGrant, SettingValue, TodoItem};
 
 /// A change, or a problem with keeping one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "event", content = "data", rename_all = "lowercase")]
+#[serde(tag = "event", content = "data", rename_all = "camelCase")]
 pub enum StateEvent {
     /// The todos of a conversation were replaced.
     Todos(TodosChange),
@@ -25,6 +25,8 @@ pub enum StateEvent {
     Grant(KeptGrant),
     /// Plugin files have changed, and were read again.
     Plugins(PluginsChange),
+    /// An MCP server was connected or lost, or its tools have changed. Its status, as JSON.
+    McpServer(Value),
     /// Something could not be kept or read, and work goes on without it.
     Warning(String),
 }

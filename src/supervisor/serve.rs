@@ -193,6 +193,9 @@ fn run_one(host: OwnedFd, take: OwnedFd, environments: Environments) -> io::Resu
         RequestKind::Command => environments.commands,
         RequestKind::Helper => environments.helpers,
     };
+    for variable in &accepted.request.variables {
+        set_variable(&mut environment, variable);
+    }
     environment.push(cookie);
     // A host that has closed the connection has given this request up, and may have sent the command again.
     if !keeper::send(&mut accepted.connection, &KeeperMessage::Accepted(myself)) {
@@ -200,6 +203,13 @@ fn run_one(host: OwnedFd, take: OwnedFd, environments: Environments) -> io::Resu
     }
     keeper::oversee(accepted, &exits, &environment, take);
     Ok(())
+}
+
+/// Sets a variable, in place of one of the same name.
+fn set_variable(environment: &mut Vec<CString>, variable: &[u8]) {
+    let name = |text: &[u8]| text.split(|it| *it == b'=').next().map(<[u8]>::to_vec);
+    environment.retain(|it| name(it.to_bytes()) != name(variable));
+    environment.extend(CString::new(variable));
 }
 
 /// Waits for the next request; none when the host is gone.

@@ -123,6 +123,12 @@ impl ProgressSink {
         }
     }
 
+    /// True when the listener has caught up. Whoever does not want to wait leaves out what it tells.
+    pub(crate) fn has_room(&self) -> bool {
+        let backlog = self.0.as_ref().and_then(|it| it.backlog.as_ref());
+        backlog.is_none_or(|it| it.queued.load(Ordering::Acquire) < MAX_QUEUED)
+    }
+
     /// True when there is a listener.
     pub(crate) fn is_watched(&self) -> bool {
         self.0.is_some()

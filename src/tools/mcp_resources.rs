@@ -19,6 +19,9 @@ use crate::{
 
 /// How many resources one answer lists.
 const MAX_LISTED: usize = 1_000;
+/// How many patterns of URIs one answer lists, and how many servers that did not answer it names.
+const MAX_TEMPLATES: usize = 200;
+const MAX_PROBLEMS: usize = 20;
 /// How many bytes of text one answer has.
 const MAX_TEXT: usize = 256 * 1024;
 /// How many parts of a resource one answer has.
@@ -38,6 +41,27 @@ pub(super) struct ListedResources {
     resources: Vec<McpResource>,
     /// How many there are, also those that are not listed.
     total: usize,
+    /// Patterns of URIs that can be read, by server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    templates: Vec<McpResourceTemplate>,
+}
+
+/// A pattern of URIs of an MCP server. Whoever fills it in has the URI of a resource.
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct McpResourceTemplate {
+    /// The name of the server.
+    #[serde(default)]
+    server: String,
+    uri_template: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
 }
 
 /// A resource of an MCP server.
@@ -113,7 +137,13 @@ pub(super) async fn list(
     let name = HandlerName::McpListResources;
     let handler = cx.handlers.require(name, NO_CLIENT)?;
     let asked = server.map_or_else(|| json!({}), |it| json!({ "server": it }));
-    let answer = handler.call(&asked, Value::Null, cx).await?;
+    let mut answer = handler.call(&asked, Value::Null, cx).await?;
+    let mut apart = |field: &str| answer.as_object_mut().and_then(|it| it.remove(field));
+    let (templates, problems) = (apart("resourceTemplates"), apart("problems"));
+    let templates: Vec<McpResourceTemplate> = match templates {
+        Some(Value::Null) | None => Vec::new(),
+        Some(list) => items_of(list, "resourceTemplates", name)?,
+    };
     let mut resources: Vec<McpResource> = items_of(answer, "resources", name)?;
     for (number, resource) in resources.iter_mut().enumerate() {
         if resource.server.is_empty() {
@@ -125,10 +155,39 @@ pub(super) async fn list(
     }
     resources.retain(|it| server.is_none_or(|server| it.server == server));
     resources.sort_by(|a, b| (&a.server, &a.uri).cmp(&(&b.server, &b.uri)));
-    Ok(listed(resources, server))
+    let problems = problems.and_then(|it| serde_json::from_value(it).ok()).unwrap_or_default();
+    let templates = templates_of(templates, server);
+    Ok(listed(resources, templates, problems, server))
 }
 
-fn listed(resources: Vec<McpResource>, server: Option<&str>) -> ToolOutput<ListedResources> {
+/// The templates that are shown, with their servers.
+fn templates_of(
+    mut templates: Vec<McpResourceTemplate>,
+    server: Option<&str>,
+) -> Vec<McpResourceTemplate> {
+    for template in &mut templates {
+        if template.server.is_empty() {
+            server.unwrap_or_default().clone_into(&mut template.server);
+        }
+        let texts = [&mut template.name, &mut template.title, &mut template.mime_type];
+        for text in texts.into_iter().chain([&mut template.description]).flatten() {
+            *text = shortened(&in_one_line(text));
+        }
+    }
+    templates.retain(|it| {
+        it.uri_template.len() <= MAX_LINE && server.is_none_or(|server| it.server == server)
+    });
+    templates.sort_by(|a, b| (&a.server, &a.uri_template).cmp(&(&b.server, &b.uri_template)));
+    templates.truncate(MAX_TEMPLATES);
+    templates
+}
+
+fn listed(
+    resources: Vec<McpResource>,
+    templates: Vec<McpResourceTemplate>,
+    problems: Vec<String>,
+    server: Option<&str>,
+) -> ToolOutput<ListedResources> {
     let total = resources.len();
     let mut text = String::new();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -167,7 +226,21 @@ fn listed(resources: Vec<McpResource>, server: Option<&str>) -> ToolOutput<Liste
             "[{shown} of {total} resources are listed; {narrower}every resource can be read by its URI]"
         ));
     }
-    let data = ListedResources { resources: listed, total };
+    let mut text = text.trim_end().to_owned();
+    if !templates.is_empty() {
+        text.push_str("\n\npatterns of URIs that can be read, once filled in:\n");
+    }
+    for template in &templates {
+        let facts = template.title.as_ref().or(template.name.as_ref());
+        let facts = facts.map(|it| format!(" ({it})")).unwrap_or_default();
+        let about = template.description.as_ref().map(|it| format!(": {it}")).unwrap_or_default();
+        let (server, pattern) = (&template.server, &template.uri_template);
+        text.push_str(&format!("  server `{server}`: {pattern}{facts}{about}\n"));
+    }
+    for problem in problems.iter().take(MAX_PROBLEMS) {
+        text.push_str(&format!("\n[{}]", shortened(&in_one_line(problem))));
+    }
+    let data = ListedResources { resources: listed, total, templates };
     ToolOutput::text(text.trim_end()).with_data(data)
 }
 

@@ -25,6 +25,8 @@ mod http_openapi;
 mod keepers;
 mod kept_grants;
 mod marked_processes;
+mod mcp_bed;
+mod mcp_http;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]

@@ -1,30 +1,20 @@
 //! The connection of a client in the same process: messages are handed over as JSON texts.
 
-use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc};
+use std::{future::Future, pin::Pin, sync::Arc};
 
-use rmcp::{
-    RoleServer,
-    model::{ClientRequest, JsonRpcMessage},
-    serve_server,
-    service::{RxJsonRpcMessage, TxJsonRpcMessage},
-    transport::Transport,
-};
-use serde::{Deserialize, de::IgnoredAny};
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     ServedTools,
-    request_handler::{KeptArrival, McpServer},
+    line::{Incoming, Outgoing, Received, serve_line},
+    unreadable::unreadable,
 };
-
-type Outgoing = Arc<dyn Fn(String) + Send + Sync>;
 
 /// The server's end of the connection to one client.
 pub struct Connection {
-    incoming: mpsc::UnboundedSender<RxJsonRpcMessage<RoleServer>>,
-    outgoing: Outgoing,
+    incoming: mpsc::UnboundedSender<Received>,
+    outgoing: Arc<dyn Fn(String) + Send + Sync>,
     disconnected: CancellationToken,
 }
 
@@ -37,26 +27,12 @@ impl Connection {
     ) -> (Self, Pin<Box<dyn Future<Output = ()> + Send>>) {
         let disconnected = CancellationToken::new();
         let (sender, incoming) = mpsc::unbounded_channel();
-        let transport = InProcessTransport {
-            incoming,
-            outgoing: Arc::clone(&outgoing),
-            tools: tools.clone(),
-            has_request: false,
-        };
-        let server = McpServer { tools, disconnected: disconnected.clone() };
-        let closing = disconnected.clone();
-        let serve = async move {
-            let until_closed = async {
-                if let Ok(running) = Box::pin(serve_server(server, transport)).await {
-                    // No one is left who could be told how the connection ended.
-                    drop(running.waiting().await);
-                }
-            };
-            tokio::select! {
-                () = until_closed => {}
-                () = closing.cancelled() => {}
-            }
-        };
+        let serve = serve_line(
+            tools,
+            Incoming::Unbounded(incoming),
+            Outgoing::Function(Arc::clone(&outgoing)),
+            disconnected.clone(),
+        );
         (Self { incoming: sender, outgoing, disconnected }, Box::pin(serve))
     }
 
@@ -65,7 +41,7 @@ impl Connection {
         match serde_json::from_str(message) {
             // After closing, messages are dropped.
             Ok(message) => drop(self.incoming.send(message)),
-            Err(err) => self.refuse(message, &err),
+            Err(err) => (self.outgoing)(unreadable(message.as_bytes(), &err)),
         }
     }
 
@@ -73,76 +49,10 @@ impl Connection {
     pub(crate) fn close(&self) {
         self.disconnected.cancel();
     }
-
-    fn refuse(&self, message: &str, err: &serde_json::Error) {
-        let is_json = serde_json::from_str::<IgnoredAny>(message).is_ok();
-        let code = if is_json { -32600 } else { -32700 };
-        let id = id_of(message);
-        let error =
-            json!({ "code": code, "message": format!("not a message of the protocol: {err}") });
-        (self.outgoing)(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string());
-    }
-}
-
-/// The id of a message that cannot be parsed as a whole, so that its sender still gets an answer.
-fn id_of(message: &str) -> Value {
-    #[derive(Deserialize)]
-    struct MessageId {
-        #[serde(default)]
-        id: Value,
-    }
-    // The derived type would also read an array.
-    let is_object = message.trim_start().starts_with('{');
-    let read = || serde_json::from_str::<MessageId>(message).ok();
-    is_object.then(read).flatten().map_or(Value::Null, |it| it.id)
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
         self.close();
-    }
-}
-
-struct InProcessTransport {
-    incoming: mpsc::UnboundedReceiver<RxJsonRpcMessage<RoleServer>>,
-    outgoing: Outgoing,
-    tools: ServedTools,
-    /// Whether a request has arrived. rmcp gives up a connection whose first message is none.
-    has_request: bool,
-}
-
-impl Transport<RoleServer> for InProcessTransport {
-    type Error = Infallible;
-
-    fn send(
-        &mut self,
-        message: TxJsonRpcMessage<RoleServer>,
-    ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
-        if let Ok(text) = serde_json::to_string(&message) {
-            (self.outgoing)(text);
-        }
-        std::future::ready(Ok(()))
-    }
-
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        loop {
-            let mut message = self.incoming.recv().await?;
-            self.has_request |= matches!(message, JsonRpcMessage::Request(_));
-            if !self.has_request {
-                continue;
-            }
-            // rmcp runs every request in a task of its own, and tasks start in any order.
-            if let JsonRpcMessage::Request(request) = &mut message
-                && let ClientRequest::CallToolRequest(call) = &mut request.request
-            {
-                let arrival = self.tools.arrival(&call.params.name);
-                call.extensions.insert(KeptArrival::new(arrival));
-            }
-            return Some(message);
-        }
-    }
-
-    async fn close(&mut self) -> Result<(), Infallible> {
-        Ok(())
     }
 }

@@ -148,6 +148,11 @@ impl SearchService {
         Self { provider, client }
     }
 
+    /// What the service is called.
+    pub fn name(&self) -> &'static str {
+        self.provider.name()
+    }
+
     /// Searches.
     pub async fn search(
         &self,

@@ -82,13 +82,42 @@ pub(crate) enum CommandRole {
         /// The values of `$1` and so on.
         parameters: Vec<String>,
     },
+    /// A program of the host that somebody talks to over pipes. As for [`Self::Helper`], but input and output
+    /// are those pipes, and of its errors the end is kept.
+    #[cfg(unix)]
+    Server {
+        /// The values of `$1` and so on.
+        parameters: Vec<String>,
+        /// Variables of its own, each as `NAME=value`.
+        variables: Vec<String>,
+        /// Its ends of the pipes.
+        pipes: Arc<ServerPipes>,
+    },
+}
+
+/// The ends of pipes that a server reads from and writes to.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(crate) struct ServerPipes {
+    pub(crate) input: OwnedFd,
+    pub(crate) output: OwnedFd,
 }
 
 impl CommandRole {
     fn parameters(&self) -> &[String] {
         match self {
             Self::FixedText { parameters } => parameters,
+            #[cfg(unix)]
+            Self::Server { parameters, .. } => parameters,
             Self::Model | Self::Helper { .. } => &[],
+        }
+    }
+
+    fn variables(&self) -> &[String] {
+        match self {
+            #[cfg(unix)]
+            Self::Server { variables, .. } => variables,
+            Self::Model | Self::Helper { .. } | Self::FixedText { .. } => &[],
         }
     }
 }
@@ -234,8 +263,9 @@ impl TaskManager {
     fn start(&self, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
         use std::os::unix::{ffi::OsStrExt as _, net::UnixStream};
 
-        let parameters = spec.role.parameters();
-        let length = parameters.iter().fold(spec.command.len(), |sum, it| sum + it.len());
+        let (parameters, variables) = (spec.role.parameters(), spec.role.variables());
+        let texts = parameters.iter().chain(variables);
+        let length = texts.fold(spec.command.len(), |sum, it| sum + it.len());
         if length > MAX_COMMAND_BYTES {
             return Err(StartError::TooLong(length));
         }
@@ -252,7 +282,9 @@ impl TaskManager {
         let (kind, shell) = match spec.role {
             CommandRole::Model => (RequestKind::Command, &self.settings.shell),
             CommandRole::FixedText { .. } => (RequestKind::Command, &self.settings.helper_shell),
-            CommandRole::Helper { .. } => (RequestKind::Helper, &self.settings.helper_shell),
+            CommandRole::Helper { .. } | CommandRole::Server { .. } => {
+                (RequestKind::Helper, &self.settings.helper_shell)
+            }
         };
         let request = CommandRequest {
             kind,
@@ -261,6 +293,7 @@ impl TaskManager {
             shell: shell.as_os_str().as_bytes().to_vec(),
             cwd: spec.cwd.as_os_str().as_bytes().to_vec(),
             command: spec.command.as_bytes().to_vec(),
+            variables: variables.iter().map(|it| it.as_bytes().to_vec()).collect(),
             parameters: parameters.iter().map(|it| it.as_bytes().to_vec()).collect(),
         };
         let files = Arc::clone(&self.files);
@@ -275,6 +308,14 @@ impl TaskManager {
                 let kept = || CommandOutput::beginning(Arc::clone(&files), *kept_bytes);
                 let streams = CommandStreams { output, errors: Some(errors), input };
                 (kept(), Some(kept()), Some(errors_end), streams)
+            }
+            CommandRole::Server { pipes, .. } => {
+                let streams = CommandStreams {
+                    errors: Some(output),
+                    output: pipes.output.try_clone()?,
+                    input: Some(pipes.input.try_clone()?),
+                };
+                (CommandOutput::beginning(files, 0), None, None, streams)
             }
         };
         let not_contained =

@@ -2,7 +2,7 @@
 
 // Asks the questions of `AskUserQuestion` on the terminal, or over pipes, one line for each answer.
 
-const readline = require("node:readline");
+const { inLine } = require("./terminal.js");
 
 /** How often a line that is no answer is asked for again. */
 const MAX_TRIES = 3;
@@ -13,31 +13,26 @@ const MAX_ANSWER = 10_000;
  * Makes `handlers.askUser`. Questions go to standard error, so that standard output has nothing but the
  * result.
  *
- * @param escaped makes a text safe for a terminal
+ * @param lines where answers come from, a `TerminalLines`
+ * @param output what the questions are written to
  */
-function askOnTerminal({ input, output, escaped }) {
+function askOnTerminal(lines, output) {
   return async (questions, { signal }) => {
-    const lines = new Lines(input, signal);
-    try {
-      const answers = {};
-      for (const question of questions) {
-        const shown = describe(question, escaped);
-        // Never a setter of Object.prototype, whatever the question is called.
-        const value = await answerTo(question, shown, lines, output);
-        Object.defineProperty(answers, question.question, { value, enumerable: true });
-      }
-      return { answers };
-    } finally {
-      lines.close();
+    const answers = {};
+    for (const question of questions) {
+      // Never a setter of Object.prototype, whatever the question is called.
+      const value = await answerTo(question, () => lines.next(signal), output);
+      Object.defineProperty(answers, question.question, { value, enumerable: true });
     }
+    return { answers };
   };
 }
 
-async function answerTo(question, shown, lines, output) {
-  output.write(shown);
+async function answerTo(question, nextLine, output) {
+  output.write(describe(question));
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     output.write("> ");
-    const line = await lines.next();
+    const line = await nextLine();
     if (line === undefined) {
       throw new Error("the questions were not answered: standard input has ended");
     }
@@ -48,18 +43,14 @@ async function answerTo(question, shown, lines, output) {
   throw new Error(`the questions were not answered: ${MAX_TRIES} lines were no answer`);
 }
 
-function describe({ header, question, options, multiSelect }, escaped) {
+function describe({ header, question, options, multiSelect }) {
   const listed = options.map(
     ({ label, description }, at) => `  ${at + 1}. ${inLine(label)}: ${inLine(description)}`,
   );
   const how = multiSelect
     ? "Numbers with commas between them; other words are an answer of your own."
     : "A number, or an answer of your own.";
-  return escaped(`\n[${inLine(header)}] ${inLine(question)}\n${listed.join("\n")}\n${how}\n`);
-}
-
-function inLine(text) {
-  return text.replaceAll(/\s+/g, " ").trim();
+  return `\n[${inLine(header)}] ${inLine(question)}\n${listed.join("\n")}\n${how}\n`;
 }
 
 /** Reads a line as an answer, or says what is wrong with it. */
@@ -90,33 +81,6 @@ function labelOf(options, typed) {
 
 function isSame(label, typed) {
   return inLine(label).toLowerCase() === inLine(typed).toLowerCase();
-}
-
-/** The lines of a stream, one at a time. */
-class Lines {
-  #hadEnded;
-  #reader;
-  #lines;
-
-  constructor(input, signal) {
-    // Where standard input was read for the call itself, a reader would wait for ever.
-    this.#hadEnded = input.readableEnded;
-    this.#reader = readline.createInterface({ input, terminal: false });
-    this.#lines = this.#reader[Symbol.asyncIterator]();
-    if (signal.aborted) this.close();
-    else signal.addEventListener("abort", () => this.close(), { once: true });
-  }
-
-  /** The next line; `undefined` at the end of the stream. */
-  async next() {
-    if (this.#hadEnded) return undefined;
-    const { done, value } = await this.#lines.next();
-    return done ? undefined : value;
-  }
-
-  close() {
-    this.#reader.close();
-  }
 }
 
 module.exports = { askOnTerminal };

@@ -1,0 +1,3 @@
+import type { ToolRegistry } from "../../index.js";
+
+export function registerPeerTools(registry: ToolRegistry): void;

@@ -1,0 +1,44 @@
+"use strict";
+
+const { escaped, inLine } = require("./terminal.js");
+
+/** Shows on standard error what a running call reports. */
+class CallProgress {
+  #err;
+  #shown = "";
+
+  constructor(err) {
+    this.#err = err;
+  }
+
+  hear(news) {
+    if (news.type === "output") {
+      this.#shown += news.text;
+      this.#err.write(this.#err.isTerminal ? escaped(news.text) : news.text);
+    } else if (news.type === "step") {
+      this.#err.line(this.#err.styled("dim", stepLine(news)));
+    }
+  }
+
+  /** True if output was shown that did not end with a line. */
+  get isInLine() {
+    return this.#shown !== "" && !this.#shown.endsWith("\n");
+  }
+
+  /**
+   * The part of a text that was not shown yet. A command's result begins with its output, which a person at
+   * the terminal has just seen.
+   */
+  unseen(text) {
+    const seen = this.#shown.trimEnd();
+    if (seen === "" || !text.startsWith(seen)) return text;
+    return text.slice(seen.length).replace(/^\n+/, "");
+  }
+}
+
+function stepLine({ progress, total, message }) {
+  const count = total === undefined ? `${progress}` : `${progress}/${total}`;
+  return inLine(message === undefined ? count : `${count} ${message}`);
+}
+
+module.exports = { CallProgress };

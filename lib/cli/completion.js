@@ -1,0 +1,218 @@
+"use strict";
+
+// Scripts that complete commands in a shell, made from the table of commands.
+
+const { COMMANDS } = require("./commands.js");
+const { HELP } = require("./options.js");
+
+function run({ operands: [shell], terminal }) {
+  terminal.out.write(SCRIPTS[shell]());
+}
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+/** The first words, and for groups the second ones. */
+function words() {
+  const firsts = new Map();
+  for (const { name, summary } of COMMANDS) {
+    const [first, second] = name.split(" ");
+    const members = firsts.get(first)?.members ?? [];
+    if (second === undefined) firsts.set(first, { summary });
+    else firsts.set(first, { summary: `${first}…`, members: [...members, [second, summary]] });
+  }
+  return [...firsts];
+}
+
+function optionsOf(command) {
+  return [...command.options, HELP];
+}
+
+/** `--name` and `-n` of an option. */
+function flagsOf({ name, short }) {
+  return short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
+}
+
+/** What an operand or a value may be, in words of the script. */
+function kindOf({ choices, completes }) {
+  if (choices !== undefined) return choices.join(" ");
+  return completes === undefined ? "" : `@${completes}`;
+}
+
+function bashScript() {
+  const groups = words().filter(([, { members }]) => members !== undefined);
+  const firsts = words().map(([first]) => first);
+  const seconds = groups.map(
+    ([first, { members }]) => `    ${first}) words="${members.map(([name]) => name).join(" ")}" ;;`,
+  );
+  const commands = COMMANDS.map((command) => {
+    const flags = optionsOf(command).flatMap(flagsOf).join(" ");
+    return `    "${command.name}") flags="${flags}"; operands="${kindOf(command)}" ;;`;
+  });
+  const values = COMMANDS.flatMap((command) =>
+    command.options
+      .filter(({ value }) => value !== undefined)
+      .map((option) => {
+        const cases = flagsOf(option).map((flag) => `"${command.name} ${flag}"`);
+        return `    ${cases.join("|")}) operands="${kindOf(option)}"; flags="" ;;`;
+      }),
+  );
+  return `# Completion of toolwright for bash: source <(toolwright completion bash)
+_toolwright_paths() {
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen "$1" -- "$2"))
+  compopt -o filenames 2>/dev/null
+}
+_toolwright() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
+  local first="\${COMP_WORDS[1]}" command="\${COMP_WORDS[1]}" words="" flags="" operands=""
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${firsts.join(" ")} help --help --version" -- "$word"))
+    return
+  fi
+  case "$first" in
+${seconds.join("\n")}
+  esac
+  if [ -n "$words" ]; then
+    if [ "$COMP_CWORD" -eq 2 ]; then
+      COMPREPLY=($(compgen -W "$words" -- "$word"))
+      return
+    fi
+    command="$first \${COMP_WORDS[2]}"
+  fi
+  case "$command" in
+${commands.join("\n")}
+  esac
+  case "$command $before" in
+${values.join("\n")}
+  esac
+  case "$operands" in
+    @files) operands=""; _toolwright_paths -f "$word" ;;
+    @directories) operands=""; _toolwright_paths -d "$word" ;;
+    @tools) operands="$("\${COMP_WORDS[0]}" tools --names 2>/dev/null)" ;;
+  esac
+  case "$word" in
+    -*) COMPREPLY=($(compgen -W "$flags" -- "$word")) ;;
+    *) [ -n "$operands" ] && COMPREPLY=($(compgen -W "$operands" -- "$word")) ;;
+  esac
+}
+complete -F _toolwright toolwright
+`;
+}
+
+function zshScript() {
+  const firsts = words().map(([first, { summary }]) => zshPair(first, summary));
+  const cases = words().map(([first, { members }]) => {
+    if (members === undefined) return `    ${first})\n${zshArguments(first, 6)}\n      ;;`;
+    const pairs = members.map(([name, summary]) => zshPair(name, summary)).join(" ");
+    const inner = members.map(
+      ([name]) => `        ${name})\n${zshArguments(`${first} ${name}`, 10)}\n          ;;`,
+    );
+    return `    ${first})
+      if (( CURRENT == 2 )); then
+        local -a members=(${pairs})
+        _describe command members
+        return
+      fi
+      shift words; (( CURRENT-- ))
+      case "$words[1]" in
+${inner.join("\n")}
+      esac
+      ;;`;
+  });
+  return `#compdef toolwright
+# Completion of toolwright for zsh: toolwright completion zsh > "\${fpath[1]}/_toolwright"
+_toolwright_tools() {
+  local -a tools=(\${(f)"$(toolwright tools --names 2>/dev/null)"})
+  _describe tool tools
+}
+_toolwright() {
+  if (( CURRENT == 2 )); then
+    local -a commands=(${firsts.join(" ")})
+    _describe command commands
+    return
+  fi
+  shift words; (( CURRENT-- ))
+  case "$words[1]" in
+${cases.join("\n")}
+  esac
+}
+if [ "$funcstack[1]" = "_toolwright" ]; then _toolwright "$@"; else compdef _toolwright toolwright; fi
+`;
+}
+
+function zshPair(name, text) {
+  return quoted(`${name}:${text.replaceAll(":", "\\:")}`);
+}
+
+function zshArguments(name, indent) {
+  const command = COMMANDS.find((it) => it.name === name);
+  const options = optionsOf(command).flatMap((option) =>
+    flagsOf(option).map((flag) => {
+      const text = option.text.replaceAll(/[[\]:]/g, "\\$&");
+      const value =
+        option.value === undefined ? "" : `:${option.value.replaceAll(":", "")}:${zshKind(option)}`;
+      return quoted(`${option.many ? "*" : ""}${flag}[${text}]${value}`);
+    }),
+  );
+  const operands = command.operands === undefined ? [] : [quoted(`*:operand:${zshKind(command)}`)];
+  const space = " ".repeat(indent);
+  return `${space}_arguments \\\n${[...options, ...operands].map((it) => `${space}  ${it}`).join(" \\\n")}`;
+}
+
+function zshKind({ choices, completes }) {
+  if (choices !== undefined) return `(${choices.join(" ")})`;
+  return (
+    { files: "_files", directories: "_files -/", tools: "_toolwright_tools" }[completes] ?? " "
+  );
+}
+
+function fishScript() {
+  const lines = ["# Completion of toolwright for fish", "complete -c toolwright -f"];
+  for (const [first, { summary, members }] of words()) {
+    lines.push(
+      `complete -c toolwright -n __fish_use_subcommand -a ${first} -d ${fishText(summary)}`,
+    );
+    for (const [second, text] of members ?? []) {
+      const names = members.map(([name]) => name).join(" ");
+      const when = `__fish_seen_subcommand_from ${first}; and not __fish_seen_subcommand_from ${names}`;
+      lines.push(`complete -c toolwright -n '${when}' -a ${second} -d ${fishText(text)}`);
+    }
+  }
+  for (const command of COMMANDS) {
+    const when = command.name
+      .split(" ")
+      .map((it) => `__fish_seen_subcommand_from ${it}`)
+      .join("; and ");
+    const begin = `complete -c toolwright -n '${when}'`;
+    if (kindOf(command) !== "") lines.push(`${begin} ${fishKind(command)}`);
+    for (const option of optionsOf(command)) {
+      const short = option.short === undefined ? "" : ` -s ${option.short}`;
+      const value = option.value === undefined ? "" : ` -r ${fishKind(option)}`.trimEnd();
+      lines.push(`${begin} -l ${option.name}${short}${value} -d ${fishText(option.text)}`);
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function fishKind({ choices, completes }) {
+  if (choices !== undefined) return `-a '${choices.join(" ")}'`;
+  const kinds = {
+    files: "-F",
+    directories: "-a '(__fish_complete_directories)'",
+    tools: "-a '(toolwright tools --names 2>/dev/null)'",
+  };
+  return kinds[completes] ?? "";
+}
+
+/** A text for bash and zsh. */
+function quoted(text) {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A text for fish, whose quotes take backslashes. */
+function fishText(text) {
+  return `'${text.replaceAll(/[\\']/g, "\\$&")}'`;
+}
+
+module.exports = { run };

@@ -1,0 +1,183 @@
+"use strict";
+
+// What `toolwright doctor` looks at. A check returns `{ state, found, advice? }`, or several of them.
+
+const fs = require("node:fs");
+const path = require("node:path");
+const { engines, version } = require("../../package.json");
+const { filesIn } = require("./plugin-files.js");
+
+const CHECKS = {
+  runtime() {
+    const { bun, node } = process.versions;
+    const name = bun === undefined ? `Node.js ${node}` : `Bun ${bun}`;
+    const wanted = Number(/\d+/.exec(engines.node)[0]);
+    if (bun === undefined && Number.parseInt(node, 10) < wanted) {
+      return problem(name, `toolwright needs Node.js ${wanted} or newer; update it`);
+    }
+    return ok(`${name} on ${process.platform} ${process.arch}`);
+  },
+
+  addon() {
+    // Throws with the cause and what to do about it.
+    require("../native.js");
+    const { buildName } = require("../native-platform.js");
+    return ok(`toolwright ${version} for ${buildName()}`);
+  },
+
+  async supervisor({ facts, registry }) {
+    const { supervisor } = facts;
+    if (supervisor === "otherSystem") {
+      return note(
+        "this system has none",
+        "commands are ended with their process group; a process that leaves its group may survive them",
+      );
+    }
+    if (supervisor.problem !== undefined) {
+      return problem("commands are not contained", supervisor.problem);
+    }
+    const trouble = await containment(registry);
+    return trouble === undefined ? ok(supervisor.program) : problem(supervisor.program, trouble);
+  },
+
+  async shell({ facts, registry }) {
+    const { isError, error } = await registry.call("Bash", { command: "exit 0" });
+    if (isError) return problem(facts.shell, `a command failed: ${error.message}`);
+    if (path.basename(facts.shell).startsWith("bash")) return ok(facts.shell);
+    return note(facts.shell, "there is no bash, so commands run in another shell; install bash");
+  },
+
+  git({ facts }) {
+    if (facts.git !== undefined) return ok(facts.git);
+    return note(
+      "not found",
+      "the tools of the set `project` that ask git do not work; install git",
+    );
+  },
+
+  async store({ facts, registry }) {
+    const { storeFile } = facts;
+    if (storeFile === undefined) {
+      return problem(
+        "no place for it",
+        "this user has no home directory; set HOME or XDG_DATA_HOME",
+      );
+    }
+    try {
+      await registry.config.list();
+    } catch (error) {
+      return problem(storeFile, error.message);
+    }
+    const folder = nearestFolder(storeFile);
+    if (!isWritable(folder)) {
+      return problem(
+        storeFile,
+        `\`${folder}\` cannot be written to; memories and todos are not kept`,
+      );
+    }
+    return ok(
+      fs.existsSync(storeFile) ? storeFile : `${storeFile} (created when something is kept)`,
+    );
+  },
+
+  async plugins({ facts, values, registry }) {
+    const folder = values["plugin-dir"] ?? facts.pluginDir;
+    if (values["no-plugins"] || folder === undefined) return note("not loaded");
+    const { errors } = await registry.reloadPlugins();
+    const tools = registry.listTools().filter(({ source }) => source === "plugin");
+    const files = fs.existsSync(folder) ? filesIn(folder).length : 0;
+    const problems = errors.map(({ source, toolName, message }) =>
+      problem(toolName === undefined ? source : `${source}, \`${toolName}\``, message),
+    );
+    return [
+      ok(`${count(tools.length, "tool")} of ${count(files, "file")} in ${folder}`),
+      ...problems,
+    ];
+  },
+
+  policy({ facts, project, values }) {
+    const { userPolicyFile, projectPolicyFile } = facts;
+    const user = policyFile(userPolicyFile, "the user's rules", { userPolicyFile }, project);
+    if (!fs.existsSync(projectPolicyFile)) return user;
+    const alone = { userPolicyFile: false, trustProject: true };
+    const found = policyFile(projectPolicyFile, "the project's rules", alone, project);
+    const advice = "used only with `trustProject` or `--trust-project`";
+    return [
+      user,
+      found.state === "ok" && !values["trust-project"] ? note(found.found, advice) : found,
+    ];
+  },
+
+  "web search"({ facts: { search } }) {
+    if (search.service !== undefined) return ok(search.service);
+    if (search.problem !== undefined) return problem("cannot be used", search.problem);
+    return note(
+      "no service is set up",
+      "set SEARXNG_URL, BRAVE_API_KEY or TAVILY_API_KEY for the tools that search the web",
+    );
+  },
+};
+
+/** Why a command is not sure to end with all that it starts; `undefined` if it is. */
+async function containment(registry) {
+  const input = { command: "exit 0", run_in_background: true };
+  const { isError, error } = await registry.call("Bash", input);
+  if (isError) return error.message;
+  const { contained, notContained } = registry.tasks().at(-1) ?? {};
+  return contained ? undefined : (notContained ?? "the command was not contained");
+}
+
+/** Whether a policy file can be used, and how many of its rules look wrong. */
+function policyFile(file, whose, options, project) {
+  if (file === undefined || !fs.existsSync(file))
+    return ok(`${whose}: none (${file ?? "no home"})`);
+  const { createToolRegistry } = require("../../index.js");
+  let registry;
+  try {
+    registry = createToolRegistry({ projectPath: project, pluginDir: false, ...options });
+    const found = registry.lintPolicy();
+    if (found.length === 0) return ok(`${whose}: ${file}`);
+    return note(
+      `${whose}: ${file}`,
+      `${count(found.length, "rule")} to look at: see \`toolwright policy lint ${file}\``,
+    );
+  } catch (error) {
+    return problem(`${whose}: ${file}`, error.message);
+  } finally {
+    void registry?.close();
+  }
+}
+
+/** The directory that a file would be created in, or the nearest one above it that exists. */
+function nearestFolder(file) {
+  let folder = path.dirname(file);
+  while (!fs.existsSync(folder) && path.dirname(folder) !== folder) folder = path.dirname(folder);
+  return folder;
+}
+
+function isWritable(folder) {
+  try {
+    fs.accessSync(folder, fs.constants.W_OK | fs.constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function count(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function ok(found) {
+  return { state: "ok", found };
+}
+
+function note(found, advice) {
+  return { state: "note", found, ...(advice !== undefined && { advice }) };
+}
+
+function problem(found, advice) {
+  return { state: "problem", found, advice };
+}
+
+module.exports = { CHECKS };

@@ -1,0 +1,85 @@
+"use strict";
+
+const { CHECKS } = require("./doctor-checks.js");
+const { makeRegistry, projectOf } = require("./opened-registry.js");
+const { inLine } = require("./terminal.js");
+const { padded, wrapped } = require("./text-width.js");
+
+/** `note` is what works as it is and could be more; `problem` is what does not work. */
+const SIGNS = { ok: ["green", "ok"], note: ["yellow", "note"], problem: ["red", "problem"] };
+
+async function run({ values, terminal: { out } }) {
+  const found = await examine(values);
+  const isWell = found.every(({ state }) => state !== "problem");
+  if (values.json) {
+    out.json({ ok: isWell, checks: found });
+  } else {
+    for (const check of found) show(check, out);
+    out.line();
+    out.line(isWell ? "everything works" : "something does not work; see `problem` above");
+  }
+  return isWell ? 0 : 1;
+}
+
+/** Every check, in order. One that fails in an unforeseen way is a problem and stops no other. */
+async function examine(values) {
+  const bed = new TestBed(values);
+  const found = [];
+  try {
+    for (const [name, check] of Object.entries(CHECKS)) {
+      let answer;
+      try {
+        answer = await check(bed);
+      } catch (error) {
+        answer = { state: "problem", found: error.message };
+      }
+      for (const one of [answer].flat()) found.push({ name, ...one });
+      // Without the addon there is nothing more to look at.
+      if (name === "addon" && answer.state === "problem") break;
+    }
+  } finally {
+    await bed.close();
+  }
+  return found;
+}
+
+/** What the checks look at: the places of this installation, and a registry that is made when it is needed. */
+class TestBed {
+  #facts;
+  #registry;
+
+  constructor(values) {
+    this.values = values;
+    this.project = projectOf(values);
+  }
+
+  get facts() {
+    this.#facts ??= require("./installation.js").installationFacts(this.project);
+    return this.#facts;
+  }
+
+  /** A registry without rules, so that a broken policy is told in one place only. */
+  get registry() {
+    this.#registry ??= makeRegistry(this.values, {
+      sets: ["claude", "classic", "project"],
+      permissionMode: "bypassPermissions",
+      userPolicyFile: false,
+    });
+    return this.#registry;
+  }
+
+  async close() {
+    await this.#registry?.close();
+  }
+}
+
+function show({ name, state, found, advice }, out) {
+  const [style, sign] = SIGNS[state];
+  const indent = " ".repeat(9);
+  out.line(`${out.styled(style, padded(sign, 7))}  ${out.styled("bold", name)}: ${inLine(found)}`);
+  if (advice === undefined) return;
+  const lines = wrapped(inLine(advice), Math.max(20, out.textColumns - indent.length));
+  for (const line of lines) out.line(indent + line);
+}
+
+module.exports = { run };

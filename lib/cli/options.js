@@ -1,0 +1,86 @@
+"use strict";
+
+// The options that several commands have. See `commands.js` for the form.
+
+const HELP = { name: "help", short: "h", text: "show this help" };
+const JSON_OUTPUT = { name: "json", text: "print JSON" };
+
+/** For commands whose `--json` is their input. */
+const OUTPUT = { name: "output", short: "o", value: "FORM", choices: ["text", "json"] };
+
+const PROJECT = {
+  name: "project",
+  short: "p",
+  value: "DIR",
+  completes: "directories",
+  text: "the workspace, which file tools stay inside of (default: the current directory)",
+};
+const SET = {
+  name: "set",
+  value: "NAME",
+  many: true,
+  choices: ["claude", "classic", "project", "diagnostic"],
+  text: "a set of built-in tools; repeat it, or separate names with commas",
+};
+
+/** Options of every command that makes a registry. */
+const REGISTRY = [
+  PROJECT,
+  {
+    name: "add-dir",
+    value: "DIR",
+    many: true,
+    completes: "directories",
+    text: "a further directory that file tools may touch",
+  },
+  SET,
+  {
+    name: "plugin-dir",
+    value: "DIR",
+    completes: "directories",
+    text: "the directory of plugin files (default: $TOOLWRIGHT_TOOLS_DIR or ~/.config/toolwright/tools)",
+  },
+  { name: "no-plugins", text: "load no plugins" },
+  {
+    name: "mcp-config",
+    value: "FILE",
+    completes: "files",
+    text: 'a JSON file with MCP servers whose tools are added: {"mcpServers": {…}}',
+  },
+];
+
+/** Options of every command that judges calls. */
+const POLICY = [
+  {
+    name: "permission-mode",
+    value: "MODE",
+    choices: ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"],
+    text: "what happens to calls that no rule decides",
+  },
+  {
+    name: "allow",
+    value: "RULE",
+    many: true,
+    text: "a rule that allows, such as 'Bash(git status:*)'",
+  },
+  { name: "disallow", value: "RULE", many: true, text: "a rule that denies, such as 'Read(.env)'" },
+  { name: "trust-project", text: "also use the rules in .toolwright/policy.json of the project" },
+];
+
+/** How a call's input is given. */
+const INPUT = [
+  {
+    name: "arg",
+    short: "a",
+    value: "NAME=VALUE",
+    many: true,
+    text: "a parameter, read by its type; see above",
+  },
+  {
+    name: "json",
+    value: "JSON",
+    text: 'the input as JSON, or "-" to read it from standard input; --arg adds to it',
+  },
+];
+
+module.exports = { HELP, INPUT, JSON_OUTPUT, OUTPUT, POLICY, PROJECT, REGISTRY, SET };

@@ -1,0 +1,40 @@
+"use strict";
+
+const { knownTool, readStandardInput, typedInput } = require("./call.js");
+const { callInput } = require("./call-input.js");
+const { withRegistry } = require("./opened-registry.js");
+const { inLine } = require("./terminal.js");
+const { ALL_SETS } = require("./tools.js");
+
+function run({ values, operands: [name, operand], terminal }) {
+  const typed = typedInput(values, operand);
+  const options = { sets: ALL_SETS, rememberGrants: "project" };
+  return withRegistry(values, terminal, options, async (registry) => {
+    const { inputSchema } = knownTool(registry, name);
+    const input = await callInput(typed, inputSchema, readStandardInput());
+    const verdict = registry.explain(name, input);
+    if (values.output === "json") terminal.out.json(verdict);
+    else show(verdict, terminal.out);
+  });
+}
+
+const STYLES = { allow: "green", ask: "yellow", deny: "red" };
+
+function show({ action, reason, basis, rule, risk, message, parts }, out) {
+  out.line(`${out.styled(STYLES[action], action)}: ${inLine(reason)}`);
+  if (message !== undefined) out.line(`  says: ${inLine(message)}`);
+  if (rule !== undefined) out.line(`  rule: ${shownRule(rule)}`);
+  out.line(`  decided by: ${basis.replace("-", " ")}; risk: ${risk}`);
+  // A single part repeats the whole.
+  if (parts.length < 2) return;
+  out.line("  parts:");
+  for (const { part, action: word, reason: why } of parts) {
+    out.line(`    ${out.styled(STYLES[word], word)}  ${inLine(part)}: ${inLine(why)}`);
+  }
+}
+
+function shownRule({ layer, place, text, action }) {
+  return inLine(`${action} \`${text}\` (${place}, ${layer})`);
+}
+
+module.exports = { run, shownRule };

@@ -1,0 +1,65 @@
+"use strict";
+
+const { interruptible } = require("./interrupts.js");
+const { projectOf, withRegistry } = require("./opened-registry.js");
+const { inLine } = require("./terminal.js");
+const { UsageError } = require("./usage-error.js");
+
+/** How long a person has to answer on the page. */
+const PATIENCE_MS = 600_000;
+
+async function run({ values, terminal }) {
+  const address = addressOf(values);
+  const options = { limits: { confirmationTimeoutMs: PATIENCE_MS } };
+  await interruptible((signal) =>
+    withRegistry(values, terminal, options, async (registry) => {
+      const server = await registry.serve(address);
+      tell(server, values, terminal);
+      await aborted(signal);
+      // Ctrl-C leaves `^C` in the line.
+      if (terminal.err.isTerminal) terminal.err.line("\nstopped");
+      await server.close();
+    }),
+  );
+  // Ctrl-C is how a server is ended, and no failure.
+  return 0;
+}
+
+function addressOf({ port, host, token = process.env.TOOLWRIGHT_TOKEN, ...values }) {
+  const isPort = port === undefined || (/^\d{1,5}$/.test(port) && Number(port) <= 65_535);
+  if (!isPort) throw new UsageError(`\`--port\` is a number from 0 to 65535, got \`${port}\``);
+  return {
+    ...(port !== undefined && { port: Number(port) }),
+    ...(host !== undefined && { host }),
+    ...(values["allow-host"] !== undefined && { allowedHosts: values["allow-host"] }),
+    ...(token !== undefined && token !== "" && { token }),
+  };
+}
+
+function tell(server, values, { out, err }) {
+  const { url, origin, host, port, token } = server;
+  const mcp = { url: `${origin}/mcp`, headers: { Authorization: `Bearer ${token}` } };
+  if (values.json) {
+    // In one line, so that a program can wait for it.
+    out.line(JSON.stringify({ url, origin, host, port, token, mcp }));
+    return;
+  }
+  err.line(inLine(`toolwright serves the tools of ${projectOf(values)}`));
+  if (out.isTerminal) out.line();
+  out.line(`  ${out.styled("bold", out.styled("cyan", url))}`);
+  if (out.isTerminal) out.line();
+  if (values.mcp) {
+    out.line(`  MCP: ${mcp.url}`);
+    out.json({ mcpServers: { toolwright: { type: "http", ...mcp } } });
+  }
+  err.line("Open the address in a browser; whoever has it can call the tools. Ctrl-C stops.");
+}
+
+function aborted(signal) {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", resolve, { once: true });
+  });
+}
+
+module.exports = { run };

@@ -1,0 +1,101 @@
+//! The MCP servers that a host names: in its options, and later.
+
+use std::{collections::BTreeMap, future::Future, path::Path, sync::Arc};
+
+use serde_json::{Value, json};
+
+use super::HostRegistry;
+use crate::{
+    error::ToolError,
+    mcp::client::{
+        McpServerConfig, McpServerState, McpServerStatus, McpServers, ResourceLister,
+        ResourceReader,
+    },
+    net::WebSettings,
+    tool::{HandlerName, Handlers},
+};
+
+/// The servers of a registry, and those that its options name.
+pub(super) struct HostMcpServers {
+    servers: Arc<McpServers>,
+    configured: BTreeMap<String, McpServerConfig>,
+}
+
+impl HostMcpServers {
+    pub(super) fn new(
+        configured: BTreeMap<String, McpServerConfig>,
+        project: &Path,
+        web: WebSettings,
+    ) -> Result<Self, ToolError> {
+        McpServers::check(project, &configured)?;
+        Ok(Self { servers: Arc::new(McpServers::new(web)), configured })
+    }
+
+    /// The host's functions, with those for resources replaced by ours, which know the servers as well.
+    pub(super) fn with_resources(&self, mut handlers: Handlers) -> Handlers {
+        let servers = || Arc::clone(&self.servers);
+        let of_host = handlers.get(HandlerName::McpListResources).cloned();
+        let lister = ResourceLister { servers: servers(), of_host };
+        handlers.insert(HandlerName::McpListResources, Arc::new(lister));
+        let of_host = handlers.get(HandlerName::McpReadResource).cloned();
+        let reader = ResourceReader { servers: servers(), of_host };
+        handlers.insert(HandlerName::McpReadResource, Arc::new(reader));
+        handlers
+    }
+
+    /// Waits until every server of a closed registry is gone.
+    pub(super) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
+        let servers = Arc::clone(&self.servers);
+        async move { servers.ended().await }
+    }
+}
+
+impl HostRegistry {
+    /// Connects the servers that the options name, all at once, and waits until each is connected or its time
+    /// is over. Gives what is wrong, as `initialize` tells it.
+    pub fn connect_configured_mcp_servers(
+        &self,
+    ) -> impl Future<Output = Result<Vec<Value>, ToolError>> + Send + 'static {
+        let servers = Arc::clone(&self.mcp_servers.servers);
+        let configured = self.mcp_servers.configured.clone();
+        let pipeline = Arc::clone(&self.pipeline);
+        async move {
+            let connected = servers.connect_all(&pipeline, configured).await?;
+            Ok(connected.iter().flat_map(problems_of).collect())
+        }
+    }
+
+    /// Connects a server, in place of one of the same name.
+    pub fn connect_mcp_server(
+        &self,
+        name: String,
+        config: McpServerConfig,
+    ) -> impl Future<Output = Result<McpServerStatus, ToolError>> + Send + 'static {
+        let (servers, pipeline) =
+            (Arc::clone(&self.mcp_servers.servers), Arc::clone(&self.pipeline));
+        async move { servers.connect(&pipeline, &name, config).await }
+    }
+
+    /// Disconnects a server and removes its tools; false when there is none of the name.
+    pub fn disconnect_mcp_server(
+        &self,
+        name: String,
+    ) -> impl Future<Output = bool> + Send + 'static {
+        let servers = Arc::clone(&self.mcp_servers.servers);
+        async move { servers.disconnect(&name).await }
+    }
+
+    /// What every server is at.
+    pub fn mcp_server_status(&self) -> Vec<McpServerStatus> {
+        self.mcp_servers.servers.status()
+    }
+}
+
+/// What is wrong with a server, in the form of the other errors of `initialize`.
+fn problems_of(status: &McpServerStatus) -> Vec<Value> {
+    let source = format!("mcpServers.{}", status.name);
+    let failure = status.error.iter().filter(|_| status.state != McpServerState::Connected);
+    let failure = failure.map(|it| format!("the server is not connected: {it}"));
+    let all = failure.chain(status.warnings.iter().cloned());
+    all.map(|message| json!({ "source": source, "message": message })).collect()
+}

@@ -1,0 +1,34 @@
+// Small labels. Their colour only repeats what their words say.
+
+import { element } from "./element.js";
+
+export function badge(text, tone, attributes = {}) {
+  return element("span", { ...attributes, class: ["badge", tone && `tone-${tone}`] }, text);
+}
+
+const RISK_TONES = { none: "quiet", low: "good", medium: "warn", high: "bad", critical: "bad" };
+
+export function riskBadge(risk) {
+  return badge(risk === "none" ? "no risk" : `${risk} risk`, RISK_TONES[risk]);
+}
+
+const ACTIONS = { allow: ["allowed", "good"], ask: ["asks", "warn"], deny: ["denied", "bad"] };
+
+export function actionBadge(action) {
+  return badge(...(ACTIONS[action] ?? [action, "quiet"]));
+}
+
+const STATUS_TONES = {
+  running: "accent",
+  waiting: "warn",
+  succeeded: "good",
+  completed: "good",
+  failed: "bad",
+  refused: "bad",
+  cancelled: "quiet",
+  stopped: "quiet",
+};
+
+export function statusBadge(status) {
+  return badge(status, STATUS_TONES[status] ?? "quiet");
+}

@@ -1,0 +1,124 @@
+// The view of tools: the list, and beside it (or instead of it, where there is little room) one tool.
+
+import { badge, riskBadge } from "./badge.js";
+import { element, fill } from "./element.js";
+import { originOf } from "./format.js";
+import { inline, prose } from "./prose.js";
+import { onChange, state } from "./state.js";
+import { toolCall } from "./tool-call.js";
+import { toolList } from "./tool-list.js";
+
+/** The calls that were begun, by tool: a look elsewhere neither loses an input nor ends a call. */
+const begun = new Map();
+
+/** Shows the view in `node`; `show(name)` changes the tool, `stop()` ends it. */
+export function toolsView(node) {
+  const list = toolList();
+  const pane = element("section", { class: "tool-pane", "aria-label": "The chosen tool" });
+  fill(
+    node,
+    element("h1", { class: "unseen" }, "Tools"),
+    element("div", { class: "split" }, list.node, pane),
+  );
+  let shown;
+  let isThere = false;
+  const show = (name) => {
+    shown = name;
+    list.select(name);
+    node.classList.toggle("has-tool", name !== undefined);
+    const tool = state.tools.find((it) => it.name === name || it.aliases?.includes(name));
+    isThere = tool !== undefined;
+    if (!isThere) return fill(pane, nothing(name));
+    if (!begun.has(tool.name)) begun.set(tool.name, toolCall(tool));
+    fill(pane, heading(tool), begun.get(tool.name));
+    pane.scrollTop = 0;
+  };
+  // Only if the tool came or went: a form that somebody fills in stays.
+  const stopListening = onChange(["tools"], () => {
+    const tools = new Map(state.tools.map((tool) => [tool.name, tool]));
+    for (const name of begun.keys()) if (!tools.has(name)) begun.delete(name);
+    if (shown !== undefined && tools.has(shown) !== isThere) show(shown);
+  });
+  return {
+    show,
+    stop: () => {
+      list.stop();
+      stopListening();
+    },
+  };
+}
+
+function nothing(name) {
+  if (name === undefined) return welcome();
+  if (state.tools.length === 0) return element("p", { class: "empty" }, "Loading…");
+  return element(
+    "p",
+    { class: "empty" },
+    "There is no tool ",
+    element("code", {}, name),
+    " any more.",
+  );
+}
+
+function welcome() {
+  const keys = [
+    ["/", "search the tools"],
+    ["↑ ↓", "go from tool to tool"],
+    ["Ctrl Enter", "call the tool with the input in its form"],
+    ["Esc", "leave a field, then the tool"],
+  ];
+  return element(
+    "div",
+    { class: "welcome" },
+    element(
+      "p",
+      { class: "lead" },
+      "Choose a tool to call it, or watch what other clients of this registry do.",
+    ),
+    element(
+      "dl",
+      { class: "facts" },
+      keys.map(([key, what]) => [
+        element("dt", {}, element("kbd", {}, key)),
+        element("dd", {}, what),
+      ]),
+    ),
+  );
+}
+
+function heading(tool) {
+  const { name, title, description, aliases = [], sideEffect, risk, allowed, disabled } = tool;
+  return element(
+    "header",
+    { class: "tool-head" },
+    element("a", { class: "back", href: "#/tools" }, "‹ All tools"),
+    element(
+      "h2",
+      { tabindex: "-1" },
+      element("span", { class: "mono" }, name),
+      element("span", { class: "title" }, title),
+    ),
+    element(
+      "p",
+      { class: "badges" },
+      badge(originOf(tool)),
+      riskBadge(risk),
+      badge(`effect: ${sideEffect}`),
+      disabled
+        ? badge("switched off", "bad")
+        : badge(allowed ? "runs without asking" : "may ask first", allowed ? "good" : "warn"),
+      aliases.length > 0 && badge(`also ${aliases.join(", ")}`),
+    ),
+    element(
+      "details",
+      { class: "fold description" },
+      element("summary", {}, inline(firstSentence(description))),
+      prose(description),
+    ),
+  );
+}
+
+function firstSentence(text) {
+  const [first] = text.split("\n");
+  return first.length <= 160 ? first : `${first.slice(0, 159)}…`;
+}

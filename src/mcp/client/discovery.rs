@@ -1,0 +1,141 @@
+//! Lists the tools of a server, within bounds.
+
+use std::sync::Arc;
+
+use rmcp::{
+    RoleClient,
+    model::{
+        ClientRequest, CustomResult, ListToolsRequest, PaginatedRequestParams, ServerResult, Tool,
+    },
+    service::{Peer, PeerRequestOptions, ServiceError},
+};
+use serde_json::Value;
+
+use super::server_link::shortened;
+
+/// How many tools of one server are taken.
+pub(super) const MAX_TOOLS: usize = 1_000;
+/// How many bytes of definitions of one server are taken.
+const MAX_BYTES: usize = 1024 * 1024;
+/// How many pages are asked for. A server may put a single tool on each, or none.
+const MAX_PAGES: usize = MAX_TOOLS + 100;
+
+/// The tools of a server, and what is wrong with others.
+#[derive(Default)]
+pub(super) struct Discovered {
+    pub(super) tools: Vec<Tool>,
+    pub(super) problems: Vec<String>,
+    bytes: usize,
+}
+
+/// Lists the tools. `wanted` says which ones are taken.
+pub(super) async fn discover(
+    peer: &Peer<RoleClient>,
+    wanted: &(dyn Fn(&str) -> bool + Send + Sync),
+) -> Result<Discovered, String> {
+    let mut found = Discovered::default();
+    let has_tools = peer.peer_info().is_none_or(|it| it.capabilities.tools.is_some());
+    if !has_tools {
+        return Ok(found);
+    }
+    let mut cursor = None;
+    for _ in 0..MAX_PAGES {
+        let (page, next) = page(peer, cursor.take()).await?;
+        for tool in page {
+            if !found.take(tool, wanted) {
+                return Ok(found);
+            }
+        }
+        match next {
+            None => return Ok(found),
+            next => cursor = next,
+        }
+    }
+    found
+        .problems
+        .push(format!("its list of tools has more than {MAX_PAGES} pages; the rest is left out"));
+    Ok(found)
+}
+
+impl Discovered {
+    /// Takes a tool; false when there is no room for more.
+    fn take(
+        &mut self,
+        tool: Result<Tool, String>,
+        wanted: &(dyn Fn(&str) -> bool + Send + Sync),
+    ) -> bool {
+        let tool = match tool {
+            Ok(tool) => tool,
+            Err(problem) => {
+                self.problems.push(problem);
+                return self.problems.len() < MAX_TOOLS;
+            }
+        };
+        if !wanted(&tool.name) {
+            return true;
+        }
+        if self.tools.len() >= MAX_TOOLS {
+            let problem = format!("it has more than {MAX_TOOLS} tools; the rest is left out");
+            self.problems.push(problem);
+            return false;
+        }
+        self.bytes += serde_json::to_string(&tool).map_or(0, |it| it.len());
+        if self.bytes > MAX_BYTES {
+            let taken = self.tools.len();
+            self.problems.push(format!(
+                "the definitions of its tools have more than {MAX_BYTES} bytes; those after the first \
+                 {taken} are left out"
+            ));
+            return false;
+        }
+        self.tools.push(tool);
+        true
+    }
+}
+
+type Page = (Vec<Result<Tool, String>>, Option<String>);
+
+async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Page, String> {
+    let params = PaginatedRequestParams::default().with_cursor(cursor);
+    let request = ClientRequest::ListToolsRequest(ListToolsRequest {
+        method: rmcp::model::ListToolsRequestMethod,
+        params: Some(params),
+        extensions: rmcp::model::Extensions::default(),
+    });
+    let sent = peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+    let answered = match sent {
+        Ok(handle) => handle.await_response().await,
+        Err(error) => Err(error),
+    };
+    match answered {
+        Ok(ServerResult::ListToolsResult(list)) => {
+            Ok((list.tools.into_iter().map(Ok).collect(), list.next_cursor))
+        }
+        // One tool that is not as the protocol wants it makes rmcp read the whole list as something else.
+        Ok(ServerResult::CustomResult(CustomResult(list))) => read_one_by_one(list),
+        Ok(_) => Err("its list of tools is not one of the protocol".to_owned()),
+        Err(ServiceError::McpError(error)) => {
+            Err(format!("it does not list its tools: {}", shortened(&error.message)))
+        }
+        Err(error) => Err(format!("it did not list its tools: {}", shortened(&error.to_string()))),
+    }
+}
+
+fn read_one_by_one(mut list: Value) -> Result<Page, String> {
+    let cursor = list.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+    let Some(Value::Array(tools)) = list.get_mut("tools").map(Value::take) else {
+        return Err("its list of tools is not one of the protocol".to_owned());
+    };
+    let read = |(number, tool): (usize, Value)| {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        let name = shortened(name);
+        serde_json::from_value(tool)
+            .map_err(|cause| format!("tool {number} of its list, `{name}`, is left out: {cause}"))
+    };
+    Ok((tools.into_iter().enumerate().map(read).collect(), cursor))
+}
+
+/// What a tool says of itself, to tell whether it has changed.
+pub(super) fn fingerprint(tool: &Tool) -> Arc<str> {
+    serde_json::to_string(tool).unwrap_or_default().into()
+}

@@ -1,0 +1,189 @@
+//! Servers over streamable HTTP. rmcp knows the protocol; here are the requests that it makes.
+
+use std::{collections::HashMap, sync::Arc};
+
+use futures_util::stream::BoxStream;
+use http::{HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, header::ACCEPT};
+use rmcp::{
+    model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage},
+    transport::{
+        StreamableHttpClientTransport,
+        common::http_header::{HEADER_LAST_EVENT_ID, HEADER_SESSION_ID},
+        streamable_http_client::{
+            SseError, StreamableHttpClient, StreamableHttpClientTransportConfig,
+            StreamableHttpError, StreamableHttpPostResponse,
+        },
+    },
+};
+use sse_stream::Sse;
+
+use super::{
+    config::HttpAddress,
+    http_answer::{EVENTS, HttpFailure, JSON, body, error_body, events, media_type, refusal},
+};
+use crate::net::{WebSettings, service_client};
+
+/// How many calls of one server run at once.
+const MAX_AT_ONCE: usize = 64;
+
+type Failure = StreamableHttpError<HttpFailure>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+
+/// Makes requests.
+#[derive(Clone)]
+pub(super) struct HttpRequests {
+    client: Client,
+}
+
+/// A transport to a server. Nothing is sent yet.
+pub(super) async fn open(
+    address: &HttpAddress,
+    web: &WebSettings,
+) -> Result<StreamableHttpClientTransport<HttpRequests>, String> {
+    let client = service_client(web, &address.url).await?;
+    let config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str())
+        .custom_headers(address.headers.clone())
+        .max_concurrent_requests(MAX_AT_ONCE);
+    Ok(StreamableHttpClientTransport::with_client(HttpRequests { client }, config))
+}
+
+impl HttpRequests {
+    async fn send(&self, request: RequestBuilder, headers: Headers) -> Result<Response, Failure> {
+        let mut request = request;
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        request.send().await.map_err(|err| StreamableHttpError::Client(err.into()))
+    }
+}
+
+fn failed(words: String) -> Failure {
+    StreamableHttpError::Client(HttpFailure(words))
+}
+
+impl StreamableHttpClient for HttpRequests {
+    type Error = HttpFailure;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        _auth_header: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let text = serde_json::to_string(&message)?;
+        let has_session = session_id.is_some();
+        let mut request = self
+            .client
+            .post(&*uri)
+            .header(ACCEPT, format!("{JSON}, {EVENTS}"))
+            .header(reqwest::header::CONTENT_TYPE, JSON)
+            .body(text);
+        if let Some(session) = session_id {
+            request = request.header(HEADER_SESSION_ID, &*session);
+        }
+        let response = self.send(request, headers).await?;
+        let status = response.status();
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && has_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        if !status.is_success() {
+            return refused(&message, response, has_session).await;
+        }
+        let session = response.headers().get(HEADER_SESSION_ID);
+        let session = session.and_then(|it| it.to_str().ok()).map(str::to_owned);
+        let waits_for_answer = matches!(message, ClientJsonRpcMessage::Request(_));
+        match media_type(&response).as_str() {
+            EVENTS => Ok(StreamableHttpPostResponse::Sse(events(response), session)),
+            JSON => {
+                let body = body(response).await.map_err(StreamableHttpError::Client)?;
+                match serde_json::from_slice(&body) {
+                    Ok(answer) => Ok(StreamableHttpPostResponse::Json(answer, session)),
+                    Err(_) if !waits_for_answer => Ok(StreamableHttpPostResponse::Accepted),
+                    Err(cause) => {
+                        Err(failed(format!("its answer is not one of the protocol: {cause}")))
+                    }
+                }
+            }
+            _ if !waits_for_answer => Ok(StreamableHttpPostResponse::Accepted),
+            other => Err(failed(format!(
+                "its answer is of type `{other}`, which the protocol does not have; check its `url`"
+            ))),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        _auth_header: Option<String>,
+        headers: Headers,
+    ) -> Result<(), Failure> {
+        let request = self.client.delete(&*uri).header(HEADER_SESSION_ID, &*session_id);
+        // A server that keeps its session for a while longer is no reason for an error.
+        self.send(request, headers).await.map(drop)
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        _auth_header: Option<String>,
+        headers: Headers,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let mut request = self.client.get(&*uri).header(ACCEPT, EVENTS);
+        if let Some(session) = session_id {
+            request = request.header(HEADER_SESSION_ID, &*session);
+        }
+        if let Some(last) = last_event_id {
+            request = request.header(HEADER_LAST_EVENT_ID, last);
+        }
+        let response = self.send(request, headers).await?;
+        let status = response.status();
+        if status.is_success() && media_type(&response) == EVENTS {
+            return Ok(events(response));
+        }
+        if status.is_client_error() || status.is_success() {
+            // It answers calls all the same.
+            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+        }
+        Err(failed(refusal(status, &error_body(response).await)))
+    }
+}
+
+/// What a status that is no success means for a request.
+async fn refused(
+    message: &ClientJsonRpcMessage,
+    response: Response,
+    has_session: bool,
+) -> Result<StreamableHttpPostResponse, Failure> {
+    let status = response.status();
+    let body = error_body(response).await;
+    let is_about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    if let ClientJsonRpcMessage::Request(request) = message
+        && !is_about_access
+    {
+        // Servers without the newer era refuse its first request in many ways.
+        let is_probe = matches!(request.request, ClientRequest::DiscoverRequest(_));
+        match serde_json::from_str(&body) {
+            // The server's own error says more than a status. It may name no request, or another.
+            Ok(ServerJsonRpcMessage::Error(error)) => {
+                let answer = ServerJsonRpcMessage::error(error.error, Some(request.id.clone()));
+                return Ok(StreamableHttpPostResponse::Json(answer, None));
+            }
+            _ if is_probe && !has_session && status.is_client_error() => {
+                let error = ErrorData::invalid_request(refusal(status, &body), None);
+                let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+                return Ok(StreamableHttpPostResponse::Json(answer, None));
+            }
+            _ => {}
+        }
+    }
+    Err(failed(refusal(status, &body)))
+}

@@ -1,0 +1,48 @@
+//! What a server answers to a call, as the result of a tool.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Map, Value};
+
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{Content, ToolOutput},
+};
+
+/// Turns the answer of a server into a result. The pipeline bounds it.
+pub(super) fn output_of(answer: CallToolResult) -> ToolOutput {
+    let CallToolResult { content, structured_content, is_error, meta, .. } = answer;
+    let mut output = ToolOutput {
+        content: content.into_iter().map(content_of).collect(),
+        // The protocol had objects alone here for long, and clients of ours rely on it.
+        structured: structured_content.filter(Value::is_object),
+        meta: meta.map(|it| it.0.into_iter().collect::<Map<_, _>>()).unwrap_or_default(),
+        ..ToolOutput::default()
+    };
+    if is_error == Some(true) {
+        let text = output.joined_text();
+        let message = if text.is_empty() { "the tool failed without a message" } else { &text };
+        let error = ToolError::new(ErrorKind::ToolFailed, message);
+        if output.content.is_empty() {
+            output.content.push(Content::text(&error.message));
+        }
+        output.error = Some(error);
+        output.structured = None;
+    } else if output.content.is_empty()
+        && let Some(data) = &output.structured
+    {
+        // A model reads the content, so data alone would be no answer to it.
+        output.content.push(Content::text(data.to_string()));
+    }
+    output
+}
+
+fn content_of(block: ContentBlock) -> Content {
+    match block {
+        ContentBlock::Text(it) => Content::Text { text: it.text },
+        ContentBlock::Image(it) => Content::Image { data: it.data, mime_type: it.mime_type },
+        other => match serde_json::to_value(&other) {
+            Ok(Value::Object(block)) => Content::Other(block),
+            Ok(_) | Err(_) => Content::text("[a block that cannot be shown]"),
+        },
+    }
+}

@@ -1,0 +1,269 @@
+//! The resources of connected servers, for the tools that list and read them.
+//!
+//! These are the two functions behind `ListMcpResources` and `ReadMcpResource`. What the host answers by
+//! functions of its own is added.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use rmcp::{
+    RoleClient,
+    model::{
+        ClientRequest, Extensions, ListResourceTemplatesRequest, ListResourcesRequest,
+        PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, ServerResult,
+    },
+    service::{Peer, PeerRequestOptions, ServiceError},
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    McpServers,
+    server_link::{ServerLink, shortened},
+    status::McpServerState,
+};
+use crate::{
+    error::{ErrorKind, ToolError},
+    tool::{HandlerName, HostHandler, ToolContext},
+};
+
+/// How many resources, and how many templates, of one server are listed.
+const MAX_LISTED: usize = 2_000;
+/// How many pages of each are asked for.
+const MAX_PAGES: usize = 200;
+
+/// Lists the resources of connected servers, and those that the host knows.
+pub struct ResourceLister {
+    /// The servers of the registry.
+    pub servers: Arc<McpServers>,
+    /// The host's own function.
+    pub of_host: Option<Arc<dyn HostHandler>>,
+}
+
+/// Reads resources of connected servers, and those that the host knows.
+pub struct ResourceReader {
+    /// The servers of the registry.
+    pub servers: Arc<McpServers>,
+    /// The host's own function.
+    pub of_host: Option<Arc<dyn HostHandler>>,
+}
+
+#[async_trait]
+impl HostHandler for ResourceLister {
+    async fn call(
+        &self,
+        input: &Value,
+        facts: Value,
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        let asked = input.get("server").and_then(Value::as_str);
+        if let Some(link) = asked.and_then(|it| self.servers.find(it)) {
+            return list_of(&link).await;
+        }
+        let all = if asked.is_none() { self.servers.all() } else { Vec::new() };
+        if all.is_empty() {
+            return match &self.of_host {
+                Some(host) => host.call(input, facts, cx).await,
+                None => Err(unknown(
+                    asked.unwrap_or_default(),
+                    &self.servers,
+                    HandlerName::McpListResources,
+                )),
+            };
+        }
+        let mut lists: Vec<Value> = Vec::new();
+        if let Some(host) = &self.of_host {
+            lists.push(host.call(input, facts, cx).await?);
+        }
+        let connected = all.iter().filter(|it| it.phase() == McpServerState::Connected);
+        let listed = join_all(connected.map(|it| list_of(it))).await;
+        // A server that cannot list its resources does not hide those of others.
+        let (listed, failures): (Vec<_>, Vec<_>) = listed.into_iter().partition(Result::is_ok);
+        lists.extend(listed.into_iter().flatten());
+        let failures = failures.into_iter().filter_map(Result::err).map(|it| it.message);
+        let apart = all.iter().filter(|it| it.phase() != McpServerState::Connected);
+        let apart = apart.filter_map(|it| it.session().err()).map(|it| it.message);
+        let problems: Vec<String> = failures.chain(apart).collect();
+        Ok(merged(lists, &problems))
+    }
+
+    async fn call_until_stopped(
+        &self,
+        input: &Value,
+        facts: Value,
+        cx: &ToolContext,
+        _stop: &CancellationToken,
+    ) -> Result<Value, ToolError> {
+        self.call(input, facts, cx).await
+    }
+}
+
+#[async_trait]
+impl HostHandler for ResourceReader {
+    async fn call(
+        &self,
+        input: &Value,
+        facts: Value,
+        cx: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        let text = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (server, uri) = (text("server"), text("uri"));
+        if let Some(link) = self.servers.find(server) {
+            return read_of(&link, uri).await;
+        }
+        match &self.of_host {
+            Some(host) => host.call(input, facts, cx).await,
+            None => Err(unknown(server, &self.servers, HandlerName::McpReadResource)),
+        }
+    }
+
+    async fn call_until_stopped(
+        &self,
+        input: &Value,
+        facts: Value,
+        cx: &ToolContext,
+        _stop: &CancellationToken,
+    ) -> Result<Value, ToolError> {
+        self.call(input, facts, cx).await
+    }
+}
+
+/// The error about a server that nobody knows.
+fn unknown(server: &str, servers: &McpServers, function: HandlerName) -> ToolError {
+    let names: Vec<String> =
+        servers.all().iter().take(20).map(|it| format!("`{}`", it.name())).collect();
+    if names.is_empty() {
+        let how = format!(
+            "a host names servers in the option `mcpServers`, or gives the function `handlers.{}`",
+            function.as_str()
+        );
+        let lack = "no MCP client is connected here, so there are no resources";
+        return ToolError::new(ErrorKind::HandlerMissing, lack).allowed_by(&how);
+    }
+    let message =
+        format!("no MCP server is named `{}`; there are {}", shortened(server), names.join(", "));
+    ToolError::new(ErrorKind::Validation, message)
+}
+
+fn merged(lists: Vec<Value>, problems: &[String]) -> Value {
+    let (mut resources, mut templates) = (Vec::new(), Vec::new());
+    for list in lists {
+        match list {
+            Value::Array(items) => resources.extend(items),
+            Value::Object(mut fields) => {
+                let mut take = |key: &str| match fields.remove(key) {
+                    Some(Value::Array(items)) => items,
+                    _ => Vec::new(),
+                };
+                resources.extend(take("resources"));
+                templates.extend(take("resourceTemplates"));
+            }
+            _ => {}
+        }
+    }
+    json!({ "resources": resources, "resourceTemplates": templates, "problems": problems })
+}
+
+/// What is listed page by page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ListedKind {
+    Resources,
+    Templates,
+}
+
+async fn list_of(link: &ServerLink) -> Result<Value, ToolError> {
+    let session = link.session()?;
+    let peer = &session.peer;
+    let has_resources = peer.peer_info().is_none_or(|it| it.capabilities.resources.is_some());
+    if !has_resources {
+        return Ok(json!({ "resources": [], "resourceTemplates": [] }));
+    }
+    let resources = pages(link, peer, ListedKind::Resources).await?;
+    // Many servers have resources and know nothing of templates.
+    let templates = pages(link, peer, ListedKind::Templates).await.unwrap_or_default();
+    Ok(json!({ "resources": resources, "resourceTemplates": templates }))
+}
+
+async fn pages(
+    link: &ServerLink,
+    peer: &Peer<RoleClient>,
+    kind: ListedKind,
+) -> Result<Vec<Value>, ToolError> {
+    let mut all = Vec::new();
+    let mut cursor = None;
+    for _ in 0..MAX_PAGES {
+        let params = Some(PaginatedRequestParams::default().with_cursor(cursor.take()));
+        let extensions = Extensions::default();
+        let request = match kind {
+            ListedKind::Resources => ClientRequest::ListResourcesRequest(ListResourcesRequest {
+                method: rmcp::model::ListResourcesRequestMethod,
+                params,
+                extensions,
+            }),
+            ListedKind::Templates => {
+                ClientRequest::ListResourceTemplatesRequest(ListResourceTemplatesRequest {
+                    method: rmcp::model::ListResourceTemplatesRequestMethod,
+                    params,
+                    extensions,
+                })
+            }
+        };
+        let (items, next) = match asked(link, peer, request).await? {
+            ServerResult::ListResourcesResult(it) => (values(&it.resources), it.next_cursor),
+            ServerResult::ListResourceTemplatesResult(it) => {
+                (values(&it.resource_templates), it.next_cursor)
+            }
+            _ => return Err(failed(link, "its answer is not one of the protocol")),
+        };
+        for mut item in items {
+            if let Some(fields) = item.as_object_mut() {
+                fields.insert("server".to_owned(), json!(link.name()));
+            }
+            all.push(item);
+            if all.len() >= MAX_LISTED {
+                return Ok(all);
+            }
+        }
+        match next {
+            None => break,
+            next => cursor = next,
+        }
+    }
+    Ok(all)
+}
+
+fn values<T: serde::Serialize>(items: &[T]) -> Vec<Value> {
+    items.iter().filter_map(|it| serde_json::to_value(it).ok()).collect()
+}
+
+async fn read_of(link: &ServerLink, uri: &str) -> Result<Value, ToolError> {
+    let session = link.session()?;
+    let params = ReadResourceRequestParams::new(uri);
+    let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params));
+    match asked(link, &session.peer, request).await? {
+        ServerResult::ReadResourceResult(it) => Ok(json!({ "contents": it.contents })),
+        _ => Err(failed(link, "its answer is not one of the protocol")),
+    }
+}
+
+async fn asked(
+    link: &ServerLink,
+    peer: &Peer<RoleClient>,
+    request: ClientRequest,
+) -> Result<ServerResult, ToolError> {
+    let options = PeerRequestOptions::no_options();
+    let answered = match peer.send_request_with_option(request, options).await {
+        Ok(handle) => handle.await_response().await,
+        Err(error) => Err(error),
+    };
+    answered.map_err(|error| match error {
+        ServiceError::McpError(error) => failed(link, error.message.trim()),
+        other => failed(link, &shortened(&other.to_string())),
+    })
+}
+
+fn failed(link: &ServerLink, cause: &str) -> ToolError {
+    let message = format!("MCP server `{}` does not give its resources: {cause}", link.name());
+    ToolError::new(ErrorKind::McpServer, message)
+}

@@ -1,0 +1,178 @@
+//! Servers that are started as programs: one message in each line of their standard input and output.
+
+use std::sync::Arc;
+
+use rmcp::{
+    RoleClient,
+    model::{JsonRpcMessage, RequestId},
+    service::TxJsonRpcMessage,
+};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    net::unix::pipe,
+    sync::mpsc,
+};
+
+use super::{
+    message_pipe::{MAX_MESSAGE_BYTES, MessagePipe, NotPassedOn, PipeEnd, Received},
+    server_link::OutputNoise,
+};
+use crate::process::{ServerCommand, ServerProcess, TaskManager};
+
+/// How many bytes of the end of a message that is too long are kept, to find its id there.
+const KEPT_END: usize = 64;
+
+/// Starts a server.
+pub(super) async fn open(
+    tasks: &Arc<TaskManager>,
+    command: &ServerCommand,
+    noise: Arc<OutputNoise>,
+) -> Result<(ServerProcess, MessagePipe), String> {
+    let started = ServerProcess::start(tasks, command).await;
+    let (process, input, output) = started.map_err(|cause| cause.to_string())?;
+    let (mut messages, PipeEnd { received, to_send }) = MessagePipe::new();
+    messages.ends(&tokio::spawn(read(output, received, noise)));
+    // Not ended with the connection: when it is dropped, the queue ends, and with it the server's input.
+    tokio::spawn(write(input, to_send));
+    Ok((process, messages))
+}
+
+/// Writes messages until there are no more. Dropping the pipe then ends the server's input.
+async fn write(mut input: pipe::Sender, mut to_send: mpsc::Receiver<TxJsonRpcMessage<RoleClient>>) {
+    while let Some(message) = to_send.recv().await {
+        let Ok(mut line) = serde_json::to_vec(&message) else { continue };
+        line.push(b'\n');
+        if input.write_all(&line).await.is_err() {
+            // The server reads no more. Its output is read until it ends.
+            return;
+        }
+    }
+}
+
+/// Reads lines until the output ends.
+async fn read(output: pipe::Receiver, received: Received, noise: Arc<OutputNoise>) {
+    let mut lines = MessageLines { output: BufReader::with_capacity(64 * 1024, output) };
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match lines.next(&mut line).await {
+            LineRead::Line => {
+                let text = line.trim_ascii();
+                if text.is_empty() {
+                    continue;
+                }
+                match received.text(text).await {
+                    Ok(()) => {}
+                    Err(NotPassedOn::NoMessage) => noise.heard(text),
+                    Err(NotPassedOn::Closed) => return,
+                }
+            }
+            LineRead::TooLong { bytes, answers } => {
+                noise.too_long(bytes);
+                if let Some(id) = answers {
+                    let limit = MAX_MESSAGE_BYTES;
+                    let cause = format!(
+                        "its answer has {bytes} bytes, and at most {limit} are accepted; ask for less"
+                    );
+                    received.failure(id, cause).await;
+                }
+            }
+            LineRead::End => return,
+        }
+    }
+}
+
+struct MessageLines<Output> {
+    output: BufReader<Output>,
+}
+
+/// What was read.
+#[derive(Debug, PartialEq)]
+enum LineRead {
+    Line,
+    /// A line that was not kept, and the request that it answers, if that can be told.
+    TooLong {
+        bytes: usize,
+        answers: Option<RequestId>,
+    },
+    End,
+}
+
+impl<Output: tokio::io::AsyncRead + Unpin> MessageLines<Output> {
+    async fn next(&mut self, line: &mut Vec<u8>) -> LineRead {
+        let mut bytes = 0;
+        let mut end = Vec::new();
+        loop {
+            let available = match self.output.fill_buf().await {
+                Ok(available) if !available.is_empty() => available,
+                // What has no end of line is not whole.
+                Ok(_) | Err(_) => return LineRead::End,
+            };
+            let newline = memchr::memchr(b'\n', available);
+            let piece = available.get(..newline.unwrap_or(available.len())).unwrap_or_default();
+            bytes += piece.len();
+            if bytes <= MAX_MESSAGE_BYTES {
+                line.extend_from_slice(piece);
+            } else {
+                if end.is_empty() {
+                    end.append(line);
+                }
+                end.extend_from_slice(piece);
+                end.drain(..end.len().saturating_sub(KEPT_END));
+                line.shrink_to(0);
+            }
+            let consumed = piece.len() + usize::from(newline.is_some());
+            self.output.consume(consumed);
+            if newline.is_some() {
+                if bytes <= MAX_MESSAGE_BYTES {
+                    return LineRead::Line;
+                }
+                return LineRead::TooLong { bytes, answers: id_at_the_end(&end) };
+            }
+        }
+    }
+}
+
+/// The id at the end of an answer, where the official SDK for TypeScript puts it.
+fn id_at_the_end(end: &[u8]) -> Option<RequestId> {
+    let text = String::from_utf8_lossy(end);
+    let (_, id) = text.trim_end().strip_suffix('}')?.rsplit_once("\"id\":")?;
+    let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":0,"message":""}}}}"#);
+    match serde_json::from_str::<rmcp::service::RxJsonRpcMessage<RoleClient>>(&message) {
+        Ok(JsonRpcMessage::Error(error)) => error.id,
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn lines_that_are_too_long_are_counted_and_not_kept() {
+        let long =
+            format!(r#"{{"result":"{}","jsonrpc":"2.0","id":7}}"#, "x".repeat(MAX_MESSAGE_BYTES));
+        let text = format!("first\n{long}\nlast\nunfinished");
+        let mut lines = MessageLines { output: BufReader::new(text.as_bytes()) };
+        let mut line = Vec::new();
+        assert_eq!(lines.next(&mut line).await, LineRead::Line);
+        assert_eq!(line, b"first");
+        line.clear();
+        let answers = Some(RequestId::Number(7));
+        assert_eq!(lines.next(&mut line).await, LineRead::TooLong { bytes: long.len(), answers });
+        line.clear();
+        assert_eq!(lines.next(&mut line).await, LineRead::Line);
+        assert_eq!(line, b"last");
+        line.clear();
+        assert_eq!(lines.next(&mut line).await, LineRead::End);
+    }
+
+    #[test]
+    fn an_id_is_found_only_at_the_very_end() {
+        assert_eq!(id_at_the_end(br#"x","jsonrpc":"2.0","id":12}"#), Some(RequestId::Number(12)));
+        assert_eq!(id_at_the_end(br#"{"id":12},"more":1}"#), None);
+        assert_eq!(id_at_the_end(b"xxxx"), None);
+    }
+}

@@ -1,0 +1,276 @@
+//! The sessions of HTTP clients that speak the protocol of 2025-11-25 or an older one. From 2026-07-28 on there
+//! are none.
+//!
+//! rmcp keeps the sessions' messages; this bounds how many sessions there are and how long they last.
+
+use std::{
+    collections::HashMap,
+    fmt::Display,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicBool},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use futures_util::{Stream, StreamExt as _};
+use rmcp::{
+    model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
+    transport::streamable_http_server::session::{
+        ServerSseMessage, SessionId, SessionManager,
+        local::{LocalSessionManager, LocalSessionManagerError},
+    },
+};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How many clients may have a session at once.
+const MAX_SESSIONS: usize = 256;
+/// How long a session lasts of which no request is open.
+const IDLE: Duration = Duration::from_mins(10);
+
+/// What makes the next session's name in the registry.
+pub(super) type SessionNames = Box<dyn Fn() -> String + Send + Sync>;
+
+/// The sessions, by the id that their clients send.
+pub(super) struct HttpSessions {
+    rmcp: LocalSessionManager,
+    known: Mutex<HashMap<SessionId, HttpSession>>,
+    names: SessionNames,
+    /// Cancelled when the registry is closed.
+    closing: CancellationToken,
+    /// The sessions themselves, for the tasks that watch them.
+    own: Weak<Self>,
+}
+
+/// What others need of a session.
+#[derive(Clone)]
+pub(super) struct KnownSession {
+    /// The session's id in the registry.
+    pub(super) name: String,
+    /// Cancelled when the session has ended.
+    pub(super) ended: CancellationToken,
+    /// Set once the client is told of changes.
+    pub(super) is_told: Arc<AtomicBool>,
+}
+
+/// One client's session.
+struct HttpSession {
+    known: KnownSession,
+    /// How many requests are open.
+    open: usize,
+    last_used: Instant,
+}
+
+impl HttpSessions {
+    pub(super) fn new(names: SessionNames, closing: CancellationToken) -> Arc<Self> {
+        let mut rmcp = LocalSessionManager::default();
+        // It would also end a session whose call takes long and says nothing meanwhile.
+        rmcp.session_config.keep_alive = None;
+        Arc::new_cyclic(|own| Self {
+            rmcp,
+            known: Mutex::default(),
+            names,
+            closing,
+            own: Weak::clone(own),
+        })
+    }
+
+    /// The session that a client means.
+    pub(super) fn find(&self, id: &str) -> Option<KnownSession> {
+        self.lock().get(id).map(|it| it.known.clone())
+    }
+
+    /// True when no further client can get a session.
+    pub(super) fn is_full(&self) -> bool {
+        let known = self.lock();
+        known.len() >= MAX_SESSIONS && known.values().all(|it| it.open > 0)
+    }
+
+    /// Makes room for a session: of those without an open request, the one used longest ago ends.
+    async fn make_room(&self) -> Result<(), SessionProblem> {
+        let leaving = {
+            let known = self.lock();
+            if known.len() < MAX_SESSIONS {
+                return Ok(());
+            }
+            let unused = known.iter().filter(|(_, it)| it.open == 0);
+            unused.min_by_key(|(_, it)| it.last_used).map(|(id, _)| id.clone())
+        };
+        let leaving = leaving.ok_or(SessionProblem::TooMany)?;
+        self.close_session(&leaving).await
+    }
+
+    /// Ends a session when nobody has used it for long, or the registry is closed.
+    fn watch(&self, id: SessionId, ended: CancellationToken) {
+        let (sessions, closing) = (Weak::clone(&self.own), self.closing.clone());
+        tokio::spawn(async move {
+            let mut until = Instant::now() + IDLE;
+            loop {
+                tokio::select! {
+                    () = ended.cancelled() => return,
+                    () = closing.cancelled() => {}
+                    () = tokio::time::sleep_until(until) => {}
+                }
+                let Some(sessions) = sessions.upgrade() else { return };
+                let deadline = sessions.lock().get(&id).map(HttpSession::deadline);
+                match deadline {
+                    Some(later) if later > Instant::now() && !closing.is_cancelled() => {
+                        until = later;
+                    }
+                    // A session that has ended by itself cannot be closed again.
+                    _ => return drop(sessions.close_session(&id).await),
+                }
+            }
+        });
+    }
+
+    /// Counts a request as open until its stream is dropped.
+    fn counted<S>(&self, id: &SessionId, stream: S) -> CountedStream
+    where
+        S: Stream<Item = ServerSseMessage> + Send + Sync + 'static,
+    {
+        if let Some(session) = self.lock().get_mut(id) {
+            session.open += 1;
+        }
+        let sessions = Weak::clone(&self.own);
+        CountedStream { stream: Box::pin(stream), sessions, id: Arc::clone(id) }
+    }
+
+    fn used(&self, id: &SessionId, closed: usize) {
+        if let Some(session) = self.lock().get_mut(id) {
+            session.open = session.open.saturating_sub(closed);
+            session.last_used = Instant::now();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, HttpSession>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl HttpSession {
+    /// When it ends if nobody uses it until then.
+    fn deadline(&self) -> Instant {
+        let from = if self.open > 0 { Instant::now() } else { self.last_used };
+        from + IDLE
+    }
+}
+
+/// What went wrong with a session.
+#[derive(Debug)]
+pub(super) enum SessionProblem {
+    TooMany,
+    Rmcp(LocalSessionManagerError),
+}
+
+impl Display for SessionProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooMany => write!(f, "{MAX_SESSIONS} clients have a session; end one of them"),
+            Self::Rmcp(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SessionProblem {}
+
+impl From<LocalSessionManagerError> for SessionProblem {
+    fn from(error: LocalSessionManagerError) -> Self {
+        Self::Rmcp(error)
+    }
+}
+
+impl SessionManager for HttpSessions {
+    type Error = SessionProblem;
+    type Transport = <LocalSessionManager as SessionManager>::Transport;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionProblem> {
+        self.make_room().await?;
+        let (id, transport) = self.rmcp.create_session().await?;
+        let ended = CancellationToken::new();
+        let known =
+            KnownSession { name: (self.names)(), ended: ended.clone(), is_told: Arc::default() };
+        let session = HttpSession { known, open: 0, last_used: Instant::now() };
+        self.lock().insert(Arc::clone(&id), session);
+        self.watch(Arc::clone(&id), ended);
+        Ok((id, transport))
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, SessionProblem> {
+        Ok(self.rmcp.initialize_session(id, message).await?)
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, SessionProblem> {
+        self.used(id, 0);
+        Ok(self.rmcp.has_session(id).await?)
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), SessionProblem> {
+        let session = self.lock().remove(id);
+        if let Some(session) = session {
+            session.known.ended.cancel();
+        }
+        Ok(self.rmcp.close_session(id).await?)
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionProblem> {
+        let stream = self.rmcp.create_stream(id, message).await?;
+        Ok(self.counted(id, stream))
+    }
+
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), SessionProblem> {
+        Ok(self.rmcp.accept_message(id, message).await?)
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionProblem> {
+        let stream = self.rmcp.create_standalone_stream(id).await?;
+        Ok(self.counted(id, stream))
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionProblem> {
+        let stream = self.rmcp.resume(id, last_event_id).await?;
+        Ok(self.counted(id, stream))
+    }
+}
+
+/// What one request is sent. Its session is in use until this is dropped.
+struct CountedStream {
+    stream: Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>,
+    sessions: Weak<HttpSessions>,
+    id: SessionId,
+}
+
+impl Stream for CountedStream {
+    type Item = ServerSseMessage;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
+        self.stream.poll_next_unpin(cx)
+    }
+}
+
+impl Drop for CountedStream {
+    fn drop(&mut self) {
+        if let Some(sessions) = self.sessions.upgrade() {
+            sessions.used(&self.id, 1);
+        }
+    }
+}

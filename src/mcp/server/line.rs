@@ -1,0 +1,291 @@
+//! The server's end of a line to one client: messages in, texts out, whatever carries them.
+
+use std::{
+    collections::HashSet,
+    convert::Infallible,
+    future::Future,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{
+        ClientNotification, ClientRequest, ErrorCode, GetMeta as _, JsonRpcMessage,
+        ProtocolVersion, RequestId, ServerJsonRpcMessage,
+    },
+    serve_server,
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::Transport,
+};
+use tokio::{
+    sync::{Notify, mpsc},
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    ServedTools,
+    request_handler::{KeptArrival, McpServer},
+};
+
+/// How many requests of one client are answered at once.
+const MAX_REQUESTS: usize = 10_000;
+/// How long a client that sends no more has for the answers to what it sent.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// A message of the client.
+pub(super) type Received = RxJsonRpcMessage<RoleServer>;
+
+/// Where the client's messages come from.
+pub(super) enum Incoming {
+    /// A client in the same process.
+    Unbounded(mpsc::UnboundedReceiver<Received>),
+    /// One that has to wait while too many of its messages are unread.
+    Bounded(mpsc::Receiver<Received>),
+}
+
+impl Incoming {
+    async fn next(&mut self) -> Option<Received> {
+        match self {
+            Self::Unbounded(queue) => queue.recv().await,
+            Self::Bounded(queue) => queue.recv().await,
+        }
+    }
+}
+
+/// Where the texts for the client go.
+#[derive(Clone)]
+pub(super) enum Outgoing {
+    /// Takes them at once.
+    Function(Arc<dyn Fn(String) + Send + Sync>),
+    /// Takes them when there is room.
+    Queue(mpsc::Sender<String>),
+}
+
+impl Outgoing {
+    /// Sends a text at once, or gives it back if there is no room.
+    fn try_send(&self, text: String) -> Result<(), String> {
+        match self {
+            Self::Function(send) => send(text),
+            Self::Queue(queue) => {
+                if let Err(mpsc::error::TrySendError::Full(text)) = queue.try_send(text) {
+                    return Err(text);
+                }
+            }
+        }
+        // A client that has gone needs no more.
+        Ok(())
+    }
+
+    /// Sends a text. It is on its way when this returns, unless the client has to be waited for.
+    fn send(&self, text: String) -> impl Future<Output = ()> + Send + use<> {
+        let late = self.try_send(text).err().map(|text| (self.clone(), text));
+        async move {
+            if let Some((Self::Queue(queue), text)) = late {
+                drop(queue.send(text).await);
+            }
+        }
+    }
+
+    /// Waits until there is room for a text.
+    async fn room(&self) {
+        if let Self::Queue(queue) = self {
+            drop(queue.reserve().await);
+        }
+    }
+}
+
+/// Serves one client until its line ends or it is disconnected.
+pub(super) async fn serve_line(
+    tools: ServedTools,
+    incoming: Incoming,
+    outgoing: Outgoing,
+    disconnected: CancellationToken,
+) {
+    let line = Line {
+        incoming,
+        outgoing,
+        tools: tools.clone(),
+        unanswered: Arc::default(),
+        has_begun: false,
+        refusal: None,
+        ends_at: None,
+        disconnected: disconnected.clone(),
+    };
+    let server = McpServer::of_one_client(tools, disconnected.clone());
+    let until_closed = async {
+        if let Ok(running) = Box::pin(serve_server(server, line)).await {
+            // No one is left who could be told how the connection ended.
+            drop(running.waiting().await);
+        }
+    };
+    tokio::select! {
+        () = until_closed => {}
+        () = disconnected.cancelled() => {}
+    }
+    disconnected.cancel();
+}
+
+struct Line {
+    incoming: Incoming,
+    outgoing: Outgoing,
+    tools: ServedTools,
+    unanswered: Arc<Unanswered>,
+    /// Whether the client has begun a conversation. rmcp gives up a line on which something else than a request
+    /// comes before that.
+    has_begun: bool,
+    /// The answer to a request that is not handed on, until there is room for it.
+    refusal: Option<String>,
+    /// When the line ends, once the client sends no more.
+    ends_at: Option<Instant>,
+    /// Cancelled when the line has ended.
+    disconnected: CancellationToken,
+}
+
+/// The requests that wait for their answers.
+#[derive(Default)]
+struct Unanswered {
+    ids: Mutex<HashSet<RequestId>>,
+    /// Told when there are none.
+    none: Notify,
+}
+
+impl Unanswered {
+    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a request, or says why it cannot be answered.
+    fn add(&self, id: &RequestId) -> Result<(), String> {
+        let mut ids = self.lock();
+        if ids.contains(id) {
+            return Err(format!("a request with the id `{id}` is being answered; use another id"));
+        }
+        if ids.len() >= MAX_REQUESTS {
+            return Err(format!("{MAX_REQUESTS} requests are being answered; wait for them"));
+        }
+        ids.insert(id.clone());
+        Ok(())
+    }
+
+    fn remove(&self, id: &RequestId) {
+        let mut ids = self.lock();
+        ids.remove(id);
+        if ids.is_empty() {
+            self.none.notify_waiters();
+        }
+    }
+
+    async fn all_answered(&self) {
+        let told = self.none.notified();
+        tokio::pin!(told);
+        told.as_mut().enable();
+        let is_empty = self.lock().is_empty();
+        if !is_empty {
+            told.await;
+        }
+    }
+}
+
+impl Line {
+    /// Whether a message is handed on.
+    fn takes(&mut self, message: &mut Received) -> bool {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                if let Err(problem) = self.unanswered.add(&request.id) {
+                    let error = ErrorData::new(ErrorCode::INVALID_REQUEST, problem, None);
+                    let refusal = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+                    self.refusal = self.outgoing.try_send(text_of(&refusal)).err();
+                    return false;
+                }
+                self.has_begun |= begins(&request.request);
+                // rmcp runs every request in a task of its own, and tasks start in any order.
+                if let ClientRequest::CallToolRequest(call) = &mut request.request {
+                    let arrival = self.tools.arrival(&call.params.name);
+                    call.extensions.insert(KeptArrival::new(arrival));
+                }
+                true
+            }
+            JsonRpcMessage::Notification(told) => {
+                // The request of a cancelled id gets no answer.
+                if let ClientNotification::CancelledNotification(it) = &told.notification
+                    && let Some(id) = &it.params.request_id
+                {
+                    self.unanswered.remove(id);
+                }
+                self.has_begun
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => self.has_begun,
+        }
+    }
+}
+
+/// Whether a request begins a conversation: by a handshake, or in the new era by what comes with each request.
+fn begins(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        other => {
+            let meta = other.get_meta();
+            let is_known = |it| ProtocolVersion::KNOWN_VERSIONS.contains(&it);
+            meta.protocol_version().is_some_and(is_known)
+                && meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+        }
+    }
+}
+
+fn text_of(message: &TxJsonRpcMessage<RoleServer>) -> String {
+    serde_json::to_string(message).unwrap_or_default()
+}
+
+impl Transport<RoleServer> for Line {
+    type Error = Infallible;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
+        let answered = match &message {
+            JsonRpcMessage::Response(it) => Some(it.id.clone()),
+            JsonRpcMessage::Error(it) => it.id.clone(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        let sent = self.outgoing.send(text_of(&message));
+        let unanswered = Arc::clone(&self.unanswered);
+        async move {
+            sent.await;
+            if let Some(id) = answered {
+                unanswered.remove(&id);
+            }
+            Ok(())
+        }
+    }
+
+    /// rmcp drops this future whenever it has something else to do, and asks again.
+    async fn receive(&mut self) -> Option<Received> {
+        loop {
+            while let Some(refusal) = self.refusal.take() {
+                self.refusal = self.outgoing.try_send(refusal).err();
+                if self.refusal.is_some() {
+                    self.outgoing.room().await;
+                }
+            }
+            let Some(mut message) = self.incoming.next().await else {
+                let ends_at = *self.ends_at.get_or_insert_with(|| Instant::now() + LAST_ANSWERS);
+                let unanswered = Arc::clone(&self.unanswered);
+                drop(tokio::time::timeout_at(ends_at, unanswered.all_answered()).await);
+                // rmcp would wait for running calls before it cancels them.
+                self.disconnected.cancel();
+                return None;
+            };
+            if self.takes(&mut message) {
+                return Some(message);
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! Serves one client over a pair of pipes, of which one thread reads and one writes: a message per line.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    time::Duration,
+};
+
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    ServedTools,
+    line::{Incoming, Outgoing, Received, serve_line},
+    unreadable::{too_long, unreadable},
+};
+
+/// The longest message.
+const MAX_MESSAGE: usize = 16 * 1024 * 1024;
+/// How many messages are kept in each direction until somebody takes them.
+const QUEUE: usize = 64;
+/// How long the client has to take the last answers.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
+/// The two ends of a line to a client.
+pub struct StdioLine {
+    /// What the client sends.
+    pub input: Box<dyn Read + Send>,
+    /// What the client is sent.
+    pub output: Box<dyn Write + Send>,
+}
+
+/// Serves the client until it sends no more, takes no more, or `closing` is cancelled. Running calls are
+/// cancelled then.
+pub async fn serve_stdio(
+    tools: ServedTools,
+    line: StdioLine,
+    closing: CancellationToken,
+) -> std::io::Result<()> {
+    let disconnected = closing.child_token();
+    let (to_client, texts) = mpsc::channel(QUEUE);
+    let (from_client, messages) = mpsc::channel(QUEUE);
+    let (written, all_written) = oneshot::channel();
+    let StdioLine { input, output } = line;
+    let answers = to_client.downgrade();
+    // Neither thread is waited for: nothing ends a read of a pipe that stays open.
+    std::thread::Builder::new().name("toolwright-stdin".to_owned()).spawn(move || {
+        read_messages(BufReader::with_capacity(1 << 16, input), &from_client, &answers)
+    })?;
+    let gone = disconnected.clone();
+    std::thread::Builder::new().name("toolwright-stdout".to_owned()).spawn(move || {
+        if write_texts(output, texts).is_err() {
+            gone.cancel();
+        }
+        let _ = written.send(());
+    })?;
+    serve_line(tools, Incoming::Bounded(messages), Outgoing::Queue(to_client), disconnected).await;
+    // A client that takes nothing is not waited for.
+    drop(tokio::time::timeout(LAST_ANSWERS, all_written).await);
+    Ok(())
+}
+
+/// Reads messages until the client sends no more, or nobody wants them.
+fn read_messages(
+    mut input: impl BufRead,
+    messages: &mpsc::Sender<Received>,
+    answers: &mpsc::WeakSender<String>,
+) {
+    let mut line = Vec::new();
+    loop {
+        let answer = match read_line(&mut input, &mut line) {
+            Ok(LineRead::End) | Err(_) => return,
+            Ok(LineRead::TooLong) => too_long(MAX_MESSAGE),
+            Ok(LineRead::Whole) if line.trim_ascii().is_empty() => continue,
+            Ok(LineRead::Whole) => match serde_json::from_slice(&line) {
+                Ok(message) => match messages.blocking_send(message) {
+                    Ok(()) => continue,
+                    Err(_) => return,
+                },
+                Err(error) => unreadable(&line, &error),
+            },
+        };
+        // The queue ends with the service, and not with this thread, which may wait for input for ever.
+        let is_sent = answers.upgrade().is_some_and(|it| it.blocking_send(answer).is_ok());
+        if !is_sent {
+            return;
+        }
+    }
+}
+
+enum LineRead {
+    Whole,
+    TooLong,
+    End,
+}
+
+/// Reads one line, of which no more is kept than a message may have.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<LineRead> {
+    line.clear();
+    // What one long message needed is not kept for all short ones.
+    line.shrink_to(1 << 20);
+    let mut is_too_long = false;
+    loop {
+        let piece = match input.fill_buf() {
+            Ok(piece) => piece,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if piece.is_empty() {
+            return Ok(match (is_too_long, line.is_empty()) {
+                (true, _) => LineRead::TooLong,
+                (false, true) => LineRead::End,
+                (false, false) => LineRead::Whole,
+            });
+        }
+        let end = memchr::memchr(b'\n', piece);
+        let (content, _) = piece.split_at(end.unwrap_or(piece.len()));
+        is_too_long |= line.len() + content.len() > MAX_MESSAGE;
+        if is_too_long {
+            line.clear();
+        } else {
+            line.extend_from_slice(content);
+        }
+        let used = content.len() + usize::from(end.is_some());
+        input.consume(used);
+        if end.is_some() {
+            return Ok(if is_too_long { LineRead::TooLong } else { LineRead::Whole });
+        }
+    }
+}
+
+/// Writes texts until there are no more.
+fn write_texts(mut output: impl Write, mut texts: mpsc::Receiver<String>) -> std::io::Result<()> {
+    while let Some(mut text) = texts.blocking_recv() {
+        // One write for the line, so that a reader wakes up once.
+        text.push('\n');
+        output.write_all(text.as_bytes())?;
+        output.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! A program of the host that is talked to over its standard streams, such as an MCP server.
+//!
+//! It runs as every command does: whatever it starts ends with it, with the registry, and with the host. Its
+//! input and output are pipes whose other ends the caller has. Of its errors, the end is kept.
+
+use std::path::PathBuf;
+#[cfg(unix)]
+use std::{io, sync::Arc, time::Duration};
+
+#[cfg(unix)]
+use tokio::net::unix::pipe;
+
+#[cfg(unix)]
+use super::{
+    CommandRole, CommandSpec, RunMode, StartError, StopReason, Task, TaskManager,
+    manager::ServerPipes,
+};
+
+/// The text that the system's shell runs. The program takes the place of the shell.
+#[cfg(unix)]
+const RUN_PROGRAM: &str = r#"exec "$@""#;
+/// How many bytes of the errors are told.
+#[cfg(unix)]
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+
+/// A program to start.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerCommand {
+    /// Its path, or its name in one of the directories of `PATH`.
+    pub(crate) program: String,
+    /// Its arguments.
+    pub(crate) arguments: Vec<String>,
+    /// Variables beside or instead of those of helpers, each as `NAME=value`.
+    pub(crate) variables: Vec<String>,
+    /// The working directory to start in.
+    pub(crate) cwd: PathBuf,
+}
+
+/// A program that was started. Dropping it ends the program.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(crate) struct ServerProcess {
+    task: Arc<Task>,
+}
+
+#[cfg(unix)]
+impl ServerProcess {
+    /// Starts a program. Returns it with the writing end of its input and the reading end of its output.
+    pub(crate) async fn start(
+        tasks: &Arc<TaskManager>,
+        command: &ServerCommand,
+    ) -> Result<(Self, pipe::Sender, pipe::Receiver), StartError> {
+        let (input, sender) = io::pipe()?;
+        let (receiver, output) = io::pipe()?;
+        let sender = pipe::Sender::from_owned_fd(sender.into())?;
+        let receiver = pipe::Receiver::from_owned_fd(receiver.into())?;
+        let program = std::iter::once(&command.program);
+        let spec = CommandSpec {
+            role: CommandRole::Server {
+                parameters: program.chain(&command.arguments).cloned().collect(),
+                variables: command.variables.clone(),
+                pipes: Arc::new(ServerPipes { input: input.into(), output: output.into() }),
+            },
+            command: RUN_PROGRAM.to_owned(),
+            description: None,
+            cwd: command.cwd.clone(),
+            session_id: String::new(),
+            run_mode: RunMode::Foreground,
+            is_streamed: false,
+        };
+        let task = tasks.launch(spec).await?;
+        Ok((Self { task }, sender, receiver))
+    }
+
+    /// The end of what it wrote to its errors.
+    pub(crate) fn errors(&self) -> String {
+        let (_, end) = self.task.ends();
+        let from = end.len().saturating_sub(MAX_ERROR_BYTES);
+        String::from_utf8_lossy(end.get(from..).unwrap_or_default()).into_owned()
+    }
+
+    /// Waits until it has ended with everything it started, and says how.
+    pub(crate) async fn ended(&self) -> String {
+        let ending = self.task.ended().await;
+        match (ending.failure, ending.exit_code, ending.signal) {
+            (Some(cause), ..) => format!("it could not be started: {cause}"),
+            (None, Some(127), _) => {
+                "there is no such program (exit code 127); check `command` and `PATH`".to_owned()
+            }
+            (None, Some(126), _) => {
+                "it is not a program that can be run (exit code 126)".to_owned()
+            }
+            (None, Some(code), _) => format!("it ended with exit code {code}"),
+            (None, None, Some(signal)) => {
+                format!("it was killed by {}", super::signal_name(signal))
+            }
+            (None, None, None) => "it ended".to_owned(),
+        }
+    }
+
+    /// Ends it: SIGTERM now, SIGKILL after the grace.
+    pub(crate) fn stop(&self, grace: Duration) {
+        self.task.stop(StopReason::Asked, grace);
+    }
+}
+
+#[cfg(unix)]
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        self.task.stop(StopReason::Abandoned, Duration::from_millis(500));
+    }
+}

@@ -1,0 +1,129 @@
+//! MCP over HTTP: sessions of the old era, single requests of the new one, and what is neither.
+
+use futures_util::StreamExt as _;
+use http::Request;
+use serde_json::{Value, json};
+
+use super::mcp_bed::{McpBed, in_session, last_message, messages, request, text};
+
+fn read(path: &std::path::Path) -> Value {
+    json!({ "name": "Read", "arguments": { "file_path": path } })
+}
+
+#[tokio::test]
+async fn both_eras_list_and_call_the_same_tools() {
+    let bed = McpBed::new();
+    let file = bed.write("a.txt", "alpha\n");
+    let session = bed.session(json!({})).await;
+    let old = bed.ask(&session, "tools/list", json!({})).await;
+    let new = bed.ask_new("tools/list", json!({})).await;
+    let names = |it: &Value| -> Vec<String> {
+        let tools = it.pointer("/result/tools").unwrap().as_array().unwrap();
+        tools.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(names(&old).contains(&"Read".to_owned()));
+    assert_eq!(names(&old), names(&new));
+    let old = bed.ask(&session, "tools/call", read(&file)).await;
+    let new = bed.ask_new("tools/call", read(&file)).await;
+    assert_eq!(text(&old), text(&new));
+    assert!(text(&old).contains("alpha"));
+    let discovered = bed.ask_new("server/discover", json!({})).await;
+    let server = discovered.pointer("/result/_meta/io.modelcontextprotocol~1serverInfo/name");
+    assert_eq!(server, Some(&json!("toolwright")), "{discovered}");
+}
+
+#[tokio::test]
+async fn what_a_client_has_read_counts_for_its_own_session_alone() {
+    let bed = McpBed::new();
+    let file = bed.write("a.txt", "alpha\n");
+    let write = json!({ "name": "Write", "arguments": { "file_path": file, "content": "b" } });
+    let (first, second) = (bed.session(json!({})).await, bed.session(json!({})).await);
+    bed.ask(&first, "tools/call", read(&file)).await;
+    let refused = bed.ask(&second, "tools/call", write.clone()).await;
+    assert_eq!(refused.pointer("/result/isError"), Some(&json!(true)), "{refused}");
+    let written = bed.ask(&first, "tools/call", write).await;
+    assert_ne!(written.pointer("/result/isError"), Some(&json!(true)), "{written}");
+}
+
+#[tokio::test]
+async fn a_session_that_is_deleted_ends_its_calls_and_is_unknown_from_then_on() {
+    let bed = McpBed::new();
+    let session = bed.session(json!({})).await;
+    let arguments = json!({ "command": "echo begun; sleep 600" });
+    let params = json!({
+        "name": "Bash", "arguments": arguments, "_meta": { "progressToken": 1 },
+    });
+    let answer = bed.post(&in_session(&session), request(2, "tools/call", params)).await;
+    let delete = Request::delete("/mcp").header("host", "localhost");
+    let delete = delete.header("mcp-session-id", &session).body(axum::body::Body::empty());
+    assert_eq!(bed.service.answer(delete.unwrap()).await.status(), 202);
+    // The stream ends, because nothing that could still send is left.
+    messages(answer).await;
+    bed.registry.pipeline.calls_ended().await;
+    let later = bed.post(&in_session(&session), request(3, "ping", json!({}))).await;
+    assert_eq!(later.status(), 404);
+}
+
+#[tokio::test]
+async fn a_client_of_the_new_era_that_leaves_ends_its_call() {
+    let bed = McpBed::new();
+    let params = json!({ "name": "Bash", "arguments": { "command": "touch begun; sleep 600" } });
+    let asking = bed.post_new("tools/call", params);
+    let begun = async {
+        while !bed.root().join("begun").exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        answer = asking => panic!("answered with {}", answer.status()),
+        () = begun => {}
+    }
+    bed.registry.pipeline.calls_ended().await;
+}
+
+#[tokio::test]
+async fn a_closed_registry_ends_sessions_and_streams() {
+    let bed = McpBed::new();
+    let session = bed.session(json!({})).await;
+    let listen = Request::get("/mcp").header("host", "localhost");
+    let listen = listen.header("accept", "text/event-stream").header("mcp-session-id", &session);
+    let listen = bed.service.answer(listen.body(axum::body::Body::empty()).unwrap()).await;
+    assert_eq!(listen.status(), 200);
+    bed.registry.close();
+    let mut stream = listen.into_body().into_data_stream();
+    while stream.next().await.is_some() {}
+    let later = bed.post(&in_session(&session), request(3, "ping", json!({}))).await;
+    assert_eq!(later.status(), 503);
+    assert_eq!(last_message(later).await["type"], "RegistryClosed");
+}
+
+#[tokio::test]
+async fn what_is_not_a_message_is_answered_by_the_codes_of_json_rpc() {
+    let bed = McpBed::new();
+    for (body, status, code) in [
+        ("{".to_owned(), 400, -32700),
+        ("[]".to_owned(), 400, -32600),
+        (format!("[{}]", request(1, "ping", json!({}))), 400, -32600),
+        (json!({ "id": 1 }).to_string(), 400, -32600),
+        (format!("\"{}\"", "x".repeat(9 << 20)), 413, -32600),
+    ] {
+        let answer = bed.post(&[], body.clone()).await;
+        assert_eq!(answer.status(), status, "{}", &body[..body.len().min(80)]);
+        let told = last_message(answer).await;
+        assert_eq!(told.pointer("/error/code"), Some(&json!(code)), "{told}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_257th_session_ends_the_one_used_longest_ago() {
+    let bed = McpBed::new();
+    let first = bed.session(json!({})).await;
+    let second = bed.session(json!({})).await;
+    for _ in 0..255 {
+        bed.session(json!({})).await;
+    }
+    for (session, status) in [(first, 404), (second, 200)] {
+        let answer = bed.post(&in_session(&session), request(3, "ping", json!({}))).await;
+        assert_eq!(answer.status(), status);
+    }
+}
