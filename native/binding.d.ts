@@ -107,6 +107,14 @@ export declare class NativeRegistry {
    * or the registry is closed.
    */
   serveStdio(): Promise<void>
+  /** Connects the servers of the options; promises `{ errors }` as JSON. */
+  connectMcpServers(): Promise<string>
+  /** Connects a server; promises its status as JSON. */
+  connectMcpServer(name: string, config: string): Promise<string>
+  /** Disconnects a server; promises `{ disconnected }` as JSON, false where there is none of the name. */
+  disconnectMcpServer(name: string): Promise<string>
+  /** What every server is at, as JSON. */
+  mcpServerStatus(): string
   /** What policy says of a call and why, as JSON. */
   explain(name: string, input: string, sessionId?: string | undefined | null): string
   /** Replaces the host's policy. A policy that cannot be used changes nothing. */
