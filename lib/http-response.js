@@ -56,7 +56,12 @@ function streamOf(answer, exchange) {
 function refusal(status, type, error) {
   return new Response(JSON.stringify({ error, type }), {
     status,
-    headers: { "content-type": "application/json", "cache-control": "no-store" },
+    headers: {
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "cross-origin-resource-policy": "same-origin",
+    },
   });
 }
 

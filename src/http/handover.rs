@@ -20,7 +20,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use url::{Position, Url};
 
-use super::{HttpService, answers::HttpRefusal};
+use super::{HttpService, answers::HttpRefusal, service::with_guards};
 use crate::error::{ErrorKind, ToolError};
 
 /// The head of a request.
@@ -152,7 +152,7 @@ impl HandedAnswer {
     }
 
     fn of_response(response: Response, cancelled: CancellationToken) -> Self {
-        let (parts, body) = response.into_parts();
+        let (parts, body) = with_guards(response).into_parts();
         let (status, headers) = (parts.status, parts.headers);
         Self { status, headers, body: Mutex::new(Some(body)), cancelled }
     }

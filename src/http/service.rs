@@ -84,7 +84,7 @@ impl HttpService {
     /// Answers one request. Dropping the future, or the body of the answer, cancels what the request began.
     pub async fn answer(&self, request: Request<Body>) -> Response {
         let (parts, body) = request.into_parts();
-        let mut response = match self.check(&parts) {
+        with_guards(match self.check(&parts) {
             Ok(()) => {
                 let request = Request::from_parts(parts, Body::new(BoundedBody::new(body)));
                 let answered: Result<Response, Infallible> =
@@ -92,17 +92,20 @@ impl HttpService {
                 answered.unwrap_or_else(|never| match never {})
             }
             Err(refusal) => refusal.into_response(),
-        };
-        // Nobody keeps an answer, takes it for something else, or makes it a part of another site's page.
-        for (name, value) in [
-            (header::CACHE_CONTROL, "no-store"),
-            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-            (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        ] {
-            response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
-        }
-        response
+        })
     }
+}
+
+/// An answer that nobody keeps, takes for something else, or makes a part of another site's page.
+pub(super) fn with_guards(mut response: Response) -> Response {
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ] {
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
 }
 
 /// That the server answers.
