@@ -383,6 +383,20 @@ describe("rules", () => {
     expect(readdirSync(workspace.root)).toEqual(["yes.txt"]);
   });
 
+  test("explain suggests rules that allow the call, unless it is allowed or no rule can", () => {
+    const registry = registryOf({ toolsets: ["claude"], policy: { deny: ["Bash(rm:*)"] } });
+    const explained = (command: string) => registry.explain("Bash", { command });
+    const { action, suggestedRules } = explained("cargo build && git push");
+    expect({ action, suggestedRules }).toEqual({
+      action: "ask",
+      suggestedRules: ["Bash(cargo build && git push)"],
+    });
+    expect(explained("rm a")).not.toHaveProperty("suggestedRules");
+    registry.withAllowed(...(suggestedRules ?? []));
+    expect(explained("cargo build && git push").action).toBe("allow");
+    expect(explained("cargo build && git push")).not.toHaveProperty("suggestedRules");
+  });
+
   test("explain tells the decision, the rule and where it comes from", () => {
     const registry = registryOf({ policy: { deny: ["Edit(no/**)"] }, allowedTools: ["Write"] });
     expect(registry.explain("write_file", { path: "no/a", content: "" })).toMatchObject({

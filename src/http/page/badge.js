@@ -18,6 +18,18 @@ export function actionBadge(action) {
   return badge(...(ACTIONS[action] ?? [action, "quiet"]));
 }
 
+const ANSWERS = {
+  approved: ["approved", "good"],
+  denied: ["denied by a person", "bad"],
+  timeout: ["not answered", "quiet"],
+  cancelled: ["not answered", "quiet"],
+};
+
+/** What was decided about a call, and what a person said if one was asked. */
+export function decisionBadge({ action, asked }) {
+  return asked === undefined ? actionBadge(action) : badge(...(ANSWERS[asked] ?? [asked, "quiet"]));
+}
+
 const STATUS_TONES = {
   running: "accent",
   waiting: "warn",

@@ -1,6 +1,6 @@
 // The timeline of calls: when, what, who decided and how, and how long it took.
 
-import { actionBadge, statusBadge } from "./badge.js";
+import { actionBadge, decisionBadge, statusBadge } from "./badge.js";
 import { element, fill, fillByKey } from "./element.js";
 import { counted, shownDay, shownDuration, shownTime } from "./format.js";
 import { inline } from "./prose.js";
@@ -110,7 +110,7 @@ function rowOf(call, open) {
       element(
         "span",
         { class: "decision" },
-        decision && actionBadge(decision.action),
+        decision && decisionBadge(decision),
         statusBadge(status),
       ),
       element(

@@ -69,7 +69,7 @@ function labelled(name, schema, form) {
     element("span", { class: "name" }, name),
     // The blanks are for the names that screen readers read out.
     " ",
-    form.isRequired && [element("span", { class: "required" }, "required"), " "],
+    form.isRequired && !form.isEntry && [element("span", { class: "required" }, "required"), " "],
     element(
       "span",
       { class: "kind" },
@@ -107,7 +107,12 @@ function objectField(schema, form) {
   const names = Object.keys(schema.properties ?? {});
   const fields = new Map();
   for (const name of [...names].sort((a, b) => required.has(b) - required.has(a))) {
-    const inner = { ...form, isRequired: required.has(name), depth: form.depth + 1 };
+    const inner = {
+      ...form,
+      isRequired: required.has(name),
+      isEntry: false,
+      depth: form.depth + 1,
+    };
     fields.set(name, labelled(name, schema.properties[name], inner));
   }
   const grid = (chosen) =>
@@ -170,7 +175,7 @@ function arrayField(schema, form) {
     }),
   );
   const add = (value) => {
-    const inner = { ...form, isRequired: true, depth: form.depth + 1 };
+    const inner = { ...form, isRequired: true, isEntry: true, depth: form.depth + 1 };
     const field = labelled(`entry ${items.length + 1}`, schema.items, inner);
     if (value !== undefined) field.set(value);
     const row = element(

@@ -40,9 +40,9 @@ export function onChange(topics, listener) {
 /** Says that something has changed. */
 export function tell(topic) {
   if (changed.size === 0) {
-    // Once for each picture that the browser draws, however many events come; it draws none of a hidden page.
-    if (document.hidden) setTimeout(tellAll, UNSEEN_PAUSE_MS);
-    else requestAnimationFrame(tellAll);
+    // Once for each picture that the browser draws, however many events come. It draws none of a hidden page.
+    requestAnimationFrame(tellAll);
+    setTimeout(tellAll, UNSEEN_PAUSE_MS);
   }
   changed.add(topic);
 }

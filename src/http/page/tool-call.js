@@ -54,6 +54,7 @@ export function toolCall(tool) {
       return;
     }
     setRunning(true);
+    fill(explained);
     underWay += 1;
     runCall(tool.name, sent, outcome, () => {
       underWay -= 1;
