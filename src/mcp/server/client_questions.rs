@@ -59,7 +59,7 @@ pub(super) struct CallQuestions {
 }
 
 /// A question that waits for its answer.
-pub(super) struct Question {
+pub(super) struct ClientQuestion {
     id: String,
     details: Arc<Value>,
 }
@@ -73,10 +73,12 @@ impl CallQuestions {
     }
 
     /// The next question. Never ends if there is none.
-    pub(super) async fn next(&mut self) -> Question {
+    pub(super) async fn next(&mut self) -> ClientQuestion {
         loop {
             match self.events.recv().await {
-                Some(BusEvent::Request { id, details, .. }) => return Question { id, details },
+                Some(BusEvent::Request { id, details, .. }) => {
+                    return ClientQuestion { id, details };
+                }
                 Some(BusEvent::Settled { .. }) => {}
                 None => std::future::pending().await,
             }
@@ -84,13 +86,13 @@ impl CallQuestions {
     }
 
     /// Answers a question.
-    pub(super) fn respond(&self, question: &Question, answer: ConfirmationAnswer) {
+    pub(super) fn respond(&self, question: &ClientQuestion, answer: ConfirmationAnswer) {
         self.bus.respond(&question.id, answer);
     }
 
     /// Has the client ask its user, and hands on the answer. Ends when nobody waits for the answer any more, which
     /// the client is told, too.
-    pub(super) async fn ask(&mut self, question: &Question, peer: &Peer<RoleServer>) {
+    pub(super) async fn ask(&mut self, question: &ClientQuestion, peer: &Peer<RoleServer>) {
         let Some(params) = form(&question.details) else {
             self.bus.fail(&question.id, "the question has no form".to_owned());
             return;
@@ -114,7 +116,7 @@ impl CallQuestions {
         }
     }
 
-    fn failed(&self, question: &Question, cause: &dyn std::fmt::Display) {
+    fn failed(&self, question: &ClientQuestion, cause: &dyn std::fmt::Display) {
         self.bus.fail(&question.id, format!("the client could not ask its user: {cause}"));
     }
 }
@@ -161,14 +163,14 @@ struct OpenQuestion {
 }
 
 /// What a person has answered to a question that was shown.
-pub(super) struct GivenAnswer {
+pub(super) struct LaterAnswer {
     shown: blake3::Hash,
     answer: ConfirmationAnswer,
 }
 
-impl GivenAnswer {
+impl LaterAnswer {
     /// The answer, if this is the very question that it was given to.
-    pub(super) fn to(&self, question: &Question) -> Option<ConfirmationAnswer> {
+    pub(super) fn to(&self, question: &ClientQuestion) -> Option<ConfirmationAnswer> {
         (self.shown == shown(&question.details)).then(|| self.answer.clone())
     }
 }
@@ -183,7 +185,7 @@ impl OpenQuestions {
     /// The answer to a call that cannot run before its question is answered.
     pub(super) fn put(
         &self,
-        question: &Question,
+        question: &ClientQuestion,
         within: Duration,
     ) -> Result<InputRequiredResult, ErrorData> {
         let no_form = || ErrorData::internal_error("the question has no form", None);
@@ -201,7 +203,7 @@ impl OpenQuestions {
     pub(super) fn take(
         &self,
         call: &CallToolRequestParams,
-    ) -> Result<Option<GivenAnswer>, ErrorData> {
+    ) -> Result<Option<LaterAnswer>, ErrorData> {
         let given = call.input_responses.as_ref().and_then(|it| it.get(KEY));
         let Some(state) = &call.request_state else { return Ok(None) };
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop(state);
@@ -215,7 +217,7 @@ impl OpenQuestions {
             let message = format!("the input response `{KEY}` is not the result of an elicitation");
             return Err(ErrorData::invalid_params(message, None));
         }
-        Ok(Some(GivenAnswer { shown: open.shown, answer: answer(given) }))
+        Ok(Some(LaterAnswer { shown: open.shown, answer: answer(given) }))
     }
 }
 

@@ -7,13 +7,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     ServedTools,
-    line::{Incoming, Outgoing, Received, serve_line},
+    line::{ClientMessage, Incoming, Outgoing, serve_line},
     unreadable::unreadable,
 };
 
 /// The server's end of the connection to one client.
 pub struct Connection {
-    incoming: mpsc::UnboundedSender<Received>,
+    incoming: mpsc::UnboundedSender<ClientMessage>,
     outgoing: Arc<dyn Fn(String) + Send + Sync>,
     disconnected: CancellationToken,
 }

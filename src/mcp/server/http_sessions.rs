@@ -47,7 +47,7 @@ pub(super) struct HttpSessions {
 
 /// What others need of a session.
 #[derive(Clone)]
-pub(super) struct KnownSession {
+pub(super) struct ClientSession {
     /// The session's id in the registry.
     pub(super) name: String,
     /// Cancelled when the session has ended.
@@ -58,7 +58,7 @@ pub(super) struct KnownSession {
 
 /// One client's session.
 struct HttpSession {
-    known: KnownSession,
+    known: ClientSession,
     /// How many streams are open.
     open: usize,
     /// The requests whose answer is waited for.
@@ -81,7 +81,7 @@ impl HttpSessions {
     }
 
     /// The session that a client means.
-    pub(super) fn find(&self, id: &str) -> Option<KnownSession> {
+    pub(super) fn find(&self, id: &str) -> Option<ClientSession> {
         self.lock().get(id).map(|it| it.known.clone())
     }
 
@@ -219,7 +219,7 @@ impl SessionManager for HttpSessions {
         let (id, transport) = self.rmcp.create_session().await?;
         let ended = CancellationToken::new();
         let known =
-            KnownSession { name: (self.names)(), ended: ended.clone(), is_told: Arc::default() };
+            ClientSession { name: (self.names)(), ended: ended.clone(), is_told: Arc::default() };
         let session =
             HttpSession { known, open: 0, unanswered: HashSet::new(), last_used: Instant::now() };
         self.lock().insert(Arc::clone(&id), session);

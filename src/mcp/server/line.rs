@@ -32,18 +32,18 @@ const MAX_REQUESTS: usize = 10_000;
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// A message of the client.
-pub(super) type Received = RxJsonRpcMessage<RoleServer>;
+pub(super) type ClientMessage = RxJsonRpcMessage<RoleServer>;
 
 /// Where the client's messages come from.
 pub(super) enum Incoming {
     /// A client in the same process.
-    Unbounded(mpsc::UnboundedReceiver<Received>),
+    Unbounded(mpsc::UnboundedReceiver<ClientMessage>),
     /// One that has to wait while too many of its messages are unread.
-    Bounded(mpsc::Receiver<Received>),
+    Bounded(mpsc::Receiver<ClientMessage>),
 }
 
 impl Incoming {
-    async fn next(&mut self) -> Option<Received> {
+    async fn next(&mut self) -> Option<ClientMessage> {
         match self {
             Self::Unbounded(queue) => queue.recv().await,
             Self::Bounded(queue) => queue.recv().await,
@@ -128,7 +128,7 @@ struct Line {
     incoming: Incoming,
     outgoing: Outgoing,
     tools: ServedTools,
-    unanswered: Arc<Unanswered>,
+    unanswered: Arc<UnansweredRequests>,
     /// Whether the client has begun a conversation. rmcp gives up a line on which something else than a request
     /// comes before that.
     has_begun: bool,
@@ -142,13 +142,13 @@ struct Line {
 
 /// The requests that wait for their answers.
 #[derive(Default)]
-struct Unanswered {
+struct UnansweredRequests {
     ids: Mutex<HashSet<RequestId>>,
     /// Told when there are none.
     none: Notify,
 }
 
-impl Unanswered {
+impl UnansweredRequests {
     fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -187,7 +187,7 @@ impl Unanswered {
 
 impl Line {
     /// Whether a message is handed on.
-    fn takes(&mut self, message: &mut Received) -> bool {
+    fn takes(&mut self, message: &mut ClientMessage) -> bool {
         match message {
             JsonRpcMessage::Request(request) => {
                 if let Err(problem) = self.unanswered.add(&request.id) {
@@ -260,7 +260,7 @@ impl Transport<RoleServer> for Line {
     }
 
     /// rmcp drops this future whenever it has something else to do, and asks again.
-    async fn receive(&mut self) -> Option<Received> {
+    async fn receive(&mut self) -> Option<ClientMessage> {
         loop {
             while let Some(refusal) = self.refusal.take() {
                 self.refusal = self.outgoing.try_send(refusal).err();

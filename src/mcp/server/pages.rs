@@ -7,12 +7,12 @@ use rmcp::{ErrorData, model::PaginatedRequestParams};
 const PAGE: usize = 100;
 
 /// One page of a list, and the cursor of the next one.
-pub(super) struct Page<T> {
+pub(super) struct ListPage<T> {
     pub(super) items: Vec<T>,
     pub(super) next: Option<String>,
 }
 
-impl<T> Page<T> {
+impl<T> ListPage<T> {
     /// The page of a list that a client asked for. Entries have unique names, so that one that came or went in
     /// the meantime does not move the others to another page.
     pub(super) fn of(
@@ -74,7 +74,7 @@ mod tests {
         for count in [0, 1, 100, 101, 250] {
             let (mut all, mut cursor) = (Vec::new(), None);
             loop {
-                let page = Page::of(names(count), |it| it, Some(&asked(cursor))).unwrap();
+                let page = ListPage::of(names(count), |it| it, Some(&asked(cursor))).unwrap();
                 assert!(page.items.len() <= PAGE);
                 all.extend(page.items);
                 cursor = page.next;
@@ -88,21 +88,21 @@ mod tests {
 
     #[test]
     fn entries_that_come_or_go_move_no_other_one() {
-        let first = Page::of(names(250), |it| it, None).unwrap();
+        let first = ListPage::of(names(250), |it| it, None).unwrap();
         let mut changed = names(250);
         changed.insert(0, "a_new_one".to_owned());
-        let second = Page::of(changed, |it| it, Some(&asked(first.next.clone()))).unwrap();
+        let second = ListPage::of(changed, |it| it, Some(&asked(first.next.clone()))).unwrap();
         assert_eq!(second.items.first().unwrap(), "tool_0100");
         let mut changed = names(250);
         changed.remove(99);
-        let second = Page::of(changed, |it| it, Some(&asked(first.next))).unwrap();
+        let second = ListPage::of(changed, |it| it, Some(&asked(first.next))).unwrap();
         assert_eq!(second.items.first().unwrap(), "tool_0100");
     }
 
     #[test]
     fn a_cursor_that_was_never_sent_is_refused() {
         for cursor in ["", "x", "💥", "MTAw", &"A".repeat(10_000)] {
-            let page = Page::of(names(250), |it| it, Some(&asked(Some(cursor.to_owned()))));
+            let page = ListPage::of(names(250), |it| it, Some(&asked(Some(cursor.to_owned()))));
             assert_eq!(page.err().unwrap().code.0, -32602, "{cursor}");
         }
     }

@@ -25,8 +25,8 @@ use super::{
     ServedTools,
     client_questions::OpenQuestions,
     era::is_new_era,
-    http_sessions::{HttpSessions, KnownSession},
-    pages::Page,
+    http_sessions::{ClientSession, HttpSessions},
+    pages::ListPage,
     served_resources::{read, resources, templates},
     tool_calls::answered_call,
     tool_changes::tell_changes,
@@ -100,9 +100,9 @@ impl McpServer {
             // It has ended since the message came in.
             let ended = CancellationToken::new();
             ended.cancel();
-            KnownSession { name: String::new(), ended, is_told: Arc::default() }
+            ClientSession { name: String::new(), ended, is_told: Arc::default() }
         });
-        let KnownSession { name, ended: disconnected, is_told } = session;
+        let ClientSession { name, ended: disconnected, is_told } = session;
         Cow::Owned(Client { tools: self.client.tools.of_session(name), disconnected, is_told })
     }
 }
@@ -164,7 +164,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.client(&context).tools.list();
-        let page = Page::of(tools, |it| &*it.name, request.as_ref())?;
+        let page = ListPage::of(tools, |it| &*it.name, request.as_ref())?;
         Ok(ListToolsResult {
             tools: page.items,
             next_cursor: page.next,
@@ -179,7 +179,7 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let client = self.client(&context);
         let Client { tools, disconnected, .. } = &*client;
-        answered_call(tools, disconnected, &self.questions, request, &context).await
+        Box::pin(answered_call(tools, disconnected, &self.questions, request, &context)).await
     }
 
     async fn list_resources(
@@ -188,7 +188,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let resources = resources(&self.client(&context).tools);
-        let page = Page::of(resources, |it| &it.uri, request.as_ref())?;
+        let page = ListPage::of(resources, |it| &it.uri, request.as_ref())?;
         Ok(ListResourcesResult {
             resources: page.items,
             next_cursor: page.next,
@@ -201,7 +201,7 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let page = Page::of(templates(), |it| &it.uri_template, request.as_ref())?;
+        let page = ListPage::of(templates(), |it| &it.uri_template, request.as_ref())?;
         Ok(ListResourceTemplatesResult {
             resource_templates: page.items,
             next_cursor: page.next,

@@ -82,6 +82,11 @@ impl ServedTools {
         self.definitions(&tools).all().filter(is_offered).map(listed).collect()
     }
 
+    /// Whether a tool has this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.pipeline.registry.snapshot().find(name).is_some()
+    }
+
     /// The tool of a name.
     pub(super) fn find(&self, name: &str) -> Option<Tool> {
         let tools = self.pipeline.registry.snapshot();

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     ServedTools,
-    line::{Incoming, Outgoing, Received, serve_line},
+    line::{ClientMessage, Incoming, Outgoing, serve_line},
     unreadable::{too_long, unreadable},
 };
 
@@ -44,7 +44,7 @@ pub async fn serve_stdio(
     let answers = to_client.downgrade();
     // Neither thread is waited for: nothing ends a read of a pipe that stays open.
     std::thread::Builder::new().name("toolwright-stdin".to_owned()).spawn(move || {
-        read_messages(BufReader::with_capacity(1 << 16, input), &from_client, &answers)
+        read_messages(BufReader::with_capacity(1 << 16, input), &from_client, &answers);
     })?;
     let gone = disconnected.clone();
     std::thread::Builder::new().name("toolwright-stdout".to_owned()).spawn(move || {
@@ -62,16 +62,16 @@ pub async fn serve_stdio(
 /// Reads messages until the client sends no more, or nobody wants them.
 fn read_messages(
     mut input: impl BufRead,
-    messages: &mpsc::Sender<Received>,
+    messages: &mpsc::Sender<ClientMessage>,
     answers: &mpsc::WeakSender<String>,
 ) {
     let mut line = Vec::new();
     loop {
         let answer = match read_line(&mut input, &mut line) {
-            Ok(LineRead::End) | Err(_) => return,
-            Ok(LineRead::TooLong) => too_long(MAX_MESSAGE),
-            Ok(LineRead::Whole) if line.trim_ascii().is_empty() => continue,
-            Ok(LineRead::Whole) => match serde_json::from_slice(&line) {
+            Ok(ReadLine::End) | Err(_) => return,
+            Ok(ReadLine::TooLong) => too_long(MAX_MESSAGE),
+            Ok(ReadLine::Whole) if line.trim_ascii().is_empty() => continue,
+            Ok(ReadLine::Whole) => match serde_json::from_slice(&line) {
                 Ok(message) => match messages.blocking_send(message) {
                     Ok(()) => continue,
                     Err(_) => return,
@@ -87,14 +87,14 @@ fn read_messages(
     }
 }
 
-enum LineRead {
+enum ReadLine {
     Whole,
     TooLong,
     End,
 }
 
 /// Reads one line, of which no more is kept than a message may have.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<LineRead> {
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<ReadLine> {
     line.clear();
     // What one long message needed is not kept for all short ones.
     line.shrink_to(1 << 20);
@@ -107,9 +107,9 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Li
         };
         if piece.is_empty() {
             return Ok(match (is_too_long, line.is_empty()) {
-                (true, _) => LineRead::TooLong,
-                (false, true) => LineRead::End,
-                (false, false) => LineRead::Whole,
+                (true, _) => ReadLine::TooLong,
+                (false, true) => ReadLine::End,
+                (false, false) => ReadLine::Whole,
             });
         }
         let end = memchr::memchr(b'\n', piece);
@@ -123,7 +123,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Li
         let used = content.len() + usize::from(end.is_some());
         input.consume(used);
         if end.is_some() {
-            return Ok(if is_too_long { LineRead::TooLong } else { LineRead::Whole });
+            return Ok(if is_too_long { ReadLine::TooLong } else { ReadLine::Whole });
         }
     }
 }

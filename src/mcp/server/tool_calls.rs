@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     ServedTools,
-    client_questions::{AskingWay, CallQuestions, OpenQuestions, Question},
+    client_questions::{AskingWay, CallQuestions, ClientQuestion, OpenQuestions},
 };
 use crate::{
     confirm::SharedBus,
@@ -31,7 +31,7 @@ pub(super) async fn answered_call(
     request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    if tools.find(&request.name).is_none() {
+    if !tools.has(&request.name) {
         let shown: String = request.name.chars().take(80).collect();
         return Err(ErrorData::invalid_params(format!("no tool is named `{shown}`"), None));
     }
@@ -52,7 +52,7 @@ pub(super) async fn answered_call(
     tokio::pin!(cancelled);
     let mut is_cancelled = false;
     // A question that the client is asking its user.
-    let mut asking: Option<Question> = None;
+    let mut asking: Option<ClientQuestion> = None;
     let result = loop {
         let question = tokio::select! {
             result = &mut run => break result,
@@ -86,9 +86,9 @@ pub(super) async fn answered_call(
 /// The next question of a call, once the client has asked the one before; never, if the client cannot ask.
 async fn next_question(
     questions: Option<&mut CallQuestions>,
-    asking: Option<Question>,
+    asking: Option<ClientQuestion>,
     context: &RequestContext<RoleServer>,
-) -> Question {
+) -> ClientQuestion {
     let Some(questions) = questions else { return std::future::pending().await };
     if let Some(question) = asking {
         questions.ask(&question, &context.peer).await;
