@@ -1,5 +1,7 @@
 //! What happens, as a stream of events: order, resuming, gaps, stalled readers, ends.
 
+#![expect(clippy::indexing_slicing, reason = "tests")]
+
 use std::sync::Arc;
 
 use http::StatusCode;
@@ -34,7 +36,7 @@ async fn events_come_in_order_with_ids_without_gaps_to_every_reader() {
             assert_eq!(event.name, "call");
             seen.push((event.number(), event.data["number"].as_u64().unwrap()));
         }
-        let expected: Vec<(u64, u64)> = (1..=9).map(|it| (it, (it + 2) / 3)).collect();
+        let expected: Vec<(u64, u64)> = (1..=9_u64).map(|it| (it, it.div_ceil(3))).collect();
         assert_eq!(seen, expected);
     }
 }

@@ -1,5 +1,7 @@
 //! A registry as a host has it, asked over HTTP without a socket.
 
+#![expect(clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use axum::body::{Body, BodyDataStream};
@@ -47,7 +49,9 @@ impl ServedBed {
             "shell": { "supervisorPath": env!("CARGO_BIN_EXE_toolwright-supervisor") },
             "processEnv": { "PATH": path, "HOME": outside.path(), "TMPDIR": outside.path() },
         });
-        all.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+        if let Value::Object(options) = options {
+            all.as_object_mut().unwrap().extend(options);
+        }
         let options: HostOptions =
             validated(&all.to_string(), "option", ErrorKind::InvalidOptions).unwrap();
         let bus = Arc::new(bus);

@@ -1,5 +1,7 @@
 //! What is told of calls, whichever way they come.
 
+#![expect(clippy::indexing_slicing, reason = "tests")]
+
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use toolwright::{

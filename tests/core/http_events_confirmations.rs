@@ -1,5 +1,7 @@
 //! Confirmations that are answered over HTTP, by the host, by both or by nobody.
 
+#![expect(clippy::indexing_slicing, reason = "tests")]
+
 use std::sync::{Arc, Mutex};
 
 use http::StatusCode;
@@ -169,7 +171,7 @@ async fn the_host_may_be_first_and_then_rest_comes_too_late() {
     let mut events = bed.follow(None).await;
     let running = bed.start("Write", write(&bed, "a.txt", ""));
     let (id, _) = bed.asked(&mut events).await;
-    assert_eq!(*ids.lock().unwrap(), [id.clone()]);
+    assert_eq!(ids.lock().unwrap().as_slice(), std::slice::from_ref(&id));
     assert!(bed.bus.respond(&id, ConfirmationAnswer { approved: true, ..<_>::default() }));
     let late = bed.post(&format!("/api/confirmations/{id}"), json!({ "approved": false })).await;
     assert_eq!(late.0, StatusCode::NOT_FOUND);

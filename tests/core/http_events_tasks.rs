@@ -1,5 +1,7 @@
 //! Background tasks over HTTP: list, output, stop, events.
 
+#![expect(clippy::indexing_slicing, reason = "tests")]
+
 use http::StatusCode;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
