@@ -39,7 +39,7 @@ macro_rules! page_files {
 
 const FILES: &[PageFile] = page_files! {
     HTML: "index.html";
-    STYLE: "layout.css", "lines.css", "parts.css", "theme.css";
+    STYLE: "layout.css", "lines.css", "parts.css", "theme.css", "tools.css";
     PICTURE: "logo.svg";
     SCRIPT: "api.js", "badge.js", "calls-view.js", "confirmation-card.js", "confirmations-view.js",
         "connection.js", "data-view.js", "diff-view.js", "element.js", "entrance.js", "event-stream.js",
