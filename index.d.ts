@@ -221,6 +221,11 @@ export interface ToolExtras {
    * `false` for those that are rarely needed.
    */
   alwaysLoad?: boolean | undefined;
+  /**
+   * JSON Schema, of `type: "object"`, of the `structuredContent` in the tool's answers. MCP clients get it if the
+   * option `structuredContent` of the registry is on. An answer whose data do not match it fails.
+   */
+  outputSchema?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A tool in the form that agent hosts accept. `tool` returns one. */

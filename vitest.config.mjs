@@ -1,7 +1,19 @@
 import { configDefaults, defineConfig } from "vitest/config";
 
 /** Tests that start Node and Bun themselves, or none of them: nothing new is learnt by running them in Bun. */
-const BOTH_RUNTIMES = ["bundling", "load-errors", "packages", "readme"];
+const BOTH_RUNTIMES = [
+  "bundling",
+  "cli",
+  "cli-call",
+  "cli-commands",
+  "cli-completion",
+  "cli-questions",
+  "cli-serve",
+  "cli-terminal",
+  "load-errors",
+  "packages",
+  "readme",
+];
 
 export default defineConfig({
   test: {

@@ -78,7 +78,7 @@ describe.each(runtimes)("on $name", ({ path }) => {
     const label = "Read, then write";
     const options = [...QUESTION.options, { label, description: "Both" }];
     const asked = input({ multiSelect: true, options });
-    const { stdout } = await ask(asked, "read, then  write\n", "--json");
+    const { stdout } = await ask(asked, "read, then  write\n", "--output", "json");
     const { structuredContent } = JSON.parse(stdout) as { structuredContent: object };
     expect(structuredContent).toEqual({ answers: { [QUESTION.question]: [label] } });
   });
@@ -122,7 +122,7 @@ describe.each(runtimes)("on $name", ({ path }) => {
   });
 
   test("a question whose text is a name of Object.prototype is answered like any other", async () => {
-    const { stdout } = await ask(input({ question: "__proto__" }), "1\n", "--json");
+    const { stdout } = await ask(input({ question: "__proto__" }), "1\n", "--output", "json");
     const { structuredContent } = JSON.parse(stdout) as { structuredContent: object };
     expect(JSON.stringify(structuredContent)).toBe('{"answers":{"__proto__":"PostgreSQL"}}');
   });

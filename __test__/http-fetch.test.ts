@@ -1,8 +1,9 @@
 // `registry.fetch`: web-standard requests in, responses out, without a socket.
 import { describe, expect, test } from "vitest";
 import { ToolError, createToolRegistry } from "../index.mjs";
-import { handedOver, json, readUntil, streaming } from "./support/http.js";
+import { handedOver, json, readUntil, readerOf, streaming } from "./support/http.js";
 import { alive, eventually, marker } from "./support/processes.js";
+import { deferred } from "./support/promises.js";
 import { useRegistries } from "./support/registries.js";
 import { useWorkspace } from "./support/workspace.js";
 
@@ -134,16 +135,18 @@ describe("a request", () => {
     const many = new Headers(Array.from({ length: 2_000 }, (_, at) => [`x-${at}`, "\u00e9\u00ff"]));
     const answers = [
       new Request(`${HERE}/health`, { headers: many }),
-      new Request(`${HERE}/health`, { method: "PURGE" }),
+      new Request(`${HERE}/health`, { ...json({}), method: "PURGE" }),
       new Request(`${HERE}/${"%".repeat(5_000)}`),
       new Request(`${HERE}/api/tools/%ff/call`, json({})),
       { method: "G T", url: `${HERE}/health`, headers: new Headers() } as unknown as Request,
       { method: "GET", url: "nowhere", headers: new Headers() } as unknown as Request,
       { method: "GET", url: "data:,x", headers: new Headers() } as unknown as Request,
       { method: "GET", url: `${HERE}/health`, headers: [["a b", "c"]] } as unknown as Request,
+      { method: "GET", url: `${HERE}/health`, headers: [["a", "\ud800"]] } as unknown as Request,
+      { method: "GET", url: `${HERE}/health`, headers: "ab" } as unknown as Request,
       { method: "GET", url: `${HERE}/health`, headers: [["a", "\u{1f600}"]] } as unknown as Request,
     ].map(async (request) => (await registry.fetch(request)).status);
-    expect(await Promise.all(answers)).toEqual([200, 405, 404, 404, 400, 400, 400, 400, 400]);
+    expect(await Promise.all(answers)).toEqual([200, 405, 404, 404, ...Array(7).fill(400)]);
   });
 });
 
@@ -173,10 +176,36 @@ describe("a body", () => {
     expect(taken.bytes).toBeLessThanOrEqual(12 * MIB);
   });
 
+  test("of a request that is refused by its head is not read at all", async () => {
+    const registry = registryHere();
+    for (const [url, headers, status] of [
+      ["http://a.example", { "content-type": "application/json" }, 403],
+      [HERE, { "content-type": "application/json" }, 401],
+      [HERE, { "content-type": "text/plain", authorization: "Bearer secret" }, 415],
+      [
+        HERE,
+        {
+          "content-type": "application/json",
+          authorization: "Bearer secret",
+          "content-length": String(2 ** 30),
+        },
+        413,
+      ],
+    ] as const) {
+      const { taken, body } = endless(new Uint8Array(MIB).fill(32));
+      const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
+      const request = new Request(`${url}/api/tools/Read/call`, init);
+      const response = await registry.fetch(request, { token: "secret" });
+      expect([response.status, taken.isCancelled]).toEqual([status, true]);
+      // A stream fills its own queue of one.
+      expect(taken.bytes).toBeLessThanOrEqual(MIB);
+    }
+  });
+
   test("of exactly the limit is taken, and of one byte more is not", async () => {
     const registry = registryHere();
     const status = async (bytes: number) => {
-      const text = JSON.stringify({ input: { file_path: "missing.txt" } });
+      const text = JSON.stringify({ input: { file_path: workspace.path("missing.txt") } });
       const init = { ...json({}), body: text + " ".repeat(bytes - text.length) };
       return (await registry.fetch(new Request(`${HERE}/api/tools/Read/call`, init))).status;
     };
@@ -184,10 +213,11 @@ describe("a body", () => {
     expect(await status(8 * MIB + 1)).toBe(413);
   });
 
-  test("in many pieces, cut through its characters, is one text", async () => {
-    workspace.write("ünï 😀.txt", "found\n");
+  test("in twenty thousand pieces, cut through its characters, is one text", async () => {
+    const file = workspace.write("ünï 😀.txt", "found\n");
     const registry = registryHere();
-    const bytes = new TextEncoder().encode(JSON.stringify({ input: { file_path: "ünï 😀.txt" } }));
+    const text = JSON.stringify({ input: { file_path: file } });
+    const bytes = new TextEncoder().encode(text + " ".repeat(20_000));
     const body = new ReadableStream({
       start(controller) {
         for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
@@ -197,6 +227,26 @@ describe("a body", () => {
     const init = { ...json({}), body, duplex: "half" } as RequestInit;
     const response = await registry.fetch(new Request(`${HERE}/api/tools/Read/call`, init));
     expect(await response.text()).toContain("found");
+  });
+
+  test("that never comes is given up when the client has gone", async () => {
+    const registry = registryHere();
+    const client = new AbortController();
+    const reading = deferred();
+    let isCancelled = false;
+    const body = new ReadableStream({
+      pull: () => reading.resolve(),
+      cancel: () => void (isCancelled = true),
+    });
+    // Not a `Request`, whose own body would be aborted with its signal.
+    const { method, headers } = new Request(HERE, json({}));
+    const url = `${HERE}/api/tools/Read/call`;
+    const request = { method, headers, url, body, signal: client.signal } as unknown as Request;
+    const answer = registry.fetch(request);
+    await reading.promise;
+    client.abort();
+    expect((await answer).status).toBe(499);
+    expect(isCancelled).toBe(true);
   });
 
   test("that breaks off has an answer", async () => {
@@ -225,22 +275,38 @@ describe("an answer", () => {
     expect((await get.text()).length).toBeGreaterThan(1_000);
   });
 
-  test("is made as it is read: a reader who stops holds the tool up, one who leaves ends it", async () => {
+  test("is made as it is read: what nobody reads waits in bounds, and ends with its reader", async () => {
     const mark = marker();
     const ask = handedOver(registryHere());
-    const command = `echo started; yes | head -c 400000000; sleep ${mark}`;
+    const command = `echo started; (exec -a yes-${mark} yes) | head -c 4000000000`;
     const response = await ask("/api/tools/Bash/call", streaming({ command }));
-    const reader = response.body?.getReader();
-    if (!reader) throw new Error("there is no body");
-    expect(await readUntil(reader, (text) => text.includes("started"))).toContain(
-      "event: progress",
-    );
+    const reader = readerOf(response);
+    await readUntil(reader, (text) => text.includes("started"));
     const before = process.memoryUsage().rss;
-    // Nobody reads; the command goes on, and what it says is dropped or waits in bounds.
-    expect(await eventually(() => alive(mark).length === 1, 30_000)).toBe(true);
+    // Others are answered meanwhile.
+    for (let asked = 0; asked < 500; asked += 1) expect((await ask("/health")).status).toBe(200);
+    expect(await eventually(() => alive(`yes-${mark}`).length === 1, 10_000)).toBe(true);
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * MIB);
     await reader.cancel();
-    expect(await eventually(() => alive(mark).length === 0, 10_000)).toBe(true);
+    expect(await eventually(() => alive(`yes-${mark}`).length === 0, 10_000)).toBe(true);
+  });
+
+  test("of events to a reader who stalls says what was missed, and costs nothing meanwhile", async () => {
+    const registry = registryHere();
+    const ask = handedOver(registry);
+    const reader = readerOf(await ask("/api/events"));
+    await readUntil(reader, (text) => text.includes("id: "));
+    for (let made = 0; made < 50; made += 1) {
+      const calls = Array.from({ length: 100 }, () =>
+        registry.call("diagnostic_echo", { text: "x" }),
+      );
+      await Promise.all(calls);
+    }
+    const told = await readUntil(reader, (text) => text.includes("event: call"));
+    expect(told).toMatch(/event: gap\ndata: \{"missed":\d+\}/);
+    await registry.close();
+    await readUntil(reader, () => false);
+    expect((await ask("/api/events")).status).toBe(503);
   });
 
   test("ends with an error for its reader when the request is aborted, and the command is killed", async () => {
@@ -249,8 +315,7 @@ describe("an answer", () => {
     const client = new AbortController();
     const init = streaming({ command: `echo started; sleep ${mark}` }, { signal: client.signal });
     const response = await ask("/api/tools/Bash/call", init);
-    const reader = response.body?.getReader();
-    if (!reader) throw new Error("there is no body");
+    const reader = readerOf(response);
     await readUntil(reader, (text) => text.includes("started"));
     const rest = reader.read();
     client.abort(new Error("gone"));
@@ -287,8 +352,7 @@ describe("a registry that is closed", () => {
     const ask = handedOver(registry);
     const command = { command: `echo started; sleep ${mark}` };
     const waiting = ask("/api/tools/Bash/call", json({ input: command }));
-    const stream = (await ask("/api/tools/Bash/call", streaming(command))).body?.getReader();
-    if (!stream) throw new Error("there is no body");
+    const stream = readerOf(await ask("/api/tools/Bash/call", streaming(command)));
     await readUntil(stream, (text) => text.includes("started"));
     expect(await eventually(() => alive(mark).length === 2, 10_000)).toBe(true);
     await registry.close();

@@ -47,7 +47,7 @@ describe("the official client", () => {
 
     expect(client.getServerVersion()).toEqual({ name: "my-tools", version: "4.5.6" });
     expect(client.getInstructions()).toMatch(/^Look before you leap\.\n\nThe workspace is /);
-    expect(client.getServerCapabilities()).toEqual({ tools: {} });
+    expect(client.getServerCapabilities()).toEqual({ resources: {}, tools: { listChanged: true } });
     expect(sent[0]?.result?.["protocolVersion"]).toBe("2025-11-25");
   });
 

@@ -124,7 +124,8 @@ describe.each(PEERS)("%s", (_title, connect, version, door, reach) => {
     const aborted = rejection(
       peer.callTool("Bash", { command: `sleep ${first}` }, { signal: controller.signal }),
     );
-    const left = rejection(peer.callTool("Bash", { command: `sleep ${second}` }));
+    // Its answer may be faster than the end of the connection.
+    const left = peer.callTool("Bash", { command: `sleep ${second}` }).catch(() => undefined);
     for (const id of [first, second]) {
       expect(await eventually(() => alive(id).length > 0, 30_000)).toBe(true);
     }

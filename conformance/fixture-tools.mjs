@@ -120,23 +120,17 @@ const PLAIN = [
 
 /** Tools about which policy asks a person, which becomes an elicitation. */
 const ASKED = [
-  {
-    name: "test_elicitation",
-    description: "Runs after a person agreed.",
-    inputSchema: { message: "string" },
-    handler: ({ message }) => message,
-  },
-  {
-    name: "test_streaming_elicitation",
-    description: "Runs after a person agreed.",
-    handler: () => "agreed",
-  },
-  {
-    name: "test_input_required_result_elicitation",
-    description: "Runs after a person agreed.",
-    handler: () => "agreed",
-  },
-];
+  "test_elicitation",
+  "test_streaming_elicitation",
+  "test_input_required_result_elicitation",
+  "test_input_required_result_request_state",
+  "test_input_required_result_tampered_state",
+].map((name) => ({
+  name,
+  description: "Runs after a person agreed.",
+  inputSchema: { type: "object", properties: { message: { type: "string" } } },
+  handler: () => "agreed",
+}));
 
 const ADDED = { name: "test_added", description: "Comes and goes.", handler: () => "" };
 

@@ -58,6 +58,7 @@ function fromDeclarative(object, invocations) {
     sideEffect: object.sideEffect,
     timeoutMs: object.timeoutMs,
     alwaysLoad: object.alwaysLoad,
+    outputSchema: object.outputSchema,
     handler: (args, context) => invocations.take(args, context),
   };
 }

@@ -2,7 +2,7 @@
 
 const { CancelHandle } = require("./native.js");
 const { firstLineOf } = require("./errors.js");
-const { readBody } = require("./http-request.js");
+const { BodyError, giveUp, readBody } = require("./http-request.js");
 const { refusal, responseOf } = require("./http-response.js");
 
 /**
@@ -29,17 +29,23 @@ class HttpExchange {
   async answer(service, head) {
     this.#listen();
     try {
-      const body = await readBody(this.#request);
-      const answer = await this.during(() => service.answer(head, body, this.#handle));
+      const { body } = this.#request;
+      const hasBody = body !== null && body !== undefined;
+      const refused = hasBody ? (service.refusal(head) ?? undefined) : undefined;
+      if (refused !== undefined) {
+        giveUp(body);
+        return responseOf(refused, this);
+      }
+      const bytes = hasBody ? await readBody(body, this.signal) : undefined;
+      const answer = await this.during(() => service.answer(head, bytes, this.#handle));
       this.#answer = new WeakRef(answer);
-      if (this.signal?.aborted) answer.cancel();
       return responseOf(answer, this);
     } catch (error) {
       this.#handle.cancel();
       this.over();
-      return this.signal?.aborted
-        ? refusal(499, "Cancelled", "the client has gone")
-        : refusal(400, "BadRequest", `the body could not be read: ${firstLineOf(error)}`);
+      if (this.signal?.aborted) return refusal(499, "Cancelled", "the client has gone");
+      if (error instanceof BodyError) return refusal(400, "InvalidBody", error.message);
+      return refusal(500, "InternalError", firstLineOf(error));
     }
   }
 

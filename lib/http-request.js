@@ -1,9 +1,12 @@
 "use strict";
 
-const { ToolError, shown } = require("./errors.js");
+const { ToolError, firstLineOf, shown } = require("./errors.js");
 
 /** The limit of the addon on bodies. What is longer is not read further: the addon refuses it by its length. */
 const MAX_BODY = 8 * 1024 * 1024;
+
+/** The first block for a body in several pieces. */
+const MIN_BLOCK = 16 * 1024;
 
 /**
  * The head of a web-standard request, as JSON. A request of another class than the runtime's, of a framework or
@@ -45,26 +48,59 @@ function checkBody({ body, bodyUsed }) {
   }
 }
 
-/** Reads a body, up to one byte more than its limit. Throws what the stream throws. */
-async function readBody({ body }) {
-  if (body === null || body === undefined) return undefined;
+/** A body that cannot be read to its end. */
+class BodyError extends Error {}
+
+/**
+ * Reads a body, up to one byte more than its limit, and ends when the signal is aborted. Throws a BodyError if
+ * the body cannot be read.
+ */
+async function readBody(body, signal) {
   const reader = body.getReader();
-  const pieces = [];
-  let left = MAX_BODY + 1;
-  while (left > 0) {
-    const { done, value } = await reader.read();
-    if (done) return joined(pieces);
-    if (!(value instanceof Uint8Array)) throw new TypeError(`a body is bytes, got ${shown(value)}`);
-    pieces.push(value.subarray(0, left));
-    left -= value.byteLength;
+  const stop = () => giveUp(reader);
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    return await readAll(reader);
+  } catch (error) {
+    throw new BodyError(`the body could not be read: ${firstLineOf(error)}`, { cause: error });
+  } finally {
+    signal?.removeEventListener("abort", stop);
   }
-  // Not awaited: whoever sends the body may take long to stop, or never do it.
-  reader.cancel().catch(() => {});
-  return joined(pieces);
 }
 
-function joined(pieces) {
-  return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+async function readAll(reader) {
+  // One block that grows: a list of pieces could have millions of them, each far larger than its one byte.
+  let bytes = Buffer.alloc(0);
+  let size = 0;
+  while (size <= MAX_BODY) {
+    const { done, value } = await reader.read();
+    if (done) return bytes.subarray(0, size);
+    const piece = bytesOf(value).subarray(0, MAX_BODY + 1 - size);
+    // Most bodies are one piece.
+    if (size === 0) bytes = piece;
+    else if (size + piece.length > bytes.length) bytes = grown(bytes, size, piece.length);
+    if (size > 0) bytes.set(piece, size);
+    size += piece.length;
+  }
+  giveUp(reader);
+  return bytes.subarray(0, size);
 }
 
-module.exports = { checkBody, encodeHead, readBody };
+function grown(bytes, size, more) {
+  const larger = Buffer.alloc(Math.max(2 * size, size + more, MIN_BLOCK));
+  larger.set(bytes.subarray(0, size));
+  return larger;
+}
+
+/** The bytes of a view. Not `instanceof`: a runner of tests may have arrays of another realm. */
+function bytesOf(view) {
+  if (ArrayBuffer.isView(view)) return Buffer.from(view.buffer, view.byteOffset, view.byteLength);
+  throw new Error(`it gave ${shown(view)} instead of bytes`);
+}
+
+/** Lets the sender know that nobody reads on. Not awaited: it may take long to stop, or never do it. */
+function giveUp(bodyOrReader) {
+  bodyOrReader.cancel().catch(() => {});
+}
+
+module.exports = { BodyError, checkBody, encodeHead, giveUp, readBody };

@@ -27,6 +27,8 @@ function responseOf(answer, exchange) {
  * makes the pieces. A stream that is collected takes its answer along, which ends what it is made from.
  */
 function streamOf(answer, exchange) {
+  // Between the answer and its stream, the client may have gone.
+  if (exchange.signal?.aborted) answer.cancel();
   const source = {
     async pull(controller) {
       let piece;

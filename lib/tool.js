@@ -32,7 +32,13 @@ function tool(nameOrConfig, description, inputSchema, handler, extras) {
       `tool \`${name}\`: description must be a string, got ${shown(config.description)}`,
     );
   }
-  const { title, annotations, sideEffect, timeoutMs, alwaysLoad } = config;
+  const { title, annotations, sideEffect, timeoutMs, alwaysLoad, outputSchema } = config;
+  if (outputSchema !== undefined && outputSchema?.type !== "object") {
+    throw new ToolError(
+      "InvalidTool",
+      `tool \`${name}\`: outputSchema must be JSON Schema with \`type: "object"\`, got ${shown(outputSchema)}`,
+    );
+  }
   // JSON would turn NaN into null, which means "not set".
   if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs >= 0)) {
     throw new ToolError(
@@ -48,7 +54,14 @@ function tool(nameOrConfig, description, inputSchema, handler, extras) {
     // Always returns a promise, also if the handler is not async or throws before its first await.
     handler: async (args, context) =>
       config.handler(parse ? await parse(args ?? {}) : args, context),
-    ...definedOnly({ title: title || undefined, annotations, sideEffect, timeoutMs, alwaysLoad }),
+    ...definedOnly({
+      title: title || undefined,
+      annotations,
+      sideEffect,
+      timeoutMs,
+      alwaysLoad,
+      outputSchema,
+    }),
   };
 }
 

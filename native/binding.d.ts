@@ -47,6 +47,8 @@ export declare class NativeHttpServer {
 
 /** Answers requests that the host hands over. */
 export declare class NativeHttpService {
+  /** The answer to a request that is refused by its head, whatever its body. */
+  refusal(head: string): NativeHttpAnswer | null
   /** Answers a request, whose head is JSON; promises the answer. */
   answer(head: string, body: Uint8Array | undefined | null, cancel: CancelHandle): Promise<NativeHttpAnswer>
 }

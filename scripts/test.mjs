@@ -3,7 +3,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { obtainChromium } from "./chromium.mjs";
 import { bunPath, root, run, runTool, seconds } from "./command.mjs";
+import { conformance } from "./conformance.mjs";
 import { digest, telling } from "./digest.mjs";
 import { checkGenerated, writeGenerated } from "./generate.mjs";
 import { otherNodes, otherNodesRunHere } from "./node-versions.mjs";
@@ -64,6 +66,8 @@ const STEPS = [
     about: "vitest on Bun",
     run: (_options, note) => runVitest([], note, { runtime: [bunPath(), "--bun"] }),
   },
+  { name: "page", about: "the page in a browser", run: pageInBrowser },
+  { name: "conformance", about: "the official conformance suites of MCP", run: conformance },
   { name: "smoke", about: "loads, works and exits on each runtime", run: smoke },
   {
     name: "publint",
@@ -102,6 +106,15 @@ async function types() {
     ...ways.map((it) => join(consumer, it)),
   ];
   for (const project of projects) await runTool("typescript", ["-p", project], { command: "tsc" });
+}
+
+/** Runs the tests of the page, if there is a browser or one can be installed. */
+async function pageInBrowser(_options, note) {
+  const leftOut = await obtainChromium();
+  note({ leftOut });
+  if (leftOut.length > 0) return;
+  const files = readdirSync(join(root, "e2e")).filter((name) => name.endsWith(".test.mjs"));
+  await run(process.execPath, ["--test", ...files.map((name) => join("e2e", name))]);
 }
 
 /** Runs small programs on each runtime. The timeout checks that a loaded addon does not keep them alive. */

@@ -2,8 +2,9 @@
 //!
 //! The strings of [`ErrorKind`] are public API, because hosts and models branch on them.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use crate::terminal::{visible, visible_text};
@@ -130,6 +131,17 @@ impl Serialize for ErrorKind {
     }
 }
 
+impl JsonSchema for ErrorKind {
+    fn schema_name() -> Cow<'static, str> {
+        "ErrorKind".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = Self::ALL.iter().map(|it| it.as_str()).collect();
+        json_schema!({ "type": "string", "enum": names })
+    }
+}
+
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -141,7 +153,7 @@ const MAX_MESSAGE_BYTES: usize = 10_000;
 
 /// Why a call failed, for two readers. The message is for the model: what went wrong, with the value, and
 /// what to do next. The details are for the host and people only: they tell how to allow what was refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
     /// The cause, which hosts branch on.
@@ -155,7 +167,7 @@ pub struct ToolError {
 }
 
 /// Details of a refusal for people and the host. A model must not be shown them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefusalDetails {
     /// Why the call was refused, with the rule or setting that decided it.

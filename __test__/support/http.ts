@@ -37,6 +37,11 @@ export function streaming(input: unknown, init: RequestInit = {}): RequestInit {
   return json({ input }, { ...init, headers: { accept: "text/event-stream" } });
 }
 
+export function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> {
+  if (body === null) throw new Error("the answer has no body");
+  return body.getReader();
+}
+
 /** Reads a stream of events until one holds; gives the text up to there. */
 export async function readUntil(
   reader: ReadableStreamDefaultReader<Uint8Array>,

@@ -2,7 +2,7 @@
 // framework calls an app. None gives a token, so the server has to check who asks before it gets here.
 import { nodeListener } from "./node-listener.mjs";
 
-/** For `Bun.serve({ fetch })`. */
+/** For `Bun.serve({ fetch, idleTimeout: 60 })`: a stream may say nothing for 15 s, and Bun waits for 10. */
 export function bun(registry) {
   return (request) => registry.fetch(request, { basePath: "/tools" });
 }

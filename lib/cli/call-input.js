@@ -6,6 +6,7 @@ const fs = require("node:fs");
 const { didYouMean } = require("./closest.js");
 const { MAX_INPUT_BYTES } = require("../input-size.js");
 const { branchesOf, itemsOf, propertyOf, typesOf } = require("./schema-types.js");
+const { decoded } = require("./standard-input.js");
 const { UsageError } = require("./usage-error.js");
 
 /** A list that is typed item by item is not longer than this. */
@@ -69,14 +70,6 @@ async function contentOf(text, arg, readInput) {
   return decoded(bytes, file);
 }
 
-function decoded(bytes, source) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new UsageError(`\`${source}\` is not UTF-8 text; parameters are text`);
-  }
-}
-
 function parsedJson(text, what) {
   try {
     return JSON.parse(text);
@@ -116,7 +109,8 @@ class TypedInput {
           `\`${names.slice(0, at + 1).join(".")}\` has a value that nothing can be put into`,
         );
       }
-      const isList = /^\d+$/.test(names[at + 1]) && typesOf(inner, this.#schema).has("array");
+      const types = typesOf(inner, this.#schema);
+      const isList = types.has("array") && !types.has("object");
       schema = inner;
       place = next ?? put(place, key, isList ? [] : {});
     }
@@ -225,4 +219,4 @@ function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-module.exports = { callInput, decoded };
+module.exports = { callInput };

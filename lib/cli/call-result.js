@@ -17,10 +17,16 @@ function printResult(result, { out, err }, progress) {
   for (const block of content) {
     const text = textOf(block);
     const shown = isSeen ? (progress?.unseen(text) ?? text) : text;
-    if (shown !== "" || !isSeen) out.line(out.isTerminal ? escaped(shown) : shown);
+    if (shown === "" && isSeen) continue;
+    out.write(withLineEnd(out.isTerminal ? escaped(shown) : shown));
   }
   // What an edit changed is shown to people alone.
   if (out.isTerminal && display?.startsWith("--- ")) out.line(out.diff(escaped(display.trimEnd())));
+}
+
+/** A text that ends with a line needs no further end, so that a file is printed as it is. */
+function withLineEnd(text) {
+  return text.endsWith("\n") ? text : `${text}\n`;
 }
 
 function printFailure({ content, error, display }, err, progress) {

@@ -1,11 +1,12 @@
 "use strict";
 
-const { callInput, decoded } = require("./call-input.js");
+const { callInput } = require("./call-input.js");
 const { CallProgress } = require("./call-progress.js");
 const { printResult } = require("./call-result.js");
 const { didYouMean } = require("./closest.js");
 const { interruptible } = require("./interrupts.js");
 const { withRegistry } = require("./opened-registry.js");
+const { standardInput } = require("./standard-input.js");
 const { confirmOnTerminal } = require("./terminal-confirmations.js");
 const { TerminalLines } = require("./terminal-lines.js");
 const { askOnTerminal } = require("./terminal-questions.js");
@@ -31,7 +32,8 @@ function run({ values, operands: [name, operand], terminal }) {
   return interruptible((signal) =>
     withRegistry(values, terminal, options, async (registry) => {
       const tool = knownTool(registry, name);
-      const input = await callInput(typed, tool.inputSchema, readStandardInput());
+      const input = await callInput(typed, tool.inputSchema, standardInput(signal));
+      if (values["dry-run"]) return terminal.out.json(input);
       // A yes has to be a person's, so it is never read from a pipe.
       if (terminal.hasPerson) confirmOnTerminal(registry.messageBus, lines, terminal.err);
       try {
@@ -78,16 +80,4 @@ function knownTool(registry, name) {
   throw new UsageError(`there is no tool \`${name}\`${meant}`);
 }
 
-/** A function that reads all of standard input, once for all who ask. */
-function readStandardInput() {
-  let text;
-  return () => (text ??= readAll());
-}
-
-async function readAll() {
-  const chunks = [];
-  for await (const chunk of process.stdin) chunks.push(chunk);
-  return decoded(Buffer.concat(chunks), "standard input");
-}
-
-module.exports = { knownTool, readStandardInput, run, typedInput };
+module.exports = { knownTool, run, typedInput };

@@ -59,6 +59,7 @@ const COMMANDS = [
       ...INPUT,
       { ...OUTPUT, text: "print the result as text (the default), or as JSON with all its data" },
       { name: "quiet", short: "q", text: "show no progress" },
+      { name: "dry-run", text: "print the input as JSON, and run nothing" },
       ...REGISTRY,
       ...POLICY,
     ],
@@ -131,7 +132,7 @@ const COMMANDS = [
   },
   {
     name: "plugins list",
-    summary: "list the plugin tools, and what is wrong with plugin files",
+    summary: "list the plugin tools, and what is wrong with files",
     options: [JSON_OUTPUT, ...plugins()],
     examples: ["toolwright plugins list"],
     run: () => require("./plugins-list.js"),
@@ -230,4 +231,10 @@ function plugins() {
   return REGISTRY.filter(({ name }) => name === "plugin-dir");
 }
 
-module.exports = { COMMANDS };
+/** What the commands of two words have in common. */
+const GROUPS = {
+  plugins: "tools without code, in JSON files",
+  policy: "the rules that allow and deny calls",
+};
+
+module.exports = { COMMANDS, GROUPS };

@@ -2,7 +2,7 @@
 
 // Scripts that complete commands in a shell, made from the table of commands.
 
-const { COMMANDS } = require("./commands.js");
+const { COMMANDS, GROUPS } = require("./commands.js");
 const { HELP } = require("./options.js");
 
 function run({ operands: [shell], terminal }) {
@@ -18,7 +18,7 @@ function words() {
     const [first, second] = name.split(" ");
     const members = firsts.get(first)?.members ?? [];
     if (second === undefined) firsts.set(first, { summary });
-    else firsts.set(first, { summary: `${first}…`, members: [...members, [second, summary]] });
+    else firsts.set(first, { summary: GROUPS[first], members: [...members, [second, summary]] });
   }
   return [...firsts];
 }
@@ -188,7 +188,7 @@ function fishScript() {
     if (kindOf(command) !== "") lines.push(`${begin} ${fishKind(command)}`);
     for (const option of optionsOf(command)) {
       const short = option.short === undefined ? "" : ` -s ${option.short}`;
-      const value = option.value === undefined ? "" : ` -r ${fishKind(option)}`.trimEnd();
+      const value = option.value === undefined ? "" : ` ${fishValue(option)}`;
       lines.push(`${begin} -l ${option.name}${short}${value} -d ${fishText(option.text)}`);
     }
   }
@@ -203,6 +203,11 @@ function fishKind({ choices, completes }) {
     tools: "-a '(toolwright tools --names 2>/dev/null)'",
   };
   return kinds[completes] ?? "";
+}
+
+/** A value that is not a file is completed by nothing else. */
+function fishValue(option) {
+  return option.completes === "files" ? "-r -F" : `-x ${fishKind(option)}`.trimEnd();
 }
 
 /** A text for bash and zsh. */

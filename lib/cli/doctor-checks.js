@@ -116,7 +116,20 @@ const CHECKS = {
       "set SEARXNG_URL, BRAVE_API_KEY or TAVILY_API_KEY for the tools that search the web",
     );
   },
+
+  async "MCP servers"({ values, registry }) {
+    if (values["mcp-config"] === undefined)
+      return ok("none; `--mcp-config FILE` checks those of a file");
+    await registry.initialize();
+    return registry.mcpServerStatus().map(serverFound);
+  },
 };
+
+function serverFound({ name, state, tools, error }) {
+  if (state === "connected") return ok(`${name}: ${count(tools.length, "tool")}`);
+  if (state === "disabled") return note(`${name}: disabled`);
+  return problem(`${name}: ${state}`, error ?? "it has not answered yet");
+}
 
 /** Why a command is not sure to end with all that it starts; `undefined` if it is. */
 async function containment(registry) {

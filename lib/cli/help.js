@@ -4,7 +4,7 @@
 
 const { version } = require("../../package.json");
 const { didYouMean } = require("./closest.js");
-const { COMMANDS } = require("./commands.js");
+const { COMMANDS, GROUPS } = require("./commands.js");
 const { HELP, POLICY, REGISTRY } = require("./options.js");
 const { padded, widthOf, wrapped } = require("./text-width.js");
 const { EXIT_CODES, UsageError } = require("./usage-error.js");
@@ -54,7 +54,7 @@ const FIRST_STEPS = [
 
 function groupHelp(name, members, out) {
   return page([
-    [`toolwright ${name}`],
+    [`toolwright ${name}: ${GROUPS[name]}`],
     section(out, "Commands", commandRows(members, out)),
     [`See \`toolwright ${members[0].name} --help\` and so on.`],
   ]);
@@ -66,7 +66,7 @@ function commandHelp(command, out) {
   const own = options.filter((it) => !REGISTRY.includes(it) && !POLICY.includes(it));
   const usage = ["toolwright", name, operands, "[options]"].filter(Boolean).join(" ");
   return page([
-    [`toolwright ${name}: ${summary}`],
+    wrapped(`toolwright ${name}: ${summary}`, out.textColumns),
     section(out, "Usage", [`  ${usage}`]),
     ...paragraphs(about, out),
     section(out, "Options", optionRows([...own, HELP], out)),

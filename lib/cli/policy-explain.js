@@ -1,8 +1,9 @@
 "use strict";
 
-const { knownTool, readStandardInput, typedInput } = require("./call.js");
+const { knownTool, typedInput } = require("./call.js");
 const { callInput } = require("./call-input.js");
 const { withRegistry } = require("./opened-registry.js");
+const { standardInput } = require("./standard-input.js");
 const { inLine } = require("./terminal.js");
 const { ALL_SETS } = require("./tools.js");
 
@@ -11,7 +12,7 @@ function run({ values, operands: [name, operand], terminal }) {
   const options = { sets: ALL_SETS, rememberGrants: "project" };
   return withRegistry(values, terminal, options, async (registry) => {
     const { inputSchema } = knownTool(registry, name);
-    const input = await callInput(typed, inputSchema, readStandardInput());
+    const input = await callInput(typed, inputSchema, standardInput());
     const verdict = registry.explain(name, input);
     if (values.output === "json") terminal.out.json(verdict);
     else show(verdict, terminal.out);

@@ -84,6 +84,11 @@ export interface PolicyVerdict {
   message?: string;
   /** The decision about each command, redirection, path or host of the call. */
   parts: { part: string; action: PolicyAction; reason: string; rule?: PolicyRuleRef }[];
+  /**
+   * The narrowest rules that would allow the call, from `explain` of a registry. Missing if it is allowed, or
+   * if no rule can allow it.
+   */
+  suggestedRules?: string[];
 }
 
 /** A rule that has a different effect than it seems to have. */

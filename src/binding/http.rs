@@ -13,8 +13,8 @@ use serde_json::json;
 use super::{cancel::CancelHandle, envelope::misuse, registry::NativeRegistry};
 use crate::{
     error::{ErrorKind, ToolError},
-    host::{parsed, validated},
-    http::{FetchOptions, HandedAnswer, HttpService, OpenServer, RequestHead, ServeOptions},
+    host::validated,
+    http::{FetchOptions, HandedAnswer, HttpService, OpenServer, ServeOptions},
 };
 
 #[napi]
@@ -57,6 +57,12 @@ pub struct NativeHttpService(HttpService);
 
 #[napi]
 impl NativeHttpService {
+    /// The answer to a request that is refused by its head, whatever its body.
+    #[napi(catch_unwind)]
+    pub fn refusal(&self, head: String) -> Option<NativeHttpAnswer> {
+        HandedAnswer::refusal(&self.0, &head).map(|it| NativeHttpAnswer(Arc::new(it)))
+    }
+
     /// Answers a request, whose head is JSON; promises the answer.
     #[napi(catch_unwind, ts_return_type = "Promise<NativeHttpAnswer>")]
     pub fn answer<'env>(
@@ -66,11 +72,10 @@ impl NativeHttpService {
         body: Option<Uint8Array>,
         cancel: &CancelHandle,
     ) -> Result<PromiseRaw<'env, NativeHttpAnswer>> {
-        let head: RequestHead = parsed(&head, ErrorKind::InvalidOptions).map_err(thrown)?;
         let body = body.map_or_else(Bytes::new, |it| Bytes::from(it.to_vec()));
         let (service, cancelled) = (self.0.clone(), cancel.0.clone());
         env.spawn_future(async move {
-            let answer = HandedAnswer::of(&service, head, body, cancelled).await;
+            let answer = HandedAnswer::of(&service, &head, body, cancelled).await;
             Ok(NativeHttpAnswer(Arc::new(answer)))
         })
     }

@@ -17,8 +17,9 @@ use crate::{
     mcp::mcp_tool_name,
     registry::ToolSource,
     tool::{
-        Access, Annotations, DynTool, ForeignInput, HintsFrom, Prepared, SideEffect, Statement,
-        ToolContext, ToolKind, ToolOutput, ToolSpec, shown_schema,
+        Access, Annotations, DataScope, DynTool, ForeignInput, HintsFrom, InputValidator,
+        OutputSpec, Prepared, SideEffect, Statement, ToolContext, ToolKind, ToolOutput, ToolSpec,
+        check_foreign_schema, shown_schema,
     },
 };
 
@@ -44,6 +45,9 @@ pub struct HostToolSpec {
     declarative: bool,
     #[serde(default)]
     always_load: Option<bool>,
+    /// The schema of the data in the answers.
+    #[serde(default)]
+    output_schema: Option<Value>,
     /// Set for tools of an MCP server that the host is connected to.
     #[serde(default)]
     mcp_server: Option<String>,
@@ -52,6 +56,8 @@ pub struct HostToolSpec {
 pub(super) struct HostTool {
     spec: ToolSpec,
     input: ForeignInput,
+    /// Checks the data of answers, if the host says what they look like.
+    output_validator: Option<Arc<InputValidator>>,
     timeout: Option<Duration>,
     is_declarative: bool,
     handler: Arc<dyn HostFunction>,
@@ -66,6 +72,12 @@ impl HostTool {
         let bad =
             |err| ToolError::new(ErrorKind::InvalidTool, format!("tool `{}`: {err}", host.name));
         let input = ForeignInput::new(&host.input_schema).map_err(bad)?;
+        let output_validator = host.output_schema.as_ref().map(|schema| {
+            let checked = check_foreign_schema(schema).and_then(|()| InputValidator::new(schema));
+            let validator = checked.map_err(|err| bad_output(&host.name, &err))?;
+            Ok::<_, ToolError>(Arc::new(validator.naming("field")))
+        });
+        let output_validator = output_validator.transpose()?;
         let hints_from =
             if host.mcp_server.is_some() { HintsFrom::McpServer } else { HintsFrom::Host };
         let by_hints = || host.annotations.side_effect(hints_from);
@@ -82,7 +94,9 @@ impl HostTool {
             name,
             description: host.description,
             input_schema: shown_schema(&host.input_schema, &str::to_owned),
-            output: None,
+            output: host
+                .output_schema
+                .map(|it| OutputSpec { schema: Some(it), scope: DataScope::WholeAnswer }),
             side_effect,
             kind: ToolKind::PLAIN,
             annotations: host.annotations,
@@ -90,7 +104,7 @@ impl HostTool {
         };
         let timeout = host.timeout_ms.map(|ms| Duration::from_millis(u64::from(ms)));
         let is_declarative = host.declarative;
-        let tool = Self { spec, input, timeout, is_declarative, handler };
+        let tool = Self { spec, input, output_validator, timeout, is_declarative, handler };
         Ok((Arc::new(tool), source))
     }
 }
@@ -176,6 +190,36 @@ impl Prepared for HostCall {
         });
         let answered = tool.handler.call(&input, &context, cx.progress.clone()).await;
         let answer = answered.ok_or_else(|| unreachable_host(&tool.spec.name))?;
-        output_of(&answer, &tool.spec.name)
+        let output = output_of(&answer, &tool.spec.name)?;
+        match &tool.output_validator {
+            Some(validator) => checked_output(output, validator, &tool.spec.name, cx).await,
+            None => Ok(output),
+        }
     }
+}
+
+fn bad_output(tool: &str, cause: &dyn std::fmt::Display) -> ToolError {
+    ToolError::new(ErrorKind::InvalidTool, format!("tool `{tool}`: outputSchema: {cause}"))
+}
+
+/// An answer whose data are what the host said they would be. Clients reject other ones.
+async fn checked_output(
+    mut output: ToolOutput,
+    validator: &Arc<InputValidator>,
+    tool: &str,
+    cx: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
+    let Some(data) = output.structured.take().filter(|_| output.error.is_none()) else {
+        return Ok(output);
+    };
+    let validator = Arc::clone(validator);
+    output.structured = Some(cx.blocking(move |_| validator.accept(data)).await.map_err(|err| {
+        let message = format!(
+            "the structuredContent of `{tool}` does not match its outputSchema: {}; correct the handler or \
+             the schema",
+            err.message
+        );
+        ToolError::new(ErrorKind::ToolFailed, message)
+    })?);
+    Ok(output)
 }

@@ -36,3 +36,4 @@ pub use options::HostOptions;
 pub use policy_setup::stand_alone_engine;
 pub use registry_events::within_bounds;
 pub use registry_state::{GrantInfo, RegistryState, SettingInfo};
+pub use tool_info::RegisteredToolInfo;

@@ -1,12 +1,48 @@
 //! What a host is told about registered tools.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::HostRegistry;
 use crate::{
     definition::{Definition, Definitions},
     registry::{Entry, Snapshot, ToolSource},
+    tool::{Annotations, Risk, SideEffect},
 };
+
+/// A registered tool, as hosts and clients of the local server are told of it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RegisteredToolInfo<'a> {
+    name: &'a str,
+    title: &'a str,
+    description: &'a str,
+    /// `builtin`, `plugin`, `host` or `mcp`.
+    source: &'static str,
+    /// The JSON Schema of its input.
+    input_schema: &'a Value,
+    annotations: &'a Annotations,
+    side_effect: SideEffect,
+    /// How much harm a call could do.
+    risk: Risk,
+    /// True when policy allows a call of which nothing more is known.
+    allowed: bool,
+    /// True when the host has switched it off.
+    disabled: bool,
+    /// The set that a built-in tool belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    toolset: Option<&'a str>,
+    /// The server that an MCP tool belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_name: Option<&'a str>,
+    /// The name in the plugin file that a plugin tool belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plugin_name: Option<&'a str>,
+    /// Other names under which it can be called.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    aliases: &'a [&'a str],
+}
 
 impl HostRegistry {
     /// The tool of a name or alias.
@@ -22,7 +58,6 @@ impl HostRegistry {
         tools.entries().map(|entry| self.info_of(entry, &tools, &definitions)).collect()
     }
 
-    /// The seeds' `RegisteredToolInfo`, with what we know beyond it.
     fn info_of<'a>(
         &self,
         entry: &'a Entry,
@@ -31,32 +66,28 @@ impl HostRegistry {
     ) -> Value {
         let Definition { description, .. } = definitions.of(entry);
         let spec = entry.tool.spec();
-        let mut info = json!({
-            "name": spec.name,
-            "title": spec.title,
-            "description": description,
-            "source": entry.source.as_str(),
-            "inputSchema": spec.input_schema,
-            "annotations": spec.annotations,
-            "sideEffect": spec.side_effect,
-            "risk": spec.side_effect.risk(),
-            "allowed": self.pipeline.is_allowed(&spec.name, None),
-            "disabled": tools.is_disabled(&spec.name),
-        });
-        let mut also = |key: &str, value: Value| {
-            if let Some(info) = info.as_object_mut() {
-                info.insert(key.to_owned(), value);
-            }
-        };
+        let (mut toolset, mut server_name, mut plugin_name) = (None, None, None);
         match &entry.source {
-            ToolSource::Builtin(set) => also("toolset", json!(set)),
-            ToolSource::Mcp { server } => also("serverName", json!(server)),
-            ToolSource::Plugin { plugin } => also("pluginName", json!(plugin)),
+            ToolSource::Builtin(set) => toolset = Some(*set),
+            ToolSource::Mcp { server } => server_name = Some(server.as_str()),
+            ToolSource::Plugin { plugin } => plugin_name = Some(plugin.as_str()),
             ToolSource::Host => {}
         }
-        if !entry.tool.aliases().is_empty() {
-            also("aliases", json!(entry.tool.aliases()));
-        }
-        info
+        json!(RegisteredToolInfo {
+            name: &spec.name,
+            title: &spec.title,
+            description: &description,
+            source: entry.source.as_str(),
+            input_schema: &spec.input_schema,
+            annotations: &spec.annotations,
+            side_effect: spec.side_effect,
+            risk: spec.side_effect.risk(),
+            allowed: self.pipeline.is_allowed(&spec.name, None),
+            disabled: tools.is_disabled(&spec.name),
+            toolset,
+            server_name,
+            plugin_name,
+            aliases: entry.tool.aliases(),
+        })
     }
 }

@@ -14,9 +14,11 @@ use bytes::Bytes;
 use http::{StatusCode, header, request::Parts};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use serde::Deserialize;
 use tokio::time::{Sleep, sleep};
 
 use super::answers::HttpRefusal;
+use crate::{error::ErrorKind, host::parsed};
 
 /// The most bytes that a body may have.
 pub(super) const MAX_BODY_BYTES: u64 = 8 * 1024 * 1024;
@@ -106,17 +108,44 @@ impl HttpBody for BoundedBody {
     }
 }
 
+/// The whole body as it is.
+pub(super) struct BodyBytes(pub(super) Bytes);
+
+impl<S: Sync> FromRequest<S> for BodyBytes {
+    type Rejection = HttpRefusal;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, HttpRefusal> {
+        let body = request.into_body().collect().await.map_err(|err| cut_body(&err))?;
+        Ok(Self(body.to_bytes()))
+    }
+}
+
 /// The text of a body. What it means is read by whoever knows the type.
 pub(super) struct BodyText(pub(super) String);
 
 impl<S: Sync> FromRequest<S> for BodyText {
     type Rejection = HttpRefusal;
 
-    async fn from_request(request: Request, _state: &S) -> Result<Self, HttpRefusal> {
-        let body = request.into_body().collect().await.map_err(|err| cut_body(&err))?;
-        String::from_utf8(body.to_bytes().into())
+    async fn from_request(request: Request, state: &S) -> Result<Self, HttpRefusal> {
+        let BodyBytes(body) = BodyBytes::from_request(request, state).await?;
+        String::from_utf8(body.into())
             .map(Self)
             .map_err(|_| HttpRefusal::bad_body("the body is not UTF-8; send JSON"))
+    }
+}
+
+/// Reads the JSON object of a body. An error says what to send instead.
+pub(super) fn read_body<'a, T: Deserialize<'a>>(
+    body: &'a str,
+    form: &str,
+) -> Result<T, HttpRefusal> {
+    let refused = |cause: &str| HttpRefusal::bad_body(format!("{cause}; send {form}"));
+    match body.trim_start().chars().next() {
+        None => Err(refused("the body is empty")),
+        // serde would take the items of an array for the fields.
+        Some('[') => Err(refused("the body is an array")),
+        Some(_) => parsed(body, ErrorKind::Validation)
+            .map_err(|err| refused(&format!("the body cannot be used: {}", err.message))),
     }
 }
 

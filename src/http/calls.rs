@@ -12,18 +12,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     answers::{HttpRefusal, json_answer, json_text_answer},
-    bodies::BodyText,
+    bodies::{BodyText, read_body},
     call_events::CallEvents,
     routes::NameInPath,
     service::ServiceState,
 };
 use crate::{
     error::{ErrorKind, ToolError},
-    host::{parsed, parsed_input},
+    host::parsed_input,
     pipeline::{CallOptions, Pipeline, ToolCall},
     policy::PolicyVerdict,
     tool::{ProgressSink, ToolOutput},
 };
+
+/// What to send, for errors.
+const BODY_FORM: &str = r#"`{ "input": { … } }` with the tool's input inside"#;
 
 /// The body of a call.
 #[derive(Default, Deserialize, JsonSchema)]
@@ -62,17 +65,11 @@ pub(super) struct ExplainBody<'a> {
     session_id: Option<String>,
 }
 
-/// The result of a call, as `registry.call` gives it.
-#[derive(Serialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct CallResult(Map<String, Value>);
-
 /// What policy says of a call, as `registry.explain` gives it, and the rules that would allow it.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Explanation {
     #[serde(flatten)]
-    #[schemars(with = "Map<String, Value>")]
     verdict: PolicyVerdict,
     /// The narrowest rules that would let the call run without a question, if rules can.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -87,7 +84,7 @@ pub(super) async fn call(
 ) -> Result<Response, HttpRefusal> {
     let pipeline = &state.registry.pipeline;
     pipeline.refuse_when_closed()?;
-    let body: CallBody<'_> = read_body(&body)?;
+    let body: CallBody<'_> = read_body(&body, BODY_FORM)?;
     // Other errors of the same kind are results: the tool was there when the call came in.
     let is_known = pipeline.registry.snapshot().find_called(&name).is_some();
     let input = body.input.map_or(Ok(Value::Null), |it| parsed_input(it.get()));
@@ -165,7 +162,7 @@ pub(super) async fn explain(
     NameInPath(name): NameInPath,
     BodyText(body): BodyText,
 ) -> Result<Response, HttpRefusal> {
-    let body: ExplainBody<'_> = read_body(&body)?;
+    let body: ExplainBody<'_> = read_body(&body, BODY_FORM)?;
     let input =
         body.input.map_or_else(|| Ok(Value::Object(Map::new())), |it| parsed_input(it.get()))?;
     let options = CallOptions { session_id: body.session_id, ..CallOptions::default() };
@@ -192,17 +189,6 @@ async fn suggested_rules(pipeline: &Pipeline, call: ToolCall, options: CallOptio
         }
         Err(error) => error.details.map(|it| it.suggested_rules).unwrap_or_default(),
     }
-}
-
-/// Reads the body of a call.
-fn read_body<'a, T: Deserialize<'a>>(body: &'a str) -> Result<T, HttpRefusal> {
-    let hint = r#"send `{ "input": { … } }` with the tool's input inside"#;
-    if body.trim().is_empty() {
-        return Err(HttpRefusal::bad_body(format!("the body is empty; {hint}")));
-    }
-    parsed(body, ErrorKind::Validation).map_err(|err| {
-        HttpRefusal::bad_body(format!("the body cannot be used: {}; {hint}", err.message))
-    })
 }
 
 /// True when the client takes a stream of events.

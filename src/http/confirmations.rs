@@ -8,14 +8,13 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     answers::{HttpRefusal, json_answer},
-    bodies::BodyText,
+    bodies::{BodyText, read_body},
     routes::NameInPath,
     service::ServiceState,
 };
 use crate::{
     confirm::{ConfirmationAnswer, WaitingRequest},
-    error::ErrorKind,
-    host::{parsed, parsed_input, within_bounds},
+    host::{parsed_input, within_bounds},
 };
 
 /// How many requests are listed, oldest first.
@@ -23,6 +22,9 @@ const MAX_LISTED: usize = 256;
 /// How many bytes one request may have in the list, and the list as a whole. Texts in longer ones are cut.
 const MAX_REQUEST_BYTES: usize = 4 * 1024 * 1024;
 const MAX_LIST_BYTES: usize = 16 * 1024 * 1024;
+
+/// What to send, for errors.
+const BODY_FORM: &str = r#"`{ "approved": true }` or `{ "approved": false, "message": "…" }`"#;
 
 /// The requests that wait for an answer.
 #[derive(Serialize, JsonSchema)]
@@ -80,10 +82,7 @@ pub(super) async fn answer(
     NameInPath(id): NameInPath,
     BodyText(body): BodyText,
 ) -> Result<Response, HttpRefusal> {
-    let body: AnswerBody<'_> = parsed(&body, ErrorKind::Validation).map_err(|err| {
-        let hint = r#"send `{ "approved": true }` or `{ "approved": false, "message": "…" }`"#;
-        HttpRefusal::bad_body(format!("the body cannot be used: {}; {hint}", err.message))
-    })?;
+    let body: AnswerBody<'_> = read_body(&body, BODY_FORM)?;
     let updated_input = body.updated_input.filter(|it| it.get() != "null");
     let answer = ConfirmationAnswer {
         approved: body.approved,

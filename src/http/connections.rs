@@ -18,13 +18,13 @@ use tokio_util::sync::CancellationToken;
 /// The open connections.
 pub(super) struct Connections {
     most: usize,
-    open: Mutex<HashMap<u64, Arc<ConnectionState>>>,
+    open: Mutex<HashMap<u64, Arc<ClientState>>>,
     /// Counts what happens, so that it is known what happened earlier.
     moment: AtomicU64,
 }
 
 /// What is known of one connection.
-struct ConnectionState {
+struct ClientState {
     /// How many requests of it are being answered.
     in_flight: AtomicUsize,
     /// The moment since which it wants nothing.
@@ -35,11 +35,11 @@ struct ConnectionState {
 
 /// A connection that was let in. It leaves when this is dropped.
 #[derive(Clone)]
-pub(super) struct OpenConnection(Arc<Place>);
+pub(super) struct AdmittedConnection(Arc<ClientPlace>);
 
-struct Place {
+struct ClientPlace {
     id: u64,
-    state: Arc<ConnectionState>,
+    state: Arc<ClientState>,
     all: Arc<Connections>,
 }
 
@@ -52,9 +52,9 @@ impl Connections {
 
     /// Lets a connection in. If there is no room, the one that has wanted nothing for longest is closed;
     /// nothing if all of them are being answered.
-    pub(super) fn admit(self: &Arc<Self>) -> Option<OpenConnection> {
+    pub(super) fn admit(self: &Arc<Self>) -> Option<AdmittedConnection> {
         let id = self.next_moment();
-        let state = Arc::new(ConnectionState {
+        let state = Arc::new(ClientState {
             in_flight: AtomicUsize::new(0),
             idle_since: AtomicU64::new(id),
             dismissed: CancellationToken::new(),
@@ -69,19 +69,19 @@ impl Connections {
             }
         }
         open.insert(id, Arc::clone(&state));
-        Some(OpenConnection(Arc::new(Place { id, state, all: Arc::clone(self) })))
+        Some(AdmittedConnection(Arc::new(ClientPlace { id, state, all: Arc::clone(self) })))
     }
 
     fn next_moment(&self) -> u64 {
         self.moment.fetch_add(1, Ordering::AcqRel)
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<u64, Arc<ConnectionState>>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<u64, Arc<ClientState>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl OpenConnection {
+impl AdmittedConnection {
     /// A request came in. It is being answered until the guard is dropped.
     pub(super) fn begin_answer(&self) -> AnswerUnderWay {
         self.0.state.in_flight.fetch_add(1, Ordering::AcqRel);
@@ -94,18 +94,18 @@ impl OpenConnection {
     }
 }
 
-impl Drop for Place {
+impl Drop for ClientPlace {
     fn drop(&mut self) {
         self.all.open().remove(&self.id);
     }
 }
 
 /// A request that is being answered.
-pub(super) struct AnswerUnderWay(OpenConnection);
+pub(super) struct AnswerUnderWay(AdmittedConnection);
 
 impl Drop for AnswerUnderWay {
     fn drop(&mut self) {
-        let Place { state, all, .. } = &*self.0.0;
+        let ClientPlace { state, all, .. } = &*self.0.0;
         state.idle_since.store(all.next_moment(), Ordering::Release);
         state.in_flight.fetch_sub(1, Ordering::AcqRel);
     }
@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    fn is_dismissed(connection: &OpenConnection) -> bool {
+    fn is_dismissed(connection: &AdmittedConnection) -> bool {
         connection.dismissed().now_or_never().is_some()
     }
 

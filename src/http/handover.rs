@@ -1,7 +1,7 @@
 //! Requests that a host's own server hands over, and their answers.
 //!
-//! They come and go in parts, because a web-standard `Request` or `Response` is more than Rust could hold: a
-//! head as text, and bodies as bytes.
+//! A web-standard `Request` or `Response` stays in JavaScript. Here are its parts: a head as JSON text, and a body
+//! as bytes, which leaves in pieces as they are asked for.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -26,7 +26,7 @@ use crate::error::{ErrorKind, ToolError};
 /// The head of a request.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RequestHead {
+struct RequestHead {
     method: String,
     /// The whole address.
     url: String,
@@ -37,10 +37,15 @@ pub struct RequestHead {
 }
 
 impl RequestHead {
+    /// Text that is no head is told to the client: a header with half a character is not the host's doing.
+    fn parse(json: &str) -> Result<Self, HttpRefusal> {
+        serde_json::from_str(json).map_err(|_| malformed("the head of the request is malformed"))
+    }
+
     /// The request, or why it cannot be understood.
     fn with_body(self, body: Bytes) -> Result<Request<Body>, HttpRefusal> {
-        let Ok(url) = Url::parse(&self.url) else {
-            return Err(malformed("the address of the request is not a URL"));
+        let Some(url) = Url::parse(&self.url).ok().filter(Url::has_host) else {
+            return Err(malformed("the address of the request is not a URL with a host"));
         };
         let Ok(method) = Method::from_bytes(self.method.as_bytes()) else {
             return Err(malformed("the method of the request is not a word"));
@@ -53,7 +58,7 @@ impl RequestHead {
         let authority = &url[Position::BeforeHost..Position::AfterPort];
         let parts = Uri::builder().scheme(url.scheme()).authority(authority).path_and_query(path);
         let (Ok(uri), Ok(host)) = (parts.build(), HeaderValue::from_str(authority)) else {
-            return Err(malformed("the address of the request has no host"));
+            return Err(malformed("the address of the request is not one of HTTP"));
         };
         let mut request = Request::new(Body::from(body));
         *request.method_mut() = method;
@@ -92,14 +97,14 @@ fn add(headers: &mut HeaderMap, name: &str, value: &str) -> Option<()> {
     Some(())
 }
 
-async fn answer(
-    service: &HttpService,
-    head: RequestHead,
-    body: Bytes,
-) -> Result<Response, HttpRefusal> {
-    // The host's server stays open when the registry is closed.
-    service.state.registry.pipeline.refuse_when_closed()?;
-    Ok(service.answer(head.with_body(body)?).await)
+/// The host's server stays open when the registry is closed.
+fn refuse_when_closed(service: &HttpService) -> Result<(), HttpRefusal> {
+    Ok(service.state.registry.pipeline.refuse_when_closed()?)
+}
+
+async fn answer(service: &HttpService, head: &str, body: Bytes) -> Result<Response, HttpRefusal> {
+    refuse_when_closed(service)?;
+    Ok(service.answer(RequestHead::parse(head)?.with_body(body)?).await)
 }
 
 /// An answer on its way to the host. Dropping it drops what the answer is made from.
@@ -112,10 +117,11 @@ pub struct HandedAnswer {
 }
 
 impl HandedAnswer {
-    /// Answers a request that was handed over. Once cancelled, whatever it began ends.
+    /// Answers a request with a head of `{ method, url, headers, basePath }` as JSON. Once cancelled, whatever
+    /// it began ends.
     pub async fn of(
         service: &HttpService,
-        head: RequestHead,
+        head: &str,
         body: Bytes,
         cancelled: CancellationToken,
     ) -> Self {
@@ -131,7 +137,21 @@ impl HandedAnswer {
                 Err(ToolError::new(ErrorKind::Internal, message).into())
             }),
         };
-        let response = answered.unwrap_or_else(HttpRefusal::into_response);
+        Self::of_response(answered.unwrap_or_else(HttpRefusal::into_response), cancelled)
+    }
+
+    /// The answer to a request that is refused by its head, so that nobody has to read its body.
+    pub fn refusal(service: &HttpService, head: &str) -> Option<Self> {
+        let refused = (|| {
+            refuse_when_closed(service)?;
+            let (parts, _) = RequestHead::parse(head)?.with_body(Bytes::new())?.into_parts();
+            service.check(&parts)
+        })();
+        let response = refused.err()?.into_response();
+        Some(Self::of_response(response, CancellationToken::new()))
+    }
+
+    fn of_response(response: Response, cancelled: CancellationToken) -> Self {
         let (parts, body) = response.into_parts();
         let (status, headers) = (parts.status, parts.headers);
         Self { status, headers, body: Mutex::new(Some(body)), cancelled }
@@ -171,7 +191,11 @@ impl HandedAnswer {
             };
             // Trailers have no place in a `Response`, and an empty piece says nothing.
             if let Some(data) = frame.into_data().ok().filter(|it| !it.is_empty()) {
-                *self.body() = Some(body);
+                let mut slot = self.body();
+                // Whoever cancelled it meanwhile found no body to drop.
+                if !self.cancelled.is_cancelled() {
+                    *slot = Some(body);
+                }
                 return Ok(Some(data));
             }
         }

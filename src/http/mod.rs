@@ -16,7 +16,7 @@ mod connections;
 mod events;
 mod handover;
 mod mcp;
-mod openapi;
+mod open_api;
 mod page;
 mod patient_stream;
 mod routes;
@@ -28,7 +28,7 @@ mod tasks;
 mod tools;
 
 pub use access::AccessRules;
-pub use handover::{HandedAnswer, RequestHead};
+pub use handover::HandedAnswer;
 pub use server::{HttpServer, ServerAddress, ServerBounds};
 pub use service::HttpService;
 pub use serving::{FetchOptions, OpenServer, ServeOptions, ServerFacts};

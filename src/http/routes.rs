@@ -12,20 +12,21 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::{
     answers::HttpRefusal,
-    call_records, calls, confirmations, events, mcp, openapi, page,
+    call_records, calls, confirmations, events, mcp, open_api, page,
     service::{self, ServiceState},
     tasks, tools,
 };
+use crate::{host::RegisteredToolInfo, tool::ResultView};
 
 /// Every route of a registry, in the order in which they are told.
 pub(super) fn table() -> Vec<ApiRoute> {
     vec![
         ApiRoute::get("/health", service::health, "Whether the server answers, and its version")
             .answers::<service::Health>(),
-        ApiRoute::get("/openapi.json", openapi::document, "This description"),
+        ApiRoute::get("/openapi.json", open_api::document, "This description"),
         ApiRoute::get("/api/tools", tools::list, "Every tool").answers::<tools::ToolList>(),
         ApiRoute::get("/api/tools/{name}", tools::one, "One tool, by its name or an alias")
-            .answers::<tools::ToolDescription>(),
+            .answers::<RegisteredToolInfo>(),
         ApiRoute::post("/api/tools/reload", tools::reload, "Reads the plugin files again")
             .answers::<tools::Reloaded>(),
         ApiRoute::post(
@@ -35,7 +36,7 @@ pub(super) fn table() -> Vec<ApiRoute> {
              `Accept: text/event-stream` the answer is a stream: events `progress`, and at last `result`",
         )
         .takes::<calls::CallBody>()
-        .answers::<calls::CallResult>()
+        .answers::<ResultView<'static>>()
         .streams(),
         ApiRoute::post(
             "/api/tools/{name}/explain",
@@ -169,7 +170,7 @@ pub(super) fn routes(state: ServiceState) -> Router {
         .into_iter()
         .fold(Router::new(), by_table)
         // Not in the table, which is of REST: a protocol of its own, and pages for people.
-        .route("/mcp", any(mcp::mcp))
+        .route("/mcp", any(mcp::answer))
         .route("/", get(page::page))
         .route("/page/{name}", get(page::page_file))
         .fallback(async || {

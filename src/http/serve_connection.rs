@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     HttpService, ServerBounds,
     access::ReachedAt,
-    connections::{BodyUnderWay, OpenConnection},
+    connections::{AdmittedConnection, BodyUnderWay},
     patient_stream::PatientStream,
 };
 
@@ -30,7 +30,7 @@ const LINGERING_BYTES: usize = 64 * 1024 * 1024;
 /// A connection that was accepted, and what it needs.
 pub(super) struct Served {
     pub(super) stream: TcpStream,
-    pub(super) connection: OpenConnection,
+    pub(super) connection: AdmittedConnection,
     pub(super) service: HttpService,
     pub(super) closing: CancellationToken,
     pub(super) bounds: ServerBounds,
@@ -41,7 +41,8 @@ pub(super) async fn serve(served: Served) {
     let Served { stream, connection, service, closing, bounds } = served;
     // Answers are written as a whole, so there is nothing to wait for.
     let _ = stream.set_nodelay(true);
-    let reached_at = stream.local_addr().map(|it| ReachedAt(it.ip())).ok();
+    // A socket for both versions of IP shows an address of version 4 in the form of version 6.
+    let reached_at = stream.local_addr().map(|it| ReachedAt(it.ip().to_canonical())).ok();
     let answer = |request: Request<Incoming>| {
         let under_way = connection.begin_answer();
         let service = &service;
@@ -57,7 +58,7 @@ pub(super) async fn serve(served: Served) {
     };
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(bounds.header_time);
-    http.max_buf_size(MAX_HEADER_BYTES);
+    http.max_header_size(MAX_HEADER_BYTES).max_buf_size(2 * MAX_HEADER_BYTES);
     let stream = TokioIo::new(PatientStream::new(stream, bounds.unread_time));
     let mut answering = http.serve_connection(stream, service_fn(answer));
     let mut dismissed = pin!(connection.dismissed());
@@ -76,8 +77,9 @@ pub(super) async fn serve(served: Served) {
     }
     let stream = answering.into_parts().io.into_inner().into_inner();
     tokio::select! {
+        biased;
         () = &mut dismissed => {}
-        () = closing.cancelled(), if !is_closing => {}
+        () = closing.cancelled() => {}
         _ = timeout(LINGERING_TIME, linger(stream)) => {}
     }
 }

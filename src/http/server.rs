@@ -56,7 +56,7 @@ impl Default for ServerBounds {
         Self {
             connections: 512,
             header_time: Duration::from_secs(10),
-            unread_time: Duration::from_secs(60),
+            unread_time: Duration::from_mins(1),
             closing_time: Duration::from_secs(2),
         }
     }

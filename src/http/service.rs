@@ -8,7 +8,7 @@ use axum::{
     extract::FromRef,
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderValue, Request, header};
+use http::{HeaderName, HeaderValue, Request, header, request::Parts};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::Semaphore;
@@ -18,6 +18,7 @@ use tower::ServiceExt as _;
 use super::{
     AccessRules,
     access::Doorkeeper,
+    answers::HttpRefusal,
     bodies::{BoundedBody, check_declared_size},
     routes::routes,
     tools::ToolListCache,
@@ -74,11 +75,16 @@ impl HttpService {
         self.state.registry.pipeline.confirmations.bus().attend()
     }
 
+    /// Refuses a request by its head, before anything of its body is read.
+    pub(super) fn check(&self, head: &Parts) -> Result<(), HttpRefusal> {
+        self.doorkeeper.check(head)?;
+        check_declared_size(head)
+    }
+
     /// Answers one request. Dropping the future, or the body of the answer, cancels what the request began.
     pub async fn answer(&self, request: Request<Body>) -> Response {
         let (parts, body) = request.into_parts();
-        let checked = self.doorkeeper.check(&parts).and_then(|()| check_declared_size(&parts));
-        let mut response = match checked {
+        let mut response = match self.check(&parts) {
             Ok(()) => {
                 let request = Request::from_parts(parts, Body::new(BoundedBody::new(body)));
                 let answered: Result<Response, Infallible> =
@@ -87,10 +93,14 @@ impl HttpService {
             }
             Err(refusal) => refusal.into_response(),
         };
-        let headers = response.headers_mut();
-        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-        let nosniff = HeaderValue::from_static("nosniff");
-        headers.entry(header::X_CONTENT_TYPE_OPTIONS).or_insert(nosniff);
+        // Nobody keeps an answer, takes it for something else, or makes it a part of another site's page.
+        for (name, value) in [
+            (header::CACHE_CONTROL, "no-store"),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        ] {
+            response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+        }
         response
     }
 }

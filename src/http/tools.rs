@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     answers::{HttpRefusal, json_answer, json_text_answer},
@@ -18,7 +18,10 @@ use super::{
     service::ServiceState,
 };
 use crate::{
-    host::HostRegistry, plugin::PluginError, policy::PolicyEngine, registry::Snapshot,
+    host::{HostRegistry, RegisteredToolInfo},
+    plugin::PluginError,
+    policy::PolicyEngine,
+    registry::Snapshot,
     session::DEFAULT_SESSION,
 };
 
@@ -26,14 +29,10 @@ use crate::{
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ToolList {
     /// The tools, by name.
-    tools: Vec<ToolDescription>,
+    #[schemars(with = "Vec<RegisteredToolInfo>")]
+    tools: Vec<Value>,
     counts: ToolCounts,
 }
-
-/// A tool, as `registry.getToolInfo` describes it.
-#[derive(Serialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct ToolDescription(Value);
 
 /// How many tools there are.
 #[derive(Serialize, JsonSchema)]
@@ -58,16 +57,14 @@ pub(super) struct Reloaded {
     /// How many tools there are now, of all sources.
     tool_count: usize,
     /// What is wrong with the files.
-    #[schemars(with = "Vec<Map<String, Value>>")]
     errors: Vec<PluginError>,
 }
 
 impl ToolList {
     fn of(registry: &HostRegistry) -> Self {
-        let tools: Vec<ToolDescription> =
-            registry.tool_infos().into_iter().map(ToolDescription).collect();
+        let tools = registry.tool_infos();
         let mut others: BTreeMap<String, usize> = BTreeMap::new();
-        for ToolDescription(tool) in &tools {
+        for tool in &tools {
             let source = tool.get("source").and_then(Value::as_str).unwrap_or_default();
             *others.entry(source.to_owned()).or_default() += 1;
         }
@@ -138,14 +135,12 @@ pub(super) async fn one(
     State(state): State<ServiceState>,
     NameInPath(name): NameInPath,
 ) -> Result<Response, HttpRefusal> {
-    match state.registry.tool_info(&name) {
-        Some(info) => Ok(json_answer(StatusCode::OK, &ToolDescription(info))),
-        None => {
-            let shown: String = name.chars().take(80).collect();
-            let message = format!("there is no tool `{shown}`; `/api/tools` lists those there are");
-            Err(HttpRefusal::new(StatusCode::NOT_FOUND, "UnknownTool", message))
-        }
-    }
+    let Some(info) = state.registry.tool_info(&name) else {
+        let shown: String = name.chars().take(80).collect();
+        let message = format!("there is no tool `{shown}`; `/api/tools` lists those there are");
+        return Err(HttpRefusal::new(StatusCode::NOT_FOUND, "UnknownTool", message));
+    };
+    Ok(json_answer(StatusCode::OK, &info))
 }
 
 pub(super) async fn reload(State(state): State<ServiceState>) -> Result<Response, HttpRefusal> {

@@ -316,7 +316,7 @@ impl Pipeline {
         let cx = self.context_of(entry, options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let engine = self.engine(&cx);
-        let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.decide(question));
+        let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.explain(question));
         Ok(self.unless_switched_off(verdict, &entry.tool.spec().name, &tools, &cx.session.id))
     }
 

@@ -12,6 +12,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -36,7 +37,7 @@ const MAX_FILES: usize = 1_000;
 const MAX_ENTRIES: usize = 20_000;
 
 /// Something that is wrong with a plugin.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PluginError {
     /// The file or directory.

@@ -28,6 +28,16 @@ impl PolicyEngine {
     pub fn decide(&self, question: &Question) -> PolicyVerdict {
         Judge::of(self, question).ruling().verdict()
     }
+
+    /// The same with the rules that would allow the call, for a person who asks why.
+    pub fn explain(&self, question: &Question) -> PolicyVerdict {
+        let verdict = self.decide(question);
+        if verdict.action == Action::Allow {
+            return verdict;
+        }
+        let suggested_rules = self.helping_rules(question, verdict.to_be_lifted);
+        PolicyVerdict { suggested_rules, ..verdict }
+    }
 }
 
 /// A call that is being judged.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -15,7 +16,7 @@ use super::{
 };
 
 /// A rule as it is shown to people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleRef {
     /// The layer that it comes from.
     pub layer: Layer,

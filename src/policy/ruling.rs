@@ -123,6 +123,7 @@ impl Ruling<'_> {
             risk: rule.and_then(|it| it.risk).map_or(self.risk, RiskLevel::risk),
             message: rule.and_then(|it| it.message.as_deref()).map(|it| visible(it).into_owned()),
             parts: self.parts.iter().map(in_words).collect(),
+            suggested_rules: Vec::new(),
         }
     }
 }

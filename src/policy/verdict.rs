@@ -1,5 +1,6 @@
 //! The answer of policy, with its reasons.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::tool::Risk;
@@ -7,7 +8,7 @@ use crate::tool::Risk;
 use super::{action::Action, rule::RuleRef};
 
 /// What a verdict is based on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     /// The default action or the permission mode, because no rule applies.
@@ -25,7 +26,7 @@ pub enum Basis {
 }
 
 /// The verdict of policy on a call, with its reasons.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyVerdict {
     /// What is to be done.
@@ -51,6 +52,9 @@ pub struct PolicyVerdict {
     pub message: Option<String>,
     /// The verdicts on each command, redirection, path and host, if there are several.
     pub parts: Vec<PartVerdict>,
+    /// The narrowest rules that would allow the call. Empty if no rule can, or if nobody asked for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggested_rules: Vec<String>,
 }
 
 impl PolicyVerdict {
@@ -62,12 +66,13 @@ impl PolicyVerdict {
             return self;
         }
         let (action, basis) = (Action::Deny, Basis::Rule);
-        Self { action, reason, basis, rule: None, message: None, parts: Vec::new(), ..self }
+        let (parts, suggested_rules) = (Vec::new(), Vec::new());
+        Self { action, reason, basis, rule: None, message: None, parts, suggested_rules, ..self }
     }
 }
 
 /// The verdict on a part of a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PartVerdict {
     /// The command, path or host.

@@ -120,6 +120,20 @@ impl TaskManager {
         all
     }
 
+    /// The commands of this session whose output can be read: its tasks, and those with a file for it.
+    pub(crate) fn outputs_of(&self, session_id: &str) -> Vec<Arc<Task>> {
+        let has_output = |it: &Task| {
+            it.run_mode() == RunMode::Background
+                || matches!(it.spill_state(), SpillState::File { .. })
+        };
+        let tasks = self.lock();
+        let all = tasks.running.values().chain(&tasks.ended);
+        let mut found: Vec<_> =
+            all.filter(|it| *it.session_id == *session_id && has_output(it)).cloned().collect();
+        found.sort_by_key(|it| it.started_at);
+        found
+    }
+
     /// True when a file holds the output of a command of this session.
     pub(crate) fn is_output_of(&self, session_id: &str, file: &std::path::Path) -> bool {
         let tasks = self.lock();

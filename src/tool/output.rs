@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::error::ToolError;
 
 /// One block of a result.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum Content {
     /// A text that the model reads.
@@ -230,7 +230,7 @@ impl ToolOutput {
 }
 
 /// A result as `call` returns it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultView<'a, Block = Content> {
     /// The blocks that the model gets.

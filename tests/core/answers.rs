@@ -34,7 +34,7 @@ impl Asking {
         let (sender, requests) = unbounded_channel();
         let bus = Arc::new(MessageBus::new(move |event| {
             if let BusEvent::Request { id, details, .. } = event {
-                sender.send((id.clone(), details.clone())).unwrap();
+                sender.send((id.clone(), Value::clone(details))).unwrap();
             }
             true
         }));

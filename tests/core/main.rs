@@ -10,12 +10,25 @@ mod command_lines;
 mod commands;
 mod editing;
 mod hooks;
+mod http_access;
+mod http_bed;
+mod http_bounds;
+mod http_calls;
+mod http_events;
+mod http_events_bed;
+mod http_events_calls;
+mod http_events_confirmations;
+#[cfg(target_os = "linux")]
+mod http_events_tasks;
+mod http_openapi;
 #[cfg(target_os = "linux")]
 mod keepers;
 mod kept_grants;
 mod marked_processes;
 mod mcp_bed;
 mod mcp_http;
+mod mcp_lists;
+mod mcp_questions;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]

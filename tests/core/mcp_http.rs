@@ -105,13 +105,36 @@ async fn what_is_not_a_message_is_answered_by_the_codes_of_json_rpc() {
         ("[]".to_owned(), 400, -32600),
         (format!("[{}]", request(1, "ping", json!({}))), 400, -32600),
         (json!({ "id": 1 }).to_string(), 400, -32600),
-        (format!("\"{}\"", "x".repeat(9 << 20)), 413, -32600),
     ] {
         let answer = bed.post(&[], body.clone()).await;
         assert_eq!(answer.status(), status, "{}", &body[..body.len().min(80)]);
         let told = last_message(answer).await;
         assert_eq!(told.pointer("/error/code"), Some(&json!(code)), "{told}");
     }
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused() {
+    let bed = McpBed::new();
+    let answer = bed.post(&[], format!("\"{}\"", "x".repeat(9 << 20))).await;
+    assert_eq!(answer.status(), 413);
+}
+
+#[tokio::test]
+async fn an_id_that_is_in_use_is_refused_and_its_first_request_answered() {
+    let bed = McpBed::new();
+    let session = bed.session(json!({})).await;
+    let command = "until [ -e go ]; do sleep 0.01; done; echo first";
+    let slow = json!({ "name": "Bash", "arguments": { "command": command } });
+    let first = bed.post(&in_session(&session), request(7, "tools/call", slow)).await;
+    let refused =
+        last_message(bed.post(&in_session(&session), request(7, "ping", json!({}))).await);
+    let refused = refused.await;
+    assert_eq!(refused.pointer("/error/code"), Some(&json!(-32600)), "{refused}");
+    bed.write("go", "");
+    assert!(text(&last_message(first).await).contains("first"));
+    let later = last_message(bed.post(&in_session(&session), request(7, "ping", json!({}))).await);
+    assert_eq!(later.await["result"], json!({}));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -83,13 +83,18 @@ export function confirmationCard({ id, details, expiresAt }) {
           ]),
         ),
       ),
-    element("div", { class: "actions" }, approve, deny, reason),
     element(
-      "label",
-      { class: "check" },
-      interrupt,
-      element("span", {}, "A no ends the whole turn"),
+      "div",
+      { class: "denial" },
+      reason,
+      element(
+        "label",
+        { class: "check" },
+        interrupt,
+        element("span", {}, "A no ends the whole turn"),
+      ),
     ),
+    element("div", { class: "actions" }, approve, deny),
     problem,
   );
   const card = element(
@@ -141,7 +146,7 @@ function remaining(expiresAt) {
 
 function facts({ reason, locations = [], sessionId }) {
   const rows = [
-    ["Why it asks", reason && inline(reason)],
+    ["Why", reason && inline(reason)],
     [
       "Touches",
       locations.length > 0 && locations.map((it) => element("code", { class: "block" }, it)),

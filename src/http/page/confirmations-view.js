@@ -5,6 +5,8 @@ import { confirmationCard } from "./confirmation-card.js";
 import { element, fill, fillByKey } from "./element.js";
 import { onChange, state } from "./state.js";
 
+const MOST_CARDS = 100;
+
 export function confirmationsView(node) {
   const cards = element("div", { class: "cards" });
   const empty = element(
@@ -16,6 +18,10 @@ export function confirmationsView(node) {
   const seen = new Map();
   const show = () => {
     for (const [id, request] of state.confirmations) seen.set(id, request);
+    for (const id of seen.keys()) {
+      if (seen.size <= MOST_CARDS) break;
+      if (!state.confirmations.has(id)) seen.delete(id);
+    }
     fillByKey(cards, [...seen.values()], { key: ({ id }) => id, create: confirmationCard });
     empty.hidden = seen.size > 0;
   };

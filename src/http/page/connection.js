@@ -14,6 +14,7 @@ let wake = () => {};
 export async function stayConnected() {
   let pause = FIRST_PAUSE_MS;
   for (;;) {
+    let lostBy = "The server has ended the connection.";
     try {
       for await (const told of followEvents()) {
         if (told.event !== "open") {
@@ -26,8 +27,10 @@ export async function stayConnected() {
       }
     } catch (error) {
       if (REFUSALS.has(error.status)) return error;
+      lostBy =
+        error.status > 0 ? `The server says: ${error.message}.` : "The server does not answer.";
     }
-    setConnection("lost");
+    setConnection("lost", lostBy);
     await untilNextTry(pause);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }

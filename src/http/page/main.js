@@ -81,7 +81,7 @@ function showConnection() {
     element(
       "span",
       {},
-      "The server does not answer. What you see may be out of date; the page tries to connect again.",
+      `${state.lostBy} What you see may be out of date; the page tries to connect again.`,
     ),
     button("Try now", { class: "small" }, tryNow),
   );

@@ -67,7 +67,9 @@ function labelled(name, schema, form) {
   });
   const text = [
     element("span", { class: "name" }, name),
-    form.isRequired && element("span", { class: "required" }, "required"),
+    // The blanks are for the names that screen readers read out.
+    " ",
+    form.isRequired && [element("span", { class: "required" }, "required"), " "],
     element(
       "span",
       { class: "kind" },

@@ -46,6 +46,7 @@ function plainFile(file, note) {
     "li",
     { class: "file" },
     element("span", { class: "path" }, file),
+    " ",
     note && element("span", { class: "dim" }, note),
   );
 }
@@ -63,6 +64,7 @@ function fileWithLines({ file, lines }) {
         "summary",
         {},
         element("span", { class: "path" }, file),
+        " ",
         element("span", { class: "dim" }, counted(matches, "line")),
       ),
       element("div", { class: "lines" }, lines.slice(0, MOST_LINES).map(lineOf)),

@@ -4,6 +4,10 @@ import { get } from "./api.js";
 
 /** As many as the server keeps. */
 const MOST_CALLS = 500;
+/** More than that are asked for again, because the server has forgotten some. */
+const MOST_TASKS = 1_000;
+/** How long changes are gathered while nobody sees the page. */
+const UNSEEN_PAUSE_MS = 250;
 
 export const state = {
   tools: [],
@@ -14,6 +18,8 @@ export const state = {
   outcomes: new Map(),
   /** `connecting`, `open`, `lost` or `refused`. */
   connection: "connecting",
+  /** Why it was lost. */
+  lostBy: "",
 };
 
 const listeners = new Map();
@@ -33,7 +39,11 @@ export function onChange(topics, listener) {
 
 /** Says that something has changed. */
 export function tell(topic) {
-  if (changed.size === 0) queueMicrotask(tellAll);
+  if (changed.size === 0) {
+    // Once for each picture that the browser draws, however many events come; it draws none of a hidden page.
+    if (document.hidden) setTimeout(tellAll, UNSEEN_PAUSE_MS);
+    else requestAnimationFrame(tellAll);
+  }
   changed.add(topic);
 }
 
@@ -45,9 +55,10 @@ function tellAll() {
   for (const listener of heard) listener();
 }
 
-export function setConnection(connection) {
-  if (state.connection === connection) return;
+export function setConnection(connection, lostBy = "") {
+  if (state.connection === connection && state.lostBy === lostBy) return;
   state.connection = connection;
+  state.lostBy = lostBy;
   tell("connection");
 }
 
@@ -91,6 +102,7 @@ export function take({ event, data }) {
     tell("calls");
   } else if (event === "task") {
     state.tasks.set(told.task.id, told.task);
+    if (state.tasks.size > MOST_TASKS) void loadTasks().catch(() => {});
     tell("tasks");
   } else if (event === "confirmation") {
     takeConfirmation(told);

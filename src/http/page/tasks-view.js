@@ -142,11 +142,14 @@ function liveOutput(id, isRunning) {
     try {
       // Asked before the output: what is written until the end is then in one of the answers.
       const mayGrow = isRunning();
-      const { text, nextOffset } = await get(
-        `tasks/${encodeURIComponent(id)}/output?offset=${offset}`,
-      );
+      const {
+        text,
+        nextOffset,
+        offset: from,
+      } = await get(`tasks/${encodeURIComponent(id)}/output?offset=${offset}`);
       if (!isOn) return;
       const hasMore = nextOffset > offset;
+      if (from > offset) box.add(`[${shownBytes(from - offset)} were not kept]\n`);
       offset = nextOffset;
       if (text !== "") box.add(text);
       if (hasMore) timer = setTimeout(next, 0);

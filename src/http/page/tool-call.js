@@ -12,6 +12,13 @@ import { onChange, state } from "./state.js";
 import { tailBox } from "./tail-box.js";
 import { verdictView } from "./verdict-view.js";
 
+/**
+ * Browsers keep six connections to a server. One has the events, each call takes another, and an answer to a
+ * confirmation needs one as well.
+ */
+const MOST_CALLS = 3;
+let underWay = 0;
+
 /** The input of a tool, and the last call with it. */
 export function toolCall(tool) {
   const editor = inputEditor(tool.inputSchema);
@@ -42,8 +49,16 @@ export function toolCall(tool) {
   const start = () => {
     const sent = body();
     if (sent === undefined || isRunning) return;
+    if (underWay >= MOST_CALLS) {
+      fill(problem, `${MOST_CALLS} calls of this page are under way: wait until one ends.`);
+      return;
+    }
     setRunning(true);
-    runCall(tool.name, sent, outcome, () => setRunning(false));
+    underWay += 1;
+    runCall(tool.name, sent, outcome, () => {
+      underWay -= 1;
+      setRunning(false);
+    });
   };
   const showVerdict = async () => {
     const sent = body();
@@ -117,6 +132,7 @@ function runCall(name, body, outcome, onEnd) {
   );
   const live = element("div", {}, question, steps, output.node);
   fill(outcome, head, live);
+  outcome.scrollIntoView({ block: "nearest" });
 
   const tick = setInterval(() => fill(took, shownDuration(performance.now() - began)), 250);
   const asked = () => {
@@ -126,6 +142,7 @@ function runCall(name, body, outcome, onEnd) {
     if (waiting === undefined || question.dataset.id === waiting.id) return;
     question.dataset.id = waiting.id;
     fill(question, confirmationCard(waiting));
+    question.scrollIntoView({ block: "nearest" });
     fill(status, statusBadge("waiting"));
   };
   const stopListening = onChange(["confirmations"], asked);

@@ -2,28 +2,28 @@
 //!
 //! Who may ask, and by which name the server may be addressed, is checked in front of this.
 
-use std::{convert::Infallible, fmt::Display, sync::Arc};
+use std::{convert::Infallible, sync::Arc};
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited, combinators::BoxBody};
-use hyper::body::Body;
+use http::{HeaderValue, Request, Response, StatusCode, header, request::Parts};
+use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
 use rmcp::{
-    model::ClientJsonRpcMessage,
+    model::{ClientJsonRpcMessage, ProtocolVersion},
     transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService},
 };
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     ServedTools,
     http_sessions::HttpSessions,
     request_handler::McpServer,
-    unreadable::{too_long, unreadable},
+    unreadable::{unknown_method, unreadable},
 };
 
-/// The longest body of a request.
-const MAX_BODY: usize = 8 * 1024 * 1024;
+/// The header in which a client names the version of the protocol.
+const VERSION_HEADER: &str = "mcp-protocol-version";
 
 /// The registry's tools over HTTP.
 pub struct HttpDoor {
@@ -47,20 +47,16 @@ impl HttpDoor {
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .disable_allowed_origins()
-            .with_max_request_body_bytes(MAX_BODY)
+            .with_max_request_body_bytes(usize::MAX)
             .with_json_response(true);
         let make_server = move || Ok(server.clone());
         let rmcp = StreamableHttpService::new(make_server, Arc::clone(&sessions), config);
         Self { rmcp, sessions, closing }
     }
 
-    /// Answers one request. Dropping the future or the body of the answer cancels the call of a client without
-    /// a session; one with a session may come back for the answer.
-    pub async fn answer<B>(&self, request: Request<B>) -> Answer
-    where
-        B: Body<Data = Bytes> + Send + 'static,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + Display,
-    {
+    /// Answers one request, whose body is bounded. Dropping the future or the body of the answer cancels the call
+    /// of a client without a session; one with a session may come back for the answer.
+    pub async fn answer(&self, request: Request<Bytes>) -> Answer {
         if self.closing.is_cancelled() {
             let gone = "the registry is closed; create a new one";
             return refused(StatusCode::SERVICE_UNAVAILABLE, gone, "RegistryClosed");
@@ -70,28 +66,13 @@ impl HttpDoor {
         if !parts.headers.contains_key(header::HOST) && parts.uri.authority().is_none() {
             parts.headers.insert(header::HOST, HeaderValue::from_static("localhost"));
         }
-        if parts.method != Method::POST {
-            return self.rmcp.handle(Request::from_parts(parts, Full::new(Bytes::new()))).await;
+        if let Some(refusal) = handshake_of_new_era(&parts, &body) {
+            return message(StatusCode::NOT_FOUND, refusal);
         }
-        let body = match Limited::new(body, MAX_BODY).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) if error.is::<LengthLimitError>() => {
-                return message(StatusCode::PAYLOAD_TOO_LARGE, too_long(MAX_BODY));
-            }
-            Err(error) => {
-                let problem = format!("the request's body could not be read: {error}");
-                return refused(StatusCode::BAD_REQUEST, &problem, "InvalidRequest");
-            }
-        };
-        let is_json = parts
-            .headers
-            .get(header::CONTENT_TYPE)
-            .is_some_and(|it| it.as_bytes().starts_with(b"application/json"));
-        let request = Request::from_parts(parts, Full::new(body.clone()));
-        let answer = self.rmcp.handle(request).await;
+        let answer = self.rmcp.handle(Request::from_parts(parts, Full::new(body.clone()))).await;
         match answer.status() {
             // rmcp says the same of a wrong type and of a body that it could not read.
-            StatusCode::UNSUPPORTED_MEDIA_TYPE if is_json => {
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => {
                 match serde_json::from_slice::<ClientJsonRpcMessage>(&body) {
                     Err(error) => message(StatusCode::BAD_REQUEST, unreadable(&body, &error)),
                     Ok(_) => answer,
@@ -104,6 +85,24 @@ impl HttpDoor {
             _ => answer,
         }
     }
+}
+
+/// The answer to `initialize` in the new era, which has no handshake.
+fn handshake_of_new_era(parts: &Parts, body: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct MessageHead {
+        method: String,
+        id: Value,
+    }
+    let version = parts.headers.get(VERSION_HEADER)?.to_str().ok()?;
+    let is_new = version >= ProtocolVersion::V_2026_07_28.as_str();
+    // Most messages need not be read twice.
+    if !is_new || memchr::memmem::find(body, b"\"initialize\"").is_none() {
+        return None;
+    }
+    let head: MessageHead = serde_json::from_slice(body).ok()?;
+    let problem = format!("`initialize` is not a method of `{version}`; ask `server/discover`");
+    (head.method == "initialize").then(|| unknown_method(&head.id, &problem))
 }
 
 fn refused(status: StatusCode, problem: &str, kind: &str) -> Answer {

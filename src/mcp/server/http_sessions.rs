@@ -4,17 +4,18 @@
 //! rmcp keeps the sessions' messages; this bounds how many sessions there are and how long they last.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fmt::Display,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicBool},
     task::{Context, Poll},
     time::Duration,
 };
 
-use futures_util::{Stream, StreamExt as _};
+use futures_util::{Stream, StreamExt as _, stream};
 use rmcp::{
-    model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
+    ErrorData,
+    model::{ClientJsonRpcMessage, ErrorCode, RequestId, ServerJsonRpcMessage},
     transport::streamable_http_server::session::{
         ServerSseMessage, SessionId, SessionManager,
         local::{LocalSessionManager, LocalSessionManagerError},
@@ -25,6 +26,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How many clients may have a session at once.
 const MAX_SESSIONS: usize = 256;
+/// How many requests of one session are answered at once.
+const MAX_REQUESTS: usize = 1_000;
 /// How long a session lasts of which no request is open.
 const IDLE: Duration = Duration::from_mins(10);
 
@@ -42,14 +45,24 @@ pub(super) struct HttpSessions {
     own: Weak<Self>,
 }
 
+/// What others need of a session.
+#[derive(Clone)]
+pub(super) struct KnownSession {
+    /// The session's id in the registry.
+    pub(super) name: String,
+    /// Cancelled when the session has ended.
+    pub(super) ended: CancellationToken,
+    /// Set once the client is told of changes.
+    pub(super) is_told: Arc<AtomicBool>,
+}
+
 /// One client's session.
 struct HttpSession {
-    /// The session's id in the registry.
-    name: String,
-    /// Cancelled when the session has ended.
-    ended: CancellationToken,
-    /// How many requests are open.
+    known: KnownSession,
+    /// How many streams are open.
     open: usize,
+    /// The requests whose answer is waited for.
+    unanswered: HashSet<RequestId>,
     last_used: Instant,
 }
 
@@ -67,9 +80,9 @@ impl HttpSessions {
         })
     }
 
-    /// The session's id in the registry, and what is cancelled with it.
-    pub(super) fn find(&self, id: &str) -> Option<(String, CancellationToken)> {
-        self.lock().get(id).map(|it| (it.name.clone(), it.ended.clone()))
+    /// The session that a client means.
+    pub(super) fn find(&self, id: &str) -> Option<KnownSession> {
+        self.lock().get(id).map(|it| it.known.clone())
     }
 
     /// True when no further client can get a session.
@@ -116,22 +129,47 @@ impl HttpSessions {
         });
     }
 
-    /// Counts a request as open until its stream is dropped.
-    fn counted<S>(&self, id: &SessionId, stream: S) -> CountedStream
-    where
-        S: Stream<Item = ServerSseMessage> + Send + Sync + 'static,
-    {
+    /// Counts a stream as open until it is dropped.
+    fn opened(&self, id: &SessionId) -> OpenStream {
         if let Some(session) = self.lock().get_mut(id) {
             session.open += 1;
         }
-        let sessions = Weak::clone(&self.own);
-        CountedStream { stream: Box::pin(stream), sessions, id: Arc::clone(id) }
+        OpenStream { sessions: Weak::clone(&self.own), id: Arc::clone(id), request: None }
     }
 
-    fn used(&self, id: &SessionId, closed: usize) {
-        if let Some(session) = self.lock().get_mut(id) {
-            session.open = session.open.saturating_sub(closed);
+    /// The same for the answer to a request; or why there can be none. rmcp would mix up the answers to two
+    /// requests with one id.
+    fn admitted(
+        &self,
+        id: &SessionId,
+        request: Option<RequestId>,
+    ) -> Result<OpenStream, Box<ServerJsonRpcMessage>> {
+        let mut open = self.opened(id);
+        let Some(request) = request else { return Ok(open) };
+        let mut sessions = self.lock();
+        let Some(session) = sessions.get_mut(id) else { return Ok(open) };
+        let problem = if session.unanswered.contains(&request) {
+            format!("a request with the id `{request}` is being answered; use another id")
+        } else if session.unanswered.len() >= MAX_REQUESTS {
+            format!("{MAX_REQUESTS} requests are being answered; wait for them")
+        } else {
+            session.unanswered.insert(request.clone());
+            open.request = Some(request);
+            return Ok(open);
+        };
+        // The end of the stream takes the lock, too.
+        drop(sessions);
+        let error = ErrorData::new(ErrorCode::INVALID_REQUEST, problem, None);
+        Err(Box::new(ServerJsonRpcMessage::error(error, Some(request))))
+    }
+
+    fn closed(&self, stream: &OpenStream) {
+        if let Some(session) = self.lock().get_mut(&stream.id) {
+            session.open = session.open.saturating_sub(1);
             session.last_used = Instant::now();
+            if let Some(request) = &stream.request {
+                session.unanswered.remove(request);
+            }
         }
     }
 
@@ -180,12 +218,10 @@ impl SessionManager for HttpSessions {
         self.make_room().await?;
         let (id, transport) = self.rmcp.create_session().await?;
         let ended = CancellationToken::new();
-        let session = HttpSession {
-            name: (self.names)(),
-            ended: ended.clone(),
-            open: 0,
-            last_used: Instant::now(),
-        };
+        let known =
+            KnownSession { name: (self.names)(), ended: ended.clone(), is_told: Arc::default() };
+        let session =
+            HttpSession { known, open: 0, unanswered: HashSet::new(), last_used: Instant::now() };
         self.lock().insert(Arc::clone(&id), session);
         self.watch(Arc::clone(&id), ended);
         Ok((id, transport))
@@ -200,14 +236,16 @@ impl SessionManager for HttpSessions {
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, SessionProblem> {
-        self.used(id, 0);
+        if let Some(session) = self.lock().get_mut(id) {
+            session.last_used = Instant::now();
+        }
         Ok(self.rmcp.has_session(id).await?)
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), SessionProblem> {
         let session = self.lock().remove(id);
         if let Some(session) = session {
-            session.ended.cancel();
+            session.known.ended.cancel();
         }
         Ok(self.rmcp.close_session(id).await?)
     }
@@ -217,8 +255,19 @@ impl SessionManager for HttpSessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionProblem> {
+        let request = match &message {
+            ClientJsonRpcMessage::Request(it) => Some(it.id.clone()),
+            _ => None,
+        };
+        let open = match self.admitted(id, request) {
+            Ok(open) => open,
+            Err(refusal) => {
+                let refusal = stream::iter([ServerSseMessage::from_message(*refusal)]);
+                return Ok(CountedStream { stream: Box::pin(refusal), _open: self.opened(id) });
+            }
+        };
         let stream = self.rmcp.create_stream(id, message).await?;
-        Ok(self.counted(id, stream))
+        Ok(CountedStream { stream: Box::pin(stream), _open: open })
     }
 
     async fn accept_message(
@@ -234,7 +283,7 @@ impl SessionManager for HttpSessions {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionProblem> {
         let stream = self.rmcp.create_standalone_stream(id).await?;
-        Ok(self.counted(id, stream))
+        Ok(CountedStream { stream: Box::pin(stream), _open: self.opened(id) })
     }
 
     async fn resume(
@@ -243,15 +292,14 @@ impl SessionManager for HttpSessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionProblem> {
         let stream = self.rmcp.resume(id, last_event_id).await?;
-        Ok(self.counted(id, stream))
+        Ok(CountedStream { stream: Box::pin(stream), _open: self.opened(id) })
     }
 }
 
-/// What one request is sent. Its session is in use until this is dropped.
+/// What one request is sent.
 struct CountedStream {
     stream: Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>,
-    sessions: Weak<HttpSessions>,
-    id: SessionId,
+    _open: OpenStream,
 }
 
 impl Stream for CountedStream {
@@ -262,10 +310,73 @@ impl Stream for CountedStream {
     }
 }
 
-impl Drop for CountedStream {
+/// A stream whose session is in use until this is dropped.
+struct OpenStream {
+    sessions: Weak<HttpSessions>,
+    id: SessionId,
+    request: Option<RequestId>,
+}
+
+impl Drop for OpenStream {
     fn drop(&mut self) {
         if let Some(sessions) = self.sessions.upgrade() {
-            sessions.used(&self.id, 1);
+            sessions.closed(self);
         }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn sessions() -> (Arc<HttpSessions>, CancellationToken) {
+        let closing = CancellationToken::new();
+        (HttpSessions::new(Box::new(|| "mcp-1".to_owned()), closing.clone()), closing)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_ends_when_nobody_has_used_it_for_long() {
+        let (sessions, _closing) = sessions();
+        let (used, _transport) = sessions.create_session().await.unwrap();
+        let (unused, _other_transport) = sessions.create_session().await.unwrap();
+        let stream = sessions.opened(&used);
+        let ended = sessions.find(&unused).unwrap().ended;
+        tokio::time::sleep(IDLE + Duration::from_secs(1)).await;
+        assert!(ended.is_cancelled() && sessions.find(&unused).is_none());
+        assert!(sessions.find(&used).is_some(), "its stream is open");
+        drop(stream);
+        tokio::time::sleep(IDLE / 2).await;
+        assert!(sessions.has_session(&used).await.unwrap());
+        tokio::time::sleep(IDLE * 3 / 4).await;
+        assert!(sessions.find(&used).is_some(), "it was used in between");
+        tokio::time::sleep(IDLE).await;
+        assert!(sessions.find(&used).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_registry_that_closes_ends_every_session() {
+        let (sessions, closing) = sessions();
+        let (id, _transport) = sessions.create_session().await.unwrap();
+        let _stream = sessions.opened(&id);
+        let ended = sessions.find(&id).unwrap().ended;
+        closing.cancel();
+        ended.cancelled().await;
+        assert!(sessions.find(&id).is_none());
+    }
+
+    #[tokio::test]
+    async fn sessions_in_use_give_no_room_to_others() {
+        let (sessions, _closing) = sessions();
+        let mut open = Vec::new();
+        for _ in 0..MAX_SESSIONS {
+            let (id, transport) = sessions.create_session().await.unwrap();
+            open.push((sessions.opened(&id), transport));
+        }
+        assert!(sessions.is_full());
+        assert!(matches!(sessions.create_session().await, Err(SessionProblem::TooMany)));
+        open.pop();
+        assert!(!sessions.is_full());
+        assert!(sessions.create_session().await.is_ok());
     }
 }

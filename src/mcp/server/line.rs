@@ -24,10 +24,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    ServedTools,
-    request_handler::{KeptArrival, McpServer},
-};
+use super::{ServedTools, request_handler::McpServer, tool_calls::KeptArrival};
 
 /// How many requests of one client are answered at once.
 const MAX_REQUESTS: usize = 10_000;
@@ -111,6 +108,7 @@ pub(super) async fn serve_line(
         has_begun: false,
         refusal: None,
         ends_at: None,
+        disconnected: disconnected.clone(),
     };
     let server = McpServer::of_one_client(tools, disconnected.clone());
     let until_closed = async {
@@ -138,6 +136,8 @@ struct Line {
     refusal: Option<String>,
     /// When the line ends, once the client sends no more.
     ends_at: Option<Instant>,
+    /// Cancelled when the line has ended.
+    disconnected: CancellationToken,
 }
 
 /// The requests that wait for their answers.
@@ -272,6 +272,8 @@ impl Transport<RoleServer> for Line {
                 let ends_at = *self.ends_at.get_or_insert_with(|| Instant::now() + LAST_ANSWERS);
                 let unanswered = Arc::clone(&self.unanswered);
                 drop(tokio::time::timeout_at(ends_at, unanswered.all_answered()).await);
+                // rmcp would wait for running calls before it cancels them.
+                self.disconnected.cancel();
                 return None;
             };
             if self.takes(&mut message) {

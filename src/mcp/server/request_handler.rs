@@ -2,31 +2,47 @@
 
 use std::{
     borrow::Cow,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-        CustomRequest, CustomResult, ErrorCode, Implementation, ListPromptsResult, ListToolsResult,
-        PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ServerCapabilities,
-        ServerConfig, Tool,
+        CustomRequest, CustomResult, ErrorCode, Extensions, Implementation, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, Tool,
     },
-    service::RequestContext,
+    service::{NotificationContext, RequestContext, SubscriptionContext},
 };
-use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use super::{ServedTools, http_sessions::HttpSessions};
-use crate::{
-    pipeline::Arrival,
-    tool::{Progress, ProgressSink},
+use super::{
+    ServedTools,
+    client_questions::OpenQuestions,
+    era::is_new_era,
+    http_sessions::{HttpSessions, KnownSession},
+    pages::Page,
+    served_resources::{read, resources, templates},
+    tool_calls::answered_call,
+    tool_changes::tell_changes,
 };
-
 /// The methods that the server answers.
-const KNOWN_METHODS: [&str; 5] =
-    ["initialize", "ping", "server/discover", "tools/call", "tools/list"];
+const KNOWN_METHODS: [&str; 9] = [
+    "initialize",
+    "ping",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "server/discover",
+    "subscriptions/listen",
+    "tools/call",
+    "tools/list",
+];
 
 /// The header in which a client over HTTP names its session.
 const SESSION_HEADER: &str = "mcp-session-id";
@@ -37,6 +53,7 @@ pub(super) struct McpServer {
     client: Client,
     /// The sessions of clients over HTTP.
     sessions: Option<Arc<HttpSessions>>,
+    questions: Arc<OpenQuestions>,
 }
 
 /// Who sent a request.
@@ -45,12 +62,15 @@ struct Client {
     tools: ServedTools,
     /// Cancelled when the client has disconnected.
     disconnected: CancellationToken,
+    /// Set once the client is told of changes.
+    is_told: Arc<AtomicBool>,
 }
 
 impl McpServer {
     /// The server of one client.
     pub(super) fn of_one_client(tools: ServedTools, disconnected: CancellationToken) -> Self {
-        Self { client: Client { tools, disconnected }, sessions: None }
+        let client = Client { tools, disconnected, is_told: Arc::default() };
+        Self { client, sessions: None, questions: Arc::default() }
     }
 
     /// The server of all clients over HTTP. Those without a session share the one of `tools`.
@@ -59,32 +79,32 @@ impl McpServer {
         sessions: Arc<HttpSessions>,
         closing: CancellationToken,
     ) -> Self {
-        let client = Client { tools, disconnected: closing };
-        Self { client, sessions: Some(sessions) }
+        let client = Client { tools, disconnected: closing, is_told: Arc::default() };
+        Self { client, sessions: Some(sessions), questions: Arc::default() }
     }
 
     /// The client that sent a request.
     fn client(&self, context: &RequestContext<RoleServer>) -> Cow<'_, Client> {
-        let Some(sessions) = &self.sessions else { return Cow::Borrowed(&self.client) };
-        let parts = context.extensions.get::<http::request::Parts>();
-        let id = parts.and_then(|it| it.headers.get(SESSION_HEADER)?.to_str().ok());
-        let Some(id) = id.filter(|_| !is_new_era(context)) else {
+        if is_new_era(context) {
             return Cow::Borrowed(&self.client);
-        };
-        let (name, disconnected) = sessions.find(id).unwrap_or_else(|| {
-            // It has ended since the request came in.
+        }
+        self.client_of(&context.extensions)
+    }
+
+    fn client_of(&self, message: &Extensions) -> Cow<'_, Client> {
+        let Some(sessions) = &self.sessions else { return Cow::Borrowed(&self.client) };
+        let parts = message.get::<http::request::Parts>();
+        let id = parts.and_then(|it| it.headers.get(SESSION_HEADER)?.to_str().ok());
+        let Some(id) = id else { return Cow::Borrowed(&self.client) };
+        let session = sessions.find(id).unwrap_or_else(|| {
+            // It has ended since the message came in.
             let ended = CancellationToken::new();
             ended.cancel();
-            (String::new(), ended)
+            KnownSession { name: String::new(), ended, is_told: Arc::default() }
         });
-        Cow::Owned(Client { tools: self.client.tools.of_session(name), disconnected })
+        let KnownSession { name, ended: disconnected, is_told } = session;
+        Cow::Owned(Client { tools: self.client.tools.of_session(name), disconnected, is_told })
     }
-}
-
-/// Whether a request is of the protocol of 2026-07-28 or later, which has no sessions.
-fn is_new_era(context: &RequestContext<RoleServer>) -> bool {
-    let version = context.meta.protocol_version();
-    version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 /// The answer to a method that is not served.
@@ -95,19 +115,61 @@ fn unknown_method(method: &str) -> ErrorData {
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let identity = self.client.tools.identity();
-        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .build();
+        let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new(identity.name, identity.version);
         info.instructions = identity.instructions;
         info
     }
 
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let Client { tools, disconnected, is_told } =
+            self.client_of(&context.extensions).into_owned();
+        if is_told.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let peer = context.peer;
+        tokio::spawn(tell_changes(tools.changes(), disconnected, move || {
+            let peer = peer.clone();
+            async move { peer.notify_tool_list_changed().await }
+        }));
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        _requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let Client { tools, disconnected, .. } = &self.client;
+        let sink = context.sink();
+        let told =
+            tell_changes(tools.changes(), disconnected.clone(), || sink.notify_tool_list_changed());
+        tokio::select! {
+            () = told => {}
+            () = context.cancelled() => {}
+        }
+        Ok(())
+    }
+
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let client = self.client(&context);
-        Ok(ListToolsResult { tools: client.tools.list(), ..ListToolsResult::default() })
+        let tools = self.client(&context).tools.list();
+        let page = Page::of(tools, |it| &*it.name, request.as_ref())?;
+        Ok(ListToolsResult {
+            tools: page.items,
+            next_cursor: page.next,
+            ..ListToolsResult::default()
+        })
     }
 
     async fn call_tool(
@@ -116,32 +178,44 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let client = self.client(&context);
-        let Client { tools, disconnected } = &*client;
-        if tools.find(&request.name).is_none() {
-            return Err(ErrorData::invalid_params(
-                format!("no tool is named `{}`", request.name),
-                None,
-            ));
-        }
-        let cancel = disconnected.child_token();
-        let (progress, forwarding) = forwarded_progress(&context);
-        let arrival = context.extensions.get::<KeptArrival>().and_then(KeptArrival::take);
-        let arrival = arrival.unwrap_or_else(|| tools.arrival(&request.name));
-        let meta = &context.meta.0;
-        let run = tools.call(arrival, request, meta, cancel.clone(), progress);
-        tokio::pin!(run);
-        let result = tokio::select! {
-            result = &mut run => result,
-            () = context.ct.cancelled() => {
-                cancel.cancel();
-                run.await
-            }
-        };
-        // Progress must not come after the result it belongs to.
-        if let Some(forwarding) = forwarding {
-            drop(forwarding.await);
-        }
-        Ok(CallToolResponse::Complete(result))
+        let Client { tools, disconnected, .. } = &*client;
+        answered_call(tools, disconnected, &self.questions, request, &context).await
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let resources = resources(&self.client(&context).tools);
+        let page = Page::of(resources, |it| &it.uri, request.as_ref())?;
+        Ok(ListResourcesResult {
+            resources: page.items,
+            next_cursor: page.next,
+            ..ListResourcesResult::default()
+        })
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let page = Page::of(templates(), |it| &it.uri_template, request.as_ref())?;
+        Ok(ListResourceTemplatesResult {
+            resource_templates: page.items,
+            next_cursor: page.next,
+            ..ListResourceTemplatesResult::default()
+        })
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let client = self.client(&context);
+        read(&client.tools, request.uri).await.map(ReadResourceResponse::Complete)
     }
 
     /// There are no prompts, and nothing to complete. rmcp would answer with empty lists.
@@ -178,47 +252,4 @@ impl ServerHandler for McpServer {
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.client.tools.find(name)
     }
-}
-
-/// The arrival of a call, on its way from the connection to the task that answers the call.
-#[derive(Clone)]
-pub(super) struct KeptArrival(Arc<Mutex<Option<Arrival>>>);
-
-impl KeptArrival {
-    pub(super) fn new(arrival: Arrival) -> Self {
-        Self(Arc::new(Mutex::new(Some(arrival))))
-    }
-
-    fn take(&self) -> Option<Arrival> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-/// Takes the progress of a call, and the task that forwards it to a client that asked for it. The task ends
-/// when the call drops the sink.
-fn forwarded_progress(
-    context: &RequestContext<RoleServer>,
-) -> (ProgressSink, Option<JoinHandle<()>>) {
-    let Some(token) = context.meta.get_progress_token() else {
-        return (ProgressSink::default(), None);
-    };
-    let (sender, mut steps) = mpsc::unbounded_channel();
-    let sink = ProgressSink::new(move |news| {
-        if let Progress::Step { progress, total, message } = news {
-            let mut step = ProgressNotificationParam::new(token.clone(), progress);
-            step.total = total;
-            step.message = message;
-            // A client that has disconnected needs no progress.
-            drop(sender.send(step));
-        }
-    });
-    let peer = context.peer.clone();
-    let forwarding = tokio::spawn(async move {
-        while let Some(step) = steps.recv().await {
-            if peer.notify_progress(step).await.is_err() {
-                return;
-            }
-        }
-    });
-    (sink, Some(forwarding))
 }

@@ -1,14 +1,17 @@
 //! What one client may list and call: the registry's tools in the protocol's types.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, MetaObject, Tool};
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    confirm::SharedBus,
     definition::{Definition, Definitions, StructuredContent},
     pipeline::{Arrival, CallOptions, Pipeline, ToolCall},
+    process::Task,
     registry::{Entry, Snapshot, ToolSource},
     tool::{Content, ProgressSink, ToolOutput},
 };
@@ -85,6 +88,21 @@ impl ServedTools {
         tools.find(name).map(|entry| listed(self.definitions(&tools).of(entry)))
     }
 
+    /// The commands whose output the client may read.
+    pub(super) fn outputs(&self) -> Vec<Arc<Task>> {
+        self.pipeline.sessions.tasks().outputs_of(&self.session_id)
+    }
+
+    /// Tells when the tools have changed.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.pipeline.registry.changes()
+    }
+
+    /// How long a person has to answer a question.
+    pub(super) fn question_time(&self) -> Duration {
+        Duration::from_millis(u64::from(self.pipeline.limits.confirmation_timeout_ms))
+    }
+
     /// Records that a call has arrived, in the order in which the client sent its calls.
     pub(super) fn arrival(&self, name: &str) -> Arrival {
         self.pipeline.arrival(name)
@@ -98,12 +116,14 @@ impl ServedTools {
         meta: &Map<String, Value>,
         cancel: CancellationToken,
         progress: ProgressSink,
+        bus: Option<SharedBus>,
     ) -> CallToolResult {
         let options = CallOptions {
             tool_use_id: meta.get(CLAUDE_TOOL_USE_ID).and_then(Value::as_str).map(str::to_owned),
             session_id: Some(self.session_id.clone()),
             cancel,
             progress,
+            bus,
             ..CallOptions::default()
         };
         let tools = self.pipeline.registry.snapshot();

@@ -1,4 +1,4 @@
-//! The answer to what is not a message of the protocol.
+//! The answers to what is not a message of the protocol, written by hand because rmcp has none for it.
 
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 /// The codes of JSON-RPC.
 const NOT_JSON: i32 = -32700;
 const NOT_A_MESSAGE: i32 = -32600;
+const UNKNOWN_METHOD: i32 = -32601;
 
 /// The answer to a text that could not be read, with the sender's id if it has one.
 pub(super) fn unreadable(text: &[u8], error: &serde_json::Error) -> String {
@@ -15,6 +16,11 @@ pub(super) fn unreadable(text: &[u8], error: &serde_json::Error) -> String {
     }
     let code = if is_json(text) { NOT_A_MESSAGE } else { NOT_JSON };
     answer(&id_of(text), code, &format!("not a message of the protocol: {error}"))
+}
+
+/// The answer to a method that there is not.
+pub(super) fn unknown_method(id: &Value, problem: &str) -> String {
+    answer(id, UNKNOWN_METHOD, problem)
 }
 
 /// The answer to a message that is longer than this.

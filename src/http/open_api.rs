@@ -1,4 +1,4 @@
-//! `/openapi.json`: the table of routes as OpenAPI 3.1, with the schemas of the types that the routes use.
+//! `/openapi.json`: the table of routes as `OpenAPI` 3.1, with the schemas of the types that the routes use.
 
 use axum::{extract::State, response::Response};
 use http::StatusCode;
@@ -16,12 +16,27 @@ pub(super) async fn document(State(state): State<ServiceState>) -> Response {
     json_answer(StatusCode::OK, &described(&table(), &state.registry.names()))
 }
 
+/// The schemas of the types. What is always sent need not be what always has to be sent.
+struct Schemas {
+    of_requests: SchemaGenerator,
+    of_answers: SchemaGenerator,
+}
+
+impl Default for Schemas {
+    fn default() -> Self {
+        let settings = SchemaSettings::draft2020_12()
+            .with(|it| it.definitions_path = "/components/schemas".into());
+        Self {
+            of_requests: settings.clone().for_deserialize().into_generator(),
+            of_answers: settings.for_serialize().into_generator(),
+        }
+    }
+}
+
 /// The document of a table of routes. The names are those of the tools there are now.
 fn described(routes: &[ApiRoute], tool_names: &[String]) -> Value {
-    let settings = SchemaSettings::draft2020_12()
-        .with(|it| it.definitions_path = "/components/schemas".into());
-    let mut schemas = settings.into_generator();
-    let refusal = schemas.subschema_for::<HttpRefusal>();
+    let mut schemas = Schemas::default();
+    let refusal = schemas.of_answers.subschema_for::<HttpRefusal>();
     let mut paths: Map<String, Value> = Map::new();
     for route in routes {
         let path = route.path.replace("{*", "{");
@@ -31,7 +46,8 @@ fn described(routes: &[ApiRoute], tool_names: &[String]) -> Value {
             methods.insert(route.method.as_str().to_lowercase(), described);
         }
     }
-    let mut definitions = schemas.take_definitions(true);
+    let mut definitions = schemas.of_answers.take_definitions(true);
+    definitions.extend(schemas.of_requests.take_definitions(true));
     definitions.insert("ToolName".to_owned(), json!({ "type": "string", "enum": tool_names }));
     json!({
         "openapi": "3.1.0",
@@ -55,10 +71,13 @@ fn described(routes: &[ApiRoute], tool_names: &[String]) -> Value {
     })
 }
 
-fn operation(route: &ApiRoute, path: &str, schemas: &mut SchemaGenerator) -> Value {
+fn operation(route: &ApiRoute, path: &str, schemas: &mut Schemas) -> Value {
     let mut content = Map::new();
     if let Some(answer) = route.answer {
-        content.insert("application/json".to_owned(), json!({ "schema": answer(schemas) }));
+        content.insert(
+            "application/json".to_owned(),
+            json!({ "schema": answer(&mut schemas.of_answers) }),
+        );
     }
     if route.is_stream {
         let text = json!({ "schema": { "type": "string" } });
@@ -82,7 +101,8 @@ fn operation(route: &ApiRoute, path: &str, schemas: &mut SchemaGenerator) -> Val
         }
     };
     if let Some(request) = route.request {
-        let content = json!({ "application/json": { "schema": request(schemas) } });
+        let content =
+            json!({ "application/json": { "schema": request(&mut schemas.of_requests) } });
         also("requestBody", json!({ "required": true, "content": content }));
     }
     if needs_no_token(path) {

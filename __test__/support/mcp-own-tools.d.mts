@@ -1,0 +1,3 @@
+import type { ToolRegistry } from "../../index.js";
+
+export function registerOwnTools(registry: ToolRegistry): void;

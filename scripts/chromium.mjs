@@ -1,0 +1,59 @@
+// Where Chromium is, for the tests of the page. `npm test` installs it from Debian where it may.
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { run } from "./command.mjs";
+
+/** What browsers of this kind are called. */
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/** The path of a browser, if the machine has one. */
+export function findChromium() {
+  return NAMES.map(onPath).find((path) => path !== undefined);
+}
+
+/** Gets the browser if it is missing. Answers with what cannot be tested without it, one line for each. */
+export async function obtainChromium() {
+  let reason = "install `chromium`";
+  try {
+    if (findChromium() === undefined && mayInstall()) await install();
+  } catch (error) {
+    reason = error.message;
+  }
+  const found = findChromium();
+  if (found === undefined) return [`the tests of the page in a browser: ${reason}`];
+  console.log(`Chromium: ${found}`);
+  return [];
+}
+
+function mayInstall() {
+  return process.getuid?.() === 0 && onPath("apt-get") !== undefined;
+}
+
+async function install() {
+  const env = { DEBIAN_FRONTEND: "noninteractive" };
+  const args = ["install", "-y", "--no-install-recommends", "chromium"];
+  try {
+    await run("apt-get", args, { env });
+  } catch {
+    // A fresh image has no list of packages.
+    await run("apt-get", ["update"], { env });
+    await run("apt-get", args, { env });
+  }
+}
+
+function onPath(name) {
+  return (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, name))
+    .find(isProgram);
+}
+
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
