@@ -34,6 +34,7 @@ const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile
   settings: undefined,
   trustProject: undefined,
   pluginDir: undefined,
+  mcpServers: undefined,
   watchPlugins: undefined,
   readBeforeWrite: undefined,
   messageBus: undefined,

@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { McpServerConfig, ProgressEvent, ToolRegistry } from "../index.js";
+import type { McpServerConfig, ToolProgress, ToolRegistry } from "../index.js";
 import {
   peer,
   serverThat,
@@ -111,8 +111,8 @@ describe.each(["stdio", "http", "sse"])("a server over %s", (door) => {
   });
 
   test("reports progress, in order", async () => {
-    const steps: ProgressEvent[] = [];
-    const onProgress = (news: ProgressEvent) => void (news.type === "step" && steps.push(news));
+    const steps: ToolProgress[] = [];
+    const onProgress = (news: ToolProgress) => void (news.type === "step" && steps.push(news));
     await registry.call("mcp__peer__walk", {}, { onProgress });
     expect(steps).toEqual([1, 2, 3].map((progress) => ({ type: "step", progress, total: 3 })));
   });

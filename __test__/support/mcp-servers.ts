@@ -4,18 +4,23 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach } from "vitest";
-import type { McpServerConfig, McpServerStatus, ToolRegistry } from "../../index.js";
+import type {
+  McpServerCommonConfig,
+  McpServerStatus,
+  McpStdioServerConfig,
+  ToolRegistry,
+} from "../../index.js";
 
 const program = (name: string) => fileURLToPath(new URL(`../hosts/${name}`, import.meta.url));
 
 /** The server of the official SDK, started by the registry. */
-export const peer: McpServerConfig & { command: string } = {
+export const peer: McpStdioServerConfig = {
   command: "node",
   args: [program("mcp-server.mjs"), "stdio"],
 };
 
 /** A server that misbehaves in one way. */
-export function hostile(way: string, more: Partial<McpServerConfig> = {}): McpServerConfig {
+export function hostile(way: string, more: McpServerCommonConfig = {}): McpStdioServerConfig {
   return { command: "node", args: [program("hostile-mcp-server.mjs"), way], ...more };
 }
 

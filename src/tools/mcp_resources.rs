@@ -155,9 +155,10 @@ pub(super) async fn list(
     }
     resources.retain(|it| server.is_none_or(|server| it.server == server));
     resources.sort_by(|a, b| (&a.server, &a.uri).cmp(&(&b.server, &b.uri)));
-    let problems = problems.and_then(|it| serde_json::from_value(it).ok()).unwrap_or_default();
+    let problems: Vec<String> =
+        problems.and_then(|it| serde_json::from_value(it).ok()).unwrap_or_default();
     let templates = templates_of(templates, server);
-    Ok(listed(resources, templates, problems, server))
+    Ok(listed(resources, templates, &problems, server))
 }
 
 /// The templates that are shown, with their servers.
@@ -185,7 +186,7 @@ fn templates_of(
 fn listed(
     resources: Vec<McpResource>,
     templates: Vec<McpResourceTemplate>,
-    problems: Vec<String>,
+    problems: &[String],
     server: Option<&str>,
 ) -> ToolOutput<ListedResources> {
     let total = resources.len();

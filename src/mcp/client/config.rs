@@ -124,7 +124,6 @@ impl McpServerConfig {
 
     fn door(self, project: &Path) -> Result<Door, String> {
         let kind = match (self.kind, &self.command, &self.url) {
-            (Some(DoorKind::StreamableHttp), ..) => DoorKind::Http,
             (Some(kind), ..) => kind,
             (None, Some(_), None) => DoorKind::Stdio,
             (None, None, Some(_)) => DoorKind::Http,

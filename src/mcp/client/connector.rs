@@ -29,7 +29,7 @@ const MAX_TOLD_ERRORS: usize = 400;
 
 /// What connections need of the registry.
 #[derive(Clone)]
-pub(super) struct Surroundings {
+pub(super) struct ClientSurroundings {
     pub(super) tasks: Arc<TaskManager>,
     pub(super) roots: Vec<PathBuf>,
     pub(super) handlers: Arc<Handlers>,
@@ -122,7 +122,7 @@ pub(super) fn with_last_words(message: String, errors: &str) -> String {
 /// Connects to a server.
 pub(super) async fn connect(
     link: &Arc<ServerLink>,
-    around: &Surroundings,
+    around: &ClientSurroundings,
     stage: &AttemptStage,
 ) -> Result<OpenConnection, ConnectFailure> {
     match attempt(link, around, stage, Era::WithInitialize).await {
@@ -145,7 +145,7 @@ impl HandshakeFailure {
 
 async fn attempt(
     link: &Arc<ServerLink>,
-    around: &Surroundings,
+    around: &ClientSurroundings,
     stage: &AttemptStage,
     era: Era,
 ) -> Result<OpenConnection, HandshakeFailure> {

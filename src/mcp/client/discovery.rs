@@ -93,9 +93,9 @@ impl Discovered {
     }
 }
 
-type Page = (Vec<Result<Tool, String>>, Option<String>);
+type ToolPage = (Vec<Result<Tool, String>>, Option<String>);
 
-async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Page, ConnectFailure> {
+async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<ToolPage, ConnectFailure> {
     let params = PaginatedRequestParams::default().with_cursor(cursor);
     let request = ClientRequest::ListToolsRequest(ListToolsRequest {
         method: rmcp::model::ListToolsRequestMethod,
@@ -128,7 +128,7 @@ fn other(words: &str) -> ConnectFailure {
     ConnectFailure::Other(words.to_owned())
 }
 
-fn read_one_by_one(mut list: Value) -> Result<Page, ConnectFailure> {
+fn read_one_by_one(mut list: Value) -> Result<ToolPage, ConnectFailure> {
     let cursor = list.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
     let Some(Value::Array(tools)) = list.get_mut("tools").map(Value::take) else {
         return Err(other("its list of tools is not one of the protocol"));

@@ -32,7 +32,7 @@ pub(super) struct ServerNews {
 
 /// Takes the progress of a call. It travels with the request, because rmcp chooses the token.
 #[derive(Clone)]
-pub(super) struct CallProgress(pub(super) ProgressSink);
+pub(super) struct ForwardedProgress(pub(super) ProgressSink);
 
 impl ServerNews {
     /// Forgets the progress of a call that is over.
@@ -76,7 +76,7 @@ impl<Inner> GuardedTransport<Inner> {
         match message {
             JsonRpcMessage::Request(sent) => {
                 let request: &ClientRequest = &sent.request;
-                if let Some(CallProgress(sink)) = request.extensions().get()
+                if let Some(ForwardedProgress(sink)) = request.extensions().get()
                     && let Some(token) = request.get_meta().get_progress_token()
                 {
                     self.news.lock().insert(token, sink.clone());

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    connector::{AttemptStage, OpenConnection, Surroundings, connect, with_last_words},
+    connector::{AttemptStage, ClientSurroundings, OpenConnection, connect, with_last_words},
     discovery::{Discovered, discover},
     handshake::ConnectFailure,
     remote_tool::RemoteTool,
@@ -32,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Keeps a server connected until the host wants it no more.
 pub(super) async fn keep_connected(
     link: Arc<ServerLink>,
-    around: Surroundings,
+    around: ClientSurroundings,
     pipeline: Weak<Pipeline>,
 ) {
     let mut pause = FIRST_PAUSE;
@@ -91,7 +91,7 @@ struct AttemptFailure {
 /// Connects and registers the tools, within the time that the server has.
 async fn attempt(
     link: &Arc<ServerLink>,
-    around: &Surroundings,
+    around: &ClientSurroundings,
     pipeline: &Weak<Pipeline>,
     stage: &AttemptStage,
 ) -> Result<OpenConnection, AttemptFailure> {

@@ -29,13 +29,13 @@ pub(super) struct MessagePipe {
 
 /// The other end: what is to be sent, and where to put what was received.
 pub(super) struct PipeEnd {
-    pub(super) received: Received,
+    pub(super) received: IncomingMessages,
     pub(super) to_send: mpsc::Receiver<TxJsonRpcMessage<RoleClient>>,
 }
 
 /// Takes what was received.
 #[derive(Clone)]
-pub(super) struct Received(mpsc::Sender<RxJsonRpcMessage<RoleClient>>);
+pub(super) struct IncomingMessages(mpsc::Sender<RxJsonRpcMessage<RoleClient>>);
 
 /// Why a message could not be sent.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ impl MessagePipe {
         let (received, incoming) = mpsc::channel(MAX_WAITING);
         let (outgoing, to_send) = mpsc::channel(MAX_WAITING);
         let pipe = Self { incoming, outgoing: Some(outgoing), reader: None };
-        (pipe, PipeEnd { received: Received(received), to_send })
+        (pipe, PipeEnd { received: IncomingMessages(received), to_send })
     }
 
     /// Ends a task together with the connection.
@@ -56,7 +56,7 @@ impl MessagePipe {
     }
 }
 
-impl Received {
+impl IncomingMessages {
     /// Passes on a text that was received. False when nobody takes messages any more, or when the text is none
     /// of the protocol.
     pub(super) async fn text(&self, text: &[u8]) -> Result<(), NotPassedOn> {

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::{
     discovery::fingerprint,
-    guarded_transport::{CallProgress, ServerNews},
+    guarded_transport::{ForwardedProgress, ServerNews},
     remote_answer::output_of,
     server_link::{LinkSession, ServerLink, shortened, transport_words},
 };
@@ -190,7 +190,7 @@ async fn request(
 ) -> Result<ServerResult, ServiceError> {
     let mut request = CallToolRequest::new(params);
     if cx.progress.is_watched() {
-        request.extensions.insert(CallProgress(cx.progress.clone()));
+        request.extensions.insert(ForwardedProgress(cx.progress.clone()));
     }
     let request = ClientRequest::CallToolRequest(request);
     let options = PeerRequestOptions::no_options();

@@ -167,7 +167,7 @@ fn merged(lists: Vec<Value>, problems: &[String]) -> Value {
 
 /// What is listed page by page.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ListedKind {
+enum ResourceKind {
     Resources,
     Templates,
 }
@@ -179,16 +179,16 @@ async fn list_of(link: &ServerLink) -> Result<Value, ToolError> {
     if !has_resources {
         return Ok(json!({ "resources": [], "resourceTemplates": [] }));
     }
-    let resources = pages(link, peer, ListedKind::Resources).await?;
+    let resources = pages(link, peer, ResourceKind::Resources).await?;
     // Many servers have resources and know nothing of templates.
-    let templates = pages(link, peer, ListedKind::Templates).await.unwrap_or_default();
+    let templates = pages(link, peer, ResourceKind::Templates).await.unwrap_or_default();
     Ok(json!({ "resources": resources, "resourceTemplates": templates }))
 }
 
 async fn pages(
     link: &ServerLink,
     peer: &Peer<RoleClient>,
-    kind: ListedKind,
+    kind: ResourceKind,
 ) -> Result<Vec<Value>, ToolError> {
     let mut all = Vec::new();
     let mut cursor = None;
@@ -196,12 +196,12 @@ async fn pages(
         let params = Some(PaginatedRequestParams::default().with_cursor(cursor.take()));
         let extensions = Extensions::default();
         let request = match kind {
-            ListedKind::Resources => ClientRequest::ListResourcesRequest(ListResourcesRequest {
+            ResourceKind::Resources => ClientRequest::ListResourcesRequest(ListResourcesRequest {
                 method: rmcp::model::ListResourcesRequestMethod,
                 params,
                 extensions,
             }),
-            ListedKind::Templates => {
+            ResourceKind::Templates => {
                 ClientRequest::ListResourceTemplatesRequest(ListResourceTemplatesRequest {
                     method: rmcp::model::ListResourceTemplatesRequestMethod,
                     params,

@@ -299,10 +299,10 @@ impl ServerLink {
     }
 
     /// Notes a call that runs, until the guard is dropped.
-    pub(super) fn note_call(self: &Arc<Self>, cx: &ToolContext) -> RunningCall {
+    pub(super) fn note_call(self: &Arc<Self>, cx: &ToolContext) -> NotedCall {
         let number = self.next_call.fetch_add(1, Ordering::Relaxed);
         self.calls().insert(number, cx.clone());
-        RunningCall { link: Arc::clone(self), number }
+        NotedCall { link: Arc::clone(self), number }
     }
 
     /// The call that was started last and still runs. A question of the server is most likely about it.
@@ -334,12 +334,12 @@ impl LinkState {
 }
 
 /// A call that runs.
-pub(super) struct RunningCall {
+pub(super) struct NotedCall {
     link: Arc<ServerLink>,
     number: u64,
 }
 
-impl Drop for RunningCall {
+impl Drop for NotedCall {
     fn drop(&mut self) {
         self.link.calls().remove(&self.number);
     }

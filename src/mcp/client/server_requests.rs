@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::{
-    connector::Surroundings,
+    connector::ClientSurroundings,
     server_link::{ServerLink, shortened},
 };
 use crate::tool::{HandlerName, Handlers};
@@ -40,7 +40,7 @@ pub(super) struct ServerRequests {
 }
 
 impl ServerRequests {
-    pub(super) fn new(link: &Arc<ServerLink>, around: &Surroundings) -> Self {
+    pub(super) fn new(link: &Arc<ServerLink>, around: &ClientSurroundings) -> Self {
         Self {
             link: Arc::downgrade(link),
             roots: around.roots.clone(),

@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 
 use super::{
     config::McpServerConfig,
-    connector::Surroundings,
+    connector::ClientSurroundings,
     keep_connected::keep_connected,
     server_link::ServerLink,
     status::{McpServerState, McpServerStatus},
@@ -140,7 +140,7 @@ impl McpServers {
             link.note_end();
             return Ok(link);
         }
-        let around = Surroundings {
+        let around = ClientSurroundings {
             tasks: Arc::clone(pipeline.sessions.tasks()),
             roots: pipeline.sessions.roots().all().to_vec(),
             handlers: Arc::clone(&pipeline.handlers),

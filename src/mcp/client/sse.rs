@@ -14,7 +14,7 @@ use url::Url;
 use super::{
     config::HttpAddress,
     http_answer::{EVENTS, HttpFailure, JSON, error_body, events, media_type, refusal},
-    message_pipe::{MessagePipe, NotPassedOn, PipeEnd, Received},
+    message_pipe::{IncomingMessages, MessagePipe, NotPassedOn, PipeEnd},
 };
 use crate::net::{WebSettings, service_client};
 
@@ -69,7 +69,7 @@ async fn endpoint(stream: &mut EventStream, url: &Url) -> Result<Url, String> {
     Err("its stream of events ended before it said where messages go".to_owned())
 }
 
-async fn read(mut stream: EventStream, received: Received) {
+async fn read(mut stream: EventStream, received: IncomingMessages) {
     while let Some(Ok(event)) = stream.next().await {
         let is_message = event.event.as_deref().is_none_or(|it| it == "message");
         let Some(data) = event.data.filter(|_| is_message) else { continue };
@@ -83,7 +83,7 @@ struct SseWriter {
     client: Client,
     endpoint: Url,
     address: HttpAddress,
-    received: Received,
+    received: IncomingMessages,
     reader: AbortHandle,
 }
 

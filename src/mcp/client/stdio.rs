@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use super::{
-    message_pipe::{MAX_MESSAGE_BYTES, MessagePipe, NotPassedOn, PipeEnd, Received},
+    message_pipe::{IncomingMessages, MAX_MESSAGE_BYTES, MessagePipe, NotPassedOn, PipeEnd},
     server_link::OutputNoise,
 };
 use crate::process::{ServerCommand, ServerProcess, TaskManager};
@@ -50,13 +50,13 @@ async fn write(mut input: pipe::Sender, mut to_send: mpsc::Receiver<TxJsonRpcMes
 }
 
 /// Reads lines until the output ends.
-async fn read(output: pipe::Receiver, received: Received, noise: Arc<OutputNoise>) {
+async fn read(output: pipe::Receiver, received: IncomingMessages, noise: Arc<OutputNoise>) {
     let mut lines = MessageLines { output: BufReader::with_capacity(64 * 1024, output) };
     let mut line = Vec::new();
     loop {
         line.clear();
         match lines.next(&mut line).await {
-            LineRead::Line => {
+            LineOutcome::Line => {
                 let text = line.trim_ascii();
                 if text.is_empty() {
                     continue;
@@ -73,7 +73,7 @@ async fn read(output: pipe::Receiver, received: Received, noise: Arc<OutputNoise
                     Err(NotPassedOn::Closed) => return,
                 }
             }
-            LineRead::TooLong { bytes, answers } => {
+            LineOutcome::TooLong { bytes, answers } => {
                 noise.too_long(bytes);
                 if let Some(id) = answers {
                     let limit = MAX_MESSAGE_BYTES;
@@ -83,7 +83,7 @@ async fn read(output: pipe::Receiver, received: Received, noise: Arc<OutputNoise
                     received.failure(id, cause).await;
                 }
             }
-            LineRead::End => return,
+            LineOutcome::End => return,
         }
     }
 }
@@ -94,7 +94,7 @@ struct MessageLines<Output> {
 
 /// What was read.
 #[derive(Debug, PartialEq)]
-enum LineRead {
+enum LineOutcome {
     Line,
     /// A line that was not kept, and the request that it answers, if that can be told.
     TooLong {
@@ -105,14 +105,14 @@ enum LineRead {
 }
 
 impl<Output: tokio::io::AsyncRead + Unpin> MessageLines<Output> {
-    async fn next(&mut self, line: &mut Vec<u8>) -> LineRead {
+    async fn next(&mut self, line: &mut Vec<u8>) -> LineOutcome {
         let mut bytes = 0;
         let mut end = Vec::new();
         loop {
             let available = match self.output.fill_buf().await {
                 Ok(available) if !available.is_empty() => available,
                 // What has no end of line is not whole.
-                Ok(_) | Err(_) => return LineRead::End,
+                Ok(_) | Err(_) => return LineOutcome::End,
             };
             let newline = memchr::memchr(b'\n', available);
             let piece = available.get(..newline.unwrap_or(available.len())).unwrap_or_default();
@@ -131,9 +131,9 @@ impl<Output: tokio::io::AsyncRead + Unpin> MessageLines<Output> {
             self.output.consume(consumed);
             if newline.is_some() {
                 if bytes <= MAX_MESSAGE_BYTES {
-                    return LineRead::Line;
+                    return LineOutcome::Line;
                 }
-                return LineRead::TooLong { bytes, answers: id_at_the_end(&end) };
+                return LineOutcome::TooLong { bytes, answers: id_at_the_end(&end) };
             }
         }
     }
@@ -173,16 +173,19 @@ mod tests {
         let text = format!("first\n{long}\nlast\nunfinished");
         let mut lines = MessageLines { output: BufReader::new(text.as_bytes()) };
         let mut line = Vec::new();
-        assert_eq!(lines.next(&mut line).await, LineRead::Line);
+        assert_eq!(lines.next(&mut line).await, LineOutcome::Line);
         assert_eq!(line, b"first");
         line.clear();
         let answers = Some(RequestId::Number(7));
-        assert_eq!(lines.next(&mut line).await, LineRead::TooLong { bytes: long.len(), answers });
+        assert_eq!(
+            lines.next(&mut line).await,
+            LineOutcome::TooLong { bytes: long.len(), answers }
+        );
         line.clear();
-        assert_eq!(lines.next(&mut line).await, LineRead::Line);
+        assert_eq!(lines.next(&mut line).await, LineOutcome::Line);
         assert_eq!(line, b"last");
         line.clear();
-        assert_eq!(lines.next(&mut line).await, LineRead::End);
+        assert_eq!(lines.next(&mut line).await, LineOutcome::End);
     }
 
     #[test]
