@@ -249,6 +249,23 @@ describe("a body", () => {
     expect(isCancelled).toBe(true);
   });
 
+  test("that never comes holds nobody up when the client had gone before", async () => {
+    const registry = registryHere();
+    let cancelled = false;
+    const body = new ReadableStream({
+      pull: () => new Promise<void>(() => {}),
+      cancel: () => void (cancelled = true),
+    });
+    const response = await registry.fetch({
+      method: "POST",
+      url: `${HERE}/api/tools/Read/call`,
+      headers: new Headers({ "content-type": "application/json" }),
+      body,
+      signal: AbortSignal.abort(),
+    } as unknown as Request);
+    expect([response.status, cancelled]).toEqual([499, true]);
+  });
+
   test("that breaks off has an answer", async () => {
     const registry = registryHere();
     const body = new ReadableStream({

@@ -89,6 +89,12 @@ describe("a server", () => {
     expect(await statusOf(`http://127.0.0.2:${server.port}/api/tools`, token)).toBe(200);
   });
 
+  test("at an address of IPv4 that is written as one of IPv6 tells the address that it answers at", async () => {
+    const server = await registryHere().serve({ host: "::ffff:127.0.0.1" });
+    expect(server.origin).toBe(`http://127.0.0.1:${server.port}`);
+    expect(await statusOf(`${server.origin}/api/tools`, server.token)).toBe(200);
+  });
+
   test("that is closed takes no connection, however often it is closed", async () => {
     const registry = registryHere();
     const [server, other] = [await registry.serve(), await registry.serve()];

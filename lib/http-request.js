@@ -58,7 +58,9 @@ class BodyError extends Error {}
 async function readBody(body, signal) {
   const reader = body.getReader();
   const stop = () => giveUp(reader);
-  signal?.addEventListener("abort", stop, { once: true });
+  // A signal that was aborted before says nothing any more.
+  if (signal?.aborted) stop();
+  else signal?.addEventListener("abort", stop, { once: true });
   try {
     return await readAll(reader);
   } catch (error) {

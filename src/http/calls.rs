@@ -85,6 +85,8 @@ pub(super) async fn call(
     let pipeline = &state.registry.pipeline;
     pipeline.refuse_when_closed()?;
     let body: CallBody<'_> = read_body(&body, BODY_FORM)?;
+    check_id("sessionId", body.session_id.as_deref())?;
+    check_id("toolUseId", body.tool_use_id.as_deref())?;
     // Other errors of the same kind are results: the tool was there when the call came in.
     let is_known = pipeline.registry.snapshot().find_called(&name).is_some();
     let input = body.input.map_or(Ok(Value::Null), |it| parsed_input(it.get()));
@@ -113,6 +115,18 @@ pub(super) async fn call(
     }
 }
 
+/// How many bytes an id may have. Sessions are kept with their ids.
+const MAX_ID_BYTES: usize = 1_024;
+
+fn check_id(field: &str, id: Option<&str>) -> Result<(), HttpRefusal> {
+    match id.map(str::len) {
+        Some(bytes) if bytes > MAX_ID_BYTES => Err(HttpRefusal::bad_body(format!(
+            "`{field}` has {bytes} bytes; at most {MAX_ID_BYTES} are allowed"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// A call that came in.
 struct AskedCall {
     /// The call, or what is wrong with its input.
@@ -126,11 +140,21 @@ impl AskedCall {
     fn start(self, state: &ServiceState, progress: ProgressSink) -> JoinHandle<ToolOutput> {
         let (pipeline, calls) = (Arc::clone(&state.registry.pipeline), Arc::clone(&state.calls));
         let options = CallOptions { progress, ..self.options };
-        // Now and not in the task: calls that change files begin in the order in which they came in.
-        let arrival = self.call.as_ref().map(|it| pipeline.arrival(&it.name)).ok();
         let call = self.call;
+        let turn = Arc::clone(&calls).try_acquire_owned().ok();
+        // Now and not in the task: calls that change files begin in the order in which they came in. But one
+        // that has to wait for its turn first takes no place, because every other call would wait for it.
+        let arrives = turn.is_some();
+        let arrival = call.as_ref().ok().filter(|_| arrives).map(|it| pipeline.arrival(&it.name));
         tokio::spawn(async move {
-            let _turn = calls.acquire_owned().await;
+            let _turn = match turn {
+                Some(turn) => Some(turn),
+                None => options
+                    .cancel
+                    .run_until_cancelled(calls.acquire_owned())
+                    .await
+                    .and_then(Result::ok),
+            };
             match (call, arrival) {
                 (Ok(call), Some(arrival)) => pipeline.call_arrived(arrival, call, options).await,
                 (Ok(call), None) => pipeline.call(call, options).await,
@@ -163,6 +187,7 @@ pub(super) async fn explain(
     BodyText(body): BodyText,
 ) -> Result<Response, HttpRefusal> {
     let body: ExplainBody<'_> = read_body(&body, BODY_FORM)?;
+    check_id("sessionId", body.session_id.as_deref())?;
     let input =
         body.input.map_or_else(|| Ok(Value::Object(Map::new())), |it| parsed_input(it.get()))?;
     let options = CallOptions { session_id: body.session_id, ..CallOptions::default() };

@@ -88,6 +88,11 @@ impl AdmittedConnection {
         AnswerUnderWay(self.clone())
     }
 
+    /// True while a request is being answered.
+    pub(super) fn is_answering(&self) -> bool {
+        self.0.state.in_flight.load(Ordering::Acquire) > 0
+    }
+
     /// Waits until the connection has to make room.
     pub(super) async fn dismissed(&self) {
         self.0.state.dismissed.cancelled().await;

@@ -1,7 +1,7 @@
 //! `/openapi.json`: the table of routes as `OpenAPI` 3.1, with the schemas of the types that the routes use.
 
 use axum::{extract::State, response::Response};
-use http::StatusCode;
+use http::{Method, StatusCode};
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -100,9 +100,13 @@ fn operation(route: &ApiRoute, path: &str, schemas: &mut Schemas) -> Value {
             operation.insert(key.to_owned(), value);
         }
     };
-    if let Some(request) = route.request {
-        let content =
-            json!({ "application/json": { "schema": request(&mut schemas.of_requests) } });
+    if route.method == Method::POST {
+        // Every POST has to be of this type, so that no form of another site can send it.
+        let schema = route.request.map_or_else(
+            || json!({ "type": "object", "description": "Nothing of it is read; send `{}`." }),
+            |request| request(&mut schemas.of_requests).to_value(),
+        );
+        let content = json!({ "application/json": { "schema": schema } });
         also("requestBody", json!({ "required": true, "content": content }));
     }
     if needs_no_token(path) {

@@ -3,31 +3,56 @@
 use std::{
     io,
     pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, ready},
     time::Duration,
 };
 
+use futures_util::FutureExt as _;
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncWrite, Interest, ReadBuf},
     net::TcpStream,
     time::{Sleep, sleep},
 };
 
+/// A socket that whoever answers on it uses, and that can be looked at meanwhile. One task does both, so that
+/// nobody waits for the lock.
+#[derive(Clone)]
+pub(super) struct ClientSocket(Arc<Mutex<TcpStream>>);
+
+impl ClientSocket {
+    pub(super) fn new(stream: TcpStream) -> Self {
+        Self(Arc::new(Mutex::new(stream)))
+    }
+
+    /// True when the client has closed its side, also where something that it sent before is still unread.
+    pub(super) fn is_left(&self) -> bool {
+        let ready = self.stream().ready(Interest::READABLE).now_or_never();
+        ready.is_some_and(|it| it.map_or(true, |it| it.is_read_closed()))
+    }
+
+    /// The socket itself, once nobody else uses it.
+    pub(super) fn into_stream(self) -> Option<TcpStream> {
+        let stream = Arc::into_inner(self.0)?;
+        Some(stream.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn stream(&self) -> MutexGuard<'_, TcpStream> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The connection, and how long it waits.
 pub(super) struct PatientStream {
-    stream: TcpStream,
+    socket: ClientSocket,
     patience: Duration,
     /// Runs while nothing can be sent.
     given_up: Option<Pin<Box<Sleep>>>,
 }
 
 impl PatientStream {
-    pub(super) const fn new(stream: TcpStream, patience: Duration) -> Self {
-        Self { stream, patience, given_up: None }
-    }
-
-    pub(super) fn into_inner(self) -> TcpStream {
-        self.stream
+    pub(super) const fn new(socket: ClientSocket, patience: Duration) -> Self {
+        Self { socket, patience, given_up: None }
     }
 
     fn within_patience(
@@ -48,11 +73,11 @@ impl PatientStream {
 
 impl AsyncRead for PatientStream {
     fn poll_read(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        Pin::new(&mut *self.socket.stream()).poll_read(cx, buf)
     }
 }
 
@@ -62,7 +87,7 @@ impl AsyncWrite for PatientStream {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let sent = Pin::new(&mut self.stream).poll_write(cx, buf);
+        let sent = Pin::new(&mut *self.socket.stream()).poll_write(cx, buf);
         self.within_patience(sent, cx)
     }
 
@@ -71,19 +96,19 @@ impl AsyncWrite for PatientStream {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let sent = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        let sent = Pin::new(&mut *self.socket.stream()).poll_write_vectored(cx, bufs);
         self.within_patience(sent, cx)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        self.socket.stream().is_write_vectored()
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.socket.stream()).poll_flush(cx)
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.socket.stream()).poll_shutdown(cx)
     }
 }

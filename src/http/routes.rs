@@ -16,7 +16,7 @@ use super::{
     service::{self, ServiceState},
     tasks, tools,
 };
-use crate::{host::RegisteredToolInfo, policy::PolicyVerdict, tool::ResultView};
+use crate::{host::RegisteredToolInfo, tool::ResultView};
 
 /// Every route of a registry, in the order in which they are told.
 pub(super) fn table() -> Vec<ApiRoute> {
@@ -44,7 +44,7 @@ pub(super) fn table() -> Vec<ApiRoute> {
             "What policy says of a call, and why. Nothing runs",
         )
         .takes::<calls::ExplainBody>()
-        .answers::<PolicyVerdict>(),
+        .answers::<calls::Explanation>(),
         ApiRoute::get("/api/calls", call_records::list, "The last 500 calls")
             .answers::<call_records::CallRecordList>(),
         ApiRoute::get(
@@ -169,6 +169,8 @@ pub(super) fn routes(state: ServiceState) -> Router {
     table()
         .into_iter()
         .fold(Router::new(), by_table)
+        // A tool may have this name as well.
+        .route("/api/tools/reload", get(tools::one_named_reload))
         // Not in the table, which is of REST: a protocol of its own, and pages for people.
         .route("/mcp", any(mcp::answer))
         .route("/", get(page::page))

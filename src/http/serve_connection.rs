@@ -11,14 +11,18 @@ use axum::body::Body;
 use http::{Request, Response};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::{io::AsyncWrite as _, net::TcpStream, time::timeout};
+use tokio::{
+    io::AsyncWrite as _,
+    net::TcpStream,
+    time::{sleep, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     HttpService, ServerBounds,
     access::ReachedAt,
     connections::{AdmittedConnection, BodyUnderWay},
-    patient_stream::PatientStream,
+    patient_stream::{ClientSocket, PatientStream},
 };
 
 /// The most bytes that the line and the headers of a request may have.
@@ -26,6 +30,9 @@ const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// How long, and for how many bytes, a client may go on sending after the last answer.
 const LINGERING_TIME: Duration = Duration::from_secs(1);
 const LINGERING_BYTES: usize = 64 * 1024 * 1024;
+
+/// How often it is looked whether the client of an answer that takes long is still there.
+const LOOK_AFTER: Duration = Duration::from_millis(500);
 
 /// A connection that was accepted, and what it needs.
 pub(super) struct Served {
@@ -59,28 +66,44 @@ pub(super) async fn serve(served: Served) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(bounds.header_time);
     http.max_header_size(MAX_HEADER_BYTES).max_buf_size(2 * MAX_HEADER_BYTES);
-    let stream = TokioIo::new(PatientStream::new(stream, bounds.unread_time));
-    let mut answering = http.serve_connection(stream, service_fn(answer));
+    let socket = ClientSocket::new(stream);
+    let stream = TokioIo::new(PatientStream::new(socket.clone(), bounds.unread_time));
     let mut dismissed = pin!(connection.dismissed());
-    let mut is_closing = false;
-    loop {
-        tokio::select! {
-            biased;
-            () = &mut dismissed => return,
-            () = closing.cancelled(), if !is_closing => {
-                is_closing = true;
-                Pin::new(&mut answering).graceful_shutdown();
+    {
+        let mut answering = http.serve_connection(stream, service_fn(answer));
+        let mut left = pin!(left(&socket, &connection));
+        let mut is_closing = false;
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut dismissed => return,
+                () = &mut left => return,
+                () = closing.cancelled(), if !is_closing => {
+                    is_closing = true;
+                    Pin::new(&mut answering).graceful_shutdown();
+                }
+                // What could not be read was answered as far as that makes sense.
+                _ = poll_fn(|cx| answering.poll_without_shutdown(cx)) => break,
             }
-            // What could not be read was answered as far as that makes sense.
-            _ = poll_fn(|cx| answering.poll_without_shutdown(cx)) => break,
         }
     }
-    let stream = answering.into_parts().io.into_inner().into_inner();
+    let Some(stream) = socket.into_stream() else { return };
     tokio::select! {
         biased;
         () = &mut dismissed => {}
         () = closing.cancelled() => {}
         _ = timeout(LINGERING_TIME, linger(stream)) => {}
+    }
+}
+
+/// Waits until the client has gone whose request is being answered. hyper sees that only if the client has sent
+/// nothing after its request, such as the next one or an empty line.
+async fn left(socket: &ClientSocket, connection: &AdmittedConnection) {
+    loop {
+        sleep(LOOK_AFTER).await;
+        if connection.is_answering() && socket.is_left() {
+            return;
+        }
     }
 }
 

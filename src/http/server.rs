@@ -100,11 +100,13 @@ impl HttpServer {
     pub fn url(&self) -> String {
         let Self { address, .. } = self;
         let port = address.port();
-        match address.ip() {
+        // An address of version 4 is a name of the server in its own form alone.
+        match address.ip().to_canonical() {
             // Every address of the machine leads to it; this one is always there, and a name of the server.
             IpAddr::V4(ip) if ip.is_unspecified() => format!("http://127.0.0.1:{port}"),
             IpAddr::V6(ip) if ip.is_unspecified() => format!("http://[::1]:{port}"),
-            _ => format!("http://{address}"),
+            IpAddr::V4(ip) => format!("http://{ip}:{port}"),
+            IpAddr::V6(_) => format!("http://{address}"),
         }
     }
 

@@ -135,7 +135,18 @@ pub(super) async fn one(
     State(state): State<ServiceState>,
     NameInPath(name): NameInPath,
 ) -> Result<Response, HttpRefusal> {
-    let Some(info) = state.registry.tool_info(&name) else {
+    told(&state, &name)
+}
+
+/// The tool whose name is the path of [`reload`].
+pub(super) async fn one_named_reload(
+    State(state): State<ServiceState>,
+) -> Result<Response, HttpRefusal> {
+    told(&state, "reload")
+}
+
+fn told(state: &ServiceState, name: &str) -> Result<Response, HttpRefusal> {
+    let Some(info) = state.registry.tool_info(name) else {
         let shown: String = name.chars().take(80).collect();
         let message = format!("there is no tool `{shown}`; `/api/tools` lists those there are");
         return Err(HttpRefusal::new(StatusCode::NOT_FOUND, "UnknownTool", message));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use toolwright::pipeline::{CallOptions, ToolCall};
 
-use super::http_bed::{HttpBed, Reply, SOON, read_until};
+use super::http_bed::{HttpBed, Reply, SOON, TOKEN, read_until};
 #[cfg(target_os = "linux")]
 use super::marked_processes::{NOBODY, alive, marker};
 
@@ -172,6 +172,21 @@ async fn a_body_that_cannot_be_used_is_told_exactly() {
 }
 
 #[tokio::test]
+async fn an_id_that_is_kept_has_a_bound() {
+    let bed = HttpBed::new().await;
+    let path = "/api/tools/diagnostic_echo/call";
+    for field in ["sessionId", "toolUseId"] {
+        let status = async |bytes: usize| {
+            bed.post(path, &json!({ "input": {}, field: "x".repeat(bytes) })).await
+        };
+        assert_eq!(status(1_024).await.status, 200);
+        let refused = status(1_025).await;
+        assert_eq!(refused.refused(), (400, "InvalidBody".to_owned()));
+        assert!(refused.body.contains(&format!("`{field}` has 1025 bytes")), "{refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn calls_belong_to_the_conversation_that_they_name() {
     let bed = HttpBed::new().await;
     let path = bed.write("project/a.txt", "one\n");
@@ -235,6 +250,59 @@ async fn a_client_that_leaves_cancels_its_call() {
     assert_eq!(bed.get("/health").await.status, 200);
 }
 
+#[tokio::test]
+async fn a_client_that_leaves_cancels_its_call_though_it_sent_more_before() {
+    let bed = HttpBed::new().await;
+    let waiting = bed.add_waiting_tool();
+    let next = format!("GET /health HTTP/1.1\r\nhost: {}\r\n\r\n", bed.address());
+    for accept in ["", "accept: text/event-stream\r\n"] {
+        for more in ["\r\n", "G", &next] {
+            let mut stream = bed.connect().await;
+            let also = format!("{accept}content-length: 2\r\n\r\n{{}}{more}");
+            stream.write_all(bed.call_head("wait", &also).as_bytes()).await.unwrap();
+            waiting.begun(1).await;
+            drop(stream);
+            waiting.given_up(1).await;
+        }
+    }
+    assert_eq!(bed.get("/health").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_its_turn_keeps_no_other_call_from_beginning() {
+    let bed = HttpBed::new().await;
+    let waiting = bed.add_waiting_tool();
+    let path = bed.write("project/a.txt", "one");
+    let called = |tool: &str, input: Value| {
+        let request = http::Request::builder()
+            .method("POST")
+            .uri(format!("/api/tools/{tool}/call"))
+            .header("host", "localhost")
+            .header("authorization", format!("Bearer {TOKEN}"))
+            .header("content-type", "application/json")
+            .body(axum::body::Body::from(json!({ "input": input }).to_string()))
+            .unwrap();
+        let service = bed.service.clone();
+        tokio::spawn(async move { service.answer(request).await.status() })
+    };
+    // As many as run at a time.
+    let slow: Vec<_> = (0..1_024).map(|_| called("wait", json!({}))).collect();
+    waiting.begun(1_024).await;
+    let write = json!({ "file_path": path, "content": "two" });
+    let late = called("Write", write.clone());
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    let own = ToolCall { name: "Write".to_owned(), input: write };
+    let own = bed.registry.pipeline.call(own, CallOptions::default());
+    tokio::time::timeout(SOON, own).await.unwrap();
+    assert!(!late.is_finished());
+    for call in slow {
+        call.abort();
+    }
+    assert_eq!(tokio::time::timeout(SOON, late).await.unwrap().unwrap(), 200);
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_command_whose_output_nobody_reads_ends_with_its_client() {
@@ -295,6 +363,8 @@ async fn other_paths_and_methods_are_refused_in_the_same_form() {
     let bed = HttpBed::new().await;
     assert_eq!(bed.get("/api/nothing").await.refused(), (404, "NotFound".to_owned()));
     assert_eq!(bed.get("/api/tools/%ff").await.refused(), (404, "NotFound".to_owned()));
+    // A name like any other, though reading the plugin files again is at the same path.
+    assert_eq!(bed.get("/api/tools/reload").await.refused(), (404, "UnknownTool".to_owned()));
     let reply = bed.get("/api/tools/Read/call").await;
     assert_eq!(reply.refused(), (405, "MethodNotAllowed".to_owned()));
     assert!(reply.head.contains("allow: post"), "{}", reply.head);

@@ -49,6 +49,9 @@ async fn every_operation_is_a_route() {
         let told: Vec<&Value> = operation["parameters"].as_array().unwrap().iter().collect();
         let in_path = told.iter().filter(|it| it["in"] == "path").map(|it| it["name"].clone());
         assert_eq!(in_path.collect::<Vec<_>>(), names, "{path}");
+        // Without a body of this type they are refused.
+        let body = operation.pointer("/requestBody/content/application~1json");
+        assert_eq!(body.is_some(), method == "POST", "{path}");
         // A method that a path does not have would be 405, and a path that is not there `NotFound`.
         if path == "/mcp" {
             continue;
@@ -130,6 +133,8 @@ async fn answers_are_what_their_schemas_say() {
         let verdict = bed.post("/api/tools/Bash/explain", &body).await.json();
         check_answer(&document, "/api/tools/{name}/explain", "post", &verdict);
     }
+    let explained = document.pointer("/components/schemas/Explanation/properties").unwrap();
+    assert!(explained.get("suggestedRules").is_some() && explained.get("action").is_some());
     // A schema that takes everything would show nothing.
     let result = document.pointer("/components/schemas/ResultView").unwrap();
     assert_eq!(result["required"], json!(["content"]), "{result}");
