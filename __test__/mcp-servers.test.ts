@@ -1,7 +1,7 @@
 // Tools of other MCP servers: real servers of the official SDK, behind each door.
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { McpServerConfig, ToolProgress, ToolRegistry } from "../index.js";
 import {
   peer,
@@ -238,6 +238,27 @@ describe("a server that is started", () => {
     const config = { ...peer, cwd: "sub", env: { PEER_VARIABLE: "a=b c" } };
     const registry = await connected(config);
     expect(JSON.parse(await text(registry, "place"))).toEqual([workspace.path("sub"), "a=b c"]);
+  });
+
+  test("has no secret of the host that it was not given", async () => {
+    vi.stubEnv("PEER_VARIABLE", "postgres://user:password@127.0.0.1/db");
+    try {
+      const registry = await connected(peer);
+      expect(JSON.parse(await text(registry, "place"))).toEqual([workspace.root, null]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  test("named twice at the same time is connected once", async () => {
+    const registry = registryHere({});
+    const connect = () => registry.connectMcpServer("peer", peer);
+    await Promise.all([connect(), connect(), connect()]);
+    expect(registry.mcpServerStatus()).toMatchObject([{ state: "connected", warnings: [] }]);
+    const pid = Number(await text(registry, "pid"));
+    expect(await registry.disconnectMcpServer("peer")).toBe(true);
+    expect(registry.names().filter((name) => name.startsWith("mcp__"))).toEqual([]);
+    expect(await eventually(() => !isRunning(pid), 5_000)).toBe(true);
   });
 
   test("hears of a call whose time is over", async () => {

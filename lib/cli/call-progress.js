@@ -2,10 +2,15 @@
 
 const { escaped, inLine } = require("./terminal.js");
 
+/** More output than this is in no result as a whole, so it need not be remembered. */
+const MAX_SHOWN = 4 * 1024 * 1024;
+
 /** Shows on standard error what a running call reports. */
 class CallProgress {
   #err;
+  /** The output that was shown; nothing once it is too long. */
   #shown = "";
+  #isInLine = false;
 
   constructor(err) {
     this.#err = err;
@@ -13,7 +18,7 @@ class CallProgress {
 
   hear(news) {
     if (news.type === "output") {
-      this.#shown += news.text;
+      this.#note(news.text);
       this.#err.write(this.#err.isTerminal ? escaped(news.text) : news.text);
     } else if (news.type === "step") {
       this.#err.line(this.#err.styled("dim", stepLine(news)));
@@ -22,7 +27,14 @@ class CallProgress {
 
   /** True if output was shown that did not end with a line. */
   get isInLine() {
-    return this.#shown !== "" && !this.#shown.endsWith("\n");
+    return this.#isInLine;
+  }
+
+  #note(text) {
+    if (text !== "") this.#isInLine = !text.endsWith("\n");
+    if (this.#shown === undefined) return;
+    this.#shown += text;
+    if (this.#shown.length > MAX_SHOWN) this.#shown = undefined;
   }
 
   /**
@@ -30,7 +42,7 @@ class CallProgress {
    * the terminal has just seen.
    */
   unseen(text) {
-    const seen = this.#shown.trimEnd();
+    const seen = this.#shown?.trimEnd() ?? "";
     if (seen === "" || !text.startsWith(seen)) return text;
     return text.slice(seen.length).replace(/^\n+/, "");
   }

@@ -18,7 +18,10 @@ export interface McpStdioServerConfig extends McpServerCommonConfig {
   /** The program: its path, or its name in a directory of `PATH`. No shell reads it. */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Variables beside those of the host's process, or instead of them. */
+  /**
+   * Variables beside those that commands have, or instead of them. Variables of the host that look like secrets
+   * do not reach the server, so name here those that it needs.
+   */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** The directory to start in, relative to `projectPath`, which is the default. */
   readonly cwd?: string | undefined;

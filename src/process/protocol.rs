@@ -42,16 +42,16 @@ pub(crate) fn cookie_of(keeper: ProcessIdentity) -> String {
 /// The kind of command that a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestKind {
-    /// A command of a model: without input, output and errors in one stream, in the environment for commands.
+    /// A command of a model, or a program of somebody else: in the environment for commands.
     Command,
-    /// A command of the host itself: with input, output and errors apart, in the environment for helpers.
+    /// A command of the host itself: in the environment for helpers.
     Helper,
 }
 
 /// A request to run one command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CommandRequest {
-    /// Whether it is a model's command or a helper.
+    /// Whether it is a command or a helper.
     pub(crate) kind: RequestKind,
     /// How long processes that the shell left behind may continue before they are stopped.
     pub(crate) linger_ms: u32,

@@ -1,4 +1,4 @@
-//! A program of the host that is talked to over its standard streams, such as an MCP server.
+//! A program that the host names and talks to over its standard streams, such as an MCP server.
 //!
 //! It runs as every command does: whatever it starts ends with it, with the registry, and with the host. Its
 //! input and output are pipes whose other ends the caller has. Of its errors, the end is kept.
@@ -30,7 +30,7 @@ pub(crate) struct ServerCommand {
     pub(crate) program: String,
     /// Its arguments.
     pub(crate) arguments: Vec<String>,
-    /// Variables beside or instead of those of helpers, each as `NAME=value`.
+    /// Variables beside or instead of those of commands, each as `NAME=value`.
     pub(crate) variables: Vec<String>,
     /// The working directory to start in.
     pub(crate) cwd: PathBuf,
@@ -127,7 +127,9 @@ mod tests {
             ("GIVEN".into(), "by the host".into()),
             ("OTHER".into(), "stays".into()),
         ];
-        let settings = ProcessSettings::new("/bin/sh".into(), environment, temporary.to_owned());
+        let mut settings =
+            ProcessSettings::new("/bin/sh".into(), environment, temporary.to_owned());
+        settings.helper_environment.push(("SECRET".into(), "of the host".into()));
         TaskManager::new(settings)
     }
 
@@ -144,7 +146,8 @@ mod tests {
     async fn a_program_is_talked_to_over_pipes_and_ends_with_its_input() {
         let directory = tempfile::tempdir().unwrap();
         let tasks = tasks(directory.path());
-        let text = r#"echo "$GIVEN, $OTHER, $1"; echo ready >&2; cat; echo over >&2; exit 3"#;
+        let text =
+            r#"echo "$GIVEN, $OTHER, $1$SECRET"; echo ready >&2; cat; echo over >&2; exit 3"#;
         let command = shell(text, directory.path().to_owned());
         let (process, mut input, output) = ServerProcess::start(&tasks, &command).await.unwrap();
         let mut output = BufReader::new(output);

@@ -338,6 +338,12 @@ async fn policy_explains_a_call_that_does_not_run() {
     let verdict = bed.registry.pipeline.explain(call, CallOptions::default()).unwrap();
     assert_eq!((reply.status, reply.json()), (200, json!(verdict)));
     assert_eq!(reply.json()["action"], "deny");
+    bed.registry.set_permission_mode("default").unwrap();
+    let asked = json!({ "input": { "command": "touch a" } });
+    let reply = bed.post("/api/tools/Bash/explain", &asked).await;
+    assert_eq!((reply.status, reply.json()["action"].clone()), (200, json!("ask")));
+    // A reader of JSON would not notice a name that is there twice.
+    assert_eq!(reply.body.matches("\"suggestedRules\":").count(), 1, "{}", reply.body);
     let reply = bed.post("/api/tools/Bash/explain", &json!({ "input": { "cmd": 1 } })).await;
     assert_eq!(reply.refused(), (400, "ValidationError".to_owned()));
     let reply = bed.post("/api/tools/Bash/explain", &json!({ "toolUseId": "a" })).await;

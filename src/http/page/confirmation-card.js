@@ -18,7 +18,7 @@ const OUTCOMES = {
 };
 
 /** The card of a request. Once it is settled, the card says how and offers nothing any more. */
-export function confirmationCard({ id, details, expiresAt }) {
+export function confirmationCard({ id, details = {}, expiresAt, cut = false }) {
   const title = `${id}-title`;
   const left = element("span", { class: "dim" });
   const problem = element("p", { class: "problem", role: "alert" });
@@ -29,7 +29,8 @@ export function confirmationCard({ id, details, expiresAt }) {
   });
   const always = element("input", { type: "checkbox" });
   const interrupt = element("input", { type: "checkbox" });
-  const edited = inputEditorOf(details.input);
+  // A part of an input must not take the place of the whole.
+  const edited = inputEditorOf(cut ? undefined : details.input);
   const approve = button("Approve", { class: "primary", "aria-disabled": "true" }, () => {
     if (mayApprove) void answer(true);
   });
@@ -114,6 +115,7 @@ export function confirmationCard({ id, details, expiresAt }) {
     ),
     element("p", { class: "what" }, details.description),
     details.message && element("p", { class: "notice" }, details.message),
+    cut && element("p", { class: "notice" }, "This call is too long to be shown whole."),
     details.diff && diffView(details.diff),
     facts(details),
     answers,

@@ -68,7 +68,8 @@ function rowsOf(lines) {
       rows.push({ kind: "same", before: before++, after: after++, text: line });
     }
   }
-  return rows;
+  // What is no diff is shown as it is, and never left out.
+  return rows.length > 0 ? rows : lines.map((line) => ({ kind: "same", text: ` ${line}` }));
 }
 
 function rowOf({ kind, before = "", after = "", text }) {

@@ -73,21 +73,26 @@ export async function loadAll() {
 }
 
 export async function loadTasks() {
-  const { tasks } = await get("tasks");
-  state.tasks = new Map(tasks.map((task) => [task.id, task]));
-  tell("tasks");
+  await load("tasks", ({ id }) => id);
 }
 
-export async function loadConfirmations() {
-  const { confirmations } = await get("confirmations");
-  state.confirmations = new Map(confirmations.map((it) => [it.id, it]));
-  tell("confirmations");
+async function loadConfirmations() {
+  await load("confirmations", ({ id }) => id);
 }
 
 async function loadCalls() {
-  const { calls } = await get("calls");
-  state.calls = new Map(calls.map((call) => [call.number, call]));
-  tell("calls");
+  await load("calls", ({ number }) => number);
+}
+
+/** Puts a list of the server in place of what is known, except for what events told while it was on its way. */
+async function load(topic, keyOf) {
+  const before = new Map(state[topic]);
+  const list = (await get(topic))[topic];
+  const now = new Map(list.map((it) => [keyOf(it), it]));
+  for (const [key, it] of state[topic]) if (before.get(key) !== it) now.set(key, it);
+  if (topic === "confirmations") for (const id of state.outcomes.keys()) now.delete(id);
+  state[topic] = now;
+  tell(topic);
 }
 
 /** Takes in one event of the server. */
@@ -114,6 +119,11 @@ export function take({ event, data }) {
 }
 
 function takeConfirmation({ type, ...told }) {
+  if (type === "request" && told.cut) {
+    // A person decides by the whole of it, which the list has.
+    void loadConfirmations().catch(() => {});
+    return;
+  }
   if (type === "request") {
     const askedAt = told.askedAt ?? Date.now();
     state.confirmations.set(told.id, {

@@ -138,7 +138,7 @@ function runCall(name, body, outcome, onEnd) {
   const tick = setInterval(() => fill(took, shownDuration(performance.now() - began)), 250);
   const asked = () => {
     const waiting = [...state.confirmations.values()].find(
-      (it) => it.details.toolUseId === toolUseId,
+      (it) => it.details?.toolUseId === toolUseId,
     );
     if (waiting === undefined || question.dataset.id === waiting.id) return;
     question.dataset.id = waiting.id;

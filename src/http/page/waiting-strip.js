@@ -36,6 +36,6 @@ export function waitingStrip(strip, announcer, isHidden) {
 }
 
 /** The call in one line. Descriptions mostly begin with the name of the tool. */
-function shownCall({ toolName, description }) {
+function shownCall({ toolName = "A call", description = "too long to be shown here" } = {}) {
   return description.startsWith(toolName) ? description : `${toolName}: ${description}`;
 }

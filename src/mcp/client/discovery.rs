@@ -136,8 +136,11 @@ fn read_one_by_one(mut list: Value) -> Result<ToolPage, ConnectFailure> {
     let read = |(number, tool): (usize, Value)| {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         let name = shortened(name);
-        serde_json::from_value(tool)
-            .map_err(|cause| format!("tool {number} of its list, `{name}`, is left out: {cause}"))
+        serde_json::from_value(tool).map_err(|cause: serde_json::Error| {
+            // The cause quotes the tool, which may be long.
+            let cause = shortened(&cause.to_string());
+            format!("tool {number} of its list, `{name}`, is left out: {cause}")
+        })
     };
     Ok((tools.into_iter().enumerate().map(read).collect(), cursor))
 }

@@ -113,6 +113,8 @@ impl<Inner: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<In
             let permit = Arc::clone(&self.free).acquire_owned().await.ok()?;
             let message = self.inner.receive().await?;
             match message {
+                // Answering one of two with the same id would free the place of both. The protocol has no such pair.
+                JsonRpcMessage::Request(request) if self.unanswered.contains_key(&request.id) => {}
                 JsonRpcMessage::Request(request) => {
                     self.unanswered.insert(request.id.clone(), permit);
                     return Some(JsonRpcMessage::Request(request));
@@ -144,5 +146,49 @@ impl<Inner: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<In
 
     async fn close(&mut self) -> Result<(), Inner::Error> {
         self.inner.close().await
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::{collections::VecDeque, convert::Infallible};
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A server that has sent these messages, and ends.
+    struct SentMessages(VecDeque<Value>);
+
+    impl Transport<RoleClient> for SentMessages {
+        type Error = Infallible;
+
+        fn send(
+            &mut self,
+            _message: TxJsonRpcMessage<RoleClient>,
+        ) -> impl Future<Output = Result<(), Infallible>> + Send + 'static {
+            std::future::ready(Ok(()))
+        }
+
+        async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+            self.0.pop_front().map(|it| serde_json::from_value(it).unwrap())
+        }
+
+        async fn close(&mut self) -> Result<(), Infallible> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_id_waits_for_its_answer_is_not_passed_on_again() {
+        let ping = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+        let sent = SentMessages([ping(1), ping(1), ping(2), ping(1)].into());
+        let mut guarded = GuardedTransport::new(sent, Arc::default());
+        let mut passed = 0;
+        while guarded.receive().await.is_some() {
+            passed += 1;
+        }
+        assert_eq!((passed, guarded.free.available_permits()), (2, MAX_UNANSWERED - 2));
     }
 }

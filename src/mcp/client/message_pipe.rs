@@ -57,11 +57,16 @@ impl MessagePipe {
 }
 
 impl IncomingMessages {
-    /// Passes on a text that was received. False when nobody takes messages any more, or when the text is none
-    /// of the protocol.
+    /// Passes on a text that was received. An error says that nobody takes messages any more, or that the text is
+    /// none of the protocol.
     pub(super) async fn text(&self, text: &[u8]) -> Result<(), NotPassedOn> {
         let message = serde_json::from_slice(text).map_err(|_| NotPassedOn::NoMessage)?;
         self.0.send(message).await.map_err(|_| NotPassedOn::Closed)
+    }
+
+    /// Waits until nobody takes messages any more.
+    pub(super) async fn closed(&self) {
+        self.0.closed().await;
     }
 
     /// Answers a request in place of the server.

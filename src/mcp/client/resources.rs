@@ -30,6 +30,8 @@ use crate::{
 
 /// How many resources, and how many templates, of one server are listed.
 const MAX_LISTED: usize = 2_000;
+/// How many bytes of each are kept.
+const MAX_LISTED_BYTES: usize = 4 * 1024 * 1024;
 /// How many pages of each are asked for.
 const MAX_PAGES: usize = 200;
 
@@ -191,6 +193,7 @@ async fn pages(
     kind: ResourceKind,
 ) -> Result<Vec<Value>, ToolError> {
     let mut all = Vec::new();
+    let mut bytes = 0;
     let mut cursor = None;
     for _ in 0..MAX_PAGES {
         let params = Some(PaginatedRequestParams::default().with_cursor(cursor.take()));
@@ -219,6 +222,10 @@ async fn pages(
         for mut item in items {
             if let Some(fields) = item.as_object_mut() {
                 fields.insert("server".to_owned(), json!(link.name()));
+            }
+            bytes += item.to_string().len();
+            if bytes > MAX_LISTED_BYTES {
+                return Ok(all);
             }
             all.push(item);
             if all.len() >= MAX_LISTED {

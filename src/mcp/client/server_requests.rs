@@ -23,7 +23,7 @@ use super::{
     connector::ClientSurroundings,
     server_link::{ServerLink, shortened},
 };
-use crate::tool::{HandlerName, Handlers};
+use crate::tool::{HandlerName, Handlers, for_display};
 
 /// The answer that every question of a server can have.
 const DECLINE: &str = "Decline";
@@ -31,6 +31,8 @@ const DECLINE: &str = "Decline";
 const MAX_OPTIONS: usize = 4;
 /// How many questions are asked at once.
 const MAX_QUESTIONS: usize = 4;
+/// How many characters the words of an answer may have.
+const MAX_LABEL: usize = 100;
 
 /// Answers the requests of one server.
 pub(super) struct ServerRequests {
@@ -99,7 +101,7 @@ impl ClientHandler for ServerRequests {
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let declined = || ElicitResult::new(ElicitationAction::Decline);
         let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request
@@ -107,7 +109,12 @@ impl ClientHandler for ServerRequests {
             return Ok(declined());
         };
         let schema = serde_json::to_value(&requested_schema).unwrap_or_default();
-        Ok(self.ask(&message, &schema).await.unwrap_or_else(declined))
+        let answered = tokio::select! {
+            answered = self.ask(&message, &schema) => answered,
+            // The server has withdrawn the question, or the connection has ended.
+            () = context.ct.cancelled() => None,
+        };
+        Ok(answered.unwrap_or_else(declined))
     }
 }
 
@@ -178,7 +185,7 @@ impl ChoiceForm {
     }
 }
 
-/// The values of a field, if they are few.
+/// The values of a field, if they are few and each has words of its own.
 fn choices_of(property: &Value) -> Option<Vec<(String, Value)>> {
     if property.get("type").and_then(Value::as_str) == Some("boolean") {
         return Some(vec![("Yes".to_owned(), json!(true)), ("No".to_owned(), json!(false))]);
@@ -198,7 +205,24 @@ fn choices_of(property: &Value) -> Option<Vec<(String, Value)>> {
         }
         _ => return None,
     };
-    (1..MAX_OPTIONS).contains(&choices.len()).then_some(choices)
+    let is_few = (1..MAX_OPTIONS).contains(&choices.len());
+    (is_few && are_distinct(&choices)).then_some(choices)
+}
+
+/// Whether a person can tell the answers from each other and from a no, which a server must not pass a value off
+/// as.
+fn are_distinct(choices: &[(String, Value)]) -> bool {
+    let mut seen = vec![DECLINE.to_lowercase()];
+    choices.iter().all(|(label, _)| {
+        let words = shortened(label).to_lowercase();
+        let is_plain = !words.is_empty()
+            && label.chars().count() <= MAX_LABEL
+            && for_display(label) == *label
+            && !label.contains(char::is_control);
+        let is_new = !seen.contains(&words);
+        seen.push(words);
+        is_plain && is_new
+    })
 }
 
 #[cfg(test)]
@@ -234,6 +258,13 @@ mod tests {
         assert!(ChoiceForm::of("s", "m", &text).is_none());
         let many = json!({ "properties": { "x": { "enum": ["1", "2", "3", "4"] } } });
         assert!(ChoiceForm::of("s", "m", &many).is_none());
+        for trick in ["Decline", " decline", "Yes", "", "De\u{200b}cline", "a\nb", &"x".repeat(101)]
+        {
+            let values =
+                json!([{ "const": "yes", "title": "Yes" }, { "const": "all", "title": trick }]);
+            let form = json!({ "properties": { "x": { "oneOf": values } } });
+            assert!(ChoiceForm::of("s", "m", &form).is_none(), "{trick:?}");
+        }
         let form = ChoiceForm::of("s", "m", &json!({})).unwrap();
         let answer = |it: &str| json!({ "MCP server s asks: m": it });
         assert!(form.result(answer(DECLINE).as_object().unwrap()).is_none());

@@ -55,7 +55,7 @@ impl McpServers {
                     known.retry.notify_one();
                     (known, attempts)
                 }
-                None => (self.begin(pipeline, config.checked(&name, project)?)?, 0),
+                None => (self.begin(pipeline, config.checked(&name, project)?)?.0, 0),
             });
         }
         let settled = links.iter().map(|(link, attempts)| async {
@@ -87,9 +87,17 @@ impl McpServers {
         config: McpServerConfig,
     ) -> Result<McpServerStatus, ToolError> {
         pipeline.refuse_when_closed()?;
-        let setup = config.checked(name, pipeline.sessions.roots().first())?;
-        self.disconnect(name).await;
-        let link = self.begin(pipeline, setup)?;
+        let project = pipeline.sessions.roots().first();
+        // A configuration that is wrong leaves the server of the name as it is.
+        config.clone().checked(name, project)?;
+        let link = loop {
+            self.disconnect(name).await;
+            let (link, is_new) = self.begin(pipeline, config.clone().checked(name, project)?)?;
+            // Somebody else may connect a server of the name at the same time. The last one stays.
+            if is_new {
+                break link;
+            }
+        };
         link.settled().await;
         Ok(link.status())
     }
@@ -123,13 +131,17 @@ impl McpServers {
         self.lock().get(name).cloned()
     }
 
+    /// Begins to connect a server. If there is one of the name, that one, and false.
     fn begin(
         &self,
         pipeline: &Arc<Pipeline>,
         setup: super::config::ServerSetup,
-    ) -> Result<Arc<ServerLink>, ToolError> {
+    ) -> Result<(Arc<ServerLink>, bool), ToolError> {
         let link = Arc::new(ServerLink::new(setup, pipeline.closing()));
         let mut links = self.lock();
+        if let Some(known) = links.get(link.name()) {
+            return Ok((Arc::clone(known), false));
+        }
         if links.len() >= MAX_SERVERS {
             let message = format!("a registry has at most {MAX_SERVERS} MCP servers");
             return Err(ToolError::new(ErrorKind::InvalidOptions, message));
@@ -138,7 +150,7 @@ impl McpServers {
         drop(links);
         if link.phase() == McpServerState::Disabled {
             link.note_end();
-            return Ok(link);
+            return Ok((link, true));
         }
         let around = ClientSurroundings {
             tasks: Arc::clone(pipeline.sessions.tasks()),
@@ -148,7 +160,7 @@ impl McpServers {
         };
         let keeping = keep_connected(Arc::clone(&link), around, Arc::downgrade(pipeline));
         tokio::spawn(keeping);
-        Ok(link)
+        Ok((link, true))
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<ServerLink>>> {

@@ -102,7 +102,12 @@ impl SseWriter {
                 JsonRpcMessage::Request(request) => Some(request.id.clone()),
                 _ => None,
             };
-            match self.post(&message).await {
+            let posted = tokio::select! {
+                posted = self.post(&message) => posted,
+                // A server that takes a message and never answers must not hold a closed connection.
+                () = self.received.closed() => return,
+            };
+            match posted {
                 Ok(()) => {}
                 Err(NotPosted::Refused(cause)) => {
                     if let Some(id) = id {

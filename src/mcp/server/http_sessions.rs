@@ -21,13 +21,19 @@ use rmcp::{
         local::{LocalSessionManager, LocalSessionManagerError},
     },
 };
-use tokio::time::Instant;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 
 /// How many clients may have a session at once.
 const MAX_SESSIONS: usize = 256;
 /// How many requests of one session are answered at once.
 const MAX_REQUESTS: usize = 1_000;
+/// How many calls of all clients run at once. A client that goes away leaves those of its session running, so
+/// that the number of requests alone is no bound.
+pub(super) const MAX_CALLS: usize = 1_024;
 /// How long a session lasts of which no request is open.
 const IDLE: Duration = Duration::from_mins(10);
 
@@ -39,6 +45,8 @@ pub(super) struct HttpSessions {
     rmcp: LocalSessionManager,
     known: Mutex<HashMap<SessionId, HttpSession>>,
     names: SessionNames,
+    /// A place for each call that may run.
+    calls: Arc<Semaphore>,
     /// Cancelled when the registry is closed.
     closing: CancellationToken,
     /// The sessions themselves, for the tasks that watch them.
@@ -75,6 +83,7 @@ impl HttpSessions {
             rmcp,
             known: Mutex::default(),
             names,
+            calls: Arc::new(Semaphore::new(MAX_CALLS)),
             closing,
             own: Weak::clone(own),
         })
@@ -83,6 +92,11 @@ impl HttpSessions {
     /// The session that a client means.
     pub(super) fn find(&self, id: &str) -> Option<ClientSession> {
         self.lock().get(id).map(|it| it.known.clone())
+    }
+
+    /// The place of a call until it is dropped; nothing when too many run.
+    pub(super) fn begin_call(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.calls).try_acquire_owned().ok()
     }
 
     /// True when no further client can get a session.
@@ -379,6 +393,15 @@ mod tests {
         closing.cancel();
         ended.cancelled().await;
         assert!(sessions.find(&id).is_none());
+    }
+
+    #[tokio::test]
+    async fn so_many_calls_run_at_once_and_no_more() {
+        let (sessions, _closing) = sessions();
+        let mut running: Vec<_> = (0..MAX_CALLS).map(|_| sessions.begin_call().unwrap()).collect();
+        assert!(sessions.begin_call().is_none());
+        running.pop();
+        assert!(sessions.begin_call().is_some());
     }
 
     #[tokio::test]

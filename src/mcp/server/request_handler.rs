@@ -25,12 +25,13 @@ use super::{
     ServedTools,
     client_questions::OpenQuestions,
     era::is_new_era,
-    http_sessions::{ClientSession, HttpSessions},
+    http_sessions::{ClientSession, HttpSessions, MAX_CALLS},
     pages::ListPage,
     served_resources::{read, resources, templates},
     tool_calls::answered_call,
     tool_changes::tell_changes,
 };
+
 /// The methods that the server answers.
 const KNOWN_METHODS: [&str; 9] = [
     "initialize",
@@ -107,6 +108,12 @@ impl McpServer {
     }
 }
 
+/// The answer to a call for which there is no room.
+fn too_many_calls() -> ErrorData {
+    let message = format!("{MAX_CALLS} calls are running; wait for them, or cancel some");
+    ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)
+}
+
 /// The answer to a method that is not served.
 fn unknown_method(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("no method is named `{method}`"), None)
@@ -179,6 +186,8 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let client = self.client(&context);
         let Client { tools, disconnected, .. } = &*client;
+        let place = self.sessions.as_ref().map(|it| it.begin_call().ok_or_else(too_many_calls));
+        let _place = place.transpose()?;
         Box::pin(answered_call(tools, disconnected, &self.questions, request, &context)).await
     }
 

@@ -82,8 +82,9 @@ pub(crate) enum CommandRole {
         /// The values of `$1` and so on.
         parameters: Vec<String>,
     },
-    /// A program of the host that somebody talks to over pipes. As for [`Self::Helper`], but input and output
-    /// are those pipes, and of its errors the end is kept.
+    /// A program of somebody else that the host names and talks to over pipes, in the environment for commands:
+    /// it gets no secrets but those that it is given. Input and output are the pipes, and of its errors the end
+    /// is kept.
     #[cfg(unix)]
     Server {
         /// The values of `$1` and so on.
@@ -281,10 +282,10 @@ impl TaskManager {
         let (id, file_name, slot) = self.next_names(spec.run_mode)?;
         let (kind, shell) = match spec.role {
             CommandRole::Model => (RequestKind::Command, &self.settings.shell),
-            CommandRole::FixedText { .. } => (RequestKind::Command, &self.settings.helper_shell),
-            CommandRole::Helper { .. } | CommandRole::Server { .. } => {
-                (RequestKind::Helper, &self.settings.helper_shell)
+            CommandRole::FixedText { .. } | CommandRole::Server { .. } => {
+                (RequestKind::Command, &self.settings.helper_shell)
             }
+            CommandRole::Helper { .. } => (RequestKind::Helper, &self.settings.helper_shell),
         };
         let request = CommandRequest {
             kind,
