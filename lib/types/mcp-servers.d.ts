@@ -18,7 +18,10 @@ export interface McpStdioServerConfig extends McpServerCommonConfig {
   /** The program: its path, or its name in a directory of `PATH`. No shell reads it. */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Variables beside those of the host's process, or instead of them. */
+  /**
+   * Variables beside those that commands of the registry have, or instead of them. Variables of the host that look
+   * like secrets (`GITHUB_TOKEN`, `AWS_…`) are not handed on: name those here that the server needs.
+   */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** The directory to start in, relative to `projectPath`, which is the default. */
   readonly cwd?: string | undefined;

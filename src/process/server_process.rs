@@ -30,7 +30,7 @@ pub(crate) struct ServerCommand {
     pub(crate) program: String,
     /// Its arguments.
     pub(crate) arguments: Vec<String>,
-    /// Variables beside or instead of those of helpers, each as `NAME=value`.
+    /// Variables beside or instead of those of commands, each as `NAME=value`.
     pub(crate) variables: Vec<String>,
     /// The working directory to start in.
     pub(crate) cwd: PathBuf,

@@ -82,8 +82,8 @@ pub(crate) enum CommandRole {
         /// The values of `$1` and so on.
         parameters: Vec<String>,
     },
-    /// A program of the host that somebody talks to over pipes. As for [`Self::Helper`], but input and output
-    /// are those pipes, and of its errors the end is kept.
+    /// A program that the host talks to over pipes and that others have written. Input and output are those
+    /// pipes, of its errors the end is kept, and its environment has the secrets alone that it was given.
     #[cfg(unix)]
     Server {
         /// The values of `$1` and so on.
@@ -282,9 +282,8 @@ impl TaskManager {
         let (kind, shell) = match spec.role {
             CommandRole::Model => (RequestKind::Command, &self.settings.shell),
             CommandRole::FixedText { .. } => (RequestKind::Command, &self.settings.helper_shell),
-            CommandRole::Helper { .. } | CommandRole::Server { .. } => {
-                (RequestKind::Helper, &self.settings.helper_shell)
-            }
+            CommandRole::Helper { .. } => (RequestKind::Helper, &self.settings.helper_shell),
+            CommandRole::Server { .. } => (RequestKind::Server, &self.settings.helper_shell),
         };
         let request = CommandRequest {
             kind,
