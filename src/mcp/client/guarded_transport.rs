@@ -114,6 +114,10 @@ impl<Inner: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<In
             let message = self.inner.receive().await?;
             match message {
                 JsonRpcMessage::Request(request) => {
+                    // A second one with the same id could not be answered apart, and would not be counted.
+                    if self.unanswered.contains_key(&request.id) {
+                        continue;
+                    }
                     self.unanswered.insert(request.id.clone(), permit);
                     return Some(JsonRpcMessage::Request(request));
                 }

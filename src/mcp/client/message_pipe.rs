@@ -64,6 +64,11 @@ impl IncomingMessages {
         self.0.send(message).await.map_err(|_| NotPassedOn::Closed)
     }
 
+    /// Waits until nobody takes messages any more.
+    pub(super) async fn closed(&self) {
+        self.0.closed().await;
+    }
+
     /// Answers a request in place of the server.
     pub(super) async fn failure(&self, id: RequestId, cause: String) {
         let error = ErrorData::internal_error(cause, None);

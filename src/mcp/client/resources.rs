@@ -30,6 +30,8 @@ use crate::{
 
 /// How many resources, and how many templates, of one server are listed.
 const MAX_LISTED: usize = 2_000;
+/// After how many bytes of each no more are listed.
+const MAX_LISTED_BYTES: usize = 4 * 1024 * 1024;
 /// How many pages of each are asked for.
 const MAX_PAGES: usize = 200;
 
@@ -77,7 +79,7 @@ impl HostHandler for ResourceLister {
             lists.push(host.call(input, facts, cx).await?);
         }
         let connected = all.iter().filter(|it| it.phase() == McpServerState::Connected);
-        let listed = join_all(connected.map(|it| list_of(it))).await;
+        let listed = join_all(connected.map(|it| listed_in_time(it))).await;
         // A server that cannot list its resources does not hide those of others.
         let (listed, failures): (Vec<_>, Vec<_>) = listed.into_iter().partition(Result::is_ok);
         lists.extend(listed.into_iter().flatten());
@@ -172,6 +174,13 @@ enum ResourceKind {
     Templates,
 }
 
+/// The resources of one server of many. One that does not answer must not keep those of others back.
+async fn listed_in_time(link: &ServerLink) -> Result<Value, ToolError> {
+    let limit = link.setup.startup;
+    let too_late = |_| failed(link, &format!("it did not list them within {} ms", limit.as_millis()));
+    tokio::time::timeout(limit, list_of(link)).await.map_err(too_late)?
+}
+
 async fn list_of(link: &ServerLink) -> Result<Value, ToolError> {
     let session = link.session()?;
     let peer = &session.peer;
@@ -191,6 +200,7 @@ async fn pages(
     kind: ResourceKind,
 ) -> Result<Vec<Value>, ToolError> {
     let mut all = Vec::new();
+    let mut bytes = 0;
     let mut cursor = None;
     for _ in 0..MAX_PAGES {
         let params = Some(PaginatedRequestParams::default().with_cursor(cursor.take()));
@@ -220,8 +230,9 @@ async fn pages(
             if let Some(fields) = item.as_object_mut() {
                 fields.insert("server".to_owned(), json!(link.name()));
             }
+            bytes += item.to_string().len();
             all.push(item);
-            if all.len() >= MAX_LISTED {
+            if all.len() >= MAX_LISTED || bytes > MAX_LISTED_BYTES {
                 return Ok(all);
             }
         }

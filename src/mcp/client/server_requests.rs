@@ -99,7 +99,7 @@ impl ClientHandler for ServerRequests {
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         let declined = || ElicitResult::new(ElicitationAction::Decline);
         let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request
@@ -107,7 +107,12 @@ impl ClientHandler for ServerRequests {
             return Ok(declined());
         };
         let schema = serde_json::to_value(&requested_schema).unwrap_or_default();
-        Ok(self.ask(&message, &schema).await.unwrap_or_else(declined))
+        let answered = tokio::select! {
+            answered = self.ask(&message, &schema) => answered,
+            // The server has withdrawn the question, or is gone.
+            () = context.ct.cancelled() => None,
+        };
+        Ok(answered.unwrap_or_else(declined))
     }
 }
 
