@@ -1,7 +1,6 @@
 // Speaks MCP with a server line by line, so that a test can also send what no client would.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
 
 export interface Message {
   jsonrpc?: string;
@@ -24,9 +23,13 @@ export class LineServer {
   constructor(program: string, args: string[], options: { cwd: string; env?: NodeJS.ProcessEnv }) {
     this.child = spawn(program, args, { ...options, stdio: "pipe" });
     this.child.stderr?.on("data", (chunk) => (this.stderr += chunk));
-    createInterface({ input: this.child.stdout! }).on("line", (line) => {
+    // Not by readline, which also ends lines at U+2028.
+    let rest = "";
+    this.child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop() ?? "";
       // Throws, and so fails the test, if anything but the protocol is printed.
-      this.messages.push(JSON.parse(line) as Message);
+      this.messages.push(...lines.map((line) => JSON.parse(line) as Message));
       this.#look();
     });
     this.child.on("close", () => {

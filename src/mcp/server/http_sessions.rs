@@ -163,16 +163,6 @@ impl HttpSessions {
         Err(Box::new(ServerJsonRpcMessage::error(error, Some(request))))
     }
 
-    fn closed(&self, stream: &OpenStream) {
-        if let Some(session) = self.lock().get_mut(&stream.id) {
-            session.open = session.open.saturating_sub(1);
-            session.last_used = Instant::now();
-            if let Some(request) = &stream.request {
-                session.unanswered.remove(request);
-            }
-        }
-    }
-
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, HttpSession>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -263,11 +253,11 @@ impl SessionManager for HttpSessions {
             Ok(open) => open,
             Err(refusal) => {
                 let refusal = stream::iter([ServerSseMessage::from_message(*refusal)]);
-                return Ok(CountedStream { stream: Box::pin(refusal), _open: self.opened(id) });
+                return Ok(CountedStream { stream: Box::pin(refusal), open: self.opened(id) });
             }
         };
         let stream = self.rmcp.create_stream(id, message).await?;
-        Ok(CountedStream { stream: Box::pin(stream), _open: open })
+        Ok(CountedStream { stream: Box::pin(stream), open })
     }
 
     async fn accept_message(
@@ -283,7 +273,7 @@ impl SessionManager for HttpSessions {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionProblem> {
         let stream = self.rmcp.create_standalone_stream(id).await?;
-        Ok(CountedStream { stream: Box::pin(stream), _open: self.opened(id) })
+        Ok(CountedStream { stream: Box::pin(stream), open: self.opened(id) })
     }
 
     async fn resume(
@@ -292,22 +282,33 @@ impl SessionManager for HttpSessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionProblem> {
         let stream = self.rmcp.resume(id, last_event_id).await?;
-        Ok(CountedStream { stream: Box::pin(stream), _open: self.opened(id) })
+        Ok(CountedStream { stream: Box::pin(stream), open: self.opened(id) })
     }
 }
 
 /// What one request is sent.
 struct CountedStream {
     stream: Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>,
-    _open: OpenStream,
+    open: OpenStream,
 }
 
 impl Stream for CountedStream {
     type Item = ServerSseMessage;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
-        self.stream.poll_next_unpin(cx)
+        let polled = self.stream.poll_next_unpin(cx);
+        if let Poll::Ready(Some(event)) = &polled
+            && event.message.as_deref().is_some_and(is_answer)
+        {
+            // The client may use the id again before it has seen the end of the stream.
+            self.open.answered();
+        }
+        polled
     }
+}
+
+fn is_answer(message: &ServerJsonRpcMessage) -> bool {
+    matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_))
 }
 
 /// A stream whose session is in use until this is dropped.
@@ -317,10 +318,25 @@ struct OpenStream {
     request: Option<RequestId>,
 }
 
+impl OpenStream {
+    /// Takes note that the request is answered.
+    fn answered(&mut self) {
+        let (sessions, request) = (self.sessions.upgrade(), self.request.take());
+        let (Some(sessions), Some(request)) = (sessions, request) else { return };
+        if let Some(session) = sessions.lock().get_mut(&self.id) {
+            session.unanswered.remove(&request);
+        }
+    }
+}
+
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        if let Some(sessions) = self.sessions.upgrade() {
-            sessions.closed(self);
+        self.answered();
+        if let Some(sessions) = self.sessions.upgrade()
+            && let Some(session) = sessions.lock().get_mut(&self.id)
+        {
+            session.open = session.open.saturating_sub(1);
+            session.last_used = Instant::now();
         }
     }
 }

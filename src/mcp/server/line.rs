@@ -75,13 +75,10 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Sends a text. It is on its way when this returns, unless the client has to be waited for.
-    fn send(&self, text: String) -> impl Future<Output = ()> + Send + use<> {
-        let late = self.try_send(text).err().map(|text| (self.clone(), text));
-        async move {
-            if let Some((Self::Queue(queue), text)) = late {
-                drop(queue.send(text).await);
-            }
+    /// Sends a text that did not fit before, when there is room.
+    async fn send_late(self, text: String) {
+        if let Self::Queue(queue) = self {
+            drop(queue.send(text).await);
         }
     }
 
@@ -143,19 +140,26 @@ struct Line {
 /// The requests that wait for their answers.
 #[derive(Default)]
 struct UnansweredRequests {
-    ids: Mutex<HashSet<RequestId>>,
+    state: Mutex<UnansweredState>,
     /// Told when there are none.
     none: Notify,
 }
 
+#[derive(Default)]
+struct UnansweredState {
+    ids: HashSet<RequestId>,
+    /// How many answers wait for room.
+    late: usize,
+}
+
 impl UnansweredRequests {
-    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, UnansweredState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a request, or says why it cannot be answered.
     fn add(&self, id: &RequestId) -> Result<(), String> {
-        let mut ids = self.lock();
+        let ids = &mut self.lock().ids;
         if ids.contains(id) {
             return Err(format!("a request with the id `{id}` is being answered; use another id"));
         }
@@ -166,10 +170,10 @@ impl UnansweredRequests {
         Ok(())
     }
 
-    fn remove(&self, id: &RequestId) {
-        let mut ids = self.lock();
-        ids.remove(id);
-        if ids.is_empty() {
+    fn change(&self, change: impl FnOnce(&mut UnansweredState)) {
+        let mut state = self.lock();
+        change(&mut state);
+        if state.ids.is_empty() && state.late == 0 {
             self.none.notify_waiters();
         }
     }
@@ -178,8 +182,11 @@ impl UnansweredRequests {
         let told = self.none.notified();
         tokio::pin!(told);
         told.as_mut().enable();
-        let is_empty = self.lock().is_empty();
-        if !is_empty {
+        let is_done = {
+            let state = self.lock();
+            state.ids.is_empty() && state.late == 0
+        };
+        if !is_done {
             told.await;
         }
     }
@@ -209,7 +216,9 @@ impl Line {
                 if let ClientNotification::CancelledNotification(it) = &told.notification
                     && let Some(id) = &it.params.request_id
                 {
-                    self.unanswered.remove(id);
+                    self.unanswered.change(|it| {
+                        it.ids.remove(id);
+                    });
                 }
                 self.has_begun
             }
@@ -248,12 +257,24 @@ impl Transport<RoleServer> for Line {
             JsonRpcMessage::Error(it) => it.id.clone(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        let sent = self.outgoing.send(text_of(&message));
         let unanswered = Arc::clone(&self.unanswered);
-        async move {
-            sent.await;
+        // Before the client has the answer, because it may use the id again at once.
+        unanswered.change(|it| {
             if let Some(id) = answered {
-                unanswered.remove(&id);
+                it.ids.remove(&id);
+            }
+            it.late += 1;
+        });
+        // Sent now, and not when the future is polled, so that the order stays.
+        let late = self.outgoing.try_send(text_of(&message)).err();
+        let outgoing = late.map(|text| self.outgoing.clone().send_late(text));
+        if outgoing.is_none() {
+            unanswered.change(|it| it.late -= 1);
+        }
+        async move {
+            if let Some(sending) = outgoing {
+                sending.await;
+                unanswered.change(|it| it.late -= 1);
             }
             Ok(())
         }
