@@ -118,6 +118,10 @@ describe("a server", () => {
       "huge answer",
       "its answer has 17825865 bytes, and at most 16777216 are accepted; ask for less (code -32603)",
     ],
+    [
+      "huge answer with its id first",
+      "its answer has 17825865 bytes, and at most 16777216 are accepted; ask for less (code -32603)",
+    ],
     ["wrong answer", "its answer is not one of the protocol"],
     ["deep answer", "its answer is not one of the protocol (code -32603)"],
     ["refusal", "not today (code -32603)"],
@@ -129,6 +133,27 @@ describe("a server", () => {
       message: `tool \`call\` of MCP server \`bad\` failed: ${cause}`,
     });
     expect(registry.mcpServerStatus()).toMatchObject([{ state: "connected" }]);
+  });
+
+  test("that asks one question many times has it put to the user once", async () => {
+    let asked = 0;
+    const askUser = () => {
+      asked += 1;
+      return new Promise<never>(() => {});
+    };
+    const registry = registryHere({ handlers: { askUser } });
+    await registry.connectMcpServer("bad", hostile("one question many times"));
+    expect(texts(await registry.call(call, {}))).toEqual(["done"]);
+    expect(asked).toBe(1);
+  });
+
+  test("that does not list its resources keeps back those of no other", async () => {
+    const registry = registryHere({ toolsets: ["claude"] });
+    await registry.connectMcpServer("peer", peer);
+    await registry.connectMcpServer("bad", hostile("mute", { startupTimeoutMs: 1_000 }));
+    const listed = await registry.call("ListMcpResources", {});
+    expect(texts(listed).join("\n")).toContain("docs:///guide");
+    expect(texts(listed).join("\n")).toContain("it did not list them within 1000 ms");
   });
 
   test("of the newer era alone is connected, and tells of its changes", async () => {

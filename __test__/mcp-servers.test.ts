@@ -261,6 +261,31 @@ describe("a server that is started", () => {
     expect(await eventually(() => !isRunning(pid), 5_000)).toBe(true);
   });
 
+  test("has no secrets of the host but those that it was given", async () => {
+    const secrets = { DEPLOY_TOKEN: "not for servers", GIVEN_TOKEN: "the host's" };
+    Object.assign(process.env, secrets);
+    try {
+      const script = [
+        "const { createInterface } = require('node:readline');",
+        "const { DEPLOY_TOKEN, GIVEN_TOKEN, HOME } = process.env;",
+        "const name = JSON.stringify([DEPLOY_TOKEN, GIVEN_TOKEN, HOME !== undefined]);",
+        "createInterface({ input: process.stdin }).on('line', (line) => {",
+        "  const { id, method, params } = JSON.parse(line);",
+        "  if (id === undefined) return;",
+        "  const begun = () => ({ protocolVersion: params.protocolVersion, capabilities: {}, serverInfo: { name, version: '1' } });",
+        "  const result = method === 'initialize' ? begun() : {};",
+        "  console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));",
+        "});",
+      ].join("\n");
+      const env = { GIVEN_TOKEN: "given" };
+      const registry = await connected({ command: "node", args: ["-e", script], env });
+      const name = registry.mcpServerStatus()[0]?.serverInfo?.name ?? "";
+      expect(JSON.parse(name)).toEqual([null, "given", true]);
+    } finally {
+      for (const secret of Object.keys(secrets)) delete process.env[secret];
+    }
+  });
+
   test("hears of a call whose time is over", async () => {
     const registry = await connected({ ...peer, timeoutMs: 1_000 });
     expect(await registry.call("mcp__peer__wait", {})).toMatchObject({

@@ -71,6 +71,9 @@ function answerCall(id, progressToken) {
     case "huge answer":
       send({ result: { content: [{ type: "text", text: "x".repeat(17 * 1024 * 1024) }] }, id });
       return;
+    case "huge answer with its id first":
+      send({ id, result: { content: [{ type: "text", text: "x".repeat(17 * 1024 * 1024) }] } });
+      return;
     case "deep answer":
       process.stdout.write(
         `{"result":${"[".repeat(5_000)}${"]".repeat(5_000)},"jsonrpc":"2.0","id":${id}}\n`,
@@ -96,6 +99,13 @@ function answerCall(id, progressToken) {
       for (let index = 0; index < 20_000; index += 1) send({ id: `ping ${index}`, method: "ping" });
       send({ id, result });
       return;
+    case "one question many times": {
+      const asked = { message: "Go on?", requestedSchema: { type: "object", properties: {} } };
+      for (let index = 0; index < 1_000; index += 1)
+        send({ id: "question", method: "elicitation/create", params: asked });
+      send({ id, result });
+      return;
+    }
     default:
       send({ id, result });
   }
@@ -141,7 +151,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
       send({ id, error: { code: -32_600, message: "go away" } });
       return;
     }
-    const capabilities = { tools: { listChanged: true } };
+    const capabilities = { tools: { listChanged: true }, resources: {} };
     const serverInfo = { name: "hostile", version: "0" };
     send({ id, result: { protocolVersion: params.protocolVersion, capabilities, serverInfo } });
     if (way === "ends at once") process.exit(4);

@@ -19,8 +19,8 @@ export interface McpStdioServerConfig extends McpServerCommonConfig {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
   /**
-   * Variables beside those that commands have, or instead of them. Variables of the host that look like secrets
-   * do not reach the server, so name here those that it needs.
+   * Variables beside those that commands of the registry have, or instead of them. Variables of the host that look
+   * like secrets (`GITHUB_TOKEN`, `AWS_…`) are not handed on: name those here that the server needs.
    */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** The directory to start in, relative to `projectPath`, which is the default. */

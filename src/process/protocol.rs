@@ -42,16 +42,18 @@ pub(crate) fn cookie_of(keeper: ProcessIdentity) -> String {
 /// The kind of command that a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestKind {
-    /// A command of a model, or a program of somebody else: in the environment for commands.
+    /// A command of a model: without input, output and errors in one stream, in the environment for commands.
     Command,
-    /// A command of the host itself: in the environment for helpers.
+    /// A command of the host itself: with input, output and errors apart, in the environment for helpers.
     Helper,
+    /// A program of others that the host talks to: as a helper, but in the environment for commands.
+    Server,
 }
 
 /// A request to run one command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CommandRequest {
-    /// Whether it is a command or a helper.
+    /// Whose command it is.
     pub(crate) kind: RequestKind,
     /// How long processes that the shell left behind may continue before they are stopped.
     pub(crate) linger_ms: u32,
@@ -76,6 +78,7 @@ impl CommandRequest {
         body.push(match self.kind {
             RequestKind::Command => 0,
             RequestKind::Helper => 1,
+            RequestKind::Server => 2,
         });
         body.extend(self.linger_ms.to_le_bytes());
         body.extend(self.grace_ms.to_le_bytes());
@@ -93,6 +96,7 @@ impl CommandRequest {
         let kind = match take_byte(&mut body)? {
             0 => RequestKind::Command,
             1 => RequestKind::Helper,
+            2 => RequestKind::Server,
             _ => return None,
         };
         let (linger_ms, grace_ms) = (take_u32(&mut body)?, take_u32(&mut body)?);

@@ -77,7 +77,7 @@ pub(super) fn start(
         with_exit_trap(&request.command, &report_file.to_string_lossy());
     let [name, arguments @ ..] = shell_arguments(&request.shell, &script).map(OsStr::from_bytes);
     let environment = match request.kind {
-        RequestKind::Command => &settings.environment,
+        RequestKind::Command | RequestKind::Server => &settings.environment,
         RequestKind::Helper => &settings.helper_environment,
     };
     let own = request.variables.iter().filter_map(|it| {

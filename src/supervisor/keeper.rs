@@ -249,7 +249,7 @@ impl Overseer<'_> {
                 self.phase = Phase::Lingering(now + milliseconds(self.request.linger_ms));
             }
             Phase::Lingering(until) if now >= until => {
-                self.held_output = self.request.kind == RequestKind::Helper
+                self.held_output = self.request.kind != RequestKind::Command
                     && descendants().into_iter().any(|it| writes_to(it.pid, self.output));
                 self.stopped = self.terminate(self.request.grace_ms);
             }

@@ -190,7 +190,7 @@ fn run_one(host: OwnedFd, take: OwnedFd, environments: Environments) -> io::Resu
     // Only waiting spares keep the socket open, so that the host notices when there are none left.
     drop(host);
     let mut environment = match accepted.request.kind {
-        RequestKind::Command => environments.commands,
+        RequestKind::Command | RequestKind::Server => environments.commands,
         RequestKind::Helper => environments.helpers,
     };
     for variable in &accepted.request.variables {

@@ -10,11 +10,15 @@ use crate::error::{ErrorKind, ToolError};
 /// How many inputs of one tool are validated at a time.
 const MAX_VALIDATING: usize = 128;
 
+/// How many bytes a schema has whose validation may take long, with whatever input.
+const LARGE_SCHEMA: usize = 16 * 1024;
+
 /// Validates the input of one tool.
 pub(crate) struct ForeignInput {
     validator: InputValidator,
-    /// References can make a small schema a large one, so that validation takes its time.
-    refers: bool,
+    /// References can make a small schema a large one, and a large one may have thousands of alternatives, so
+    /// that validation takes its time.
+    is_slow: bool,
     /// How many inputs are being validated.
     validating: AtomicUsize,
 }
@@ -24,12 +28,13 @@ impl ForeignInput {
     pub(crate) fn new(schema: &Value) -> Result<Self, SchemaError> {
         check_foreign_schema(schema)?;
         let validator = InputValidator::new(&closed_schema(schema))?;
-        Ok(Self { validator, refers: has_references(schema), validating: AtomicUsize::new(0) })
+        let is_slow = has_references(schema) || schema.to_string().len() > LARGE_SCHEMA;
+        Ok(Self { validator, is_slow, validating: AtomicUsize::new(0) })
     }
 
     /// True when validating may take long.
     pub(crate) fn is_slow(&self) -> bool {
-        self.refers
+        self.is_slow
     }
 
     /// The input as the tool gets it. `name` is that of the tool.

@@ -116,6 +116,10 @@ impl<Inner: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<In
                 // Answering one of two with the same id would free the place of both. The protocol has no such pair.
                 JsonRpcMessage::Request(request) if self.unanswered.contains_key(&request.id) => {}
                 JsonRpcMessage::Request(request) => {
+                    // A second one with the same id could not be answered apart, and would not be counted.
+                    if self.unanswered.contains_key(&request.id) {
+                        continue;
+                    }
                     self.unanswered.insert(request.id.clone(), permit);
                     return Some(JsonRpcMessage::Request(request));
                 }

@@ -1,6 +1,6 @@
 //! Servers over streamable HTTP. rmcp knows the protocol; here are the requests that it makes.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
@@ -21,9 +21,12 @@ use sse_stream::Sse;
 use super::{
     config::HttpAddress,
     http_answer::{EVENTS, HttpFailure, JSON, body, error_body, events, media_type, refusal},
+    message_pipe::MAX_MESSAGE_BYTES,
 };
 use crate::net::{WebSettings, service_client};
 
+/// How long a server may take to accept a message that needs no answer.
+const TIME_TO_TAKE: Duration = Duration::from_secs(10);
 /// How many calls of one server run at once.
 const MAX_AT_ONCE: usize = 64;
 
@@ -84,7 +87,15 @@ impl StreamableHttpClient for HttpRequests {
         if let Some(session) = session_id {
             request = request.header(HEADER_SESSION_ID, &*session);
         }
-        let response = self.send(request, headers).await?;
+        let waits_for_answer = matches!(message, ClientJsonRpcMessage::Request(_));
+        let sending = self.send(request, headers);
+        let response = if waits_for_answer {
+            sending.await?
+        } else {
+            // rmcp sends these one after the other, so that one that is never taken would hold up all others.
+            let taken = tokio::time::timeout(TIME_TO_TAKE, sending).await;
+            taken.map_err(|_| failed("it does not take a message".to_owned()))??
+        };
         let status = response.status();
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -97,16 +108,22 @@ impl StreamableHttpClient for HttpRequests {
         }
         let session = response.headers().get(HEADER_SESSION_ID);
         let session = session.and_then(|it| it.to_str().ok()).map(str::to_owned);
-        let waits_for_answer = matches!(message, ClientJsonRpcMessage::Request(_));
         match media_type(&response).as_str() {
             EVENTS => Ok(StreamableHttpPostResponse::Sse(events(response), session)),
             JSON => {
-                let body = body(response).await.map_err(StreamableHttpError::Client)?;
+                if !waits_for_answer {
+                    return Ok(StreamableHttpPostResponse::Accepted);
+                }
+                let Some(body) = body(response).await.map_err(StreamableHttpError::Client)? else {
+                    let limit = MAX_MESSAGE_BYTES;
+                    let words = format!("its answer has more than {limit} bytes; ask for less");
+                    return not_taken(&message, words, session);
+                };
                 match serde_json::from_slice(&body) {
                     Ok(answer) => Ok(StreamableHttpPostResponse::Json(answer, session)),
-                    Err(_) if !waits_for_answer => Ok(StreamableHttpPostResponse::Accepted),
                     Err(cause) => {
-                        Err(failed(format!("its answer is not one of the protocol: {cause}")))
+                        let words = format!("its answer is not one of the protocol: {cause}");
+                        not_taken(&message, words, session)
                     }
                 }
             }
@@ -154,6 +171,25 @@ impl StreamableHttpClient for HttpRequests {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
         Err(failed(refusal(status, &error_body(response).await)))
+    }
+}
+
+/// What an answer that is of no use means for its request. A call fails alone: the server is there, and others
+/// wait for answers of the same connection.
+fn not_taken(
+    message: &ClientJsonRpcMessage,
+    words: String,
+    session: Option<String>,
+) -> Result<StreamableHttpPostResponse, Failure> {
+    match message {
+        ClientJsonRpcMessage::Request(request)
+            if matches!(request.request, ClientRequest::CallToolRequest(_)) =>
+        {
+            let error = ErrorData::internal_error(words, None);
+            let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+            Ok(StreamableHttpPostResponse::Json(answer, session))
+        }
+        _ => Err(failed(words)),
     }
 }
 

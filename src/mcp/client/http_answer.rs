@@ -43,15 +43,10 @@ pub(super) fn media_type(response: &Response) -> String {
     text.split(';').next().unwrap_or_default().trim().to_owned()
 }
 
-/// The whole body of an answer.
-pub(super) async fn body(response: Response) -> Result<Vec<u8>, HttpFailure> {
+/// The whole body of an answer; none when it is longer than a message may be.
+pub(super) async fn body(response: Response) -> Result<Option<Vec<u8>>, HttpFailure> {
     let (body, was_cut) = beginning(response, MAX_MESSAGE_BYTES).await?;
-    if was_cut {
-        return Err(HttpFailure(format!(
-            "its answer has more than {MAX_MESSAGE_BYTES} bytes; ask for less"
-        )));
-    }
-    Ok(body)
+    Ok((!was_cut).then_some(body))
 }
 
 /// The beginning of the body of an error.

@@ -79,7 +79,7 @@ impl HostHandler for ResourceLister {
             lists.push(host.call(input, facts, cx).await?);
         }
         let connected = all.iter().filter(|it| it.phase() == McpServerState::Connected);
-        let listed = join_all(connected.map(|it| list_of(it))).await;
+        let listed = join_all(connected.map(|it| listed_in_time(it))).await;
         // A server that cannot list its resources does not hide those of others.
         let (listed, failures): (Vec<_>, Vec<_>) = listed.into_iter().partition(Result::is_ok);
         lists.extend(listed.into_iter().flatten());
@@ -172,6 +172,14 @@ fn merged(lists: Vec<Value>, problems: &[String]) -> Value {
 enum ResourceKind {
     Resources,
     Templates,
+}
+
+/// The resources of one server of many. One that does not answer must not keep those of others back.
+async fn listed_in_time(link: &ServerLink) -> Result<Value, ToolError> {
+    let limit = link.setup.startup;
+    let too_late =
+        |_| failed(link, &format!("it did not list them within {} ms", limit.as_millis()));
+    tokio::time::timeout(limit, list_of(link)).await.map_err(too_late)?
 }
 
 async fn list_of(link: &ServerLink) -> Result<Value, ToolError> {

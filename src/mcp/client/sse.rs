@@ -1,6 +1,8 @@
 //! Servers over HTTP as it was before streamable HTTP: one stream of events from the server, whose first event
 //! says where messages to it are posted.
 
+use std::time::Duration;
+
 use futures_util::{StreamExt as _, stream::BoxStream};
 use reqwest::{Client, header::ACCEPT};
 use rmcp::{
@@ -17,6 +19,9 @@ use super::{
     message_pipe::{IncomingMessages, MessagePipe, NotPassedOn, PipeEnd},
 };
 use crate::net::{WebSettings, service_client};
+
+/// How long the last messages of a closed connection may take.
+const LAST_MESSAGES: Duration = Duration::from_secs(2);
 
 /// The events of the stream.
 type EventStream = BoxStream<'static, Result<Sse, SseError>>;
@@ -96,7 +101,20 @@ enum NotPosted {
 }
 
 impl SseWriter {
-    async fn write(self, mut to_send: mpsc::Receiver<TxJsonRpcMessage<RoleClient>>) {
+    /// Posts messages until there are no more, or the connection has been closed for a while: a server may
+    /// never answer.
+    async fn write(self, to_send: mpsc::Receiver<TxJsonRpcMessage<RoleClient>>) {
+        let long_closed = async {
+            self.received.closed().await;
+            tokio::time::sleep(LAST_MESSAGES).await;
+        };
+        tokio::select! {
+            () = self.post_all(to_send) => {}
+            () = long_closed => {}
+        }
+    }
+
+    async fn post_all(&self, mut to_send: mpsc::Receiver<TxJsonRpcMessage<RoleClient>>) {
         while let Some(message) = to_send.recv().await {
             let id = match &message {
                 JsonRpcMessage::Request(request) => Some(request.id.clone()),

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::process::{ServerCommand, ServerProcess, TaskManager};
 
-/// How many bytes of the end of a message that is too long are kept, to find its id there.
+/// How many bytes of each end of a message that is too long are kept, to find its id there.
 const KEPT_END: usize = 64;
 
 /// Starts a server.
@@ -107,7 +107,7 @@ enum LineOutcome {
 impl<Output: tokio::io::AsyncRead + Unpin> MessageLines<Output> {
     async fn next(&mut self, line: &mut Vec<u8>) -> LineOutcome {
         let mut bytes = 0;
-        let mut end = Vec::new();
+        let (mut beginning, mut end) = (Vec::new(), Vec::new());
         loop {
             let available = match self.output.fill_buf().await {
                 Ok(available) if !available.is_empty() => available,
@@ -122,6 +122,7 @@ impl<Output: tokio::io::AsyncRead + Unpin> MessageLines<Output> {
             } else {
                 if end.is_empty() {
                     end.append(line);
+                    beginning.extend_from_slice(end.get(..KEPT_END).unwrap_or_default());
                 }
                 end.extend_from_slice(piece);
                 end.drain(..end.len().saturating_sub(KEPT_END));
@@ -133,7 +134,8 @@ impl<Output: tokio::io::AsyncRead + Unpin> MessageLines<Output> {
                 if bytes <= MAX_MESSAGE_BYTES {
                     return LineOutcome::Line;
                 }
-                return LineOutcome::TooLong { bytes, answers: id_at_the_end(&end) };
+                let answers = id_at_the_beginning(&beginning).or_else(|| id_at_the_end(&end));
+                return LineOutcome::TooLong { bytes, answers };
             }
         }
     }
@@ -142,11 +144,25 @@ impl<Output: tokio::io::AsyncRead + Unpin> MessageLines<Output> {
 /// The request that a line answers, where the line cannot be read, such as one that is nested too deeply.
 fn answered_id(line: &[u8]) -> Option<RequestId> {
     let beginning = line.get(..line.len().min(KEPT_END)).unwrap_or_default();
+    if let Some(id) = id_at_the_beginning(beginning) {
+        return Some(id);
+    }
     let has = |word: &str| memchr::memmem::find(beginning, word.as_bytes()).is_some();
     if !line.starts_with(b"{") || !(has("\"result\":") || has("\"error\":")) {
         return None;
     }
     id_at_the_end(line.get(line.len().saturating_sub(KEPT_END)..).unwrap_or_default())
+}
+
+/// The id at the beginning of an answer, before its result, where most servers put it. Ours are numbers.
+fn id_at_the_beginning(beginning: &[u8]) -> Option<RequestId> {
+    let text: String = String::from_utf8_lossy(beginning).split_ascii_whitespace().collect();
+    let text = text.strip_prefix('{')?;
+    let text = text.strip_prefix("\"jsonrpc\":\"2.0\",").unwrap_or(text);
+    let (id, rest) = text.strip_prefix("\"id\":")?.split_once(',')?;
+    // A request of the server has an id, too.
+    let is_answer = rest.starts_with("\"result\":") || rest.starts_with("\"error\":");
+    is_answer.then(|| id.parse().ok().map(RequestId::Number)).flatten()
 }
 
 /// The id at the end of an answer, where the official SDK for TypeScript puts it.
@@ -189,9 +205,18 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_found_only_at_the_very_end() {
+    fn an_id_is_found_only_at_the_very_ends() {
         assert_eq!(id_at_the_end(br#"x","jsonrpc":"2.0","id":12}"#), Some(RequestId::Number(12)));
         assert_eq!(id_at_the_end(br#"{"id":12},"more":1}"#), None);
+        for (beginning, id) in [
+            (r#"{"jsonrpc":"2.0","id":7,"result":{"content":["#, Some(7)),
+            (r#"{ "id": 7, "error": {"#, Some(7)),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"#, None),
+            (r#"{"jsonrpc":"2.0","result":{"id":7,"result":{"#, None),
+        ] {
+            let found = id_at_the_beginning(beginning.as_bytes());
+            assert_eq!(found, id.map(RequestId::Number), "{beginning}");
+        }
         assert_eq!(id_at_the_end(b"xxxx"), None);
         assert_eq!(
             answered_id(br#"{"result":[[[],"jsonrpc":"2.0","id":4}"#),

@@ -82,9 +82,8 @@ pub(crate) enum CommandRole {
         /// The values of `$1` and so on.
         parameters: Vec<String>,
     },
-    /// A program of somebody else that the host names and talks to over pipes, in the environment for commands:
-    /// it gets no secrets but those that it is given. Input and output are the pipes, and of its errors the end
-    /// is kept.
+    /// A program that the host talks to over pipes and that others have written. Input and output are those
+    /// pipes, of its errors the end is kept, and its environment has the secrets alone that it was given.
     #[cfg(unix)]
     Server {
         /// The values of `$1` and so on.
@@ -282,10 +281,9 @@ impl TaskManager {
         let (id, file_name, slot) = self.next_names(spec.run_mode)?;
         let (kind, shell) = match spec.role {
             CommandRole::Model => (RequestKind::Command, &self.settings.shell),
-            CommandRole::FixedText { .. } | CommandRole::Server { .. } => {
-                (RequestKind::Command, &self.settings.helper_shell)
-            }
+            CommandRole::FixedText { .. } => (RequestKind::Command, &self.settings.helper_shell),
             CommandRole::Helper { .. } => (RequestKind::Helper, &self.settings.helper_shell),
+            CommandRole::Server { .. } => (RequestKind::Server, &self.settings.helper_shell),
         };
         let request = CommandRequest {
             kind,
