@@ -74,9 +74,12 @@ export async function loadAll() {
 
 export async function loadTasks() {
   const { tasks } = await get("tasks");
-  state.tasks = new Map(tasks.map((task) => [task.id, task]));
+  state.tasks = new Map(tasks.map((task) => [task.id, heard(task)]));
   tell("tasks");
 }
+
+/** A task that runs goes on running: its duration is that of the moment when we heard of it. */
+const heard = (task) => ({ ...task, heardAt: Date.now() });
 
 export async function loadConfirmations() {
   const { confirmations } = await get("confirmations");
@@ -101,7 +104,7 @@ export function take({ event, data }) {
     }
     tell("calls");
   } else if (event === "task") {
-    state.tasks.set(told.task.id, told.task);
+    state.tasks.set(told.task.id, heard(told.task));
     if (state.tasks.size > MOST_TASKS) void loadTasks().catch(() => {});
     tell("tasks");
   } else if (event === "confirmation") {
