@@ -140,6 +140,7 @@ describe.each(runtimes)("on $name", ({ path }) => {
     expect(found.checks.map(({ name }) => name)).toEqual([
       "runtime",
       "addon",
+      "project",
       "supervisor",
       "shell",
       "git",
@@ -154,6 +155,20 @@ describe.each(runtimes)("on $name", ({ path }) => {
     expect(stdout).toMatch(/^ok +runtime: /);
     expect(stdout).toMatch(/\nnote +plugins: not loaded\n/);
     expect(stdout).toMatch(/\neverything works\n$/);
+  });
+
+  test("doctor tells once that the project or the file of MCP servers is wrong", async () => {
+    workspace.write("servers.json", "{}");
+    for (const [option, file, name] of [
+      ["--project", "missing", "project"],
+      ["--mcp-config", "servers.json", "MCP servers"],
+    ] as const) {
+      const { code, stdout } = await cli.run(["doctor", option, file]);
+      expect(code).toBe(1);
+      const problems = [...stdout.matchAll(/^problem +([^:]+): (.*)$/gm)];
+      expect(problems.map((it) => it[1])).toEqual([name]);
+      expect(problems[0]![2]).toContain(file);
+    }
   });
 
   test("doctor finds broken plugins and policies, a damaged store and a bad search service", async () => {
