@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, response::Response};
 use http::{HeaderMap, StatusCode, header};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -20,8 +20,7 @@ use super::{
 use crate::{
     error::{ErrorKind, ToolError},
     host::parsed_input,
-    pipeline::{CallOptions, Pipeline, ToolCall},
-    policy::PolicyVerdict,
+    pipeline::{CallOptions, ToolCall},
     tool::{ProgressSink, ToolOutput},
 };
 
@@ -63,17 +62,6 @@ pub(super) struct ExplainBody<'a> {
     /// The conversation that the call would belong to.
     #[serde(default)]
     session_id: Option<String>,
-}
-
-/// What policy says of a call, as `registry.explain` gives it, and the rules that would allow it.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Explanation {
-    #[serde(flatten)]
-    verdict: PolicyVerdict,
-    /// The narrowest rules that would let the call run without a question, if rules can.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    suggested_rules: Vec<String>,
 }
 
 pub(super) async fn call(
@@ -167,28 +155,14 @@ pub(super) async fn explain(
         body.input.map_or_else(|| Ok(Value::Object(Map::new())), |it| parsed_input(it.get()))?;
     let options = CallOptions { session_id: body.session_id, ..CallOptions::default() };
     let pipeline = Arc::clone(&state.registry.pipeline);
-    let (call, asked) = (ToolCall { name, input }, options.clone());
-    let same_call = call.clone();
+    let call = ToolCall { name, input };
     // It looks at files.
     let explained = tokio::task::spawn_blocking(move || pipeline.explain(call, options));
     let explained = explained.await.unwrap_or_else(|_| {
         let message = "the call cannot be explained; this is a bug, please report it";
         Err(ToolError::new(ErrorKind::Internal, message))
     });
-    let verdict = explained?;
-    let suggested_rules = suggested_rules(&state.registry.pipeline, same_call, asked).await;
-    Ok(json_answer(StatusCode::OK, &Explanation { verdict, suggested_rules }))
-}
-
-/// The rules that a person would be offered if the call were made now.
-async fn suggested_rules(pipeline: &Pipeline, call: ToolCall, options: CallOptions) -> Vec<String> {
-    match pipeline.question(call, options).await {
-        Ok(details) => {
-            let rules = details.as_ref().and_then(|it| it.get("suggestedRules"));
-            rules.and_then(|it| Vec::deserialize(it).ok()).unwrap_or_default()
-        }
-        Err(error) => error.details.map(|it| it.suggested_rules).unwrap_or_default(),
-    }
+    Ok(json_answer(StatusCode::OK, &explained?))
 }
 
 /// True when the client takes a stream of events.
