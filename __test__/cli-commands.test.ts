@@ -108,6 +108,8 @@ describe.each(runtimes)("on $name", ({ path }) => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ask: no rule allows `touch x`\n {2}decided by: default; risk: /);
     expect(stdout).toMatch(/\n {2}parts:\n {4}allow {2}git status: .*\n {4}ask {2}touch x: /);
+    const rule = /\n {2}to allow it: --allow '(.+)'\n$/.exec(stdout)?.[1];
+    expect((await cli.run([...words, "--allow", rule!])).stdout).toMatch(/^allow: /);
     const verdict = await json(...words, "--disallow", "Bash(touch:*)", "--output", "json");
     expect(verdict).toMatchObject({ action: "deny", basis: "rule" });
   });
@@ -138,6 +140,7 @@ describe.each(runtimes)("on $name", ({ path }) => {
     expect(found.checks.map(({ name }) => name)).toEqual([
       "runtime",
       "addon",
+      "project",
       "supervisor",
       "shell",
       "git",
@@ -152,6 +155,20 @@ describe.each(runtimes)("on $name", ({ path }) => {
     expect(stdout).toMatch(/^ok +runtime: /);
     expect(stdout).toMatch(/\nnote +plugins: not loaded\n/);
     expect(stdout).toMatch(/\neverything works\n$/);
+  });
+
+  test("doctor tells once that the project or the file of MCP servers is wrong", async () => {
+    workspace.write("servers.json", "{}");
+    for (const [option, file, name] of [
+      ["--project", "missing", "project"],
+      ["--mcp-config", "servers.json", "MCP servers"],
+    ] as const) {
+      const { code, stdout } = await cli.run(["doctor", option, file]);
+      expect(code).toBe(1);
+      const problems = [...stdout.matchAll(/^problem +([^:]+): (.*)$/gm)];
+      expect(problems.map((it) => it[1])).toEqual([name]);
+      expect(problems[0]![2]).toContain(file);
+    }
   });
 
   test("doctor finds broken plugins and policies, a damaged store and a bad search service", async () => {

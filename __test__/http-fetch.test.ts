@@ -33,6 +33,16 @@ describe("a request", () => {
     }
   });
 
+  test("to explain a call is answered as `explain` does, with every name once", async () => {
+    const registry = registryHere({ permissionMode: "default" });
+    const input = { command: "git push" };
+    const asked = new Request(`${HERE}/api/tools/Bash/explain`, json({ input }));
+    const text = await (await registry.fetch(asked)).text();
+    expect(JSON.parse(text)).toEqual(registry.explain("Bash", input));
+    // Some parsers refuse a name that is there twice; JavaScript's takes the last.
+    expect(text.match(/"suggestedRules"/g)).toHaveLength(1);
+  });
+
   test("that is none is a misuse, in words", async () => {
     const registry = registryHere();
     for (const wrong of [undefined, null, 3, "http://127.0.0.1/", {}, new URL(HERE), []]) {

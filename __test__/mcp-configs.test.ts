@@ -60,6 +60,18 @@ test.each(["claude-code", "cursor"])("what is printed for %s starts a server", a
   expect(await server.end()).toBe(0);
 });
 
+test("options of the server are in the settings, with absolute paths", () => {
+  const { args } = commandIn("cursor", printed("cursor", "--set", "claude", "-p", "."));
+  expect(args.slice(3)).toEqual(["--project", process.cwd(), "--set", "claude"]);
+  const rule = "Bash(echo it's:*)";
+  const codex = commandIn("codex", printed("codex", "--no-plugins", "--disallow", rule));
+  expect(codex.args.slice(3)).toEqual(["--no-plugins", "--disallow", rule]);
+  const words = [cli, "mcp", "--config", "zed", "--http", "--allow", "Bash"];
+  const ran = spawnSync(process.execPath, words, { encoding: "utf8" });
+  expect([ran.status, ran.stdout]).toEqual([2, ""]);
+  expect(ran.stderr).toContain("`--allow` is for the server: give it to `toolwright serve`");
+});
+
 test("a client that nobody knows is refused with those there are", () => {
   const ran = spawnSync(process.execPath, [cli, "mcp", "--config", "emacs"], { encoding: "utf8" });
   expect([ran.status, ran.stdout]).toEqual([2, ""]);

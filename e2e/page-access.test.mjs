@@ -66,6 +66,41 @@ test("a lost connection is told, and the page finds the server again", async (t)
   await page.locator(".call", { hasText: "*.js" }).waitFor();
 });
 
+test("an address that names no tool says so, also if it is not encoded well", async (t) => {
+  const { server } = await served(t);
+  const page = await opened(t, browser, server);
+  for (const name of ["Raed", "%"]) {
+    await goTo(page, `tools/${name}`);
+    await page.reload();
+    await page.getByText(`There is no tool ${name}.`).waitFor();
+    await connected(page);
+  }
+});
+
+test("a task of a server that was started again is not taken for the one before", async (t) => {
+  const serve = { token: "t".repeat(32) };
+  const mode = { permissionMode: "bypassPermissions" };
+  const first = await served(t, { serve, ...mode });
+  const page = await opened(t, browser, first.server, { expectedErrors: FAILED_REQUEST });
+  const run_in_background = true;
+  await first.registry.call("Bash", { command: "echo one; sleep 600", run_in_background });
+  await page.locator("#views", { hasText: /Tasks 1/ }).waitFor();
+  // How long it runs is counted from its start, not from when somebody looks.
+  await page.evaluate(() => {
+    const now = Date.now;
+    Date.now = () => now() + 3_600_000;
+  });
+  await goTo(page, "tasks");
+  const card = page.locator(".task", { hasText: "echo one" });
+  await card.locator("header", { hasText: /1 h 0 min/ }).waitFor();
+  await first.registry.close();
+  const second = await served(t, { serve: { ...serve, port: first.server.port }, ...mode });
+  await second.registry.call("Bash", { command: "echo two; sleep 600", run_in_background });
+  await page.locator(".live", { hasText: "two" }).waitFor();
+  assert.equal(await page.locator(".task").count(), 1);
+  assert.doesNotMatch(await page.locator(".task").innerText(), /one/);
+});
+
 test("hostile text from files, commands and tools is shown as text", async (t) => {
   const bad = `<img src=x onerror="alert(1)"><script>alert(2)</script>`;
   const { server, registry, folder } = await served(t, {
@@ -206,6 +241,23 @@ test("fits into a phone's window of 360 px and into one of 2,000 px", async (t) 
     }
   }
   abort.abort();
+});
+
+test("on a phone, a long input is edited without scrolling sideways, and a result is in view", async (t) => {
+  const { server, folder } = await served(t, { files: { "a.txt": "one\n" } });
+  const page = await opened(t, browser, server, { viewport: { width: 360, height: 740 } });
+  await call(page, "Bash", { command: "echo" });
+  await page.getByText("See or edit the input").click();
+  const input = page.getByLabel("The input of the call as JSON");
+  await input.fill(JSON.stringify({ command: `echo ${"x".repeat(300)}` }));
+  const { width } = await input.boundingBox();
+  assert.ok(width <= 360, `${width} px`);
+  await page.getByRole("button", { name: "Deny" }).click();
+  await result(page, "refused");
+  await call(page, "Read", { file_path: join(folder, "a.txt") });
+  await result(page, "succeeded");
+  const box = await page.locator(".result").boundingBox();
+  assert.ok(box.y + 40 < 740, `the result begins at ${box.y} px`);
 });
 
 test("on a phone, the list and the tool take turns", async (t) => {

@@ -48,7 +48,29 @@ test("a tool that the host adds or removes appears and disappears", async (t) =>
   await asked.click();
   assert.match(await result(page, "succeeded"), /hello you/);
   registry.unregister("greet");
-  await page.getByText("There is no tool greet any more.").waitFor();
+  await page.getByText("There is no tool greet.").waitFor();
+});
+
+const greeting = (properties) => ({
+  name: "greet",
+  description: "Greets.",
+  inputSchema: { type: "object", properties },
+  handler: () => "hello",
+});
+
+test("a tool that changes has a new form, and one that only moves to another policy keeps its form", async (t) => {
+  const { server, registry } = await served(t);
+  registry.register(greeting({ name: { type: "string" } }));
+  const page = await opened(t, browser, server);
+  await goTo(page, "tools/greet");
+  await fillIn(page, { name: "you" });
+  registry.disable("greet");
+  await page.locator(".tool-head .badge", { hasText: "switched off" }).waitFor();
+  assert.equal(await page.getByLabel(/^name/).inputValue(), "you");
+  registry.unregister("greet");
+  registry.register(greeting({ city: { type: "string" } }));
+  await page.getByLabel(/^city/).waitFor();
+  assert.equal(await page.getByLabel(/^name/).count(), 0);
 });
 
 test("calls Read and shows the file", async (t) => {
@@ -126,6 +148,19 @@ test("lists of objects have fields for every entry", async (t) => {
   ]);
 });
 
+test("entries of a list are named by their place, also after one is removed", async (t) => {
+  const { server } = await served(t);
+  const page = await opened(t, browser, server);
+  await goTo(page, "tools/TodoWrite");
+  const names = page.locator(".items > li > .field > legend .name");
+  for (let i = 0; i < 2; i++) await page.getByRole("button", { name: "Add an entry" }).click();
+  await page.getByRole("button", { name: "Remove entry 1" }).press("Enter");
+  const focused = await page.evaluate(() => document.activeElement.ariaLabel);
+  assert.equal(focused, "Remove entry 1");
+  await page.getByRole("button", { name: "Add an entry" }).click();
+  assert.deepEqual(await names.allInnerTexts(), ["entry 1", "entry 2"]);
+});
+
 test("approves an edit with its diff in view", async (t) => {
   const { server, folder } = await served(t, { files: { "app.js": APP } });
   const path = join(folder, "app.js");
@@ -167,6 +202,9 @@ test("edits the input of a call, and always allows the same call", async (t) => 
   await goTo(page, "confirmations");
   const first = registry.call("Bash", { command: "echo one" });
   await page.getByText("See or edit the input").click();
+  await page.getByLabel("The input of the call as JSON").fill("[1]");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("The edited input has to be a JSON object.").waitFor();
   await page.getByLabel("The input of the call as JSON").fill('{ "command": "echo two" }');
   await page.getByLabel(/Always allow in this session/).check();
   await page.getByRole("button", { name: "Approve" }).click();

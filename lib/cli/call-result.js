@@ -56,4 +56,4 @@ function textOf(block) {
   return `[${kind}, ${Math.floor((data.length * 3) / 4)} bytes; --output json prints them in base64]`;
 }
 
-module.exports = { printResult };
+module.exports = { allowing, printResult };

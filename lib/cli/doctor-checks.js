@@ -25,6 +25,11 @@ const CHECKS = {
     return ok(`toolwright ${version} for ${buildName()}`);
   },
 
+  project({ project }) {
+    if (fs.statSync(project, { throwIfNoEntry: false })?.isDirectory()) return ok(project);
+    return problem(`${project} is no directory`, "name the workspace with `--project`");
+  },
+
   async supervisor({ facts, registry }) {
     const { supervisor } = facts;
     if (supervisor === "otherSystem") {
@@ -117,11 +122,12 @@ const CHECKS = {
     );
   },
 
-  async "MCP servers"({ values, registry }) {
-    if (values["mcp-config"] === undefined)
+  async "MCP servers"(bed) {
+    if (bed.values["mcp-config"] === undefined)
       return ok("none; `--mcp-config FILE` checks those of a file");
-    await registry.initialize();
-    return registry.mcpServerStatus().map(serverFound);
+    const { aggregating } = bed;
+    await aggregating.initialize();
+    return aggregating.mcpServerStatus().map(serverFound);
   },
 };
 

@@ -8,6 +8,12 @@ const { padded, wrapped } = require("./text-width.js");
 /** `note` is what works as it is and could be more; `problem` is what does not work. */
 const SIGNS = { ok: ["green", "ok"], note: ["yellow", "note"], problem: ["red", "problem"] };
 
+const WITHOUT_RULES = {
+  sets: ["claude", "classic", "project"],
+  permissionMode: "bypassPermissions",
+  userPolicyFile: false,
+};
+
 async function run({ values, terminal: { out } }) {
   const found = await examine(values);
   const isWell = found.every(({ state }) => state !== "problem");
@@ -34,8 +40,8 @@ async function examine(values) {
         answer = { state: "problem", found: error.message };
       }
       for (const one of [answer].flat()) found.push({ name, ...one });
-      // Without the addon there is nothing more to look at.
-      if (name === "addon" && answer.state === "problem") break;
+      // Without the addon and a workspace there is nothing more to look at.
+      if (["addon", "project"].includes(name) && answer.state === "problem") break;
     }
   } finally {
     await bed.close();
@@ -43,10 +49,11 @@ async function examine(values) {
   return found;
 }
 
-/** What the checks look at: the places of this installation, and a registry that is made when it is needed. */
+/** What the checks look at: the places of this installation, and registries that are made when they are needed. */
 class TestBed {
   #facts;
   #registry;
+  #aggregating;
 
   constructor(values) {
     this.values = values;
@@ -58,18 +65,20 @@ class TestBed {
     return this.#facts;
   }
 
-  /** A registry without rules, so that a broken policy is told in one place only. */
+  /** A registry without rules and MCP servers, so that what is wrong with them is told in one place only. */
   get registry() {
-    this.#registry ??= makeRegistry(this.values, {
-      sets: ["claude", "classic", "project"],
-      permissionMode: "bypassPermissions",
-      userPolicyFile: false,
-    });
+    this.#registry ??= makeRegistry({ ...this.values, "mcp-config": undefined }, WITHOUT_RULES);
     return this.#registry;
   }
 
+  /** One with the MCP servers. */
+  get aggregating() {
+    this.#aggregating ??= makeRegistry(this.values, WITHOUT_RULES);
+    return this.#aggregating;
+  }
+
   async close() {
-    await this.#registry?.close();
+    await Promise.all([this.#registry?.close(), this.#aggregating?.close()]);
   }
 }
 

@@ -7,13 +7,17 @@ const COMMAND = "npx";
 const ARGS = ["-y", "toolwright", "mcp"];
 const TOKEN_VARIABLE = "TOOLWRIGHT_TOKEN";
 
-/** Of each client: its name, the file, and its settings for a started and for a running server. */
+/**
+ * Of each client: its name, the file, and its settings for a server that it starts, with the arguments to start
+ * it with, and for one that runs. `folder` is how the client names the folder that is open, where it does not
+ * start servers in it.
+ */
 const CLIENTS = {
   "claude-code": {
     title: "Claude Code",
     file: ".mcp.json in the project",
-    also: `claude mcp add ${NAME} -- ${[COMMAND, ...ARGS].join(" ")}`,
-    stdio: () => json({ mcpServers: { [NAME]: { command: COMMAND, args: ARGS } } }),
+    also: (args) => `claude mcp add ${NAME} -- ${[COMMAND, ...args].map(quoted).join(" ")}`,
+    stdio: (args) => json({ mcpServers: { [NAME]: { command: COMMAND, args } } }),
     http: (url) =>
       json({
         mcpServers: { [NAME]: { type: "http", url, headers: bearer(`\${${TOKEN_VARIABLE}}`) } },
@@ -22,20 +26,16 @@ const CLIENTS = {
   cursor: {
     title: "Cursor",
     file: ".cursor/mcp.json in the project, or ~/.cursor/mcp.json",
-    stdio: () => {
-      const args = [...ARGS, "--project", "${workspaceFolder}"];
-      return json({ mcpServers: { [NAME]: { command: COMMAND, args } } });
-    },
+    folder: "${workspaceFolder}",
+    stdio: (args) => json({ mcpServers: { [NAME]: { command: COMMAND, args } } }),
     http: (url) =>
       json({ mcpServers: { [NAME]: { url, headers: bearer(`\${env:${TOKEN_VARIABLE}}`) } } }),
   },
   vscode: {
     title: "VS Code",
     file: ".vscode/mcp.json in the project",
-    stdio: () => {
-      const args = [...ARGS, "--project", "${workspaceFolder}"];
-      return json({ servers: { [NAME]: { type: "stdio", command: COMMAND, args } } });
-    },
+    folder: "${workspaceFolder}",
+    stdio: (args) => json({ servers: { [NAME]: { type: "stdio", command: COMMAND, args } } }),
     http: (url) => {
       const id = `${NAME}-token`;
       const description = "The token that toolwright serve printed";
@@ -48,18 +48,18 @@ const CLIENTS = {
   zed: {
     title: "Zed",
     file: ".zed/settings.json in the project, or ~/.config/zed/settings.json",
-    stdio: () => json({ context_servers: { [NAME]: { command: COMMAND, args: ARGS, env: {} } } }),
+    stdio: (args) => json({ context_servers: { [NAME]: { command: COMMAND, args, env: {} } } }),
     http: (url) => json({ context_servers: { [NAME]: { url, headers: bearer("<token>") } } }),
   },
   codex: {
     title: "Codex",
     file: "~/.codex/config.toml, or .codex/config.toml in a trusted project",
-    also: `codex mcp add ${NAME} -- ${[COMMAND, ...ARGS].join(" ")}`,
-    stdio: () =>
+    also: (args) => `codex mcp add ${NAME} -- ${[COMMAND, ...args].map(quoted).join(" ")}`,
+    stdio: (args) =>
       [
         `[mcp_servers.${NAME}]`,
         `command = ${JSON.stringify(COMMAND)}`,
-        `args = [${ARGS.map((it) => JSON.stringify(it)).join(", ")}]`,
+        `args = [${args.map((it) => JSON.stringify(it)).join(", ")}]`,
       ].join("\n"),
     http: (url) =>
       [
@@ -71,7 +71,7 @@ const CLIENTS = {
   gemini: {
     title: "Gemini CLI",
     file: ".gemini/settings.json in the project, or ~/.gemini/settings.json",
-    stdio: () => json({ mcpServers: { [NAME]: { command: COMMAND, args: ARGS } } }),
+    stdio: (args) => json({ mcpServers: { [NAME]: { command: COMMAND, args } } }),
     http: (url) =>
       json({ mcpServers: { [NAME]: { httpUrl: url, headers: bearer(`$${TOKEN_VARIABLE}`) } } }),
   },
@@ -81,15 +81,19 @@ const CLIENTS = {
  * The settings of a client, and in which file they belong.
  *
  * @param url the address of a server that runs, or undefined for one that the client starts
+ * @param options further arguments of a server that the client starts
  */
-function clientConfig(client, url) {
-  const { title, file, also, stdio, http } = CLIENTS[client];
-  return {
-    title,
-    file,
-    also: url === undefined ? also : undefined,
-    text: url === undefined ? stdio() : http(url),
-  };
+function clientConfig(client, url, options = []) {
+  const { title, file, also, folder, stdio, http } = CLIENTS[client];
+  if (url !== undefined) return { title, file, text: http(url) };
+  const isPlaced = folder === undefined || options.includes("--project");
+  const args = [...ARGS, ...(isPlaced ? [] : ["--project", folder]), ...options];
+  return { title, file, also: also?.(args), text: stdio(args) };
+}
+
+/** A word as a shell reads it. */
+function quoted(word) {
+  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function bearer(token) {

@@ -1,6 +1,7 @@
 "use strict";
 
 const { knownTool, typedInput } = require("./call.js");
+const { allowing } = require("./call-result.js");
 const { callInput } = require("./call-input.js");
 const { withRegistry } = require("./opened-registry.js");
 const { standardInput } = require("./standard-input.js");
@@ -21,17 +22,18 @@ function run({ values, operands: [name, operand], terminal }) {
 
 const STYLES = { allow: "green", ask: "yellow", deny: "red" };
 
-function show({ action, reason, basis, rule, risk, message, parts }, out) {
+function show({ action, reason, basis, rule, risk, message, parts, suggestedRules = [] }, out) {
   out.line(`${out.styled(STYLES[action], action)}: ${inLine(reason)}`);
   if (message !== undefined) out.line(`  says: ${inLine(message)}`);
   if (rule !== undefined) out.line(`  rule: ${shownRule(rule)}`);
   out.line(`  decided by: ${basis.replace("-", " ")}; risk: ${risk}`);
   // A single part repeats the whole.
-  if (parts.length < 2) return;
-  out.line("  parts:");
-  for (const { part, action: word, reason: why } of parts) {
+  if (parts.length > 1) out.line("  parts:");
+  for (const { part, action: word, reason: why } of parts.length > 1 ? parts : []) {
     out.line(`    ${out.styled(STYLES[word], word)}  ${inLine(part)}: ${inLine(why)}`);
   }
+  if (suggestedRules.length === 0) return;
+  out.line(`  to allow it: ${inLine(suggestedRules.map(allowing).join(" "))}`);
 }
 
 function shownRule({ layer, place, text, action }) {

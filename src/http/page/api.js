@@ -32,9 +32,14 @@ export async function callTool(name, body, { signal, onProgress }) {
     headers: { accept: "text/event-stream" },
     signal,
   });
-  for await (const { event, data } of eventsOf(answer.body)) {
-    if (event === "result") return JSON.parse(data);
-    if (event === "progress") onProgress(JSON.parse(data));
+  try {
+    for await (const { event, data } of eventsOf(answer.body)) {
+      if (event === "result") return JSON.parse(data);
+      if (event === "progress") onProgress(JSON.parse(data));
+    }
+  } catch (error) {
+    // A connection that breaks is a `TypeError`, in other words in every browser.
+    if (!(error instanceof TypeError)) throw error;
   }
   throw new ApiError(
     "the connection ended before the result came; see Calls for what became of it",

@@ -95,8 +95,8 @@ export function confirmationCard({ id, details = {}, expiresAt, cut = false }) {
         element("span", {}, "A no ends the whole turn"),
       ),
     ),
-    element("div", { class: "actions" }, approve, deny),
     problem,
+    element("div", { class: "actions" }, approve, deny),
   );
   const card = element(
     "article",
@@ -183,7 +183,9 @@ function inputEditorOf(input) {
     read: () => {
       if (text.value === before) return {};
       try {
-        return { value: JSON.parse(text.value) };
+        const value = JSON.parse(text.value);
+        const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+        return isObject ? { value } : { problem: "The edited input has to be a JSON object." };
       } catch (error) {
         return { problem: `The edited input is not JSON: ${error.message}` };
       }

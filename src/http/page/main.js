@@ -27,8 +27,17 @@ function place() {
   const [, view = "tools", rest] = /^#\/([a-z]+)(?:\/(.*))?$/.exec(location.hash) ?? [];
   return {
     view: view in VIEWS ? view : "tools",
-    what: rest === undefined ? undefined : decodeURIComponent(rest),
+    what: rest === undefined ? undefined : decoded(rest),
   };
+}
+
+/** Addresses are also typed and cut off: one that is not encoded well is taken as it is. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function go() {

@@ -178,19 +178,28 @@ function arrayField(schema, form) {
     const inner = { ...form, isRequired: true, isEntry: true, depth: form.depth + 1 };
     const field = labelled(`entry ${items.length + 1}`, schema.items, inner);
     if (value !== undefined) field.set(value);
-    const row = element(
-      "li",
-      {},
-      field.node,
-      button("Remove", { class: "small", "aria-label": `Remove entry ${items.length + 1}` }, () => {
-        items = items.filter((it) => it !== field);
-        row.remove();
-        form.onInput();
-      }),
-    );
+    const remove = button("Remove", { class: "small" }, () => {
+      // Whoever removes with the keyboard goes on at the next entry.
+      const next = row.nextElementSibling ?? row.previousElementSibling;
+      items = items.filter((it) => it !== field);
+      row.remove();
+      number();
+      (next ?? node).querySelector(":scope > button").focus();
+      form.onInput();
+    });
+    const row = element("li", {}, field.node, remove);
     items.push(field);
     list.append(row);
+    number();
     return row;
+  };
+  /** Entries are named by their place, also after one before them is removed. */
+  const number = () => {
+    [...list.children].forEach((row, index) => {
+      row.querySelector(".name").textContent = `entry ${index + 1}`;
+      const remove = row.querySelector(":scope > button");
+      remove.setAttribute("aria-label", `Remove entry ${index + 1}`);
+    });
   };
   return {
     node,

@@ -73,8 +73,11 @@ export async function loadAll() {
 }
 
 export async function loadTasks() {
-  await load("tasks", ({ id }) => id);
+  await load("tasks", ({ id }) => id, heard);
 }
+
+/** A task that runs goes on running: its duration is that of the moment when we heard of it. */
+const heard = (task) => ({ ...task, heardAt: Date.now() });
 
 async function loadConfirmations() {
   await load("confirmations", ({ id }) => id);
@@ -85,10 +88,10 @@ async function loadCalls() {
 }
 
 /** Puts a list of the server in place of what is known, except for what events told while it was on its way. */
-async function load(topic, keyOf) {
+async function load(topic, keyOf, taken = (it) => it) {
   const before = new Map(state[topic]);
   const list = (await get(topic))[topic];
-  const now = new Map(list.map((it) => [keyOf(it), it]));
+  const now = new Map(list.map((it) => [keyOf(it), taken(it)]));
   for (const [key, it] of state[topic]) if (before.get(key) !== it) now.set(key, it);
   if (topic === "confirmations") for (const id of state.outcomes.keys()) now.delete(id);
   state[topic] = now;
@@ -106,7 +109,7 @@ export function take({ event, data }) {
     }
     tell("calls");
   } else if (event === "task") {
-    state.tasks.set(told.task.id, told.task);
+    state.tasks.set(told.task.id, heard(told.task));
     if (state.tasks.size > MOST_TASKS) void loadTasks().catch(() => {});
     tell("tasks");
   } else if (event === "confirmation") {

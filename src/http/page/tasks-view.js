@@ -27,18 +27,19 @@ export function tasksView(node) {
       (a, b) => (b.state === "running") - (a.state === "running") || b.startedAt - a.startedAt,
     );
     fillByKey(cards, tasks, {
-      key: ({ id }) => id,
+      key: keyOf,
       create: (task) => {
         const card = taskCard(task);
-        shown.set(task.id, card);
+        shown.set(keyOf(task), card);
         return card.node;
       },
-      update: (task) => shown.get(task.id).update(task),
+      update: (task) => shown.get(keyOf(task)).update(task),
     });
-    for (const [id, card] of shown) {
-      if (state.tasks.has(id)) continue;
+    const present = new Set(tasks.map(keyOf));
+    for (const [key, card] of shown) {
+      if (present.has(key)) continue;
       card.stop();
-      shown.delete(id);
+      shown.delete(key);
     }
     empty.hidden = tasks.length > 0;
   };
@@ -53,9 +54,11 @@ export function tasksView(node) {
   };
 }
 
+/** A server that was started again gives the same ids to other tasks. */
+const keyOf = ({ id, startedAt }) => `${id} ${startedAt}`;
+
 function taskCard(first) {
   let task = first;
-  let seenAt = Date.now();
   const { id, command, description } = task;
   const status = element("span");
   const numbers = element("span", { class: "dim" });
@@ -99,7 +102,7 @@ function taskCard(first) {
   );
   const show = () => {
     const isRunning = task.state === "running";
-    const ran = task.durationMs + (isRunning ? Date.now() - seenAt : 0);
+    const ran = task.durationMs + (isRunning ? Date.now() - task.heardAt : 0);
     const end =
       task.signal ?? (task.exitCode === undefined ? undefined : `exit code ${task.exitCode}`);
     const facts = [
@@ -122,7 +125,6 @@ function taskCard(first) {
     update: (now) => {
       if (now.state !== task.state) fill(status, statusBadge(now.state));
       task = now;
-      seenAt = Date.now();
       show();
     },
     stop: () => {

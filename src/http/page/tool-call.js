@@ -70,6 +70,7 @@ export function toolCall(tool) {
       const title = element("h3", { tabindex: "-1" }, "What policy decides");
       fill(explained, title, verdictView(verdict));
       title.focus();
+      explained.scrollIntoView({ block: "nearest" });
     } catch (error) {
       fill(explained);
       fill(problem, inline(error.message));

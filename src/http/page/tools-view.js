@@ -21,23 +21,30 @@ export function toolsView(node) {
     element("div", { class: "split" }, list.node, pane),
   );
   let shown;
-  let isThere = false;
+  let drawn;
   const show = (name) => {
     shown = name;
     list.select(name);
     node.classList.toggle("has-tool", name !== undefined);
-    const tool = state.tools.find((it) => it.name === name || it.aliases?.includes(name));
-    isThere = tool !== undefined;
-    if (!isThere) return fill(pane, nothing(name));
-    if (!begun.has(tool.name)) begun.set(tool.name, toolCall(tool));
-    fill(pane, heading(tool), begun.get(tool.name));
+    const tool = toolNamed(name);
+    drawn = knownOf(tool);
+    if (tool === undefined) return fill(pane, nothing(name));
+    if (!begun.has(tool.name))
+      begun.set(tool.name, { schema: schemaOf(tool), node: toolCall(tool) });
+    fill(pane, heading(tool), begun.get(tool.name).node);
     pane.scrollTop = 0;
   };
-  // Only if the tool came or went: a form that somebody fills in stays.
   const stopListening = onChange(["tools"], () => {
     const tools = new Map(state.tools.map((tool) => [tool.name, tool]));
-    for (const name of begun.keys()) if (!tools.has(name)) begun.delete(name);
-    if (shown !== undefined && tools.has(shown) !== isThere) show(shown);
+    for (const [name, { schema }] of begun)
+      if (schemaOf(tools.get(name)) !== schema) begun.delete(name);
+    const tool = toolNamed(shown);
+    if (shown === undefined || knownOf(tool) === drawn) return;
+    // A form that somebody fills in stays where it is.
+    const isFormShown = pane.contains(begun.get(tool?.name)?.node ?? null);
+    if (!isFormShown) return show(shown);
+    drawn = knownOf(tool);
+    pane.querySelector(".tool-head").replaceWith(heading(tool));
   });
   return {
     show,
@@ -48,16 +55,20 @@ export function toolsView(node) {
   };
 }
 
+const toolNamed = (name) =>
+  state.tools.find((tool) => tool.name === name || tool.aliases?.includes(name));
+
+const schemaOf = (tool) => JSON.stringify(tool?.inputSchema);
+
+/** What is known about the tool that is shown, to find out whether it has changed. */
+const knownOf = (tool) => JSON.stringify(tool ?? { isLoaded: isLoaded() });
+
+const isLoaded = () => state.tools.length > 0;
+
 function nothing(name) {
   if (name === undefined) return welcome();
-  if (state.tools.length === 0) return element("p", { class: "empty" }, "Loading…");
-  return element(
-    "p",
-    { class: "empty" },
-    "There is no tool ",
-    element("code", {}, name),
-    " any more.",
-  );
+  if (!isLoaded()) return element("p", { class: "empty" }, "Loading…");
+  return element("p", { class: "empty" }, "There is no tool ", element("code", {}, name), ".");
 }
 
 function welcome() {
