@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::FutureExt as _;
 use tokio::{
-    io::{AsyncRead, AsyncWrite, Interest, ReadBuf},
+    io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Ready},
     net::TcpStream,
     time::{Sleep, sleep},
 };
@@ -28,7 +28,7 @@ impl ClientSocket {
     /// True when the client has closed its side, also where something that it sent before is still unread.
     pub(super) fn is_left(&self) -> bool {
         let ready = self.stream().ready(Interest::READABLE).now_or_never();
-        ready.is_some_and(|it| it.map_or(true, |it| it.is_read_closed()))
+        ready.is_some_and(|it| it.map_or(true, Ready::is_read_closed))
     }
 
     /// The socket itself, once nobody else uses it.
