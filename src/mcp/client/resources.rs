@@ -177,7 +177,8 @@ enum ResourceKind {
 /// The resources of one server of many. One that does not answer must not keep those of others back.
 async fn listed_in_time(link: &ServerLink) -> Result<Value, ToolError> {
     let limit = link.setup.startup;
-    let too_late = |_| failed(link, &format!("it did not list them within {} ms", limit.as_millis()));
+    let too_late =
+        |_| failed(link, &format!("it did not list them within {} ms", limit.as_millis()));
     tokio::time::timeout(limit, list_of(link)).await.map_err(too_late)?
 }
 

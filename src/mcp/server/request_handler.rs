@@ -93,9 +93,7 @@ impl McpServer {
 
     fn client_of(&self, message: &Extensions) -> Cow<'_, Client> {
         let Some(sessions) = &self.sessions else { return Cow::Borrowed(&self.client) };
-        let parts = message.get::<http::request::Parts>();
-        let id = parts.and_then(|it| it.headers.get(SESSION_HEADER)?.to_str().ok());
-        let Some(id) = id else { return Cow::Borrowed(&self.client) };
+        let Some(id) = session_id(message) else { return Cow::Borrowed(&self.client) };
         let session = sessions.find(id).unwrap_or_else(|| {
             // It has ended since the message came in.
             let ended = CancellationToken::new();
@@ -105,6 +103,12 @@ impl McpServer {
         let ClientSession { name, ended: disconnected, is_told } = session;
         Cow::Owned(Client { tools: self.client.tools.of_session(name), disconnected, is_told })
     }
+}
+
+/// The id of the session that a message over HTTP belongs to.
+fn session_id(message: &Extensions) -> Option<&str> {
+    let parts = message.get::<http::request::Parts>()?;
+    parts.headers.get(SESSION_HEADER)?.to_str().ok()
 }
 
 /// The answer to a method that is not served.
@@ -179,7 +183,12 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let client = self.client(&context);
         let Client { tools, disconnected, .. } = &*client;
-        Box::pin(answered_call(tools, disconnected, &self.questions, request, &context)).await
+        let call = answered_call(tools, disconnected, &self.questions, request, &context);
+        let answered = Box::pin(call).await;
+        if let (Some(sessions), Some(id)) = (&self.sessions, session_id(&context.extensions)) {
+            sessions.call_is_over(id, &context.id);
+        }
+        answered
     }
 
     async fn list_resources(
