@@ -137,6 +137,28 @@ async fn an_id_that_is_in_use_is_refused_and_its_first_request_answered() {
     assert_eq!(later.await["result"], json!({}));
 }
 
+#[tokio::test]
+async fn the_id_of_a_call_stays_in_use_when_its_client_leaves_until_the_call_is_over() {
+    let bed = McpBed::new();
+    let session = bed.session(json!({})).await;
+    let command = "touch begun; until [ -e go ]; do sleep 0.01; done";
+    let slow = json!({ "name": "Bash", "arguments": { "command": command } });
+    drop(bed.post(&in_session(&session), request(7, "tools/call", slow)).await);
+    while !bed.root().join("begun").exists() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    let ping = async || {
+        last_message(bed.post(&in_session(&session), request(7, "ping", json!({}))).await).await
+    };
+    assert_eq!(ping().await.pointer("/error/code"), Some(&json!(-32600)));
+    bed.write("go", "");
+    bed.registry.pipeline.calls_ended().await;
+    // The answer is on its way, though nobody waits for it.
+    while ping().await["result"] != json!({}) {
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_257th_session_ends_the_one_used_longest_ago() {
     let bed = McpBed::new();

@@ -64,9 +64,9 @@ impl IncomingMessages {
         self.0.send(message).await.map_err(|_| NotPassedOn::Closed)
     }
 
-    /// Waits until nobody takes messages any more.
-    pub(super) async fn closed(&self) {
-        self.0.closed().await;
+    /// True when nobody takes messages any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.0.is_closed()
     }
 
     /// Answers a request in place of the server.
@@ -129,6 +129,8 @@ impl Transport<RoleClient> for MessagePipe {
 
 impl Drop for MessagePipe {
     fn drop(&mut self) {
+        // Before the reader ends, so that it can be told from a reader that found the end.
+        self.incoming.close();
         if let Some(reader) = &self.reader {
             reader.abort();
         }

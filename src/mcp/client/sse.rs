@@ -11,6 +11,7 @@ use rmcp::{
 };
 use sse_stream::Sse;
 use tokio::{sync::mpsc, task::AbortHandle};
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{
@@ -47,10 +48,16 @@ pub(super) async fn open(address: &HttpAddress, web: &WebSettings) -> Result<Mes
     let mut stream = events(response);
     let endpoint = endpoint(&mut stream, &address.url).await?;
     let (mut pipe, PipeEnd { received, to_send }) = MessagePipe::new();
-    let reader = tokio::spawn(read(stream, received.clone()));
+    let no_more = CancellationToken::new();
+    let reading = (read(stream, received.clone()), no_more.clone().drop_guard());
+    let reader = tokio::spawn(async move {
+        let (reading, _end) = reading;
+        reading.await;
+    });
     pipe.ends(&reader);
     let reader = reader.abort_handle();
-    let writer = SseWriter { client, endpoint, address: address.clone(), received, reader };
+    let writer =
+        SseWriter { client, endpoint, address: address.clone(), received, reader, no_more };
     tokio::spawn(writer.write(to_send));
     Ok(pipe)
 }
@@ -90,6 +97,8 @@ struct SseWriter {
     address: HttpAddress,
     received: IncomingMessages,
     reader: AbortHandle,
+    /// Cancelled when the stream has ended, or is read no more.
+    no_more: CancellationToken,
 }
 
 /// Why a message did not arrive.
@@ -101,16 +110,18 @@ enum NotPosted {
 }
 
 impl SseWriter {
-    /// Posts messages until there are no more, or the connection has been closed for a while: a server may
-    /// never answer.
+    /// Posts messages until there are no more, or the stream has ended: answers would not come then. The last
+    /// messages of a connection that is closed here have a while, because a server may never take them.
     async fn write(self, to_send: mpsc::Receiver<TxJsonRpcMessage<RoleClient>>) {
-        let long_closed = async {
-            self.received.closed().await;
-            tokio::time::sleep(LAST_MESSAGES).await;
+        let over = async {
+            self.no_more.cancelled().await;
+            if self.received.is_closed() {
+                tokio::time::sleep(LAST_MESSAGES).await;
+            }
         };
         tokio::select! {
             () = self.post_all(to_send) => {}
-            () = long_closed => {}
+            () = over => {}
         }
     }
 
@@ -158,5 +169,40 @@ impl SseWriter {
             return Ok(());
         }
         Err(NotPosted::Refused(refusal(status, &error_body(response).await)))
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::collections::HashMap;
+
+    use rmcp::transport::Transport as _;
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpListener,
+    };
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_stream_that_ends_ends_the_connection_though_the_server_still_takes_messages() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/sse", listener.local_addr().unwrap());
+        let address = HttpAddress { url: url.parse().unwrap(), headers: HashMap::new() };
+        let serving = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            assert!(stream.read(&mut [0; 4096]).await.unwrap() > 0);
+            let head =
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+            let text = format!("{head}event: endpoint\ndata: /messages\n\n");
+            stream.write_all(text.as_bytes()).await.unwrap();
+            stream
+        };
+        let web = WebSettings::default();
+        let (mut stream, pipe) = tokio::join!(serving, open(&address, &web));
+        let mut pipe = pipe.unwrap();
+        stream.shutdown().await.unwrap();
+        assert!(pipe.receive().await.is_none());
     }
 }

@@ -15,7 +15,7 @@ use std::{
 use futures_util::{Stream, StreamExt as _, stream};
 use rmcp::{
     ErrorData,
-    model::{ClientJsonRpcMessage, ErrorCode, RequestId, ServerJsonRpcMessage},
+    model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, RequestId, ServerJsonRpcMessage},
     transport::streamable_http_server::session::{
         ServerSseMessage, SessionId, SessionManager,
         local::{LocalSessionManager, LocalSessionManagerError},
@@ -99,6 +99,13 @@ impl HttpSessions {
         Arc::clone(&self.calls).try_acquire_owned().ok()
     }
 
+    /// Takes note that a call is over, also if its client has left and nobody waits for the answer.
+    pub(super) fn call_is_over(&self, id: &str, request: &RequestId) {
+        if let Some(session) = self.lock().get_mut(id) {
+            session.unanswered.remove(request);
+        }
+    }
+
     /// True when no further client can get a session.
     pub(super) fn is_full(&self) -> bool {
         let known = self.lock();
@@ -148,7 +155,12 @@ impl HttpSessions {
         if let Some(session) = self.lock().get_mut(id) {
             session.open += 1;
         }
-        OpenStream { sessions: Weak::clone(&self.own), id: Arc::clone(id), request: None }
+        OpenStream {
+            sessions: Weak::clone(&self.own),
+            id: Arc::clone(id),
+            request: None,
+            is_call: false,
+        }
     }
 
     /// The same for the answer to a request; or why there can be none. rmcp would mix up the answers to two
@@ -263,7 +275,9 @@ impl SessionManager for HttpSessions {
             ClientJsonRpcMessage::Request(it) => Some(it.id.clone()),
             _ => None,
         };
-        let open = match self.admitted(id, request) {
+        let is_call = matches!(&message, ClientJsonRpcMessage::Request(it)
+            if matches!(it.request, ClientRequest::CallToolRequest(_)));
+        let mut open = match self.admitted(id, request) {
             Ok(open) => open,
             Err(refusal) => {
                 let refusal = stream::iter([ServerSseMessage::from_message(*refusal)]);
@@ -271,6 +285,7 @@ impl SessionManager for HttpSessions {
             }
         };
         let stream = self.rmcp.create_stream(id, message).await?;
+        open.is_call = is_call;
         Ok(CountedStream { stream: Box::pin(stream), open })
     }
 
@@ -330,6 +345,8 @@ struct OpenStream {
     sessions: Weak<HttpSessions>,
     id: SessionId,
     request: Option<RequestId>,
+    /// True for a call, which goes on when its client leaves and is not over before its handler says so.
+    is_call: bool,
 }
 
 impl OpenStream {
@@ -345,7 +362,9 @@ impl OpenStream {
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        self.answered();
+        if !self.is_call {
+            self.answered();
+        }
         if let Some(sessions) = self.sessions.upgrade()
             && let Some(session) = sessions.lock().get_mut(&self.id)
         {

@@ -28,6 +28,8 @@ use super::{ServedTools, request_handler::McpServer, tool_calls::KeptArrival};
 
 /// How many requests of one client are answered at once.
 const MAX_REQUESTS: usize = 10_000;
+/// How many bytes of answers may wait for room before a client that does not take them gets no more.
+const MAX_LATE_BYTES: usize = 64 * 1024 * 1024;
 /// How long a client that sends no more has for the answers to what it sent.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
@@ -148,8 +150,9 @@ struct UnansweredRequests {
 #[derive(Default)]
 struct UnansweredState {
     ids: HashSet<RequestId>,
-    /// How many answers wait for room.
+    /// How many texts wait for room, and their bytes.
     late: usize,
+    late_bytes: usize,
 }
 
 impl UnansweredRequests {
@@ -159,7 +162,14 @@ impl UnansweredRequests {
 
     /// Adds a request, or says why it cannot be answered.
     fn add(&self, id: &RequestId) -> Result<(), String> {
-        let ids = &mut self.lock().ids;
+        let mut state = self.lock();
+        if state.late >= MAX_REQUESTS || state.late_bytes > MAX_LATE_BYTES {
+            let (late, bytes) = (state.late, state.late_bytes);
+            return Err(format!(
+                "{late} answers ({bytes} bytes) are not read yet; read them first"
+            ));
+        }
+        let ids = &mut state.ids;
         if ids.contains(id) {
             return Err(format!("a request with the id `{id}` is being answered; use another id"));
         }
@@ -257,24 +267,31 @@ impl Transport<RoleServer> for Line {
             JsonRpcMessage::Error(it) => it.id.clone(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
+        let text = text_of(&message);
+        let bytes = text.len();
         let unanswered = Arc::clone(&self.unanswered);
+        let on_its_way = move |it: &mut UnansweredState| {
+            it.late -= 1;
+            it.late_bytes -= bytes;
+        };
         // Before the client has the answer, because it may use the id again at once.
         unanswered.change(|it| {
             if let Some(id) = answered {
                 it.ids.remove(&id);
             }
             it.late += 1;
+            it.late_bytes += bytes;
         });
         // Sent now, and not when the future is polled, so that the order stays.
-        let late = self.outgoing.try_send(text_of(&message)).err();
+        let late = self.outgoing.try_send(text).err();
         let outgoing = late.map(|text| self.outgoing.clone().send_late(text));
         if outgoing.is_none() {
-            unanswered.change(|it| it.late -= 1);
+            unanswered.change(on_its_way);
         }
         async move {
             if let Some(sending) = outgoing {
                 sending.await;
-                unanswered.change(|it| it.late -= 1);
+                unanswered.change(on_its_way);
             }
             Ok(())
         }
@@ -305,5 +322,22 @@ impl Transport<RoleServer> for Line {
 
     async fn close(&mut self) -> Result<(), Infallible> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_takes_no_answers_gets_no_more_until_it_does() {
+        let unanswered = UnansweredRequests::default();
+        let next = |id| unanswered.add(&RequestId::Number(id));
+        unanswered.change(|it| it.late_bytes = MAX_LATE_BYTES + 1);
+        assert!(next(1).is_err_and(|it| it.ends_with("are not read yet; read them first")));
+        unanswered.change(|it| it.late_bytes = 0);
+        assert_eq!(next(1), Ok(()));
+        unanswered.change(|it| it.late = MAX_REQUESTS);
+        assert!(next(2).is_err());
     }
 }

@@ -94,9 +94,7 @@ impl McpServer {
 
     fn client_of(&self, message: &Extensions) -> Cow<'_, Client> {
         let Some(sessions) = &self.sessions else { return Cow::Borrowed(&self.client) };
-        let parts = message.get::<http::request::Parts>();
-        let id = parts.and_then(|it| it.headers.get(SESSION_HEADER)?.to_str().ok());
-        let Some(id) = id else { return Cow::Borrowed(&self.client) };
+        let Some(id) = session_id(message) else { return Cow::Borrowed(&self.client) };
         let session = sessions.find(id).unwrap_or_else(|| {
             // It has ended since the message came in.
             let ended = CancellationToken::new();
@@ -112,6 +110,12 @@ impl McpServer {
 fn too_many_calls() -> ErrorData {
     let message = format!("{MAX_CALLS} calls are running; wait for them, or cancel some");
     ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)
+}
+
+/// The id of the session that a message over HTTP belongs to.
+fn session_id(message: &Extensions) -> Option<&str> {
+    let parts = message.get::<http::request::Parts>()?;
+    parts.headers.get(SESSION_HEADER)?.to_str().ok()
 }
 
 /// The answer to a method that is not served.
@@ -188,7 +192,12 @@ impl ServerHandler for McpServer {
         let Client { tools, disconnected, .. } = &*client;
         let place = self.sessions.as_ref().map(|it| it.begin_call().ok_or_else(too_many_calls));
         let _place = place.transpose()?;
-        Box::pin(answered_call(tools, disconnected, &self.questions, request, &context)).await
+        let call = answered_call(tools, disconnected, &self.questions, request, &context);
+        let answered = Box::pin(call).await;
+        if let (Some(sessions), Some(id)) = (&self.sessions, session_id(&context.extensions)) {
+            sessions.call_is_over(id, &context.id);
+        }
+        answered
     }
 
     async fn list_resources(
