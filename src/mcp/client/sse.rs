@@ -131,12 +131,7 @@ impl SseWriter {
                 JsonRpcMessage::Request(request) => Some(request.id.clone()),
                 _ => None,
             };
-            let posted = tokio::select! {
-                posted = self.post(&message) => posted,
-                // A server that takes a message and never answers must not hold a closed connection.
-                () = self.received.closed() => return,
-            };
-            match posted {
+            match self.post(&message).await {
                 Ok(()) => {}
                 Err(NotPosted::Refused(cause)) => {
                     if let Some(id) = id {
