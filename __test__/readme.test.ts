@@ -36,6 +36,10 @@ declare global {
   const toolCalls: ToolUseBlock[];
   const signal: AbortSignal;
   const file_path: string;
+  const token: string;
+  type WebHandler = (request: Request) => Promise<Response>;
+  const app: { mount(path: string, handler: WebHandler): unknown };
+  const Bun: { serve(options: { idleTimeout: number; fetch: WebHandler }): unknown };
   const lastSeen: number;
   function url(city: string): string;
   function count(table: unknown, signal: AbortSignal): Promise<number>;
