@@ -1,8 +1,8 @@
 // Extracts the causes from the output of a failed step, so that they are at the end of a log that may be cut.
 
-/** Lines by which vitest, cargo, clippy, tsc and the like name what failed. */
+/** Lines by which vitest, node:test, cargo, clippy, tsc and the like name what failed. */
 const TELLING =
-  /^\s*(?:FAIL |×|error(?:\[|:)|test .* FAILED$|thread .* panicked|\w*Error\b|.*\berror TS\d+)|Unhandled|latest test that/;
+  /^\s*(?:FAIL |×|✖|not ok|error(?:\[|:)|test .* FAILED$|thread .* panicked|\w*Error\b|.*\berror TS\d+)|Unhandled|latest test that/;
 const LINES = 12;
 const LINE_LENGTH = 180;
 const END_LENGTH = 900;
