@@ -38,6 +38,31 @@ describe("a server", () => {
     expect(await statusOf(`${other.origin}/api/tools`, other.token)).toBe(200);
   });
 
+  test("has a token for MCP alone, which stays the same with its token", async () => {
+    const server = await registryHere().serve({ token: "of-our-own" });
+    const other = await registryHere().serve({ token: "of-our-own" });
+    expect(server.mcpToken).toMatch(/^mcp-[\w-]{43}$/);
+    expect(other.mcpToken).toBe(server.mcpToken);
+    const ping = async (token: string) => {
+      const accept = { accept: "application/json, text/event-stream" };
+      const init = json({ jsonrpc: "2.0", id: 1, method: "ping" }, { headers: accept });
+      const headers = withToken(init, token);
+      return (await fetch(`${server.origin}/mcp`, { ...init, headers })).status;
+    };
+    expect(await ping("mcp-of-another")).toBe(401);
+    expect(await ping(server.mcpToken)).not.toBe(401);
+    expect(await ping(server.token)).toBe(await ping(server.mcpToken));
+    for (const path of [
+      "/api/tools",
+      "/api/confirmations",
+      "/api/events",
+      "/openapi.json",
+      "/mcp/x",
+    ]) {
+      expect(await statusOf(server.origin + path, server.mcpToken)).toBe(401);
+    }
+  });
+
   test("has the port and the token that it is given; a token is part of its address as it is", async () => {
     const free = createServer().listen(0, "127.0.0.1");
     await once(free, "listening");

@@ -37,8 +37,9 @@ function addressOf({ port, host, token = process.env.TOOLWRIGHT_TOKEN, ...values
 }
 
 function tell(server, values, { out, err }) {
-  const { url, origin, host, port, token } = server;
-  const mcp = { url: `${origin}/mcp`, headers: { Authorization: `Bearer ${token}` } };
+  const { url, origin, host, port, token, mcpToken } = server;
+  // A client of MCP gets a token that opens nothing else: it must not approve its own calls.
+  const mcp = { url: `${origin}/mcp`, headers: { Authorization: `Bearer ${mcpToken}` } };
   if (values.json) {
     // In one line, so that a program can wait for it.
     out.line(JSON.stringify({ url, origin, host, port, token, mcp }));

@@ -50,6 +50,11 @@ export interface RegistryServer {
   /** The address that it listens at. */
   readonly host: string;
   readonly token: string;
+  /**
+   * A token that opens `/mcp` and nothing else, for MCP clients and registries on other machines: with it they
+   * cannot answer the questions about their own calls. It is made from `token` and stays the same with it.
+   */
+  readonly mcpToken: string;
   /** Has the server keep the process alive, as it does until `unref`. */
   ref(): this;
   /** Lets the process end although the server is open. */

@@ -6,6 +6,7 @@
 
 use std::net::IpAddr;
 
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts};
 
 use super::{addressed_name::AddressedName, answers::HttpRefusal};
@@ -28,9 +29,24 @@ pub(super) struct ReachedAt(pub(super) IpAddr);
 /// The rules in the form in which they are applied.
 #[derive(Debug)]
 pub(super) struct Doorkeeper {
-    /// The hash of the token, because comparing hashes takes the same time wherever they differ.
-    token: Option<blake3::Hash>,
+    tokens: Option<KnownTokens>,
     hosts: Vec<AddressedName>,
+}
+
+/// The hashes of the tokens, because comparing hashes takes the same time wherever they differ.
+#[derive(Debug)]
+struct KnownTokens {
+    /// Opens everything.
+    whole: blake3::Hash,
+    /// Opens MCP alone.
+    mcp: blake3::Hash,
+}
+
+/// The token that opens MCP and nothing else, for clients that must not answer the questions about their own
+/// calls. It is made from the token of the server, so that it stays the same, and does not lead back to it.
+pub(super) fn mcp_token(token: &str) -> String {
+    let key = blake3::derive_key("toolwright 2026-11-17 token for MCP alone", token.as_bytes());
+    format!("mcp-{}", BASE64_URL_SAFE_NO_PAD.encode(key))
 }
 
 /// What is answered without a token: it tells nothing about the registry but its version.
@@ -42,8 +58,11 @@ impl Doorkeeper {
     /// Names that are none allow nothing.
     pub(super) fn new(rules: &AccessRules) -> Self {
         let hosts = rules.hosts.iter().filter_map(|it| AddressedName::parse(it)).collect();
-        let token = rules.token.as_ref().map(|it| blake3::hash(it.as_bytes()));
-        Self { token, hosts }
+        let tokens = rules.token.as_ref().map(|token| KnownTokens {
+            whole: blake3::hash(token.as_bytes()),
+            mcp: blake3::hash(mcp_token(token).as_bytes()),
+        });
+        Self { tokens, hosts }
     }
 
     /// Refuses a request that must not be answered.
@@ -51,7 +70,7 @@ impl Doorkeeper {
         let addressed = self.check_host(request)?;
         check_origin(request, &addressed)?;
         if !needs_no_token(request.uri.path()) {
-            self.check_token(&request.headers)?;
+            self.check_token(request)?;
         }
         check_content(request)
     }
@@ -85,13 +104,18 @@ impl Doorkeeper {
             || self.hosts.iter().any(|it| name.is_allowed_by(it))
     }
 
-    fn check_token(&self, headers: &HeaderMap) -> Result<(), HttpRefusal> {
-        let Some(expected) = &self.token else { return Ok(()) };
-        let given = single(headers, &header::AUTHORIZATION).ok().flatten().and_then(bearer_token);
+    fn check_token(&self, request: &Parts) -> Result<(), HttpRefusal> {
+        let Some(known) = &self.tokens else { return Ok(()) };
+        let given = single(&request.headers, &header::AUTHORIZATION).ok().flatten();
+        let given = given.and_then(bearer_token).map(|it| blake3::hash(it.as_bytes()));
+        let is_for_mcp = request.uri.path() == "/mcp";
         let refused =
             |message| Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, "Unauthorized", message));
         match given {
-            Some(token) if blake3::hash(token.as_bytes()) == *expected => Ok(()),
+            Some(token) if token == known.whole || (is_for_mcp && token == known.mcp) => Ok(()),
+            Some(token) if token == known.mcp => refused(
+                "this token is for `/mcp` alone; use the one that the server was opened with",
+            ),
             Some(_) => {
                 refused("the token is not that of this server; use the one it was opened with")
             }

@@ -6,7 +6,10 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AccessRules, HttpServer, HttpService, ServerAddress, addressed_name::AddressedName};
+use super::{
+    AccessRules, HttpServer, HttpService, ServerAddress, access::mcp_token,
+    addressed_name::AddressedName,
+};
 use crate::{
     error::{ErrorKind, ToolError},
     host::HostRegistry,
@@ -57,6 +60,7 @@ pub struct OpenServer {
 
 /// Where a server is, and the token that its requests have to carry.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ServerFacts {
     /// The address for a person's browser. The page takes the token from the fragment, which is sent nowhere.
     pub url: String,
@@ -68,6 +72,8 @@ pub struct ServerFacts {
     pub port: u16,
     /// The bearer token.
     pub token: String,
+    /// The bearer token that opens MCP alone.
+    pub mcp_token: String,
 }
 
 impl OpenServer {
@@ -102,6 +108,7 @@ impl OpenServer {
             origin,
             host: address.ip().to_string(),
             port: address.port(),
+            mcp_token: mcp_token(&token),
             token,
         };
         Ok(Self { server, facts })
