@@ -82,6 +82,7 @@ fn file(name: &str) -> Response {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 

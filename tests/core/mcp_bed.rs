@@ -1,5 +1,11 @@
 //! A registry over MCP, and requests to it by HTTP.
 
+#![expect(
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    reason = "a test that meets what it does not know fails, and literals are passed as they are"
+)]
+
 use std::{path::PathBuf, sync::Arc};
 
 use axum::{body::Body, response::Response};

@@ -1,5 +1,7 @@
 //! MCP over HTTP: sessions of the old era, single requests of the new one, and what is neither.
 
+#![expect(clippy::indexing_slicing, reason = "tests")]
+
 use futures_util::StreamExt as _;
 use http::Request;
 use serde_json::{Value, json};

@@ -1,5 +1,7 @@
 //! What clients are told of tools and outputs: in pages, of their own session, and again when it changes.
 
+#![expect(clippy::indexing_slicing, reason = "tests")]
+
 use futures_util::StreamExt as _;
 use http::Request;
 use serde_json::{Value, json};
@@ -122,7 +124,8 @@ async fn the_output_of_a_task_is_a_resource_of_its_session_alone() {
         assert!(facts["nextOffset"].as_u64().unwrap() > offset, "{facts}");
         offset = facts["nextOffset"].as_u64().unwrap();
     }
-    let wanted: String = (1..=40_000).map(|it| format!("{it}\n")).collect();
+    let wanted: Vec<String> = (1..=40_000).map(|it| it.to_string()).collect();
+    let wanted = wanted.join("\n");
     assert_eq!(whole.trim_end(), wanted.trim_end());
     let listed = bed.ask(&other, "resources/list", json!({})).await;
     assert_eq!(listed.pointer("/result/resources"), Some(&json!([])));

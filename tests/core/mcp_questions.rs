@@ -1,5 +1,7 @@
 //! What policy asks about is asked of the client's user, in both eras of the protocol.
 
+#![expect(clippy::panic, reason = "tests")]
+
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 
@@ -51,15 +53,15 @@ async fn asked(bed: &McpBed, answer: &dyn Fn(&Value) -> Option<Value>) -> (Value
     panic!("no result came; the question was {question}");
 }
 
-fn elicited(question: &Value, result: Value) -> Option<Value> {
-    Some(json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }))
+fn elicited(question: &Value, result: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })
 }
 
 #[tokio::test]
 async fn a_yes_in_the_form_lets_the_call_run() {
     let bed = bed();
     let yes = json!({ "action": "accept", "content": { "approve": true } });
-    let (question, result) = asked(&bed, &|it| elicited(it, yes.clone())).await;
+    let (question, result) = asked(&bed, &|it| Some(elicited(it, &yes))).await;
     let shown = question.pointer("/params/message").unwrap().as_str().unwrap();
     assert!(shown.contains("touch made"), "{shown}");
     let schema = question.pointer("/params/requestedSchema").unwrap();
@@ -82,7 +84,7 @@ async fn every_other_answer_refuses_it() {
         (json!({ "unexpected": true }), "said no"),
     ] {
         let bed = bed();
-        let (_, result) = asked(&bed, &|it| elicited(it, answer.clone())).await;
+        let (_, result) = asked(&bed, &|it| Some(elicited(it, &answer))).await;
         assert!(is_refused(&result), "{answer}: {result}");
         assert!(text(&result).contains(why), "{answer}: {result}");
         assert!(!is_made(&bed), "{answer}");
@@ -108,7 +110,7 @@ async fn a_question_without_an_answer_is_refused_in_time() {
 async fn always_allows_such_calls_from_then_on() {
     let bed = bed();
     let always = json!({ "action": "accept", "content": { "approve": true, "always": true } });
-    asked(&bed, &|it| elicited(it, always.clone())).await;
+    asked(&bed, &|it| Some(elicited(it, &always))).await;
     std::fs::remove_file(bed.root().join("made")).unwrap();
     let session = bed.session(json!({})).await;
     let again = bed.ask(&session, "tools/call", touch()).await;

@@ -229,7 +229,7 @@ impl ServerSetup {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
+#[expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::{Value, json};

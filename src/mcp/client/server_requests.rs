@@ -226,7 +226,7 @@ fn are_distinct(choices: &[(String, Value)]) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
+#[expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 mod tests {
     use pretty_assertions::assert_eq;
 
