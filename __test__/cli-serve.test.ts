@@ -26,7 +26,10 @@ describe.each(runtimes)("on $name", ({ path }) => {
       const { url, origin, port, token, mcp } = JSON.parse(running.stdout) as Served;
       expect(origin).toBe(`http://127.0.0.1:${port}`);
       expect(url).toBe(`${origin}/#token=${token}`);
-      expect(mcp).toEqual({ url: `${origin}/mcp`, headers: { Authorization: `Bearer ${token}` } });
+      // A client of MCP gets a token that opens nothing else.
+      expect(mcp.url).toBe(`${origin}/mcp`);
+      expect(mcp.headers.Authorization).toMatch(/^Bearer mcp-[\w-]{43}$/);
+      expect((await fetch(`${origin}/api/tools`, { headers: mcp.headers })).status).toBe(401);
       const health = await fetch(`${origin}/health`);
       expect(await health.json()).toMatchObject({ status: "ok" });
       running.signal(signal);
