@@ -301,7 +301,7 @@ fn hostile_texts_and_targets_take_linear_time() {
     let length = |(_, new_text): TextEdit<'_>| new_text.len();
     let written: usize = found.hits.iter().flat_map(|it| replacement.at(it)).map(length).sum();
     assert_eq!(written, 2_000_000);
-    assert!(started.elapsed().as_secs() < 240, "{:?}", started.elapsed());
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
 /// The lines without everything that strategies ignore, except for Unicode.
