@@ -1,14 +1,12 @@
 // Where Chromium is, for the tests of the page. `npm test` installs it from Debian where it may.
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
-import { run } from "./command.mjs";
+import { programOnPath, run } from "./command.mjs";
 
 /** What browsers of this kind are called. */
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /** The path of a browser, if the machine has one. */
 export function findChromium() {
-  return NAMES.map(onPath).find((path) => path !== undefined);
+  return NAMES.map(programOnPath).find((path) => path !== undefined);
 }
 
 /** Gets the browser if it is missing. Answers with what cannot be tested without it, one line for each. */
@@ -26,7 +24,7 @@ export async function obtainChromium() {
 }
 
 function mayInstall() {
-  return process.getuid?.() === 0 && onPath("apt-get") !== undefined;
+  return process.getuid?.() === 0 && programOnPath("apt-get") !== undefined;
 }
 
 async function install() {
@@ -38,22 +36,5 @@ async function install() {
     // A fresh image has no list of packages.
     await run("apt-get", ["update"], { env });
     await run("apt-get", args, { env });
-  }
-}
-
-function onPath(name) {
-  return (process.env.PATH ?? "")
-    .split(delimiter)
-    .filter((folder) => folder !== "")
-    .map((folder) => join(folder, name))
-    .find(isProgram);
-}
-
-function isProgram(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

