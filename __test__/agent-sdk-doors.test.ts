@@ -1,18 +1,17 @@
 // Our server as a program and by its address, in the real Claude Agent SDK, whose model is on the loopback
 // interface.
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { query } from "@anthropic-ai/claude-agent-sdk";
-import type { McpServerConfig, Options, SpawnedProcess } from "@anthropic-ai/claude-agent-sdk";
-import { afterEach, describe, expect, test } from "vitest";
+import type { McpServerConfig, Options } from "@anthropic-ai/claude-agent-sdk";
+import { describe, expect, test } from "vitest";
 import type { ToolRegistryOptions } from "../index.js";
 import { agentSdkSpawner } from "../lib/agent-sdk.mjs";
 import { agentEnvironment } from "./support/agent-environment.js";
+import { useAgentProcesses } from "./support/agent-processes.js";
 import { type LoopbackMessagesApi, useModels } from "./support/loopback-messages-api.js";
 import { PNG } from "./support/pictures.js";
 import { alive, eventually, marker } from "./support/processes.js";
-import { deferred } from "./support/promises.js";
 import { useAskingRegistries } from "./support/registries.js";
 import { root } from "./support/runtimes.js";
 import { useWorkspace } from "./support/workspace.js";
@@ -20,23 +19,7 @@ import { useWorkspace } from "./support/workspace.js";
 const workspace = useWorkspace();
 const modelThatSays = useModels();
 const registryOf = useAskingRegistries(workspace);
-const exits: Promise<void>[] = [];
-afterEach(async () => {
-  // An aborted agent lives on for a moment, and would write into the workspace while it is removed.
-  await Promise.all(exits.splice(0));
-});
-
-type Spawn = NonNullable<Options["spawnClaudeCodeProcess"]>;
-
-/** What the SDK does by itself, and remembers when the process is gone. */
-function spawnAgent({ command, args, ...options }: Parameters<Spawn>[0]): SpawnedProcess {
-  const child = spawn(command, args, { ...options, stdio: ["pipe", "pipe", "ignore"] });
-  const exit = deferred();
-  exits.push(exit.promise);
-  child.once("exit", () => exit.resolve());
-  child.once("error", () => child.pid ?? exit.resolve());
-  return child;
-}
+const agents = useAgentProcesses();
 
 /** Runs an agent with our server as its only one. */
 async function runAgent(
@@ -49,7 +32,7 @@ async function runAgent(
     options: {
       cwd: workspace.root,
       env: agentEnvironment(model, workspace),
-      spawnClaudeCodeProcess: spawnAgent,
+      spawnClaudeCodeProcess: agents.start,
       tools: [],
       settingSources: [],
       mcpServers: { toolwright: server },
@@ -195,7 +178,7 @@ describe("Agent starts an agent with its ready spawner", () => {
     const inner = await modelThatSays("It is blue.");
     const outer = await modelThatSays([call("Agent", "toolu_1", task)], "Done.");
     const env = agentEnvironment(inner, workspace);
-    const sdkOptions = { env, spawnClaudeCodeProcess: spawnAgent };
+    const sdkOptions = { env, spawnClaudeCodeProcess: agents.start };
     const handlers = { spawnAgent: agentSdkSpawner({ sdkOptions }) };
     await runAgent(outer, await served({ toolsets: ["claude"], permissionMode, handlers }));
     expect(shown(outer, "toolu_1")).toContain("It is blue.");

@@ -1,16 +1,15 @@
 // The ready spawner: real agents of the Claude Agent SDK, whose model is on the loopback interface.
-import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { query } from "@anthropic-ai/claude-agent-sdk";
-import type { Options, SpawnedProcess } from "@anthropic-ai/claude-agent-sdk";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { agentSdkSpawner } from "../lib/agent-sdk.mjs";
 import type { AgentSdkSpawnerOptions } from "../lib/agent-sdk.js";
 import type { CallResult, ToolProgress, ToolRegistryOptions } from "../index.js";
 import { agentEnvironment } from "./support/agent-environment.js";
+import { useAgentProcesses } from "./support/agent-processes.js";
 import { type LoopbackMessagesApi, useModels } from "./support/loopback-messages-api.js";
 import { aborted, deferred, rejection } from "./support/promises.js";
 import { useAskingRegistries } from "./support/registries.js";
@@ -21,23 +20,7 @@ import { useWorkspace } from "./support/workspace.js";
 const workspace = useWorkspace();
 const modelThatSays = useModels();
 const registryOf = useAskingRegistries(workspace);
-const exits: Promise<void>[] = [];
-afterEach(async () => {
-  // An aborted agent lives on for a moment, and would write into the workspace while it is removed.
-  await Promise.all(exits.splice(0));
-});
-
-type Spawn = NonNullable<Options["spawnClaudeCodeProcess"]>;
-
-/** What the SDK does by itself, and remembers when the process is gone. */
-function spawnProcess({ command, args, ...options }: Parameters<Spawn>[0]): SpawnedProcess {
-  const child = spawn(command, args, { ...options, stdio: ["pipe", "pipe", "ignore"] });
-  const exit = deferred();
-  exits.push(exit.promise);
-  child.once("exit", () => exit.resolve());
-  child.once("error", () => child.pid ?? exit.resolve());
-  return child;
-}
+const agents = useAgentProcesses();
 
 const TASK = { description: "look", prompt: "Use the tools.", subagent_type: "general-purpose" };
 const MAIN = { sessionId: "main" };
@@ -50,7 +33,7 @@ function registryWith(
 ) {
   const sdkOptions = {
     env: agentEnvironment(model, workspace),
-    spawnClaudeCodeProcess: spawnProcess,
+    spawnClaudeCodeProcess: agents.start,
     ...spawner.sdkOptions,
   };
   return registryOf({
@@ -185,7 +168,7 @@ describe("an agent of the Agent SDK", () => {
     await started.promise;
     const { agentId, taskId } = factsOf(first);
     await registry.call("TaskStop", { task_id: taskId }, MAIN);
-    await Promise.all(exits);
+    await agents.ended();
     const input = { ...TASK, prompt: "And now?", resume: agentId };
     const again = await registry.call("Agent", input, MAIN);
     expect(texts(again)[0]).toBe("An answer.");
@@ -227,7 +210,7 @@ describe("an agent of the Agent SDK", () => {
     expect(stopped.error).toBeUndefined();
     await aborted(signal);
     expect(registry.tasks()).toMatchObject([{ id: taskId, kind: "agent", state: "stopped" }]);
-    await Promise.all(exits);
+    await agents.ended();
   });
 
   test("is aborted with the call", async () => {
@@ -248,7 +231,7 @@ describe("an agent of the Agent SDK", () => {
     await started.promise;
     controller.abort();
     expect(await call).toMatchObject({ type: "Cancelled" });
-    await Promise.all(exits);
+    await agents.ended();
   });
 
   test("of a kind has its prompt and its tools alone", async () => {

@@ -1,12 +1,12 @@
 // The real Claude Agent SDK with its own binary, which talks to a model on the loopback interface only.
-import { spawn } from "node:child_process";
 import { query } from "@anthropic-ai/claude-agent-sdk";
-import type { Options, SDKMessage, SpawnedProcess } from "@anthropic-ai/claude-agent-sdk";
-import { afterEach, describe, expect, test } from "vitest";
+import type { Options, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSdkMcpServer, createToolRegistry, tool } from "./support/unasked";
 import type { McpSdkServerConfig, ToolContext } from "../index.js";
 import { agentEnvironment } from "./support/agent-environment.js";
+import { useAgentProcesses } from "./support/agent-processes.js";
 import { type LoopbackMessagesApi, useModels } from "./support/loopback-messages-api.js";
 import { PNG } from "./support/pictures.js";
 import { aborted, deferred } from "./support/promises.js";
@@ -14,23 +14,7 @@ import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
 const modelThatSays = useModels();
-const exits: Promise<void>[] = [];
-afterEach(async () => {
-  // An aborted agent lives on for a moment, and would write into the workspace while it is removed.
-  await Promise.all(exits.splice(0));
-});
-
-/** What the SDK does by itself, and remembers when the process is gone. */
-function spawnAgent({ command, args, ...options }: Parameters<Spawn>[0]): SpawnedProcess {
-  const child = spawn(command, args, { ...options, stdio: ["pipe", "pipe", "ignore"] });
-  const exit = deferred();
-  exits.push(exit.promise);
-  child.once("exit", () => exit.resolve());
-  // One that could not be started has nothing to wait for.
-  child.once("error", () => child.pid ?? exit.resolve());
-  return child;
-}
-type Spawn = NonNullable<Options["spawnClaudeCodeProcess"]>;
+const agents = useAgentProcesses();
 
 /** Runs an agent on the model, with nothing of this machine but the given servers. */
 async function runAgent(
@@ -44,7 +28,7 @@ async function runAgent(
     options: {
       cwd: workspace.root,
       env: agentEnvironment(model, workspace),
-      spawnClaudeCodeProcess: spawnAgent,
+      spawnClaudeCodeProcess: agents.start,
       tools: [],
       settingSources: [],
       mcpServers: Object.fromEntries(servers.map((server) => [server.name, server])),
