@@ -156,6 +156,16 @@ describe("a server", () => {
     expect(texts(listed).join("\n")).toContain("it did not list them within 1000 ms");
   });
 
+  test("is no worse off for a function of the host that cannot list", async () => {
+    const cannot = () => Promise.reject(new Error("the host is busy"));
+    const mcp = { listResources: cannot, readResource: cannot };
+    const registry = registryHere({ toolsets: ["claude"], handlers: { mcp } });
+    await registry.connectMcpServer("peer", peer);
+    const listed = texts(await registry.call("ListMcpResources", {})).join("\n");
+    expect(listed).toContain("docs:///guide");
+    expect(listed).toContain("the host is busy");
+  });
+
   test("of the newer era alone is connected, and tells of its changes", async () => {
     const registry = registryHere();
     const status = await registry.connectMcpServer("bad", hostile("newer era"));

@@ -74,15 +74,16 @@ impl HostHandler for ResourceLister {
                 )),
             };
         }
-        let mut lists: Vec<Value> = Vec::new();
-        if let Some(host) = &self.of_host {
-            lists.push(host.call(input, facts, cx).await?);
-        }
+        let of_host = match &self.of_host {
+            Some(host) => Some(host.call(input, facts, cx).await),
+            None => None,
+        };
         let connected = all.iter().filter(|it| it.phase() == McpServerState::Connected);
-        let listed = join_all(connected.map(|it| listed_in_time(it))).await;
-        // A server that cannot list its resources does not hide those of others.
-        let (listed, failures): (Vec<_>, Vec<_>) = listed.into_iter().partition(Result::is_ok);
-        lists.extend(listed.into_iter().flatten());
+        let of_servers = join_all(connected.map(|it| listed_in_time(it))).await;
+        // Who cannot list its resources does not hide those of others.
+        let (listed, failures): (Vec<_>, Vec<_>) =
+            of_host.into_iter().chain(of_servers).partition(Result::is_ok);
+        let lists: Vec<Value> = listed.into_iter().flatten().collect();
         let failures = failures.into_iter().filter_map(Result::err).map(|it| it.message);
         let apart = all.iter().filter(|it| it.phase() != McpServerState::Connected);
         let apart = apart.filter_map(|it| it.session().err()).map(|it| it.message);
