@@ -103,6 +103,7 @@ impl<'a> GitRunner<'a> {
             session_id: self.session_id.to_owned(),
             run_mode: RunMode::Foreground,
             is_streamed: false,
+            sandbox: None,
         };
         let running = RunningGit(self.tasks.launch(spec).await?);
         let ending = running.0.ended().await;

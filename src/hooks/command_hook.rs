@@ -40,6 +40,7 @@ impl HookRunner for CommandHook {
             session_id: cx.session.id.clone(),
             run_mode: RunMode::Foreground,
             is_streamed: false,
+            sandbox: None,
         };
         let started = cx.session.shared.tasks.launch(spec).await;
         let hook = RunningHook(started.map_err(|err| format!("`{command}` cannot be run: {err}"))?);

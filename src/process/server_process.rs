@@ -67,6 +67,7 @@ impl ServerProcess {
             session_id: String::new(),
             run_mode: RunMode::Foreground,
             is_streamed: false,
+            sandbox: None,
         };
         let task = tasks.launch(spec).await?;
         Ok((Self { task }, sender, receiver))

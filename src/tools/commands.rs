@@ -182,6 +182,7 @@ async fn run_text(
             session_id: cx.session.id.clone(),
             run_mode: plan.run_mode,
             is_streamed: plan.run_mode == RunMode::Foreground && cx.progress.is_watched(),
+            sandbox: None,
         })
         .await?;
     if plan.run_mode == RunMode::Background {

@@ -16,6 +16,7 @@ use super::{MAX_RUNNING, TaskManager, TaskTable};
 use crate::process::{
     command_output::CommandOutput,
     ending::StopReason,
+    sandbox::SandboxPlan,
     task::{RunMode, Task, TaskKind},
 };
 #[cfg(unix)]
@@ -139,6 +140,8 @@ pub(crate) struct CommandSpec {
     pub run_mode: RunMode,
     /// True when its output is also queued for [`Task::take_waiting`] while it comes.
     pub is_streamed: bool,
+    /// What the kernel holds it to; none to run it as the user.
+    pub sandbox: Option<Arc<SandboxPlan>>,
 }
 
 /// What happened to a request to run a command.
