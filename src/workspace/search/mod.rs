@@ -163,6 +163,7 @@ impl<'a> Scope<'a> {
             taken,
             order,
             threads: self.threads,
+            plan: None,
         }
     }
 

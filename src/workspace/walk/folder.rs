@@ -76,8 +76,6 @@ pub(crate) struct Folder {
     /// everything else.
     path: Option<Arc<Path>>,
     path_bytes: usize,
-    /// How many bytes of the path are those of the walk's start.
-    start_bytes: usize,
     depth: usize,
     /// `None` on file systems such as `/proc`, whose files must not be opened.
     #[cfg(target_os = "linux")]
@@ -106,7 +104,6 @@ impl Folder {
             name: OsString::new(),
             path: Some(place.absolute().into()),
             path_bytes: place.absolute().as_os_str().len(),
-            start_bytes: place.absolute().as_os_str().len(),
             depth: 0,
             #[cfg(target_os = "linux")]
             short_reads: OnceLock::new(),
@@ -133,24 +130,6 @@ impl Folder {
         path.push(folder.path.as_deref().unwrap_or(Path::new("")));
         path.extend(names.into_iter().rev());
         path.into()
-    }
-
-    /// The part of a path in this directory that is below the start of the walk.
-    pub(super) fn below_start<'p>(&self, path: &'p Path) -> &'p Path {
-        #[cfg(unix)]
-        {
-            use std::os::unix::ffi::OsStrExt as _;
-            let below = path.as_os_str().as_bytes().get(self.start_bytes..).unwrap_or_default();
-            Path::new(OsStr::from_bytes(below.strip_prefix(b"/").unwrap_or(below)))
-        }
-        #[cfg(not(unix))]
-        {
-            let mut start = self;
-            while let Some(parent) = &start.parent {
-                start = parent;
-            }
-            path.strip_prefix(start.path()).unwrap_or(path)
-        }
     }
 
     /// How many levels below the start of the walk the directory is.
@@ -201,7 +180,6 @@ impl Folder {
             name: name.to_owned(),
             path: keeps_path.then(|| self.path().join(name).into()),
             path_bytes,
-            start_bytes: self.start_bytes,
             depth,
             #[cfg(target_os = "linux")]
             short_reads: OnceLock::new(),

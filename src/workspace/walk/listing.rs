@@ -193,7 +193,8 @@ impl Lister<'_> {
             let kind = entry.kind;
             let candidate =
                 Candidate { path: &path, below: &path, name, kind, depth: folder.depth() };
-            let verdict = match selection.verdict(candidate, rules.as_deref()) {
+            let is_ignored = || rules.as_deref().is_some_and(|it| it.ignores(&path, kind));
+            let verdict = match selection.verdict(candidate, is_ignored) {
                 // A listing with hidden names shows `.git`, but not what is in it.
                 SelectionVerdict::Unwanted if request.hidden == HiddenFiles::Seen => {
                     SelectionVerdict::Taken

@@ -5,10 +5,12 @@
 //! results to a [`Gather`]. It does not know what is searched for.
 
 mod entry;
+mod entry_judge;
 mod folder;
 mod listing;
 mod name_list;
 mod pattern;
+mod plan;
 mod queue;
 mod rule_glob;
 mod rule_lines;
@@ -25,10 +27,12 @@ mod walker;
 mod tests;
 
 pub(crate) use entry::EntryKind;
+pub(crate) use entry_judge::{EntryJudge, IgnoredBy};
 pub(crate) use folder::{Folder, ShortReads, open_named};
 pub(crate) use listing::{Listing, ListingRequest, list_folder, look_at_names};
 pub(crate) use name_list::FileNames;
 pub(crate) use pattern::{Depth, PathPattern, split_absolute};
+pub(crate) use plan::WalkPlan;
 pub(crate) use queue::{Gather, ResultOrder};
 pub(crate) use rules::UnappliedRules;
 pub(crate) use selection::{HiddenFiles, Selection};

@@ -44,6 +44,13 @@ impl NameList {
         true
     }
 
+    /// Removes the last name.
+    pub(super) fn pop(&mut self) {
+        if let Some(entry) = self.entries.pop() {
+            self.text.truncate(entry.start as usize);
+        }
+    }
+
     /// An estimate of the memory that the names take.
     pub(super) fn bytes(&self) -> usize {
         self.text.len() + self.entries.len() * size_of::<NameEntry>()
@@ -106,13 +113,26 @@ impl NameList {
 #[derive(Clone, Debug)]
 pub(crate) struct FileNames<'n> {
     names: &'n NameList,
+    /// What the files are known by in a plan, by the index of their name.
+    numbers: &'n [u32],
     from: usize,
     to: usize,
 }
 
 impl<'n> FileNames<'n> {
     pub(super) fn new(names: &'n NameList, from: usize, to: usize) -> Self {
-        Self { names, from, to }
+        Self { names, numbers: &[], from, to }
+    }
+
+    /// The same, of files that a plan knows by these numbers.
+    pub(super) fn numbered(self, numbers: &'n [u32]) -> Self {
+        Self { numbers, ..self }
+    }
+
+    /// The next file, and the number by which the plan of the walk knows it, if it does.
+    pub(crate) fn next_numbered(&mut self) -> Option<(&'n OsStr, Option<u32>)> {
+        let number = self.numbers.get(self.from).copied();
+        Some((self.next()?, number))
     }
 }
 

@@ -321,6 +321,11 @@ impl Rules {
         }
     }
 
+    /// Whether an entry is ignored, by its absolute path.
+    pub(super) fn ignores(&self, path: &Path, kind: EntryKind) -> bool {
+        self.ruling(path, kind) == IgnoreDecision::Ignored
+    }
+
     /// The decision about an entry, by its absolute path.
     pub(super) fn ruling(&self, path: &Path, kind: EntryKind) -> IgnoreDecision {
         let is_folder = kind == EntryKind::Folder;

@@ -15,7 +15,7 @@ use super::{
     folder::Folder,
     pattern::{MAX_GLOB_BYTES, PathPattern, PatternError, check_glob, literal_beginning},
     rule_set::RuleSet,
-    rules::{IgnoreDecision, Naming, Rules},
+    rules::{IgnoreDecision, Naming},
 };
 use crate::workspace::WorkspacePath;
 
@@ -227,7 +227,13 @@ impl Selection {
         self.overrides.is_some() || self.types.is_some()
     }
 
-    pub(super) fn verdict(&self, entry: Candidate<'_>, rules: Option<&Rules>) -> SelectionVerdict {
+    /// The decision about an entry. `is_ignored` says whether the ignore rules ignore it, and is only asked
+    /// if that matters.
+    pub(super) fn verdict(
+        &self,
+        entry: Candidate<'_>,
+        is_ignored: impl FnOnce() -> bool,
+    ) -> SelectionVerdict {
         let is_folder = entry.kind == EntryKind::Folder;
         let mut named = false;
         if let Some(pattern) = &self.pattern {
@@ -256,8 +262,7 @@ impl Selection {
             return SelectionVerdict::Unwanted;
         }
         let is_hidden = entry.name.as_encoded_bytes().first() == Some(&b'.');
-        let left_out = (is_hidden && self.hidden == HiddenFiles::LeftOut)
-            || rules.is_some_and(|it| it.ruling(entry.path, entry.kind) == IgnoreDecision::Ignored);
+        let left_out = (is_hidden && self.hidden == HiddenFiles::LeftOut) || is_ignored();
         if left_out && !named {
             return SelectionVerdict::LeftOut;
         }

@@ -131,6 +131,7 @@ impl Tree {
             taken: WalkedFiles::Selected,
             order: ResultOrder::Path,
             threads: &self.threads,
+            plan: None,
         }
     }
 }

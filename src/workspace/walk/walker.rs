@@ -13,14 +13,16 @@ use std::{
 
 use super::{
     entry::{EntryBuffer, EntryKind},
+    entry_judge::{EntryJudge, IgnoredBy},
     folder::Folder,
     name_list::{FileNames, NameList},
+    plan::{PlannedFolder, WalkPlan},
     queue::{Gather, Queue, ResultOrder},
     rules::{RuleFiles, Rules, UnappliedRules},
-    selection::{Candidate, Selection, SelectionVerdict},
+    selection::Selection,
     threads::SearchThreads,
     visibility::{Visibility, VisibilitySubject},
-    walk_work::{DirectoryContents, WalkWork},
+    walk_work::{ContentsFrom, DirectoryContents, WalkWork},
 };
 use crate::workspace::WorkspacePath;
 
@@ -58,6 +60,8 @@ pub(crate) struct DirectoryWalk<'a> {
     pub(crate) order: ResultOrder,
     /// The threads that do the work.
     pub(crate) threads: &'a SearchThreads,
+    /// The files to visit, if they are known.
+    pub(crate) plan: Option<&'a WalkPlan>,
 }
 
 /// Processes files. Each thread has its own visitor.
@@ -113,7 +117,12 @@ impl DirectoryWalk<'_> {
     {
         let start = Folder::start(self.start)?;
         let mut unapplied = Vec::new();
-        let rules = Rules::above(&start.path(), self.global_excludes, &mut unapplied);
+        // A plan is only made if there is no problem with the rules above the start.
+        let rules = if self.plan.is_none() {
+            Rules::above(&start.path(), self.global_excludes, &mut unapplied)
+        } else {
+            None
+        };
         let run = WalkRun {
             walk: self,
             rules,
@@ -159,7 +168,7 @@ struct WalkRun<'a, G: Gather> {
     unapplied_above: Mutex<Vec<UnappliedRules>>,
     /// The memory that names take, in bytes.
     held: Arc<AtomicUsize>,
-    queue: Queue<'a, WalkWork, G>,
+    queue: Queue<'a, WalkWork<'a>, G>,
     left_out_any: AtomicBool,
     cancelled: &'a (dyn Fn() -> bool + Sync),
 }
@@ -168,7 +177,7 @@ struct WalkThread<'r, 'a, G: Gather, V> {
     run: &'r WalkRun<'a, G>,
     visitor: V,
     buffer: EntryBuffer,
-    path: PathBuf,
+    judge: EntryJudge<'a>,
     /// The directory in which this thread worked last.
     last: Option<Arc<Folder>>,
 }
@@ -186,7 +195,10 @@ where
     V: WalkVisitor<Result = G::Result>,
 {
     fn new(run: &'r WalkRun<'a, G>, visitor: V) -> Self {
-        Self { run, visitor, buffer: EntryBuffer::default(), path: PathBuf::new(), last: None }
+        let DirectoryWalk { start, selection, visibility, taken, .. } = *run.walk;
+        let start_bytes = start.absolute().as_os_str().len();
+        let judge = EntryJudge::new(selection, visibility, taken, start_bytes);
+        Self { run, visitor, buffer: EntryBuffer::default(), judge, last: None }
     }
 
     /// Does one piece of work. Returns false if there is none.
@@ -196,39 +208,55 @@ where
         }
         let Some((work, running)) = self.run.queue.next() else { return false };
         let (result, further) = match work {
-            WalkWork::Start(folder) => {
-                let unapplied = &self.run.unapplied_above;
-                let mut unapplied = unapplied.lock().unwrap_or_else(PoisonError::into_inner);
-                let unapplied = std::mem::take(&mut *unapplied);
-                let noticed = Noticed { unapplied, ..Noticed::default() };
-                let rules = self.run.rules.as_ref();
-                self.list(*folder, FolderContext { rules, left_out: false, noticed })
-            }
+            WalkWork::Start(folder) => self.start(*folder),
             WalkWork::Entries { listed, from, to, .. } => self.go_to(&listed, from, to),
         };
         running.end(result, further);
         true
     }
 
+    /// Begins with the directory in which the walk starts.
+    fn start(&mut self, folder: Folder) -> (Option<G::Result>, Option<WalkWork<'a>>) {
+        if let Some(plan) = self.run.walk.plan {
+            return (None, plan.folder(0).and_then(|planned| Self::planned(folder, planned)));
+        }
+        let unapplied = &self.run.unapplied_above;
+        let mut unapplied = unapplied.lock().unwrap_or_else(PoisonError::into_inner);
+        let noticed = Noticed { unapplied: std::mem::take(&mut *unapplied), ..Noticed::default() };
+        let rules = self.run.rules.as_ref();
+        self.list(folder, FolderContext { rules, left_out: false, noticed })
+    }
+
     /// Visits files of a directory, or enters a subdirectory.
     fn go_to(
         &mut self,
-        listed: &DirectoryContents,
+        listed: &DirectoryContents<'a>,
         from: usize,
         to: usize,
-    ) -> (Option<G::Result>, Option<WalkWork>) {
-        let DirectoryContents { folder, rules, names, .. } = listed;
+    ) -> (Option<G::Result>, Option<WalkWork<'a>>) {
+        let DirectoryContents { folder, entries } = listed;
+        let names = listed.names();
         self.work_in(folder);
         let Some((name, entry)) = names.get(from) else { return (None, None) };
         if entry.kind == EntryKind::File {
             let run = self.run;
             let done = || run.queue.is_stopped() || (run.cancelled)();
-            return (self.visitor.visit(folder, FileNames::new(names, from, to), &done), None);
+            let mut files = FileNames::new(names, from, to);
+            if let ContentsFrom::Plan(planned) = entries {
+                files = files.numbered(planned.numbers());
+            }
+            return (self.visitor.visit(folder, files, &done), None);
         }
         let mut noticed = Noticed::default();
         match folder.enter(name) {
             Ok(entered) => {
-                let (rules, left_out) = (rules.as_ref(), entry.left_out);
+                if let ContentsFrom::Plan(planned) = entries
+                    && let Some(place) = planned.place(from)
+                {
+                    let planned = self.run.walk.plan.and_then(|it| it.folder(place));
+                    return (None, planned.and_then(|it| Self::planned(entered, it)));
+                }
+                let (rules, left_out) = (listed.rules(), entry.left_out);
                 self.list(entered, FolderContext { rules, left_out, noticed })
             }
             // It was removed since its parent was listed, so nothing is missing from the answer.
@@ -254,7 +282,7 @@ where
         &mut self,
         folder: Folder,
         arrival: FolderContext<'_>,
-    ) -> (Option<G::Result>, Option<WalkWork>) {
+    ) -> (Option<G::Result>, Option<WalkWork<'a>>) {
         let FolderContext { rules: above, left_out, mut noticed } = arrival;
         let mut names = NameList::default();
         let mut rule_files = RuleFiles::default();
@@ -300,7 +328,7 @@ where
         noticed.unapplied.retain(|it| visibility.shows(&it.file, VisibilitySubject::File));
         let says_nothing = noticed.unreadable.is_none() && noticed.unapplied.is_empty();
         let result = if says_nothing { None } else { self.visitor.notice(noticed) };
-        self.judge(&folder, &mut names, rules.as_deref());
+        self.select(&folder, &mut names, rules.as_deref());
         match order {
             ResultOrder::Path => names.sort_by_name(),
             // Files first, so that the directory can be closed soon.
@@ -309,13 +337,21 @@ where
         (result, self.further(folder, names, rules))
     }
 
+    /// The work that is planned for a directory.
+    fn planned(folder: Folder, planned: &'a PlannedFolder) -> Option<WalkWork<'a>> {
+        if planned.names().is_empty() {
+            return None;
+        }
+        Some(WalkWork::of(DirectoryContents::planned(folder.rest(), planned)))
+    }
+
     /// The work for the entries of a directory.
     fn further(
         &self,
         folder: Folder,
         names: NameList,
         rules: Option<Arc<Rules>>,
-    ) -> Option<WalkWork> {
+    ) -> Option<WalkWork<'a>> {
         if names.is_empty() {
             return None;
         }
@@ -323,51 +359,24 @@ where
     }
 
     /// Keeps the entries that are selected.
-    fn judge(&mut self, folder: &Folder, names: &mut NameList, rules: Option<&Rules>) {
+    fn select(&mut self, folder: &Folder, names: &mut NameList, rules: Option<&Rules>) {
         if names.is_empty() {
             return;
         }
-        let DirectoryWalk { selection, visibility, taken, .. } = *self.run.walk;
-        // Most searches select files by name alone; building a path for each would cost more than that.
-        let needs_path = rules.is_some()
-            || selection.needs_path()
-            || selection.needs_path_below()
-            || !visibility.is_everything();
-        let path = &mut self.path;
-        path.clear();
-        path.push(&*folder.path());
-        let mut left_out_any = false;
+        let judge = &mut self.judge;
+        judge.go_to(&folder.path(), folder.depth());
         names.retain(|name, entry| {
-            if needs_path {
-                path.push(name);
-            }
-            // Everything below an ignored directory is ignored, whatever its rules are.
-            let rules = if entry.left_out { None } else { rules };
-            let candidate = Candidate {
-                path,
-                below: folder.below_start(path),
-                name,
-                kind: entry.kind,
-                depth: folder.depth(),
-            };
-            let verdict = selection.verdict(candidate, rules);
-            let is_file = entry.kind == EntryKind::File;
-            entry.left_out |= verdict == SelectionVerdict::LeftOut;
-            let wanted = match taken {
-                WalkedFiles::Selected => verdict == SelectionVerdict::Taken,
-                WalkedFiles::LeftOut => {
-                    verdict != SelectionVerdict::Unwanted && (entry.left_out || !is_file)
+            let kind = entry.kind;
+            // Most searches select files by name alone; building a path for each would cost more than that.
+            match rules.filter(|_| !entry.left_out) {
+                None => judge.takes(name, kind, &mut entry.left_out, IgnoredBy::known(false)),
+                Some(rules) => {
+                    let ignored = IgnoredBy::Rules(|path: &Path| rules.ignores(path, kind));
+                    judge.takes(name, kind, &mut entry.left_out, ignored)
                 }
-            };
-            left_out_any |= verdict == SelectionVerdict::LeftOut;
-            let subject = if is_file { VisibilitySubject::File } else { VisibilitySubject::Folder };
-            let wanted = wanted && visibility.shows(path, subject);
-            if needs_path {
-                path.pop();
             }
-            wanted
         });
-        if left_out_any {
+        if judge.left_out_any {
             self.run.left_out_any.store(true, Ordering::Relaxed);
         }
     }
