@@ -5,6 +5,7 @@ mod atomic;
 mod diff;
 mod file_lock;
 pub(crate) mod image;
+pub(crate) mod index;
 mod line_ending;
 mod lines;
 mod not_absolute;

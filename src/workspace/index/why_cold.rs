@@ -1,0 +1,66 @@
+//! Why an index does not answer, so that directories are walked instead.
+
+use std::path::PathBuf;
+
+/// Why a search goes without the index. The text is for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum WhyCold {
+    /// It is being built, or has not been asked for.
+    #[error("the index is not built yet")]
+    NotBuiltYet,
+    /// The host does not want one.
+    #[error("the index is turned off")]
+    Off,
+    /// Only Linux tells of every change before the system call that made it returns.
+    #[error("the index needs Linux")]
+    NotLinux,
+    /// The file system may be changed without this machine's kernel knowing.
+    #[error(
+        "the root is on a file system of the kind `{number:#x}`, which does not tell of all changes"
+    )]
+    ForeignFileSystem {
+        /// The number of the kind of file system, as `statfs` gives it.
+        number: u64,
+    },
+    /// There are more directories than may be watched.
+    #[error(
+        "only {watched} directories can be watched; raise `/proc/sys/fs/inotify/max_user_watches`"
+    )]
+    TooManyWatches {
+        /// How many were watched when the limit was reached.
+        watched: usize,
+    },
+    /// The user has too many instances of inotify.
+    #[error("no changes can be watched: {cause}; raise `/proc/sys/fs/inotify/max_user_instances`")]
+    NoInstance {
+        /// What the system said.
+        cause: String,
+    },
+    /// There are more entries than an index holds.
+    #[error("there are more than {most} entries below the root")]
+    TooManyEntries {
+        /// The limit.
+        most: usize,
+    },
+    /// There were more changes than the kernel keeps. The tree is read again.
+    #[error("more changed at once than the kernel tells; the tree is being read again")]
+    QueueOverflow,
+    /// Something is mounted on a file below the root, so its changes are not told.
+    #[error("something is mounted on the file `{}`", at.display())]
+    Mount {
+        /// The file.
+        at: PathBuf,
+    },
+    /// The root was moved, removed or replaced.
+    #[error("the root is not the directory that it was")]
+    RootMoved,
+    /// The system refused something that the index needs.
+    #[error("the tree cannot be followed: {cause}")]
+    Failed {
+        /// What the system said.
+        cause: String,
+    },
+    /// The index would take more memory than it may.
+    #[error("the index would take more memory than it may")]
+    OverBudget,
+}
