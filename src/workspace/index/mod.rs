@@ -26,3 +26,6 @@ mod sweep;
 #[cfg(target_os = "linux")]
 mod tree;
 mod why_cold;
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
