@@ -64,7 +64,9 @@ impl WalkVisitor for Names<'_> {
             }
             let path = folder.path().join(name);
             (self.0)(&path);
-            paths.push(folder.below_start(&path).display().to_string());
+            let above = path.components().count() - folder.depth() - 1;
+            let below: PathBuf = path.components().skip(above).collect();
+            paths.push(below.display().to_string());
         }
         Some(paths)
     }

@@ -93,6 +93,7 @@ impl ChangingRoot {
             taken: WalkedFiles::Selected,
             order: ResultOrder::Path,
             threads: &SearchThreads::new(0),
+            plan: None,
         };
         let mut found = WalkedNames(Vec::new());
         walk.run(&|| FoundFiles, &mut found, &|| false).unwrap().unwrap();

@@ -383,7 +383,8 @@ impl Mutator {
     }
 
     fn beside(&mut self, kind: &str) -> PathBuf {
-        self.outside.join(self.name(kind))
+        let name = self.name(kind);
+        self.outside.join(name)
     }
 
     fn text(&mut self) -> String {
