@@ -15,11 +15,13 @@
 //! A search never waits for building: while there is no index, or none that can be trusted, it goes the cold
 //! way. It must never know about tools, JSON, policy or napi.
 
+mod indexed_walk;
 mod pool;
 mod root_index;
 mod status;
 mod why_cold;
 
+pub(crate) use indexed_walk::IndexedFiles;
 pub use pool::IndexPool;
 pub use status::{IndexPhase, IndexStatus};
 pub(crate) use why_cold::WhyCold;

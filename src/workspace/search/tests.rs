@@ -44,6 +44,7 @@ impl SingleFileSearch<'_> {
                 global_excludes: None,
                 visibility: &Visibility::everything(),
                 threads: &SearchThreads::new(0),
+                index: None,
             },
             query: &Query::new(self.pattern, super::CaseSensitivity::Sensitive, self.span).unwrap(),
             shape: self.shape,
