@@ -128,8 +128,7 @@ const CHECKS = {
   async index({ indexing }) {
     await indexing.initialize();
     const started = Date.now();
-    const isUnsettled = ({ state, whyCold }) =>
-      state === "building" || (state === "cold" && whyCold === undefined);
+    const isUnsettled = ({ state }) => state === "building";
     while (indexing.indexStatus().some(isUnsettled) && Date.now() - started < INDEX_PATIENCE_MS) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
