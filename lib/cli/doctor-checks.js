@@ -128,8 +128,7 @@ const CHECKS = {
   async index({ indexing }) {
     await indexing.initialize();
     const started = Date.now();
-    const isUnsettled = ({ state }) => state === "building";
-    while (indexing.indexStatus().some(isUnsettled) && Date.now() - started < INDEX_PATIENCE_MS) {
+    while (isBuilding(indexing) && Date.now() - started < INDEX_PATIENCE_MS) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     return indexing.indexStatus().map(indexFound);
@@ -143,6 +142,10 @@ const CHECKS = {
     return aggregating.mcpServerStatus().map(serverFound);
   },
 };
+
+function isBuilding(registry) {
+  return registry.indexStatus().some(({ state }) => state === "building");
+}
 
 function indexFound({ root, state, files, learned, memoryBytes, whyCold, coldSubtrees = [] }) {
   if (state === "cold") {
