@@ -263,7 +263,7 @@ function tasks(suite, tree, small, peers, warm) {
 
 /** How long searches take to settle after an abort, in milliseconds, in ascending order. */
 async function abortTimes(root) {
-  const registry = createToolRegistry({ projectPath: root, userPolicyFile: false });
+  const registry = registryOf(root, "off");
   const times = [];
   for (let round = 0; round < 20; round++) {
     const controller = new AbortController();

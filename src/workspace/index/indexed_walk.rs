@@ -3,7 +3,7 @@
 use super::{WhyCold, WorkspaceIndex};
 use crate::workspace::{
     search::{FoundFile, Query, Scope},
-    walk::WalkPlan,
+    walk::{Listing, ListingRequest, WalkPlan},
 };
 
 /// The files that a search visits.
@@ -46,6 +46,11 @@ impl WorkspaceIndex {
         _scope: &Scope<'_>,
         _limit: usize,
     ) -> Result<IndexedFiles, WhyCold> {
+        Err(WhyCold::NotBuiltYet)
+    }
+
+    /// The same listing as that of the directory itself.
+    pub(crate) fn list(&self, _request: &ListingRequest<'_>) -> Result<Listing, WhyCold> {
         Err(WhyCold::NotBuiltYet)
     }
 }

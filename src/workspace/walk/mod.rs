@@ -29,7 +29,7 @@ mod tests;
 pub(crate) use entry::EntryKind;
 pub(crate) use entry_judge::{EntryJudge, IgnoredBy};
 pub(crate) use folder::{Folder, ShortReads, open_named};
-pub(crate) use listing::{Listing, ListingRequest, list_folder, look_at_names};
+pub(crate) use listing::{Listing, ListingJudge, ListingRequest, list_folder, look_at_names};
 pub(crate) use name_list::FileNames;
 pub(crate) use pattern::{Depth, PathPattern, split_absolute};
 pub(crate) use plan::WalkPlan;
