@@ -15,12 +15,25 @@
 //! A search never waits for building: while there is no index, or none that can be trusted, it goes the cold
 //! way. It must never know about tools, JSON, policy or napi.
 
+mod candidates;
+mod file_number;
+mod gram_formula;
+mod grams;
 mod indexed_walk;
+mod learner;
+mod need;
+mod needed_grams;
 mod pool;
 mod root_index;
+mod signatures;
+mod slice_block;
+mod slices;
 mod status;
+mod texts;
 mod why_cold;
 
+pub(crate) use candidates::{Candidates, SearchedPart};
+pub(crate) use file_number::FileNumber;
 pub(crate) use indexed_walk::IndexedFiles;
 pub use pool::IndexPool;
 pub use status::{IndexPhase, IndexStatus};
@@ -163,3 +176,4 @@ impl WorkspaceIndex {
         }
     }
 }
+||||||| d2d7c60

@@ -10,6 +10,7 @@
 
 mod answer;
 mod file_scanner;
+mod file_texts;
 mod file_visitor;
 mod find_files;
 mod gather;
@@ -35,6 +36,8 @@ use std::{fs::FileType, io, path::Path, time::Instant};
 pub(crate) use answer::{
     FileRows, Found, Row, RowKind, RowText, SearchAnswer, Skipped, WouldMatch,
 };
+pub(crate) use file_scanner::SMALL_FILE_BYTES;
+pub(crate) use file_texts::{ContentStamp, FileTexts, TextRange};
 pub(crate) use find_files::{FindFilesRequest, FoundFile, FoundFiles, find_files};
 pub(crate) use list::list;
 pub(crate) use notices::Notices;
