@@ -176,4 +176,3 @@ impl WorkspaceIndex {
         }
     }
 }
-||||||| d2d7c60
