@@ -4,6 +4,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct FileNumber(pub(super) u32);
 
+impl FileNumber {
+    /// The file that a plan of the index knows by this number.
+    pub(crate) fn of_plan(number: u32) -> Self {
+        Self(number)
+    }
+}
+
 /// What a file was when somebody last looked. It becomes another one whenever the file may have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct EntryVersion(pub(super) u32);

@@ -1,6 +1,6 @@
 //! Plans the walk of a question: which files it visits, by what the index knows.
 
-use super::{WhyCold, WorkspaceIndex};
+use super::{Candidates, WhyCold, WorkspaceIndex};
 use crate::workspace::{
     search::{FoundFile, Query, Scope},
     walk::{Listing, ListingRequest, WalkPlan},
@@ -10,6 +10,8 @@ use crate::workspace::{
 pub(crate) struct SearchPlan {
     /// Where they are.
     pub(crate) plan: WalkPlan,
+    /// What is to be read of them.
+    pub(crate) candidates: Candidates,
 }
 
 /// The files of a listing.

@@ -14,7 +14,10 @@ use super::{
     match_sinks::{Counter, LineSink, Presence, RowLimit},
     watched_matcher::WatchedMatcher,
 };
-use crate::workspace::walk::{FileNames, Folder, Noticed, ShortReads, UnappliedRules, WalkVisitor};
+use crate::workspace::{
+    index::{Candidates, FileNumber, SearchedPart},
+    walk::{FileNames, Folder, Noticed, ShortReads, UnappliedRules, WalkVisitor},
+};
 
 /// The matches of one file, in the shape that the request asked for.
 #[derive(Debug)]
@@ -52,7 +55,7 @@ struct RowsBefore {
 }
 
 /// Searches files on one thread.
-pub(super) struct FileVisitor {
+pub(super) struct FileVisitor<'c> {
     scanner: Scanner,
     query: super::Query,
     shape: Shape,
@@ -60,10 +63,16 @@ pub(super) struct FileVisitor {
     /// Whether this visitor visits all files, in the order of the answer.
     in_order: bool,
     counted: RowsBefore,
+    /// What is to be read of the files that an index knows.
+    candidates: Option<&'c Candidates>,
 }
 
-impl FileVisitor {
-    pub(super) fn new(request: &SearchRequest<'_>, in_order: bool) -> Self {
+impl<'c> FileVisitor<'c> {
+    pub(super) fn new(
+        request: &SearchRequest<'_>,
+        in_order: bool,
+        candidates: Option<&'c Candidates>,
+    ) -> Self {
         let details = match request.shape {
             Shape::Files | Shape::Counts => Details::default(),
             Shape::Lines { before, after, .. } => Details { line_numbers: true, before, after },
@@ -75,7 +84,14 @@ impl FileVisitor {
             limit: request.row_limit(),
             in_order,
             counted: RowsBefore::default(),
+            candidates,
         }
+    }
+
+    /// What is to be read of a file that a plan knows by this number.
+    fn part_of(&self, number: Option<u32>) -> SearchedPart<'c> {
+        let known = self.candidates.zip(number.map(FileNumber::of_plan));
+        known.map_or(SearchedPart::Whole, |(candidates, file)| candidates.part_of(file))
     }
 
     /// Searches a file that the caller named, even if it is binary.
@@ -175,13 +191,13 @@ impl GroupMatches {
     }
 }
 
-impl WalkVisitor for FileVisitor {
+impl WalkVisitor for FileVisitor<'_> {
     type Result = GroupMatches;
 
     fn visit(
         &mut self,
         folder: &Folder,
-        names: FileNames<'_>,
+        mut names: FileNames<'_>,
         done: &dyn Fn() -> bool,
     ) -> Option<GroupMatches> {
         let mut group = GroupMatches::default();
@@ -195,11 +211,19 @@ impl WalkVisitor for FileVisitor {
         if !self.in_order {
             self.counted = RowsBefore::default();
         }
-        for name in names {
+        while let Some((name, number)) = names.next_numbered() {
             if done() {
                 return None;
             }
             let path = || folder.path().join(name);
+            match self.part_of(number) {
+                SearchedPart::Nothing => continue,
+                SearchedPart::Binary => {
+                    group.binary.push(path());
+                    continue;
+                }
+                SearchedPart::Whole | SearchedPart::Texts(_) => {}
+            }
             match folder.open_file(name) {
                 Ok(file) => {
                     let target = FileToSearch { file, short_reads };

@@ -229,7 +229,8 @@ pub(crate) fn search(
         // On one thread it is known which rows are skipped, so their text need not be kept.
         let in_order = request.offset > MAX_KEPT_OFFSET && order == ResultOrder::Path;
         let alone = SearchThreads::new(0);
-        let make_visitor = || FileVisitor::new(request, in_order);
+        let candidates = planned.as_ref().map(|it| &it.candidates);
+        let make_visitor = || FileVisitor::new(request, in_order, candidates);
         let plan = planned.as_ref().map(|it| &it.plan);
         let mut walk = scope.walk(WalkedFiles::Selected, order, plan);
         if in_order {
@@ -243,7 +244,7 @@ pub(crate) fn search(
         // A plan leaves out what is ignored without a word, so it is not known whether there was any.
         planned.is_some() || end.left_out_any
     } else if kind.is_file() {
-        let mut visitor = FileVisitor::new(request, true);
+        let mut visitor = FileVisitor::new(request, true, None);
         let mut group = GroupMatches::default();
         if scope.selection.takes_file(scope.start) {
             let file = open_named(scope.start).map_err(|cause| scope.failed(cause))?;

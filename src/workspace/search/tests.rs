@@ -54,7 +54,7 @@ impl SingleFileSearch<'_> {
         };
         let mut group = GroupMatches::default();
         let file = File::open(&path).unwrap();
-        FileVisitor::new(&request, true).named_file(file, &path, &mut group, cancelled);
+        FileVisitor::new(&request, true, None).named_file(file, &path, &mut group, cancelled);
         group
     }
 
