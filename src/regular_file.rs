@@ -135,7 +135,7 @@ pub(crate) fn reading() -> OFlags {
 
 /// Checks a file that was opened without a check before.
 #[cfg(unix)]
-fn checked(opened: OwnedFd) -> io::Result<File> {
+pub(crate) fn checked(opened: OwnedFd) -> io::Result<File> {
     refuse_others(&fstat(&opened)?)?;
     Ok(opened.into())
 }

@@ -16,20 +16,44 @@
 //! way. It must never know about tools, JSON, policy or napi.
 
 mod candidates;
+#[cfg(target_os = "linux")]
+mod entry_table;
+#[cfg(target_os = "linux")]
+mod event_queue;
 mod file_number;
+#[cfg(target_os = "linux")]
+mod file_stamp;
 mod gram_formula;
 mod grams;
+#[cfg(target_os = "linux")]
+mod hard_links;
 mod indexed_walk;
+#[cfg(target_os = "linux")]
+mod judge;
 mod learner;
 mod need;
 mod needed_grams;
+#[cfg(target_os = "linux")]
+mod new_names;
 mod pool;
+#[cfg(target_os = "linux")]
+mod reconcile;
+#[cfg(target_os = "linux")]
+mod root_check;
 mod root_index;
+#[cfg(target_os = "linux")]
+mod scan;
+#[cfg(target_os = "linux")]
+mod setting_files;
 mod signatures;
 mod slice_block;
 mod slices;
 mod status;
+#[cfg(target_os = "linux")]
+mod sweep;
 mod texts;
+#[cfg(target_os = "linux")]
+mod tree;
 mod why_cold;
 
 pub(crate) use candidates::{Candidates, SearchedPart};

@@ -21,7 +21,7 @@ const BUFFER_BYTES: usize = 32 * 1024;
 
 /// The buffer into which a thread reads entries, reused for each directory.
 #[derive(Debug, Default)]
-pub(super) struct EntryBuffer(#[cfg(target_os = "linux")] Vec<u8>);
+pub(crate) struct EntryBuffer(#[cfg(target_os = "linux")] Vec<u8>);
 
 /// Calls `each` for every entry except `.` and `..`, in the order of the system, until it says to stop.
 #[cfg(target_os = "linux")]

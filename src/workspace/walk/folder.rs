@@ -58,6 +58,12 @@ mod kinds {
     pub(super) const OVERLAY: u64 = 0x794c_7630;
 }
 
+/// Whether the files of a file system are only changed by this machine's kernel, which knows of every change.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_local_file_system(number: u64) -> bool {
+    matches!(number, EXT | XFS | BTRFS | TMPFS | OVERLAY)
+}
+
 /// What it means if a read returns fewer bytes than were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShortReads {
@@ -115,6 +121,28 @@ impl Folder {
         })
     }
 
+    /// A directory that is already open, by its absolute path.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn already_open(path: Arc<Path>, depth: usize, handle: OwnedFd) -> Self {
+        Self {
+            parent: None,
+            name: OsString::new(),
+            path_bytes: path.as_os_str().len(),
+            path: Some(path),
+            depth,
+            short_reads: OnceLock::new(),
+            handle: Some(handle),
+            opened_again: Mutex::default(),
+            open_handles: Arc::new(AtomicUsize::new(1)),
+        }
+    }
+
+    /// The descriptor of a directory that is open.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn handle(&self) -> Option<BorrowedFd<'_>> {
+        self.handle.as_ref().map(AsFd::as_fd)
+    }
+
     /// The absolute path of the directory, without links at the time the walk began.
     pub(crate) fn path(&self) -> Arc<Path> {
         if let Some(path) = &self.path {
@@ -144,7 +172,7 @@ impl Folder {
         return self
             .short_reads
             .get_or_init(|| match self.with_handle(file_system) {
-                Ok(EXT | XFS | BTRFS | TMPFS | OVERLAY) => Some(ShortReads::EndFiles),
+                Ok(it) if is_local_file_system(it) => Some(ShortReads::EndFiles),
                 Ok(it) if is_kernel_file_system(it) => None,
                 Ok(_) | Err(_) => Some(ShortReads::MeanNothing),
             })
@@ -206,7 +234,7 @@ impl Folder {
     }
 
     /// Calls `each` for the entries. Temporary files of unfinished writes are left out.
-    pub(super) fn entries(
+    pub(crate) fn entries(
         &self,
         buffer: &mut EntryBuffer,
         each: &mut dyn FnMut(&OsStr, EntryKind) -> ControlFlow<()>,
@@ -336,8 +364,9 @@ pub(crate) fn open_named(place: &WorkspacePath) -> io::Result<File> {
     Ok(file)
 }
 
+/// The time of a stamp.
 #[cfg(target_os = "linux")]
-fn system_time(seconds: i64, nanoseconds: u64) -> SystemTime {
+pub(crate) fn system_time(seconds: i64, nanoseconds: u64) -> SystemTime {
     use std::time::Duration;
     let whole = Duration::from_secs(seconds.unsigned_abs());
     let part = Duration::from_nanos(nanoseconds);

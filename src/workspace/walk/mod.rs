@@ -15,6 +15,7 @@ mod queue;
 mod rule_glob;
 mod rule_lines;
 mod rule_set;
+mod rule_sources;
 mod rules;
 mod selection;
 mod threads;
@@ -26,15 +27,17 @@ mod walker;
 #[cfg(all(test, unix))]
 mod tests;
 
-pub(crate) use entry::EntryKind;
+pub(crate) use entry::{EntryBuffer, EntryKind};
 pub(crate) use entry_judge::{EntryJudge, IgnoredBy};
 pub(crate) use folder::{Folder, ShortReads, open_named};
 pub(crate) use listing::{Listing, ListingJudge, ListingRequest, list_folder, look_at_names};
+#[cfg(target_os = "linux")]
+pub(crate) use folder::{is_local_file_system, system_time};
 pub(crate) use name_list::FileNames;
 pub(crate) use pattern::{Depth, PathPattern, split_absolute};
 pub(crate) use plan::WalkPlan;
 pub(crate) use queue::{Gather, ResultOrder};
-pub(crate) use rules::UnappliedRules;
+pub(crate) use rules::{Naming, RuleFiles, Rules, UnappliedRules};
 pub(crate) use selection::{HiddenFiles, Selection};
 pub use threads::SearchThreads;
 pub(crate) use threads::SearchTurn;

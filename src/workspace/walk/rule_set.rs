@@ -223,6 +223,11 @@ impl RuleSet {
         changed.then(|| Self { spared: Arc::new(spared), ..self.clone() })
     }
 
+    /// Whether there are rules that do not apply because they would ignore everything.
+    pub(super) fn spares_any(&self) -> bool {
+        !self.spared.is_empty()
+    }
+
     /// Whether a rule un-ignores something other than files like `.gitignore`, which are only there to keep
     /// an otherwise empty directory.
     pub(super) fn brings_back_names(&self) -> bool {

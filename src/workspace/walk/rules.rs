@@ -10,7 +10,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read as _},
+    io,
     iter,
     path::{Path, PathBuf},
     sync::Arc,
@@ -20,11 +20,9 @@ use super::{
     entry::EntryKind,
     folder::Folder,
     rule_set::{RuleCost, RuleSet},
+    rule_sources::WorktreeDirectories,
 };
 use crate::regular_file;
-
-/// How many bytes are read of a `.git` file, which names the directory of the repository.
-const MAX_POINTER_BYTES: u64 = 8_192;
 
 /// The decision of ignore rules about an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +35,7 @@ pub(super) enum IgnoreDecision {
 
 /// The rules of one directory, linked to those of the directories above it.
 #[derive(Debug)]
-pub(super) struct Rules {
+pub(crate) struct Rules {
     above: Option<Arc<Rules>>,
     ripgrep: Option<RuleSet>,
     plain: Option<RuleSet>,
@@ -58,8 +56,8 @@ pub(crate) struct UnappliedRules {
 }
 
 /// Which ignore files a directory has, according to its listing.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RuleFiles {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RuleFiles {
     ripgrep: bool,
     plain: bool,
     git: bool,
@@ -68,7 +66,7 @@ pub(super) struct RuleFiles {
 
 /// Whether a directory is the top of a repository, and of which kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Repository {
+pub(super) enum Repository {
     #[default]
     None,
     /// It has a `.git` of this kind.
@@ -79,7 +77,7 @@ enum Repository {
 
 /// Whether the caller named a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Naming {
+pub(crate) enum Naming {
     /// The walk starts there, or the pattern spells it out.
     Named,
     /// It is somewhere below such a directory.
@@ -88,7 +86,7 @@ pub(super) enum Naming {
 
 impl RuleFiles {
     /// Notes an entry if it is an ignore file or belongs to a repository.
-    pub(super) fn note(&mut self, name: &[u8], kind: EntryKind) {
+    pub(crate) fn note(&mut self, name: &[u8], kind: EntryKind) {
         match name {
             b".gitignore" => self.git |= kind == EntryKind::File,
             b".ignore" => self.plain |= kind == EntryKind::File,
@@ -101,7 +99,12 @@ impl RuleFiles {
         }
     }
 
-    fn any(self) -> bool {
+    pub(super) fn repository(self) -> Repository {
+        self.repository
+    }
+
+    /// Whether there is any.
+    pub(crate) fn any(self) -> bool {
         self.ripgrep || self.plain || self.git || self.repository != Repository::None
     }
 }
@@ -142,25 +145,11 @@ impl RuleFileReader<'_> {
     fn excludes(&mut self, kind: EntryKind) -> Option<RuleSet> {
         let directory = match kind {
             EntryKind::Folder => PathBuf::from(".git"),
-            EntryKind::File => self.common_directory().ok()??,
+            EntryKind::File => WorktreeDirectories::read(self.open).ok()??.common?,
             EntryKind::Link | EntryKind::Other => return None,
         };
         let path = directory.join("info/exclude");
         self.read((self.open)(&path), &path)
-    }
-
-    fn common_directory(&self) -> io::Result<Option<PathBuf>> {
-        let first_line = |path: &Path| -> io::Result<String> {
-            let mut text = String::new();
-            (self.open)(path)?.take(MAX_POINTER_BYTES).read_to_string(&mut text)?;
-            Ok(text.lines().next().unwrap_or_default().to_owned())
-        };
-        let pointer = first_line(Path::new(".git"))?;
-        let Some(private) = pointer.strip_prefix("gitdir: ").map(Path::new) else {
-            return Ok(None);
-        };
-        let common = first_line(&private.join("commondir"))?;
-        Ok(Some(private.join(common)))
     }
 }
 
@@ -176,7 +165,7 @@ fn is_absent(cause: &io::Error) -> bool {
 
 impl Rules {
     /// The rules that apply in a directory, given those above it and its listing.
-    pub(super) fn within(
+    pub(crate) fn within(
         above: Option<&Arc<Self>>,
         folder: &Folder,
         files: RuleFiles,
@@ -251,9 +240,18 @@ impl Rules {
         kept
     }
 
+    /// Whether a search that names `folder`, in which these rules apply, may see other files in it than one
+    /// that only reaches it. True in doubt.
+    pub(crate) fn naming_matters(&self, folder: &Path) -> bool {
+        iter::successors(Some(self), |level| level.above.as_deref()).any(|level| {
+            let sets = [&level.ripgrep, &level.plain, &level.git, &level.exclude];
+            sets.into_iter().flatten().any(|it| it.spares_any() || it.sparing(folder).is_some())
+        })
+    }
+
     /// The rules of the directories above the start of a walk, and those of the user, which are given as a
     /// file and the directory that it is relative to.
-    pub(super) fn above(
+    pub(crate) fn above(
         start: &Path,
         global: Option<(&Path, &Path)>,
         unapplied: &mut Vec<UnappliedRules>,
@@ -322,7 +320,7 @@ impl Rules {
     }
 
     /// Whether an entry is ignored, by its absolute path.
-    pub(super) fn ignores(&self, path: &Path, kind: EntryKind) -> bool {
+    pub(crate) fn ignores(&self, path: &Path, kind: EntryKind) -> bool {
         self.ruling(path, kind) == IgnoreDecision::Ignored
     }
 

@@ -1,0 +1,476 @@
+//! The entries of a tree, packed: about fifty bytes for each, because there may be a million.
+//!
+//! It only keeps what it is told. Names are in one text, children of a directory are sorted by name.
+
+use std::{
+    cmp::Ordering,
+    collections::HashMap,
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+pub(crate) use super::file_number::{EntryVersion, FileNumber};
+use super::{event_queue::WatchNumber, file_stamp::FileStamp};
+use crate::workspace::walk::{EntryKind, Rules, UnappliedRules};
+
+/// With more insertions than this at once, sorting anew takes less time than inserting.
+const FEW: usize = 16;
+/// Names of removed entries stay in the text until there is this much of them.
+const MAX_DEAD_NAMES: usize = 64 * 1024;
+
+/// What happened to files since it was asked last. A number may be there more than once; one that is
+/// among the removed ones is gone, whatever else is told of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TreeChanges {
+    /// Files that are new.
+    pub(crate) added: Vec<FileNumber>,
+    /// Files that may have other content now.
+    pub(crate) changed: Vec<FileNumber>,
+    /// Files that are gone.
+    pub(crate) removed: Vec<FileNumber>,
+}
+
+/// Why the content of a directory is not in the tree, so that it has to be walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhyClosed {
+    /// It is ignored.
+    Ignored,
+    /// It is `.git`.
+    Repository,
+    /// Another file system is mounted there.
+    Mounted,
+    /// The system refused to open it, with this error number.
+    Unreadable(i32),
+    /// Its path is too long to be opened at once.
+    TooDeep,
+    /// It is not looked at yet.
+    Unseen,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PackedEntry {
+    name_start: u32,
+    parent: u32,
+    version: u32,
+    nanoseconds: u32,
+    inode: u32,
+    changed: u32,
+    size: u64,
+    seconds: i64,
+    name_length: u8,
+    kind: EntryKind,
+    is_ignored: bool,
+    state: EntryState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EntryState {
+    Settled,
+    /// The stamp is too young to tell the next change.
+    Young,
+    Removed,
+}
+
+/// A directory whose content is in the tree.
+#[derive(Debug)]
+pub(super) struct OpenFolder {
+    /// Sorted by name.
+    children: Vec<u32>,
+    pub(super) watch: WatchNumber,
+    /// The rules that apply to its entries.
+    pub(super) rules: Option<Arc<Rules>>,
+    pub(super) unapplied: Vec<UnappliedRules>,
+}
+
+/// All entries.
+#[derive(Debug, Default)]
+pub(super) struct EntryTable {
+    entries: Vec<PackedEntry>,
+    names: Vec<u8>,
+    dead_names: usize,
+    folders: HashMap<u32, OpenFolder>,
+    /// Why directories are closed, except for those that are ignored.
+    closed: HashMap<u32, WhyClosed>,
+    free: Vec<u32>,
+    last_version: u32,
+    pub(super) changes: TreeChanges,
+}
+
+/// An entry as others see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EntryView<'t> {
+    /// Its number.
+    pub(crate) number: FileNumber,
+    /// Its name in its directory.
+    pub(crate) name: &'t OsStr,
+    /// Its kind.
+    pub(crate) kind: EntryKind,
+    /// Whether ignore rules leave it out. That its name begins with a dot is another matter.
+    pub(crate) is_ignored: bool,
+}
+
+impl OpenFolder {
+    pub(super) fn new(watch: WatchNumber) -> Self {
+        Self { children: Vec::new(), watch, rules: None, unapplied: Vec::new() }
+    }
+}
+
+impl EntryTable {
+    /// The root is always the first entry.
+    pub(super) const ROOT: FileNumber = FileNumber(0);
+
+    /// A table with nothing but the root.
+    pub(super) fn new() -> Self {
+        let mut table = Self::default();
+        let root = table.take_slot(PackedEntry::new(0, OsStr::new(""), 0, EntryKind::Folder));
+        table.closed.insert(root.0, WhyClosed::Unseen);
+        table
+    }
+
+    /// How many entries there may be at most besides those that were removed.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    /// An estimate of the memory that the entries take, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let children: usize = self.folders.values().map(|it| it.children.capacity()).sum();
+        self.entries.capacity() * size_of::<PackedEntry>()
+            + self.names.capacity()
+            + children * size_of::<u32>()
+            + self.folders.capacity() * size_of::<(u32, OpenFolder)>()
+            + self.closed.capacity() * size_of::<(u32, WhyClosed)>()
+            + self.free.capacity() * size_of::<u32>()
+    }
+
+    /// Gives back memory that is only there for growth.
+    pub(super) fn shrink(&mut self) {
+        self.entries.shrink_to_fit();
+        self.names.shrink_to_fit();
+    }
+
+    fn entry(&self, number: FileNumber) -> Option<&PackedEntry> {
+        self.entries.get(number.0 as usize).filter(|it| it.state != EntryState::Removed)
+    }
+
+    fn entry_mut(&mut self, number: FileNumber) -> Option<&mut PackedEntry> {
+        self.entries.get_mut(number.0 as usize).filter(|it| it.state != EntryState::Removed)
+    }
+
+    pub(super) fn kind(&self, number: FileNumber) -> Option<EntryKind> {
+        Some(self.entry(number)?.kind)
+    }
+
+    pub(super) fn parent(&self, number: FileNumber) -> Option<FileNumber> {
+        (number != Self::ROOT).then_some(FileNumber(self.entry(number)?.parent))
+    }
+
+    pub(super) fn version(&self, number: FileNumber) -> Option<EntryVersion> {
+        Some(EntryVersion(self.entry(number)?.version))
+    }
+
+    pub(super) fn is_ignored(&self, number: FileNumber) -> bool {
+        self.entry(number).is_some_and(|it| it.is_ignored)
+    }
+
+    pub(super) fn set_ignored(&mut self, number: FileNumber, is_ignored: bool) {
+        if let Some(entry) = self.entry_mut(number) {
+            entry.is_ignored = is_ignored;
+        }
+    }
+
+    pub(super) fn inode(&self, number: FileNumber) -> u32 {
+        self.entry(number).map_or(0, |it| it.inode)
+    }
+
+    pub(super) fn name(&self, number: FileNumber) -> &OsStr {
+        self.entry(number).map_or(OsStr::new(""), |it| self.name_of(it))
+    }
+
+    fn name_of(&self, entry: &PackedEntry) -> &OsStr {
+        let start = entry.name_start as usize;
+        let end = start + usize::from(entry.name_length);
+        OsStr::from_bytes(self.names.get(start..end).unwrap_or_default())
+    }
+
+    pub(super) fn stamp(&self, number: FileNumber) -> Option<FileStamp> {
+        let entry = self.entry(number)?;
+        Some(FileStamp {
+            size: entry.size,
+            seconds: entry.seconds,
+            nanoseconds: entry.nanoseconds,
+            inode: entry.inode,
+            changed: entry.changed,
+            settled: entry.state == EntryState::Settled,
+        })
+    }
+
+    /// Takes note of the stamp of a file. Whether it changed is another matter.
+    pub(super) fn set_stamp(&mut self, number: FileNumber, stamp: &FileStamp) {
+        if let Some(entry) = self.entry_mut(number) {
+            entry.size = stamp.size;
+            entry.seconds = stamp.seconds;
+            entry.nanoseconds = stamp.nanoseconds;
+            entry.inode = stamp.inode;
+            entry.changed = stamp.changed;
+            entry.state = if stamp.settled { EntryState::Settled } else { EntryState::Young };
+        }
+    }
+
+    /// Takes note that a file may have other content now.
+    pub(super) fn touch(&mut self, number: FileNumber) {
+        let version = self.next_version();
+        if let Some(entry) = self.entry_mut(number) {
+            entry.version = version;
+            if entry.kind == EntryKind::File {
+                self.changes.changed.push(number);
+            }
+        }
+    }
+
+    fn next_version(&mut self) -> u32 {
+        self.last_version = self.last_version.wrapping_add(1);
+        self.last_version
+    }
+
+    pub(super) fn view(&self, number: FileNumber) -> Option<EntryView<'_>> {
+        let entry = self.entry(number)?;
+        Some(EntryView {
+            number,
+            name: self.name_of(entry),
+            kind: entry.kind,
+            is_ignored: entry.is_ignored,
+        })
+    }
+
+    pub(super) fn folder(&self, number: FileNumber) -> Option<&OpenFolder> {
+        self.folders.get(&number.0)
+    }
+
+    pub(super) fn folder_mut(&mut self, number: FileNumber) -> Option<&mut OpenFolder> {
+        self.folders.get_mut(&number.0)
+    }
+
+    pub(super) fn folders(&self) -> impl Iterator<Item = FileNumber> + '_ {
+        self.folders.keys().copied().map(FileNumber)
+    }
+
+    pub(super) fn folder_count(&self) -> usize {
+        self.folders.len()
+    }
+
+    /// The entries of an open directory, in the order of their names.
+    pub(super) fn children(&self, folder: FileNumber) -> impl Iterator<Item = FileNumber> + '_ {
+        let children = self.folder(folder).map(|it| it.children.as_slice()).unwrap_or_default();
+        children.iter().copied().map(FileNumber)
+    }
+
+    pub(super) fn child(&self, folder: FileNumber, name: &OsStr) -> Option<FileNumber> {
+        let children = &self.folder(folder)?.children;
+        let found = children.binary_search_by(|it| self.name(FileNumber(*it)).cmp(name)).ok()?;
+        children.get(found).copied().map(FileNumber)
+    }
+
+    /// All files whose inode has one of these digests.
+    pub(super) fn files_with_inodes(&self, wanted: &dyn Fn(u32) -> bool) -> Vec<FileNumber> {
+        let files = self.entries.iter().zip(0_u32..).filter(|(entry, _)| {
+            entry.state != EntryState::Removed
+                && entry.kind == EntryKind::File
+                && wanted(entry.inode)
+        });
+        files.map(|(_, number)| FileNumber(number)).collect()
+    }
+
+    /// Why a directory is closed. `None` if it is open, or no directory.
+    pub(super) fn why_closed(&self, number: FileNumber) -> Option<WhyClosed> {
+        let entry = self.entry(number)?;
+        if entry.kind != EntryKind::Folder || self.folders.contains_key(&number.0) {
+            return None;
+        }
+        let known = self.closed.get(&number.0).copied();
+        Some(known.unwrap_or(if entry.is_ignored { WhyClosed::Ignored } else { WhyClosed::Unseen }))
+    }
+
+    /// Takes note that a directory is not followed. What was known of its content must be removed before.
+    pub(super) fn close(&mut self, number: FileNumber, why: WhyClosed) -> Option<OpenFolder> {
+        match why {
+            WhyClosed::Ignored => self.closed.remove(&number.0),
+            _ => self.closed.insert(number.0, why),
+        };
+        self.folders.remove(&number.0)
+    }
+
+    /// Takes note that a directory is followed.
+    pub(super) fn open(&mut self, number: FileNumber, folder: OpenFolder) {
+        self.closed.remove(&number.0);
+        self.folders.insert(number.0, folder);
+    }
+
+    /// The path of an entry below the root.
+    pub(super) fn path_below(&self, number: FileNumber) -> PathBuf {
+        let mut names = Vec::new();
+        let mut length = 0;
+        let mut at = number;
+        while let Some(parent) = self.parent(at) {
+            let name = self.name(at);
+            length += name.len() + 1;
+            names.push(name);
+            at = parent;
+        }
+        let mut path = PathBuf::with_capacity(length);
+        path.extend(names.iter().rev().map(Path::new));
+        path
+    }
+
+    /// Adds entries to an open directory, none of which may be there already.
+    pub(super) fn add<'n>(
+        &mut self,
+        folder: FileNumber,
+        new: impl Iterator<Item = (&'n OsStr, EntryKind)>,
+    ) -> Vec<FileNumber> {
+        let mut numbers = Vec::new();
+        for (name, kind) in new {
+            // A text of more than 4 GB of names is prevented by the limit on entries.
+            let Ok(start) = u32::try_from(self.names.len()) else { break };
+            self.names.extend_from_slice(name.as_bytes());
+            let mut entry = PackedEntry::new(start, name, folder.0, kind);
+            entry.version = self.next_version();
+            let number = self.take_slot(entry);
+            if kind == EntryKind::File {
+                self.changes.added.push(number);
+            }
+            numbers.push(number);
+        }
+        let mut children = match self.folder_mut(folder) {
+            Some(it) => std::mem::take(&mut it.children),
+            None => return Vec::new(),
+        };
+        let by_name = |one: &u32, other: &u32| -> Ordering {
+            self.name(FileNumber(*one)).cmp(self.name(FileNumber(*other)))
+        };
+        if numbers.len() > FEW {
+            children.reserve_exact(numbers.len());
+            children.extend(numbers.iter().map(|it| it.0));
+            children.sort_unstable_by(by_name);
+        } else {
+            for number in &numbers {
+                let at = children.partition_point(|it| by_name(it, &number.0).is_lt());
+                children.insert(at, number.0);
+            }
+        }
+        if let Some(it) = self.folder_mut(folder) {
+            it.children = children;
+        }
+        numbers
+    }
+
+    fn take_slot(&mut self, entry: PackedEntry) -> FileNumber {
+        if let Some(number) = self.free.pop()
+            && let Some(slot) = self.entries.get_mut(number as usize)
+        {
+            *slot = entry;
+            return FileNumber(number);
+        }
+        if self.entries.len() == self.entries.capacity() {
+            // Doubling would leave half of the memory unused.
+            self.entries.reserve_exact(self.entries.len() / 8 + 1_024);
+        }
+        let number = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
+        self.entries.push(entry);
+        FileNumber(number)
+    }
+
+    /// Removes entries of one directory. They must have no children any more.
+    pub(super) fn remove(&mut self, folder: FileNumber, gone: &[FileNumber]) {
+        let mut children =
+            self.folder_mut(folder).map(|it| std::mem::take(&mut it.children)).unwrap_or_default();
+        if gone.len() <= FEW {
+            for number in gone {
+                let name = self.name(*number);
+                if let Ok(at) = children.binary_search_by(|it| self.name(FileNumber(*it)).cmp(name))
+                {
+                    children.remove(at);
+                }
+            }
+        }
+        for number in gone {
+            self.forget(*number);
+        }
+        if gone.len() > FEW {
+            children.retain(|it| self.entry(FileNumber(*it)).is_some());
+        }
+        if let Some(it) = self.folder_mut(folder) {
+            it.children = children;
+        }
+    }
+
+    /// Removes all entries of a directory, of which none may be an open directory.
+    pub(super) fn remove_children(&mut self, folder: FileNumber) {
+        let children =
+            self.folder_mut(folder).map(|it| std::mem::take(&mut it.children)).unwrap_or_default();
+        for number in children {
+            self.forget(FileNumber(number));
+        }
+    }
+
+    fn forget(&mut self, number: FileNumber) {
+        let Some(entry) = self.entry_mut(number) else { return };
+        entry.state = EntryState::Removed;
+        let (kind, name_length) = (entry.kind, entry.name_length);
+        self.dead_names += usize::from(name_length);
+        self.closed.remove(&number.0);
+        if kind == EntryKind::File {
+            self.changes.removed.push(number);
+        } else {
+            // Nobody else knows it by its number.
+            self.free.push(number.0);
+        }
+    }
+
+    /// What happened since the last call. From now on the numbers of removed files may be given to others.
+    pub(super) fn take_changes(&mut self) -> TreeChanges {
+        let changes = std::mem::take(&mut self.changes);
+        self.free.extend(changes.removed.iter().map(|it| it.0));
+        if self.dead_names > MAX_DEAD_NAMES && self.dead_names > self.names.len() / 4 {
+            self.pack_names();
+        }
+        changes
+    }
+
+    fn pack_names(&mut self) {
+        let mut names = Vec::with_capacity(self.names.len().saturating_sub(self.dead_names));
+        for entry in &mut self.entries {
+            if entry.state == EntryState::Removed {
+                continue;
+            }
+            let start = entry.name_start as usize;
+            let name = self.names.get(start..start + usize::from(entry.name_length));
+            entry.name_start = u32::try_from(names.len()).unwrap_or(u32::MAX);
+            names.extend_from_slice(name.unwrap_or_default());
+        }
+        self.names = names;
+        self.dead_names = 0;
+    }
+}
+
+impl PackedEntry {
+    fn new(name_start: u32, name: &OsStr, parent: u32, kind: EntryKind) -> Self {
+        Self {
+            name_start,
+            parent,
+            version: 0,
+            nanoseconds: 0,
+            inode: 0,
+            changed: 0,
+            size: 0,
+            seconds: 0,
+            // No file system has longer names than 255 bytes.
+            name_length: u8::try_from(name.len()).unwrap_or(u8::MAX),
+            kind,
+            is_ignored: false,
+            state: EntryState::Young,
+        }
+    }
+}

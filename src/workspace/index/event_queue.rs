@@ -1,0 +1,160 @@
+//! The kernel's queue of changes: watches on directories and files, and the events that they give.
+//!
+//! An event is in the queue before the system call that caused it returns. Whoever reads what is in the
+//! queue has been told of every change that was complete before.
+
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    os::{
+        fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd},
+        unix::ffi::{OsStrExt as _, OsStringExt as _},
+    },
+    sync::Arc,
+    time::Duration,
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags},
+    io::Errno,
+};
+
+/// How many bytes are read at once.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// The bytes of an event before its name: watch, mask, cookie and length of the name.
+const HEADER_BYTES: usize = 16;
+
+/// The number that the kernel gave a watch. Each is only given once in a long time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct WatchNumber(i32);
+
+/// One change.
+#[derive(Clone, Debug)]
+pub(super) struct QueuedEvent {
+    pub(super) watch: WatchNumber,
+    pub(super) what: ReadFlags,
+    /// The same for both ends of a renaming.
+    pub(super) cookie: u32,
+    /// The name in the watched directory. Empty if the watched thing itself is meant.
+    pub(super) name: OsString,
+}
+
+/// The queue, and the watches that fill it.
+#[derive(Debug)]
+pub(super) struct EventQueue {
+    inotify: Arc<OwnedFd>,
+}
+
+/// Waits for changes without the tree.
+#[derive(Clone, Debug)]
+pub(crate) struct ChangeWaiter(Arc<OwnedFd>);
+
+impl EventQueue {
+    pub(super) fn new() -> Result<Self, Errno> {
+        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        Ok(Self { inotify: Arc::new(inotify) })
+    }
+
+    /// Watches an open directory for changes of its entries. The same directory gives the same number.
+    pub(super) fn watch_folder(&self, folder: BorrowedFd<'_>) -> Result<WatchNumber, Errno> {
+        let wanted = WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::MOVED_FROM
+            | WatchFlags::MOVED_TO
+            | WatchFlags::MODIFY
+            | WatchFlags::CLOSE_WRITE
+            | WatchFlags::ATTRIB
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF
+            | WatchFlags::ONLYDIR;
+        self.watch(folder, wanted)
+    }
+
+    /// Watches an open file, for changes by names that no watched directory has.
+    pub(super) fn watch_file(&self, file: BorrowedFd<'_>) -> Result<WatchNumber, Errno> {
+        self.watch(file, WatchFlags::MODIFY | WatchFlags::CLOSE_WRITE | WatchFlags::ATTRIB)
+    }
+
+    /// By descriptor, because a path may lead elsewhere by now.
+    fn watch(&self, place: BorrowedFd<'_>, wanted: WatchFlags) -> Result<WatchNumber, Errno> {
+        let path = format!("/proc/self/fd/{}", place.as_raw_fd());
+        inotify::add_watch(&*self.inotify, path, wanted).map(WatchNumber)
+    }
+
+    /// Ends a watch. It may have ended already, with what it watched.
+    pub(super) fn unwatch(&self, watch: WatchNumber) {
+        let _ = inotify::remove_watch(&*self.inotify, watch.0);
+    }
+
+    /// Takes the events that are in the queue now. Those that come meanwhile may be among them or not.
+    pub(super) fn drain(&self) -> io::Result<Vec<QueuedEvent>> {
+        let mut left = usize::try_from(rustix::io::ioctl_fionread(&*self.inotify)?).unwrap_or(0);
+        let mut events = Vec::new();
+        if left == 0 {
+            return Ok(events);
+        }
+        let mut buffer = vec![0; BUFFER_BYTES];
+        while left > 0 {
+            let read = match rustix::io::read(&*self.inotify, &mut buffer) {
+                Ok(read) => read,
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => continue,
+                Err(cause) => return Err(cause.into()),
+            };
+            left = left.saturating_sub(read);
+            let mut rest = buffer.get(..read).unwrap_or_default();
+            while let Some((event, after)) = QueuedEvent::parse(rest) {
+                events.push(event);
+                rest = after;
+            }
+        }
+        Ok(events)
+    }
+
+    /// Something to wait with for the next event.
+    pub(super) fn waiter(&self) -> ChangeWaiter {
+        ChangeWaiter(Arc::clone(&self.inotify))
+    }
+}
+
+impl QueuedEvent {
+    /// The first event in what was read, and the rest.
+    fn parse(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (header, rest) = bytes.split_at_checked(HEADER_BYTES)?;
+        let field = |index: usize| -> Option<[u8; 4]> {
+            header.get(4 * index..4 * index + 4)?.try_into().ok()
+        };
+        let length = usize::try_from(u32::from_ne_bytes(field(3)?)).ok()?;
+        let (name, rest) = rest.split_at_checked(length)?;
+        // The name is filled up with zeros.
+        let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        let event = Self {
+            watch: WatchNumber(i32::from_ne_bytes(field(0)?)),
+            what: ReadFlags::from_bits_retain(u32::from_ne_bytes(field(1)?)),
+            cookie: u32::from_ne_bytes(field(2)?),
+            name: OsString::from_vec(name.to_vec()),
+        };
+        Some((event, rest))
+    }
+
+    pub(super) fn is_any_of(&self, flags: ReadFlags) -> bool {
+        self.what.intersects(flags)
+    }
+
+    pub(super) fn name(&self) -> &OsStr {
+        OsStr::from_bytes(self.name.as_bytes())
+    }
+}
+
+impl ChangeWaiter {
+    /// Waits until there is a change to be told, or the time is over. Returns whether there is one.
+    pub(crate) fn wait(&self, most: Duration) -> bool {
+        let mut queue = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN)];
+        let most = Timespec {
+            tv_sec: i64::try_from(most.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: most.subsec_nanos().into(),
+        };
+        poll(&mut queue, Some(&most)).is_ok_and(|ready| ready > 0)
+    }
+}

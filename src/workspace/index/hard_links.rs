@@ -1,0 +1,121 @@
+//! Files with several names. An event only tells of the name by which a file was changed, so the other
+//! names in the tree are looked at as well, and the file itself is watched for names outside of it.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{
+    entry_table::FileNumber,
+    event_queue::WatchNumber,
+    tree::{WatchTarget, WatchedTree},
+};
+
+/// How many files are watched besides directories. What happens to further ones by names outside of the
+/// tree is found by the next sweep.
+const MAX_WATCHED_FILES: usize = 16_384;
+
+/// The files that have several names, by the digest of their inode.
+#[derive(Debug, Default)]
+pub(super) struct HardLinks {
+    names: HashMap<u32, Vec<FileNumber>>,
+    watches: HashMap<FileNumber, WatchNumber>,
+    /// Files that turned out to have several names.
+    found: Vec<FileNumber>,
+    /// Digests of inodes that changed.
+    changed: HashSet<u32>,
+}
+
+impl HardLinks {
+    /// Takes note of a file that has several names, and that is new or changed.
+    pub(super) fn note(&mut self, number: FileNumber, inode: u32) {
+        if self.names.get(&inode).is_some_and(|it| it.contains(&number)) {
+            self.changed.insert(inode);
+        } else {
+            self.found.push(number);
+        }
+    }
+
+    /// Takes note of a change of the file itself.
+    pub(super) fn note_change(&mut self, inode: u32) {
+        self.changed.insert(inode);
+    }
+
+    /// How many files are watched.
+    pub(super) fn watched(&self) -> usize {
+        self.watches.len()
+    }
+}
+
+impl WatchedTree {
+    /// Ends the special treatment of a file, which is gone or has one name only.
+    pub(super) fn forget_link(&mut self, number: FileNumber) {
+        let inode = self.table.inode(number);
+        let links = &mut self.links;
+        let Some(names) = links.names.get_mut(&inode) else { return };
+        let before = names.len();
+        names.retain(|it| *it != number);
+        if names.len() == before {
+            return;
+        }
+        let is_last = names.is_empty();
+        if let Some(watch) = links.watches.remove(&number)
+            && !names.iter().any(|it| links.watches.get(it) == Some(&watch))
+        {
+            self.targets.remove(&watch);
+            self.queue.unwatch(watch);
+        }
+        if is_last {
+            links.names.remove(&inode);
+        }
+    }
+
+    /// Looks at all names of the files with several names of which one was found or changed.
+    pub(super) fn follow_links(&mut self) {
+        let found = std::mem::take(&mut self.links.found);
+        let mut changed = std::mem::take(&mut self.links.changed);
+        if !found.is_empty() {
+            let inodes: HashSet<u32> = found.iter().map(|it| self.table.inode(*it)).collect();
+            for number in self.table.files_with_inodes(&|it| inodes.contains(&it)) {
+                let inode = self.table.inode(number);
+                let names = self.links.names.entry(inode).or_default();
+                if !names.contains(&number) {
+                    names.push(number);
+                    self.watch_link(number, inode);
+                }
+            }
+            // They may have been written before they were watched.
+            changed.extend(inodes);
+        }
+        for inode in changed {
+            for number in self.links.names.get(&inode).cloned().unwrap_or_default() {
+                self.look_at_file(number);
+            }
+        }
+    }
+
+    fn watch_link(&mut self, number: FileNumber, inode: u32) {
+        if self.links.watches.len() >= MAX_WATCHED_FILES {
+            return;
+        }
+        let below = self.table.path_below(number);
+        // If it cannot be watched, or not any more, the next sweep finds what events do not tell.
+        let Ok(place) = self.root.open_place(&below) else { return };
+        let Ok(watch) = self.queue.watch_file(std::os::fd::AsFd::as_fd(&place)) else { return };
+        if matches!(self.targets.get(&watch), Some(WatchTarget::Folder(_))) {
+            return;
+        }
+        self.targets.insert(watch, WatchTarget::Inode(inode));
+        self.links.watches.insert(number, watch);
+    }
+
+    /// Takes note that a file was changed by another of its names.
+    fn look_at_file(&mut self, number: FileNumber) {
+        self.table.touch(number);
+        let below = self.table.path_below(number);
+        let Ok(place) = self.root.open_place(&below) else { return };
+        if let Some(looked) = super::file_stamp::look_at_place(&place)
+            && looked.stamp.inode == self.table.inode(number)
+        {
+            self.table.set_stamp(number, &looked.stamp);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Names that came and went between two looks.
+//!
+//! A second name of a file may be made, written and removed before anyone looks. Then no event tells of
+//! the name that is in the tree, although the content of its file changed. So whenever a new name is already
+//! gone, the stamps of all files have to be compared.
+
+use std::{
+    collections::{HashMap, HashSet},
+    ffi::OsString,
+};
+
+use rustix::fs::inotify::ReadFlags;
+
+use super::{entry_table::FileNumber, event_queue::QueuedEvent};
+use crate::workspace::is_temporary_name;
+
+/// The names that were made since the last look.
+#[derive(Debug, Default)]
+pub(super) struct NewNames {
+    names: HashSet<(FileNumber, OsString)>,
+    /// Renamings of which only the first half was told yet, and whether the name was new.
+    moving: HashMap<u32, bool>,
+    vanished: bool,
+}
+
+impl NewNames {
+    /// Takes note of what an event says about a name in a directory.
+    pub(super) fn note(&mut self, folder: FileNumber, event: &QueuedEvent) {
+        // The engine's own writes end with a renaming, and never begin with another name of a file.
+        if is_temporary_name(event.name()) {
+            return;
+        }
+        let name = || (folder, event.name.clone());
+        if event.is_any_of(ReadFlags::CREATE) {
+            self.names.insert(name());
+        } else if event.is_any_of(ReadFlags::DELETE) {
+            self.vanished |= self.names.remove(&name());
+        } else if event.is_any_of(ReadFlags::MOVED_FROM) {
+            let was_new = self.names.remove(&name());
+            self.moving.insert(event.cookie, was_new);
+        } else if event.is_any_of(ReadFlags::MOVED_TO) {
+            // What had the name before is gone.
+            self.vanished |= self.names.remove(&name());
+            // What comes from outside of the tree is new to it.
+            if self.moving.remove(&event.cookie).unwrap_or(true) {
+                self.names.insert(name());
+            }
+        }
+    }
+
+    /// Whether a name is new.
+    pub(super) fn has(&self, folder: FileNumber, name: &OsString) -> bool {
+        !self.names.is_empty() && self.names.contains(&(folder, name.clone()))
+    }
+
+    /// Whether a new name was removed, replaced or moved out of the tree.
+    pub(super) fn any_vanished(&self) -> bool {
+        self.vanished || self.moving.values().any(|was_new| *was_new)
+    }
+}

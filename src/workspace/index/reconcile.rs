@@ -1,0 +1,279 @@
+//! Brings the tree up to every change that was complete when it was asked.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    ffi::OsString,
+    os::fd::AsFd as _,
+};
+
+use rustix::{fs::inotify::ReadFlags, io::Errno};
+
+use super::{
+    entry_table::{EntryTable, FileNumber},
+    event_queue::QueuedEvent,
+    file_stamp::{Looked, look},
+    judge::RULE_NAMES,
+    new_names::NewNames,
+    root_check::failed,
+    setting_files::RulesPlace,
+    sweep::SweepCause,
+    tree::{WatchTarget, WatchedTree},
+    why_cold::WhyCold,
+};
+use crate::workspace::{is_temporary_name, walk::EntryKind};
+
+/// Where to look, and what has to follow from it.
+#[derive(Debug, Default)]
+pub(super) struct Suspects {
+    /// Names to look at, by directory.
+    pub(super) names: BTreeMap<FileNumber, BTreeSet<OsString>>,
+    /// Names of directories whose attributes changed, so that other directories may be readable now.
+    attributes: HashSet<(FileNumber, OsString)>,
+    new_names: NewNames,
+    /// Directories to open, close or compare.
+    folders: Vec<FileNumber>,
+    /// Directories whose rules changed.
+    rules: BTreeSet<FileNumber>,
+    /// Directories to list again.
+    relist: Vec<FileNumber>,
+}
+
+impl WatchedTree {
+    /// Takes in every change that was complete when this was called. A few system calls if there was none.
+    ///
+    /// After an error nothing in the tree counts until [`Self::read_again`] succeeds, or for ever.
+    pub(crate) fn refresh(&mut self) -> Result<(), WhyCold> {
+        if let Some(why) = &self.cold {
+            return Err(why.clone());
+        }
+        let refreshed = self.take_in();
+        if let Err(why) = &refreshed {
+            self.cold = Some(why.clone());
+        }
+        refreshed
+    }
+
+    fn take_in(&mut self) -> Result<(), WhyCold> {
+        let mut suspects = Suspects::default();
+        for below in self.root.check()? {
+            self.suspect_mount(&below, &mut suspects);
+        }
+        let events =
+            self.queue.drain().map_err(|cause| WhyCold::Failed { cause: cause.to_string() })?;
+        let any_event = !events.is_empty();
+        for event in events {
+            self.suspect(event, &mut suspects)?;
+        }
+        for place in self.setting_files.changed() {
+            match place {
+                RulesPlace::Above => {
+                    self.read_rules_above();
+                    suspects.rules.insert(EntryTable::ROOT);
+                }
+                RulesPlace::Folder(number) => {
+                    suspects.rules.insert(number);
+                }
+            }
+        }
+        if any_event || !suspects.rules.is_empty() || !suspects.names.is_empty() {
+            self.look_into(suspects)?;
+        }
+        self.check_mounted_files()
+    }
+
+    /// Something was mounted or unmounted at a place.
+    fn suspect_mount(&self, below: &std::path::Path, suspects: &mut Suspects) {
+        let (Some(parent), Some(name)) = (below.parent(), below.file_name()) else { return };
+        if let super::tree::PlaceInTree::Open(folder) = self.place(parent) {
+            suspects.names.entry(folder).or_default().insert(name.to_owned());
+        }
+    }
+
+    /// Nobody tells of changes of a file on which another is mounted.
+    pub(super) fn check_mounted_files(&self) -> Result<(), WhyCold> {
+        for below in self.root.mounted() {
+            if let super::tree::PlaceInTree::NoFolder(_) = self.place(below) {
+                return Err(WhyCold::Mount { at: self.root.path().join(below) });
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes note of where an event says to look.
+    fn suspect(&mut self, event: QueuedEvent, suspects: &mut Suspects) -> Result<(), WhyCold> {
+        if event.is_any_of(ReadFlags::QUEUE_OVERFLOW) {
+            return Err(WhyCold::QueueOverflow);
+        }
+        let folder = match self.targets.get(&event.watch) {
+            // Of a directory that is not followed any more.
+            None => return Ok(()),
+            Some(WatchTarget::Inode(inode)) => {
+                self.links.note_change(*inode);
+                if event.is_any_of(ReadFlags::IGNORED) {
+                    self.targets.remove(&event.watch);
+                }
+                return Ok(());
+            }
+            Some(WatchTarget::Folder(folder)) => *folder,
+        };
+        if !event.name.is_empty() {
+            suspects.new_names.note(folder, &event);
+            if event.is_any_of(ReadFlags::ISDIR) && event.is_any_of(ReadFlags::ATTRIB) {
+                suspects.attributes.insert((folder, event.name.clone()));
+            }
+            suspects.names.entry(folder).or_default().insert(event.name);
+            return Ok(());
+        }
+        let ends = ReadFlags::IGNORED | ReadFlags::UNMOUNT | ReadFlags::DELETE_SELF;
+        if folder == EntryTable::ROOT {
+            if event.is_any_of(ends | ReadFlags::MOVE_SELF) {
+                return Err(WhyCold::RootMoved);
+            }
+        } else if event.is_any_of(ends)
+            && let Some(parent) = self.table.parent(folder)
+        {
+            // Something else may have its name.
+            let name = self.table.name(folder).to_owned();
+            suspects.names.entry(parent).or_default().insert(name);
+            if event.is_any_of(ReadFlags::IGNORED) {
+                self.targets.remove(&event.watch);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at all suspects, and does what follows from it.
+    pub(super) fn look_into(&mut self, mut suspects: Suspects) -> Result<(), WhyCold> {
+        for (folder, names) in std::mem::take(&mut suspects.names) {
+            self.look_again(folder, names, &mut suspects)?;
+        }
+        if suspects.new_names.any_vanished() {
+            self.sweep_wanted = Some(SweepCause::NameGone);
+        }
+        for folder in std::mem::take(&mut suspects.rules) {
+            self.judge_below(folder)?;
+        }
+        for folder in std::mem::take(&mut suspects.relist) {
+            self.list_below(folder, &|| false)?;
+        }
+        for folder in std::mem::take(&mut suspects.folders) {
+            self.check_folder(folder)?;
+        }
+        self.follow_links();
+        Ok(())
+    }
+
+    /// Looks what has these names in a directory now.
+    fn look_again(
+        &mut self,
+        folder: FileNumber,
+        names: BTreeSet<OsString>,
+        suspects: &mut Suspects,
+    ) -> Result<(), WhyCold> {
+        if self.table.folder(folder).is_none() {
+            return Ok(());
+        }
+        let handle = match self.open_number(folder) {
+            Ok(handle) => handle,
+            Err(cause @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(failed(cause)),
+            // It is gone or closed, and an event of the directory above says so.
+            Err(_) => return Ok(()),
+        };
+        let (mut gone, mut new) = (Vec::new(), Vec::new());
+        for name in names {
+            if RULE_NAMES.iter().any(|it| name == *it) {
+                suspects.rules.insert(folder);
+            }
+            let known = self.table.child(folder, &name);
+            let looked = match look(handle.as_fd(), &name) {
+                Ok(looked) if looked.kind == EntryKind::File && is_temporary_name(&name) => None,
+                Ok(looked) => Some(looked),
+                Err(Errno::NOENT | Errno::NOTDIR) => None,
+                Err(_) => {
+                    suspects.relist.push(folder);
+                    continue;
+                }
+            };
+            let Some(looked) = looked else {
+                if suspects.new_names.has(folder, &name) {
+                    self.sweep_wanted = Some(SweepCause::NameGone);
+                }
+                gone.extend(known);
+                continue;
+            };
+            match known {
+                Some(known) if self.table.kind(known) == Some(looked.kind) => {
+                    self.look_at_known(known, &looked, suspects);
+                    if suspects.attributes.contains(&(folder, name)) {
+                        let below: Vec<FileNumber> = self.table.children(known).collect();
+                        suspects.folders.extend(below);
+                    }
+                }
+                known => {
+                    gone.extend(known);
+                    new.push((name, looked));
+                }
+            }
+        }
+        self.remove_entries(folder, &gone);
+        self.add_entries(folder, &new, suspects)
+    }
+
+    fn look_at_known(&mut self, number: FileNumber, looked: &Looked, suspects: &mut Suspects) {
+        match looked.kind {
+            EntryKind::File => self.update_file(number, looked),
+            EntryKind::Folder => suspects.folders.push(number),
+            EntryKind::Link | EntryKind::Other => {}
+        }
+    }
+
+    fn add_entries(
+        &mut self,
+        folder: FileNumber,
+        new: &[(OsString, Looked)],
+        suspects: &mut Suspects,
+    ) -> Result<(), WhyCold> {
+        if self.table.len() + new.len() > self.settings.max_entries {
+            return Err(WhyCold::TooManyEntries { most: self.settings.max_entries });
+        }
+        let names = new.iter().map(|(name, looked)| (name.as_os_str(), looked.kind));
+        let added = self.table.add(folder, names);
+        for (number, (_, looked)) in added.into_iter().zip(new) {
+            self.judge(number);
+            match looked.kind {
+                EntryKind::File => {
+                    self.table.set_stamp(number, &looked.stamp);
+                    self.note_links(number, looked);
+                }
+                EntryKind::Folder => suspects.folders.push(number),
+                EntryKind::Link | EntryKind::Other => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens or closes a directory as its rules and the system say, and lists it if it is another one than
+    /// before.
+    fn check_folder(&mut self, number: FileNumber) -> Result<(), WhyCold> {
+        if self.table.kind(number) != Some(EntryKind::Folder) {
+            return Ok(());
+        }
+        if self.table.name(number) == ".git" {
+            self.table.close(number, super::entry_table::WhyClosed::Repository);
+            return Ok(());
+        }
+        if self.judge(number) {
+            self.empty(number);
+            self.table.close(number, super::entry_table::WhyClosed::Ignored);
+            return Ok(());
+        }
+        if let Some(known) = self.table.folder(number).map(|it| it.watch)
+            && let Ok(handle) = self.open_number(number)
+            && self.watch_folder(handle.as_fd())? == known
+            && self.targets.get(&known) == Some(&WatchTarget::Folder(number))
+        {
+            return Ok(());
+        }
+        self.list_below(number, &|| false)
+    }
+}
