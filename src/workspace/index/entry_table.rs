@@ -33,19 +33,25 @@ pub(crate) struct TreeChanges {
 }
 
 /// Why the content of a directory is not in the tree, so that it has to be walked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WhyClosed {
     /// It is ignored.
+    #[error("it is ignored")]
     Ignored,
     /// It is `.git`.
+    #[error("it belongs to a repository")]
     Repository,
     /// Another file system is mounted there.
+    #[error("another file system is mounted there")]
     Mounted,
     /// The system refused to open it, with this error number.
+    #[error("it cannot be read: {}", std::io::Error::from_raw_os_error(*.0))]
     Unreadable(i32),
     /// Its path is too long to be opened at once.
+    #[error("its path is too long")]
     TooDeep,
     /// It is not looked at yet.
+    #[error("it has not been read yet")]
     Unseen,
 }
 
@@ -281,6 +287,14 @@ impl EntryTable {
                 && wanted(entry.inode)
         });
         files.map(|(_, number)| FileNumber(number)).collect()
+    }
+
+    /// Directories that are closed for another reason than that they are ignored, and open ones with ignore
+    /// files that could not be applied.
+    pub(super) fn odd_folders(&self) -> impl Iterator<Item = FileNumber> + '_ {
+        let closed = self.closed.iter().filter(|(_, why)| **why != WhyClosed::Repository);
+        let open = self.folders.iter().filter(|(_, it)| !it.unapplied.is_empty());
+        closed.map(|it| *it.0).chain(open.map(|it| *it.0)).map(FileNumber)
     }
 
     /// Why a directory is closed. `None` if it is open, or no directory.

@@ -16,49 +16,74 @@
 //! way. It must never know about tools, JSON, policy or napi.
 
 mod candidates;
+#[cfg(all(test, target_os = "linux"))]
+mod differential_tests;
 #[cfg(target_os = "linux")]
 mod entry_table;
 #[cfg(target_os = "linux")]
 mod event_queue;
 mod file_number;
 #[cfg(target_os = "linux")]
+mod file_set;
+#[cfg(target_os = "linux")]
 mod file_stamp;
+#[cfg(target_os = "linux")]
 mod gram_formula;
+#[cfg(target_os = "linux")]
 mod grams;
 #[cfg(target_os = "linux")]
 mod hard_links;
+#[cfg(target_os = "linux")]
+mod indexed_listing;
+#[cfg(target_os = "linux")]
 mod indexed_walk;
 #[cfg(target_os = "linux")]
 mod judge;
+#[cfg(target_os = "linux")]
 mod learner;
+#[cfg(target_os = "linux")]
 mod need;
+#[cfg(target_os = "linux")]
 mod needed_grams;
 #[cfg(target_os = "linux")]
 mod new_names;
+mod plans;
 mod pool;
+#[cfg(target_os = "linux")]
+mod ready_index;
 #[cfg(target_os = "linux")]
 mod reconcile;
 #[cfg(target_os = "linux")]
 mod root_check;
+#[cfg(target_os = "linux")]
+mod root_index;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_index.rs"]
 mod root_index;
 #[cfg(target_os = "linux")]
 mod scan;
 #[cfg(target_os = "linux")]
 mod setting_files;
+#[cfg(target_os = "linux")]
 mod signatures;
+#[cfg(target_os = "linux")]
 mod slice_block;
+#[cfg(target_os = "linux")]
 mod slices;
 mod status;
 #[cfg(target_os = "linux")]
 mod sweep;
+#[cfg(target_os = "linux")]
 mod texts;
 #[cfg(target_os = "linux")]
 mod tree;
+#[cfg(target_os = "linux")]
+mod tree_walk;
 mod why_cold;
 
 pub(crate) use candidates::{Candidates, SearchedPart};
 pub(crate) use file_number::FileNumber;
-pub(crate) use indexed_walk::IndexedFiles;
+pub(crate) use plans::{IndexedFiles, SearchPlan};
 pub use pool::IndexPool;
 pub use status::{IndexPhase, IndexStatus};
 pub(crate) use why_cold::WhyCold;
@@ -70,6 +95,10 @@ use std::{
 };
 
 use self::root_index::RootIndex;
+use super::{
+    search::{Query, Scope},
+    walk::{Listing, ListingRequest, WalkPlan},
+};
 
 /// A cold search that takes longer than this is worth an index.
 const WORTH_AN_INDEX: Duration = Duration::from_millis(100);
@@ -191,6 +220,34 @@ impl WorkspaceIndex {
     /// Has the index built, unless it is.
     pub(crate) fn want(&self) {
         self.handle.index.want();
+    }
+
+    /// The files that can match a query.
+    pub(crate) fn plan_search(
+        &self,
+        scope: &Scope<'_>,
+        query: &Query,
+    ) -> Result<SearchPlan, WhyCold> {
+        self.handle.index.plan_search(scope, query)
+    }
+
+    /// The files that would be selected if they were not ignored or hidden.
+    pub(crate) fn plan_left_out(&self, scope: &Scope<'_>) -> Result<WalkPlan, WhyCold> {
+        self.handle.index.plan_left_out(scope)
+    }
+
+    /// The selected files that were modified last, at most `limit`.
+    pub(crate) fn find_files(
+        &self,
+        scope: &Scope<'_>,
+        limit: usize,
+    ) -> Result<IndexedFiles, WhyCold> {
+        self.handle.index.find_files(scope, limit)
+    }
+
+    /// The same listing as that of the directory itself.
+    pub(crate) fn list(&self, request: &ListingRequest<'_>) -> Result<Listing, WhyCold> {
+        self.handle.index.list(request)
     }
 
     /// Takes note of how long a cold search took.

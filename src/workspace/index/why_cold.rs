@@ -81,6 +81,11 @@ pub(crate) enum WhyCold {
 }
 
 impl WhyCold {
+    /// What the system said when it refused something.
+    pub(crate) fn failed(cause: &std::io::Error) -> Self {
+        Self::Failed { cause: cause.to_string() }
+    }
+
     /// Whether somebody can do something about it, or should know.
     pub(crate) fn is_worth_telling(&self) -> bool {
         match self {

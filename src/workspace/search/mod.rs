@@ -42,6 +42,7 @@ pub(crate) use find_files::{FindFilesRequest, FoundFile, FoundFiles, find_files}
 pub(crate) use list::list;
 pub(crate) use notices::Notices;
 pub(crate) use query::{CaseSensitivity, MatchSpan, Query, QueryError};
+pub(crate) use smallest_items::SmallestItems;
 
 use self::{
     file_visitor::{FileVisitor, GroupMatches},
@@ -50,7 +51,7 @@ use self::{
 };
 use super::{
     WorkspacePath,
-    index::{WhyCold, WorkspaceIndex},
+    index::WorkspaceIndex,
     walk::{
         Cancelled, DirectoryWalk, Gather as _, ResultOrder, SearchThreads, Selection, Visibility,
         WalkPlan, WalkedFiles, open_named,

@@ -30,9 +30,9 @@ mod tests;
 pub(crate) use entry::{EntryBuffer, EntryKind};
 pub(crate) use entry_judge::{EntryJudge, IgnoredBy};
 pub(crate) use folder::{Folder, ShortReads, open_named};
-pub(crate) use listing::{Listing, ListingJudge, ListingRequest, list_folder, look_at_names};
 #[cfg(target_os = "linux")]
 pub(crate) use folder::{is_local_file_system, system_time};
+pub(crate) use listing::{Listing, ListingJudge, ListingRequest, list_folder, look_at_names};
 pub(crate) use name_list::FileNames;
 pub(crate) use pattern::{Depth, PathPattern, split_absolute};
 pub(crate) use plan::WalkPlan;

@@ -218,6 +218,11 @@ impl Selection {
         self.pattern.as_ref().is_some_and(|it| !it.fits_name(name))
     }
 
+    /// Whether something may be selected although it is ignored.
+    pub(crate) fn may_take_ignored(&self) -> bool {
+        self.overrides.is_some() || self.names_git || self.pattern.is_some()
+    }
+
     /// Whether the decision depends on the absolute path.
     pub(super) fn needs_path(&self) -> bool {
         self.overrides.is_some() || self.types.is_some()
