@@ -197,6 +197,7 @@ fn an_explanation_gives_up_after_a_fixed_number_of_files() {
                 global_excludes: None,
                 visibility: &Visibility::everything(),
                 threads: &SearchThreads::new(1),
+                index: None,
             },
             query: &Query::new("needle", super::CaseSensitivity::Sensitive, MatchSpan::Line)
                 .unwrap(),

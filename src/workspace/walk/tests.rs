@@ -64,7 +64,9 @@ impl WalkVisitor for Names<'_> {
             }
             let path = folder.path().join(name);
             (self.0)(&path);
-            paths.push(folder.below_start(&path).display().to_string());
+            let names: Vec<_> = path.iter().rev().take(folder.depth() + 1).collect();
+            let below: std::path::PathBuf = names.into_iter().rev().collect();
+            paths.push(below.display().to_string());
         }
         Some(paths)
     }
