@@ -14,7 +14,7 @@ mod texts;
 
 pub(crate) use candidates::{Candidates, SearchedPart};
 pub(crate) use file_number::{EntryVersion, FileNumber};
-pub(crate) use learner::{FileToLearn, LearnSource, Learner};
+pub(crate) use learner::{Committed, FileToLearn, LearnSource, Learner};
 pub(crate) use need::Need;
 pub(crate) use signatures::{Kept, SignatureCounts, Signatures};
 pub(crate) use texts::LearnedFile;

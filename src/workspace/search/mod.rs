@@ -22,9 +22,14 @@ mod path_order;
 mod query;
 mod required_text;
 mod smallest_items;
+mod text_scanner;
 mod watched_matcher;
 mod would_match;
 
+#[cfg(test)]
+mod candidate_tests;
+#[cfg(test)]
+mod need_tests;
 #[cfg(test)]
 mod tests;
 
