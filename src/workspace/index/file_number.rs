@@ -14,3 +14,10 @@ impl FileNumber {
 /// What a file was when somebody last looked. It becomes another one whenever the file may have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct EntryVersion(pub(super) u32);
+
+#[cfg(test)]
+impl FileNumber {
+    pub(crate) fn of_test(number: u32) -> Self {
+        Self(number)
+    }
+}

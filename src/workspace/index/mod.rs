@@ -87,6 +87,12 @@ pub(crate) use plans::{IndexedFiles, SearchPlan};
 pub use pool::IndexPool;
 pub use status::{IndexPhase, IndexStatus};
 pub(crate) use why_cold::WhyCold;
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) use {
+    need::Need,
+    signatures::{Kept, Signatures},
+    texts::LearnedFile,
+};
 
 use std::{
     path::{Path, PathBuf},

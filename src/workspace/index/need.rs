@@ -45,3 +45,23 @@ fn is_small(pattern: &Hir, parts_left: &mut usize) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+impl Need {
+    /// Whether a search would read a text, as the index tells it.
+    pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
+        use super::{
+            file_number::FileNumber, grams::GramSet, slice_block::TextOwner, slices::BitSlices,
+        };
+
+        let mut grams = GramSet::new();
+        grams.feed(&text.to_ascii_lowercase());
+        let mut slices = BitSlices::default();
+        let owner = TextOwner { file: FileNumber(0), text: 0 };
+        let place = slices.add(owner, &grams.take_filter());
+        let mut is_found = false;
+        slices.each_match(&self.formula, &mut |_| is_found = true);
+        assert_eq!(place.is_some_and(|it| slices.may_match(it, &self.formula)), is_found);
+        is_found
+    }
+}

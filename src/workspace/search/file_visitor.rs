@@ -10,7 +10,7 @@ use std::{
 use super::{
     SearchRequest, Shape,
     answer::Row,
-    file_scanner::{BinaryFiles, Details, Scanned, Scanner},
+    file_scanner::{BinaryFiles, Details, FileToSearch, Scanned, Scanner},
     match_sinks::{Counter, LineSink, Presence, RowLimit},
     watched_matcher::WatchedMatcher,
 };
@@ -38,12 +38,6 @@ pub(super) struct GroupMatches {
     pub(super) unapplied: Vec<UnappliedRules>,
     /// The memory that the rows take.
     pub(super) held: usize,
-}
-
-/// A file that is about to be searched.
-struct FileToSearch {
-    file: File,
-    short_reads: ShortReads,
 }
 
 /// The rows that are known to come before those of the next file.
@@ -102,14 +96,15 @@ impl<'c> FileVisitor<'c> {
         group: &mut GroupMatches,
         done: &dyn Fn() -> bool,
     ) {
-        let target = FileToSearch { file, short_reads: ShortReads::MeanNothing };
+        let short_reads = ShortReads::MeanNothing;
+        let target = FileToSearch { file, short_reads, texts: None };
         self.search(target, &|| path.to_owned(), BinaryFiles::Searched, group, done);
     }
 
     /// Searches one file. Returns false if the answer is full or the search was cancelled.
-    fn search(
+    pub(super) fn search(
         &mut self,
-        FileToSearch { mut file, short_reads }: FileToSearch,
+        mut target: FileToSearch<'_>,
         path: &dyn Fn() -> PathBuf,
         binary: BinaryFiles,
         group: &mut GroupMatches,
@@ -121,16 +116,16 @@ impl<'c> FileVisitor<'c> {
         let (scanned, hit) = match self.shape {
             Shape::Files => {
                 let mut sink = Presence::default();
-                let scanned = scanner.scan(&mut file, short_reads, binary, matcher, &mut sink);
+                let scanned = scanner.scan_file(&mut target, binary, matcher, &mut sink);
                 let hit = sink.0.then(|| {
-                    let modified = file.metadata().and_then(|it| it.modified());
+                    let modified = target.file.metadata().and_then(|it| it.modified());
                     FileMatches::Present(modified.unwrap_or(SystemTime::UNIX_EPOCH))
                 });
                 (scanned, hit)
             }
             Shape::Counts => {
                 let mut sink = Counter { matcher, count: 0 };
-                let scanned = scanner.scan(&mut file, short_reads, binary, matcher, &mut sink);
+                let scanned = scanner.scan_file(&mut target, binary, matcher, &mut sink);
                 (scanned, (sink.count > 0).then_some(FileMatches::Count(sink.count)))
             }
             Shape::Lines { only_matching, before, after } => {
@@ -141,12 +136,13 @@ impl<'c> FileVisitor<'c> {
                     only_matching,
                     limit: self.limit,
                     rows: Vec::new(),
+                    lines_before: 0,
                     rows_before: counted.rows + gap,
                     in_order: self.in_order,
                     bytes: counted.bytes,
                     held: 0,
                 };
-                let scanned = scanner.scan(&mut file, short_reads, binary, matcher, &mut sink);
+                let scanned = scanner.scan_file(&mut target, binary, matcher, &mut sink);
                 full = sink.is_full();
                 group.held += sink.held;
                 if !sink.rows.is_empty() {
@@ -216,17 +212,18 @@ impl WalkVisitor for FileVisitor<'_> {
                 return None;
             }
             let path = || folder.path().join(name);
-            match self.part_of(number) {
+            let texts = match self.part_of(number) {
                 SearchedPart::Nothing => continue,
                 SearchedPart::Binary => {
                     group.binary.push(path());
                     continue;
                 }
-                SearchedPart::Whole | SearchedPart::Texts(_) => {}
-            }
+                SearchedPart::Whole => None,
+                SearchedPart::Texts(texts) => Some(texts),
+            };
             match folder.open_file(name) {
                 Ok(file) => {
-                    let target = FileToSearch { file, short_reads };
+                    let target = FileToSearch { file, short_reads, texts };
                     if !self.search(target, &path, BinaryFiles::Skipped, &mut group, done) {
                         break;
                     }

@@ -25,9 +25,14 @@ mod path_order;
 mod query;
 mod required_text;
 mod smallest_items;
+mod text_scanner;
 mod watched_matcher;
 mod would_match;
 
+#[cfg(all(test, target_os = "linux"))]
+mod candidate_tests;
+#[cfg(all(test, target_os = "linux"))]
+mod need_tests;
 #[cfg(test)]
 mod tests;
 
