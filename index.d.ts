@@ -10,6 +10,7 @@ import type {
 import type { HostHandlers } from "./lib/types/handlers";
 import type { Hooks } from "./lib/types/hooks";
 import type { HttpFetchOptions, HttpServeOptions, RegistryServer } from "./lib/types/http";
+import type { IndexMode, IndexOptions, IndexStatus } from "./lib/types/indexing";
 import type { McpSdkServerConfig } from "./lib/types/mcp-host";
 import type { McpServerConfig, McpServerStatus } from "./lib/types/mcp-servers";
 import type { PluginConfigValidation, PluginToolValidation } from "./lib/types/plugins";
@@ -55,6 +56,7 @@ export type * from "./lib/types/confirmations";
 export type * from "./lib/types/handlers";
 export type * from "./lib/types/hooks";
 export type * from "./lib/types/http";
+export type * from "./lib/types/indexing";
 export type * from "./lib/types/mcp-host";
 export type * from "./lib/types/mcp-servers";
 export type * from "./lib/types/plugins";
@@ -679,6 +681,11 @@ export interface ToolRegistryOptions {
    * `TAVILY_API_KEY` of the environment names, in this order. `handlers.search` is used before any.
    */
   search?: SearchOptions | undefined;
+  /**
+   * Whether searches use an index of the workspace, which registries of the same workspace share. Answers are the
+   * same with and without, and never older than the question. Only used on Linux. Default: `"auto"`.
+   */
+  index?: IndexMode | IndexOptions | undefined;
 }
 
 /** Options of `executeTools`, which apply to all calls of the turn. */
@@ -853,6 +860,9 @@ export declare class ToolRegistry {
   disconnectMcpServer(name: string): Promise<boolean>;
   /** Every MCP server that was connected by the option `mcpServers` or later, sorted by name. */
   mcpServerStatus(): McpServerStatus[];
+
+  /** How the index of each directory of the workspace stands. */
+  indexStatus(): IndexStatus[];
 
   /** Describes a call before it runs. Throws for an unknown tool; `execute` reports wrong input. */
   createInvocation<Name extends keyof ToolInputs>(

@@ -148,6 +148,7 @@ describe.each(runtimes)("on $name", ({ path }) => {
       "plugins",
       "policy",
       "web search",
+      "index",
       "MCP servers",
     ]);
     const { code, stdout } = await cli.run(["doctor", "--no-plugins"]);

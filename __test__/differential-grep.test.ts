@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type CallResult, createToolRegistry } from "./support/unasked";
 import { Random } from "./support/random.js";
+import { type GrepQuestion as Input, grepQuestion } from "./support/search-questions.js";
 import { countsOf, filesOf, partlySearchedOf, ripgrep, rowsOf } from "./support/ripgrep.js";
 import { type Tree, plantTree } from "./support/search-trees.js";
 import { useWorkspace } from "./support/workspace.js";
@@ -10,100 +11,6 @@ import { useWorkspace } from "./support/workspace.js";
 const CASES = Number(process.env.TOOLWRIGHT_SEARCH_CASES ?? 200);
 const SEED = Number(process.env.TOOLWRIGHT_SEARCH_SEED ?? Date.now() % 1_000_000);
 const CASES_PER_TREE = 10;
-
-const PATTERNS = [
-  "needle",
-  "foo",
-  "Foo",
-  "foo|bar",
-  "\\bfoo\\b",
-  "^foo",
-  "bar$",
-  "^$",
-  "x*",
-  ".",
-  "o+",
-  "\\w+\\s\\w+",
-  "[a-c]\\.b",
-  "\\(\\)",
-  "naïve",
-  "日本",
-  "\\d{2}",
-  "(?i)FOO",
-  "foo.*bar",
-  "[^o]o",
-  "filler",
-  "\\s+$",
-  "tail $",
-  "nothing matches this",
-  "(foo|needle)(?: |_)bar",
-  "\\x{65e5}",
-  "e\\b.",
-];
-const SPANNING = [
-  "foo[\\s\\S]*?bar",
-  "\\n\\n",
-  "foo\\n",
-  "(?-s)a.b",
-  "needle.bar",
-  "^bar$\\n^foo",
-  "o\\s+f",
-];
-const GLOBS = [
-  "*.ts",
-  "*.{ts,js}",
-  "!*.md",
-  "src/**",
-  "**/*.py",
-  "/a*",
-  "build/**/*.log",
-  "lib/*",
-  "!build",
-  ".hid/**",
-  "d*/**",
-  "*.log",
-  "**/deep/**",
-  "été/*",
-  "*",
-  "**",
-  "**/*",
-];
-const TYPES = ["js", "py", "rust", "md", "ts", "txt", "c"];
-
-interface Input {
-  pattern: string;
-  path?: string;
-  glob?: string;
-  type?: string;
-  output_mode: "content" | "files_with_matches" | "count";
-  "-A"?: number;
-  "-B"?: number;
-  "-C"?: number;
-  "-i"?: boolean;
-  "-o"?: boolean;
-  multiline?: boolean;
-  head_limit: 0;
-}
-
-function someInput(random: Random, tree: Tree): Input {
-  const multiline = random.chance(0.2);
-  const input: Input = {
-    pattern: multiline && random.chance(0.7) ? random.pick(SPANNING) : random.pick(PATTERNS),
-    output_mode: random.pick(["content", "content", "files_with_matches", "count"]),
-    head_limit: 0,
-  };
-  if (multiline) input.multiline = true;
-  if (random.chance(0.2)) input["-i"] = true;
-  if (random.chance(0.15)) input["-o"] = true;
-  if (random.chance(0.15)) input["-A"] = random.below(3);
-  if (random.chance(0.15)) input["-B"] = random.below(3);
-  if (random.chance(0.1)) input["-C"] = random.below(3);
-  if (random.chance(0.35)) input.glob = random.several(GLOBS, 1, 2).join(random.pick([" ", ","]));
-  if (random.chance(0.15)) input.type = random.pick(TYPES);
-  const places = [...tree.folders, ...tree.files].filter((it) => !tree.swallowed.has(it));
-  if (random.chance(0.25)) input.path = random.pick(places);
-  return input;
-}
 
 /** A glob that spells out a directory searches it even if it is ignored: ripgrep has to be told so. */
 function spelledOut(glob: string): string[] {
@@ -238,7 +145,7 @@ describe("the same answers as ripgrep", () => {
         const tree = plantTree(root, random);
         const registry = createToolRegistry({ projectPath: root });
         for (let count = 0; count < CASES_PER_TREE && done < CASES; count += 1, done += 1) {
-          const input = someInput(random, tree);
+          const input = grepQuestion(random, tree);
           const output = ripgrep(root, ripgrepArguments(input, tree));
           const result = await registry.call("Grep", input);
           // What was asked for is part of what is compared, so that a failure says it.

@@ -1,7 +1,7 @@
 // `node bench/search.mjs [--tree DIR] [--peers DIR]`: compares searching with ripgrep spawned from Node, and
 // with native and JavaScript peers. README.md says how to get the tree that the goals refer to.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -15,9 +15,18 @@ const RARE = "EXPORT_SYMBOL_NS_GPL";
 const REGEX = "\\b(kmalloc|kzalloc|kcalloc)\\([^,]+, GFP_\\w+\\)";
 const COMMON = "return";
 const GLOB = "**/*.{c,rs}";
+/** What an index is measured with beside those above: patterns that match in few files, and one that matches in many. */
+const RARE_REGEX = "\\bdevm_k(m|z)alloc_array\\(.*sizeof\\(struct [a-z]+_port\\)";
+const LITERALS =
+  "kmemdup_nul|EXPORT_SYMBOL_NS_GPL|dma_fence_chain|cpuhp_setup_state_multi|rhashtable_walk_peek";
+const COUNTED = "[a-z]+_lock\\(&";
+const MISSING = "nothing_in_this_tree_has_this_name";
 const MEMORY_LIMIT_MB = 64;
 const DELAY_LIMIT_MS = 20;
 const ABORT_LIMIT_MS = 50;
+const BUILD_LIMIT = 4.5;
+const BYTES_PER_BYTE_LIMIT = 0.035;
+const INDEXED = "toolwright, with an index";
 
 const { values: options } = parseArgs({
   options: {
@@ -30,16 +39,20 @@ const { values: options } = parseArgs({
   },
 });
 
+function registryOf(projectPath, index) {
+  const toolsets = ["claude", "classic"];
+  return createToolRegistry({ projectPath, userPolicyFile: false, toolsets, index });
+}
+
 /** Our contenders, by name. */
-function searches(root) {
-  const registry = createToolRegistry({
-    projectPath: root,
-    userPolicyFile: false,
-    toolsets: ["claude", "classic"],
-  });
+function searches(registry) {
   const grep = (input) => () => registry.call("Grep", input);
   return {
     rare: grep({ pattern: RARE }),
+    rareRegex: grep({ pattern: RARE_REGEX }),
+    literals: grep({ pattern: LITERALS }),
+    counted: grep({ pattern: COUNTED, output_mode: "count", head_limit: 0 }),
+    missing: grep({ pattern: MISSING }),
     regex: grep({ pattern: REGEX, output_mode: "count", head_limit: 0 }),
     common: grep({ pattern: COMMON, output_mode: "content", head_limit: 250 }),
     glob: () => registry.call("glob", { pattern: GLOB, maxResults: 1_000_000 }),
@@ -49,7 +62,7 @@ function searches(root) {
 
 /** How much memory one search adds to the process. Runs in a child process. */
 async function probe(name) {
-  const search = searches(resolve(options.tree))[name];
+  const search = searches(registryOf(resolve(options.tree), "off"))[name];
   // Not `maxRSS`, which a process inherits from the one that started it.
   writeFileSync("/proc/self/clear_refs", "5");
   const before = peakMegabytes();
@@ -109,48 +122,127 @@ function indexed(FileFinder, basePath) {
   return created.value.waitForScan(60_000).then(() => created.value);
 }
 
-function tasks(suite, tree, small, peers) {
-  const ours = searches(tree);
+/** A registry whose index knows every file, how long that took, and how much memory it takes. */
+async function indexedRegistry(tree) {
+  const registry = registryOf(tree, { mode: "on", maxMemoryMb: 1_024 });
+  await registry.initialize();
+  for (;;) {
+    const [status] = registry.indexStatus();
+    if (status.state === "warm") return { registry, status };
+    if (status.state === "cold") throw new Error(`there is no index: ${status.whyCold}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function tasks(suite, tree, small, peers, warm) {
+  const ours = searches(registryOf(tree, "off"));
+  const quick = searches(warm);
   const { rg, pi, fastGlob, tinyglobby } = peers;
   const rounds = 11;
   const baseline = "rg spawned";
-  const add = (title, atMost, all) =>
+  const add = (title, atMost, all, atMostIndexed) =>
     suite.task({
       title,
       baseline,
       rounds,
       contenders: contenders(all),
-      budgets: [{ contender: "toolwright", atMost }],
+      budgets: [
+        { contender: "toolwright", atMost },
+        { contender: INDEXED, atMost: atMostIndexed },
+      ].filter((it) => it.atMost !== undefined),
     });
   const fff = indexed(peers.fff, tree);
   const piGrep = (root, more) => pi && (() => pi.grep({ path: root, hidden: true, ...more }));
-  add(`rare literal, files_with_matches: ${RARE}`, 0.75, {
-    [baseline]: () => rg(tree, ["-l", RARE]),
-    toolwright: ours.rare,
-    "pi-natives": piGrep(tree, { pattern: RARE, mode: "filesWithMatches" }),
-  });
+  add(
+    `rare literal, files_with_matches: ${RARE}`,
+    0.75,
+    {
+      [baseline]: () => rg(tree, ["-l", RARE]),
+      toolwright: ours.rare,
+      [INDEXED]: quick.rare,
+      "pi-natives": piGrep(tree, { pattern: RARE, mode: "filesWithMatches" }),
+      "fff (keeps an index)": fff && (async () => (await fff).grep(RARE, { mode: "plain" })),
+    },
+    0.005,
+  );
+  add(
+    `rare regex, files_with_matches: ${RARE_REGEX}`,
+    undefined,
+    {
+      [baseline]: () => rg(tree, ["-l", RARE_REGEX]),
+      toolwright: ours.rareRegex,
+      [INDEXED]: quick.rareRegex,
+    },
+    0.04,
+  );
+  add(
+    `five literals, files_with_matches: ${LITERALS}`,
+    undefined,
+    {
+      [baseline]: () => rg(tree, ["-l", LITERALS]),
+      toolwright: ours.literals,
+      [INDEXED]: quick.literals,
+    },
+    0.02,
+  );
+  add(
+    `regex with a literal, count of all: ${COUNTED}`,
+    undefined,
+    {
+      [baseline]: () => rg(tree, ["-c", COUNTED]),
+      toolwright: ours.counted,
+      [INDEXED]: quick.counted,
+    },
+    0.15,
+  );
+  add(
+    `no match, and why: ${MISSING}`,
+    undefined,
+    {
+      [baseline]: () => rg(tree, ["-l", MISSING]),
+      toolwright: ours.missing,
+      [INDEXED]: quick.missing,
+    },
+    0.05,
+  );
   add(`regex, count of all: ${REGEX}`, 0.62, {
     [baseline]: () => rg(tree, ["-c", REGEX]),
     toolwright: ours.regex,
+    [INDEXED]: quick.regex,
     "pi-natives": piGrep(tree, { pattern: REGEX, mode: "count" }),
   });
-  add(`common literal, content, the first 250 lines: ${COMMON}`, 0.5, {
-    [baseline]: () => rg(tree, ["-n", COMMON]),
-    toolwright: ours.common,
-    "pi-natives": piGrep(tree, { pattern: COMMON, mode: "content", maxCount: 250 }),
-    "fff (keeps an index)":
-      fff && (async () => (await fff).grep(COMMON, { mode: "plain", pageSize: 250 })),
-  });
-  add(`all files of a glob: ${GLOB}`, 0.6, {
-    [baseline]: async () => (await rg(tree, ["--files", "-g", GLOB])).split("\n"),
-    toolwright: ours.glob,
-    "toolwright, the newest 100": ours.newest,
-    "pi-natives": pi && (() => pi.glob({ pattern: GLOB, path: tree, hidden: true })),
-    "fff (keeps an index)": fff && (async () => (await fff).glob(GLOB, { pageSize: 1_000_000 })),
-    "fast-glob": fastGlob && (() => fastGlob(GLOB, { cwd: tree, dot: true })),
-    tinyglobby: tinyglobby && (() => tinyglobby.glob(GLOB, { cwd: tree, dot: true })),
-  });
-  const few = createToolRegistry({ projectPath: small, userPolicyFile: false });
+  add(
+    `common literal, content, the first 250 lines: ${COMMON}`,
+    0.5,
+    {
+      [baseline]: () => rg(tree, ["-n", COMMON]),
+      toolwright: ours.common,
+      [INDEXED]: quick.common,
+      "pi-natives": piGrep(tree, { pattern: COMMON, mode: "content", maxCount: 250 }),
+      "fff (keeps an index)":
+        fff && (async () => (await fff).grep(COMMON, { mode: "plain", pageSize: 250 })),
+    },
+    0.25,
+  );
+  add(
+    `all files of a glob: ${GLOB}`,
+    0.6,
+    {
+      [baseline]: async () => (await rg(tree, ["--files", "-g", GLOB])).split("\n"),
+      toolwright: ours.glob,
+      "toolwright, the newest 100": ours.newest,
+      [INDEXED]: quick.glob,
+      [`${INDEXED}, the newest 100`]: quick.newest,
+      "pi-natives": pi && (() => pi.glob({ pattern: GLOB, path: tree, hidden: true })),
+      "fff (keeps an index)": fff && (async () => (await fff).glob(GLOB, { pageSize: 1_000_000 })),
+      "fast-glob": fastGlob && (() => fastGlob(GLOB, { cwd: tree, dot: true })),
+      tinyglobby: tinyglobby && (() => tinyglobby.glob(GLOB, { cwd: tree, dot: true })),
+    },
+    0.03,
+  );
+  const few = registryOf(small, "off");
+  const fewIndexed = registryOf(small, "on");
+  void fewIndexed.initialize();
   suite.task({
     title: "grep in a directory of 60 files",
     baseline,
@@ -158,16 +250,20 @@ function tasks(suite, tree, small, peers) {
     contenders: contenders({
       [baseline]: () => rg(small, ["-n", "probe"]),
       toolwright: () => few.call("Grep", { pattern: "probe", output_mode: "content" }),
+      [INDEXED]: () => fewIndexed.call("Grep", { pattern: "probe", output_mode: "content" }),
       "pi-natives": piGrep(small, { pattern: "probe", mode: "content", maxCount: 250 }),
     }),
-    budgets: [{ contender: "toolwright", atMost: 0.08 }],
+    budgets: [
+      { contender: "toolwright", atMost: 0.08 },
+      { contender: INDEXED, atMost: 0.08 },
+    ],
   });
   return ours;
 }
 
 /** How long searches take to settle after an abort, in milliseconds, in ascending order. */
 async function abortTimes(root) {
-  const registry = createToolRegistry({ projectPath: root, userPolicyFile: false });
+  const registry = registryOf(root, "off");
   const times = [];
   for (let round = 0; round < 20; round++) {
     const controller = new AbortController();
@@ -180,6 +276,20 @@ async function abortTimes(root) {
     times.push(performance.now() - aborted);
   }
   return times.toSorted((a, b) => a - b);
+}
+
+/** What an index costs, as a number of cold searches and as memory for each byte of all files. */
+async function cost({ lastBuildMs, memoryBytes }, search, tree, rg) {
+  const times = [];
+  for (let round = 0; round < 5; round++) {
+    const began = performance.now();
+    await search();
+    times.push(performance.now() - began);
+  }
+  const files = (await rg(tree, ["--files"])).split("\n").filter((it) => it !== "");
+  const bytes = files.reduce((sum, it) => sum + statSync(join(tree, it)).size, 0);
+  const cold = middle(times.toSorted((a, b) => a - b));
+  return { searches: lastBuildMs / cold, perByte: memoryBytes / bytes };
 }
 
 const middle = (ascending) => ascending[Math.floor(ascending.length / 2)];
@@ -196,7 +306,8 @@ async function main() {
   const tree = options.tree ? resolve(options.tree) : files(4_000, 200, LINES);
   const small = options.small ? resolve(options.small) : files(60, 1, LINES);
   const suite = new Suite("search");
-  const ours = tasks(suite, tree, small, peers);
+  const { registry: warm, status } = await indexedRegistry(tree);
+  const ours = tasks(suite, tree, small, peers, warm);
   const onTask = (task) => say(`\n${table(task)}`);
   const result = await suite.run({ quick: options.quick, onTask });
 
@@ -217,13 +328,26 @@ async function main() {
       `(99 %: ${delay.p99.toFixed(1)}; with none: longest ${idle.longest.toFixed(1)}), ` +
       `${verdict}: less than ${DELAY_LIMIT_MS}`,
   );
+  const building = await cost(status, ours.rare, tree, peers.rg);
+  say(
+    `\nan index of ${status.files} files took ${status.lastBuildMs} ms, ${building.searches.toFixed(1)} cold ` +
+      `searches, ${within(building.searches <= BUILD_LIMIT)}: at most ${BUILD_LIMIT}; it takes ` +
+      `${(status.memoryBytes / 1e6).toFixed(1)} MB, ${building.perByte.toFixed(3)} bytes for each byte, ` +
+      `${within(building.perByte <= BYTES_PER_BYTE_LIMIT)}: at most ${BYTES_PER_BYTE_LIMIT}`,
+  );
   const aborts = await abortTimes(tree);
   say(
     `\nan aborted search settles after ${middle(aborts).toFixed(1)} ms, at most ` +
       `${aborts.at(-1).toFixed(1)}, ${within(aborts.at(-1) < ABORT_LIMIT_MS)}: less than ${ABORT_LIMIT_MS}`,
   );
   if (options.json) {
-    console.log(JSON.stringify({ tree, ...result, memory, delay, idle, aborts }, null, 2));
+    console.log(
+      JSON.stringify(
+        { tree, ...result, memory, delay, idle, aborts, index: { ...status, ...building } },
+        null,
+        2,
+      ),
+    );
   }
 }
 

@@ -35,6 +35,9 @@ const { ToolObjects } = require("./tool-objects.js");
 
 const { AnswerView } = native;
 
+/** Registries of the same workspace share an index. */
+const indexPool = new native.NativeIndexPool();
+
 let isRegistry;
 
 /**
@@ -101,7 +104,12 @@ class ToolRegistry {
     const settingsJson = encodeOptions(settings);
     const nativeBus = joinBus(messageBus);
     try {
-      this.#native = new native.NativeRegistry(settingsJson, this.#functions.listener(), nativeBus);
+      this.#native = new native.NativeRegistry(
+        settingsJson,
+        this.#functions.listener(),
+        nativeBus,
+        indexPool,
+      );
     } catch (error) {
       leaveBus(messageBus);
       throw error;
@@ -130,6 +138,7 @@ class ToolRegistry {
   }
 
   async initialize() {
+    this.#native.beginIndexing();
     await this.#state.loadGrants();
     const [plugins, servers] = await Promise.all([
       this.reloadPlugins(),
@@ -360,6 +369,10 @@ class ToolRegistry {
     // Agent hosts replace the characters that some providers do not allow in a tool's name.
     const server = this.#serverName.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
     return this.definitions("mcp").map(({ name }) => `mcp__${server}__${name}`);
+  }
+
+  indexStatus() {
+    return JSON.parse(this.#native.indexStatus());
   }
 
   tasks() {

@@ -407,3 +407,15 @@ async function mcpServers(): Promise<void> {
   void [gone, registry.mcpServerStatus().map(({ serverInfo }) => serverInfo?.version)];
 }
 void mcpServers;
+
+function indexes(): void {
+  const registry = createToolRegistry({ index: "on" });
+  createToolRegistry({ index: { mode: "off", maxMemoryMb: 64 } });
+  // @ts-expect-error no such mode
+  createToolRegistry({ index: "always" });
+  for (const { root, state, files, learned, memoryBytes, whyCold } of registry.indexStatus()) {
+    const isKnown: boolean = state === "warm" && learned === files;
+    void [root.length, isKnown, memoryBytes, whyCold?.length];
+  }
+}
+void indexes;

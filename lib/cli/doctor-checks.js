@@ -7,6 +7,9 @@ const path = require("node:path");
 const { engines, version } = require("../../package.json");
 const { filesIn } = require("./plugin-files.js");
 
+/** How long the check of the index waits until it is built. */
+const INDEX_PATIENCE_MS = 5_000;
+
 const CHECKS = {
   runtime() {
     const { bun, node } = process.versions;
@@ -122,6 +125,15 @@ const CHECKS = {
     );
   },
 
+  async index({ indexing }) {
+    await indexing.initialize();
+    const started = Date.now();
+    while (isBuilding(indexing) && Date.now() - started < INDEX_PATIENCE_MS) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return indexing.indexStatus().map(indexFound);
+  },
+
   async "MCP servers"(bed) {
     if (bed.values["mcp-config"] === undefined)
       return ok("none; `--mcp-config FILE` checks those of a file");
@@ -130,6 +142,22 @@ const CHECKS = {
     return aggregating.mcpServerStatus().map(serverFound);
   },
 };
+
+function isBuilding(registry) {
+  return registry.indexStatus().some(({ state }) => state === "building");
+}
+
+function indexFound({ root, state, files, learned, memoryBytes, whyCold, coldSubtrees = [] }) {
+  if (state === "cold") {
+    return note(`${root}: searches read every file`, whyCold ?? "the index is not built yet");
+  }
+  const size = `${count(files, "file")}, ${(memoryBytes / 1e6).toFixed(1)} MB`;
+  const found = `${root}: ${size}${learned < files ? `, ${learned} learned` : ""}`;
+  if (coldSubtrees.length === 0) return ok(found);
+  const [{ path: place, why }] = coldSubtrees;
+  const others = coldSubtrees.length > 1 ? ` (and ${coldSubtrees.length - 1} more)` : "";
+  return note(found, `\`${place}\`${others} is searched without it: ${why}`);
+}
 
 function serverFound({ name, state, tools, error }) {
   if (state === "connected") return ok(`${name}: ${count(tools.length, "tool")}`);

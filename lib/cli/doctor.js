@@ -54,6 +54,7 @@ class TestBed {
   #facts;
   #registry;
   #aggregating;
+  #indexing;
 
   constructor(values) {
     this.values = values;
@@ -71,6 +72,13 @@ class TestBed {
     return this.#registry;
   }
 
+  /** One that builds an index. */
+  get indexing() {
+    const alone = { ...this.values, "mcp-config": undefined, "no-plugins": true };
+    this.#indexing ??= makeRegistry(alone, { ...WITHOUT_RULES, index: "on" });
+    return this.#indexing;
+  }
+
   /** One with the MCP servers. */
   get aggregating() {
     this.#aggregating ??= makeRegistry(this.values, WITHOUT_RULES);
@@ -78,7 +86,8 @@ class TestBed {
   }
 
   async close() {
-    await Promise.all([this.#registry?.close(), this.#aggregating?.close()]);
+    const registries = [this.#registry, this.#aggregating, this.#indexing];
+    await Promise.all(registries.map((it) => it?.close()));
   }
 }
 

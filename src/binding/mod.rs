@@ -16,6 +16,7 @@ mod envelope;
 pub mod format;
 mod host_calls;
 pub mod http;
+pub mod indexes;
 mod listing;
 pub mod mcp;
 mod mcp_servers;

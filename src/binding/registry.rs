@@ -19,6 +19,7 @@ use super::{
     callbacks::{HostListener, Listener},
     envelope::{misuse, sealed},
     host_calls::HostCalls,
+    indexes::NativeIndexPool,
     listing::builtin_specs,
     mcp::McpLine,
 };
@@ -50,11 +51,13 @@ impl NativeRegistry {
         )]
         host: HostListener,
         bus: &NativeMessageBus,
+        indexes: &NativeIndexPool,
     ) -> Result<Self> {
         let host_calls = Arc::new(HostCalls::new(host));
         let functions = Arc::clone(&host_calls);
         let function = move |number| functions.function(number);
         let host = validated::<HostOptions>(&options, "option", ErrorKind::InvalidOptions)
+            .map(|options| options.sharing(&indexes.pool))
             .and_then(|options| HostRegistry::new(options, Arc::clone(&bus.bus), &function))
             .map(Arc::new)
             .map_err(|error| napi::Error::from_reason(misuse(&error)))?;

@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    EventLog, HostFunction, HostOptions, HostToolSpec,
+    EventLog, HostFunction, HostOptions, HostToolSpec, IndexStatusInfo,
     host_plugins::HostPlugins,
     host_tool::HostTool,
     mcp_servers::HostMcpServers,
@@ -82,6 +82,17 @@ impl HostRegistry {
     /// What happens from the first time on that somebody asks for it.
     pub fn events(&self) -> &Arc<EventLog> {
         &self.events.get_or_init(|| RegistryEvents::of(&self.pipeline)).log
+    }
+
+    /// Begins to build the indexes that the host wants to have from the beginning.
+    pub fn begin_indexing(&self) {
+        self.pipeline.sessions.shared().indexes.begin();
+    }
+
+    /// How the index of each root stands.
+    pub fn index_status(&self) -> Vec<IndexStatusInfo> {
+        let status = self.pipeline.sessions.shared().indexes.status();
+        status.into_iter().map(IndexStatusInfo::of).collect()
     }
 
     /// Registers a tool of the host.

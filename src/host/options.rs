@@ -11,6 +11,7 @@ use super::{
     hook_spec::HookSpec,
     host_handler::handlers_of,
     host_plugins::{HostPlugins, TOOLS_DIRECTORY_VARIABLE},
+    index_options::IndexOptions,
     mcp_servers::HostMcpServers,
     policy_setup::{PolicySetup, permission_mode, policy_places},
     search_options::{SearchServiceOptions, search_setup},
@@ -30,7 +31,7 @@ use crate::{
     state::{KnownSettings, ProjectKey, SettingSpec},
     tool::is_valid_name,
     tools::{Experiment, ToolSet},
-    workspace::Roots,
+    workspace::{IndexPool, Roots},
 };
 
 /// What a host says when it creates a registry.
@@ -99,6 +100,11 @@ pub struct HostOptions {
     search: Option<SearchServiceOptions>,
     #[serde(default)]
     mcp_servers: BTreeMap<String, McpServerConfig>,
+    #[serde(default)]
+    index: IndexOptions,
+    /// Where registries of the same workspace share an index.
+    #[serde(skip)]
+    index_pool: IndexPool,
 }
 
 /// How commands are run.
@@ -166,6 +172,13 @@ pub(super) struct Assembled {
 }
 
 impl HostOptions {
+    /// The same for a registry that shares its indexes with the others of a pool.
+    #[must_use]
+    pub fn sharing(mut self, pool: &IndexPool) -> Self {
+        self.index_pool = pool.clone();
+        self
+    }
+
     /// Builds the parts. `function` gives the host's function of a number.
     pub(super) fn assemble(
         self,
@@ -214,6 +227,7 @@ impl HostOptions {
             .with_store(store.store)
             .with_web(WebClient::new(web))
             .with_search(search)
+            .with_indexes(&self.index_pool, self.index.settings())
             .with_agent_limits(self.limits.of_agents())
             .with_project(self.project_id.as_deref().map(project_of).transpose()?, known_settings);
         let mut pipeline = Pipeline::new(sessions, self.limits, bus, engine);

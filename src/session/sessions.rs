@@ -2,6 +2,7 @@
 
 use std::{
     num::NonZeroUsize,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -15,7 +16,7 @@ use crate::{
     state::{KnownSettings, ProjectKey},
     store::Store,
     team::Teams,
-    workspace::Roots,
+    workspace::{IndexPool, IndexSettings, Roots, WorkspaceIndexes},
 };
 
 /// How many conversations are kept; the one used longest ago is forgotten first.
@@ -84,8 +85,19 @@ impl Sessions {
         self
     }
 
-    /// Closes the connections to the web.
+    /// The same, with indexes of the workspace that other registries may share.
+    #[must_use]
+    pub fn with_indexes(mut self, pool: &IndexPool, settings: IndexSettings) -> Self {
+        let shared = Arc::make_mut(&mut self.shared);
+        let excludes = shared.global_excludes.as_deref().map(PathBuf::as_path);
+        let indexes = WorkspaceIndexes::new(pool, shared.roots.all(), excludes, settings);
+        shared.indexes = Arc::new(indexes);
+        self
+    }
+
+    /// Closes the connections to the web, and lets go of the indexes.
     pub fn close_connections(&self) {
+        self.shared.indexes.close();
         self.shared.web.close();
         if let SearchSetup::Service(service) = &self.shared.search {
             service.close();

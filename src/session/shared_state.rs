@@ -13,7 +13,7 @@ use crate::{
     },
     store::{InMemoryStore, Store, StoreLimits},
     team::Teams,
-    workspace::{FileLocks, Roots, walk::SearchThreads},
+    workspace::{FileLocks, Roots, WorkspaceIndexes, walk::SearchThreads},
 };
 
 /// The session of calls that name none.
@@ -47,6 +47,8 @@ pub struct SharedState {
     pub(crate) locks: FileLocks,
     /// The threads that searches share.
     pub(crate) search_threads: SearchThreads,
+    /// The indexes of the roots.
+    pub indexes: Arc<WorkspaceIndexes>,
     /// The file of the user's own ignore rules, if git knows one.
     pub(crate) global_excludes: Option<Arc<PathBuf>>,
     /// Values that last: memory, todos, settings, grants.
@@ -90,6 +92,7 @@ impl SharedState {
             undo: Arc::default(),
             locks: FileLocks::default(),
             search_threads: SearchThreads::of_this_machine(),
+            indexes: Arc::default(),
             global_excludes: ignore::gitignore::gitconfig_excludes_path().map(Arc::new),
             store: in_memory(),
             own_store: in_memory(),

@@ -5,6 +5,7 @@ mod atomic;
 mod diff;
 mod file_lock;
 pub(crate) mod image;
+#[allow(dead_code, reason = "the parts of the index are being joined")]
 pub(crate) mod index;
 mod line_ending;
 mod lines;
@@ -30,6 +31,7 @@ pub(crate) use diff::{Diff, DiffLimits, unified_diff};
 pub use file_lock::FileLocks;
 pub(crate) use file_lock::{LockError, Turn};
 pub(crate) use image::{ImageBlock, ImageError, load_image};
+pub use index::{IndexMode, IndexPhase, IndexPool, IndexSettings, IndexStatus, WorkspaceIndexes};
 pub(crate) use line_ending::{LineEnding, LineEndings};
 pub(crate) use lines::{LineWindow, WindowStyle, WindowText};
 pub(crate) use notebook::{Notebook, NotebookError, NotebookPiece, read_notebook, render_cells};

@@ -128,7 +128,8 @@ impl Tool for Ls {
                 global_excludes: around.global_excludes(),
                 visibility: around.visibility(),
             };
-            let listing = list(&request, &|| cancel.is_cancelled())
+            let index = around.index_of(&plan.start);
+            let listing = list(&request, index.as_ref(), &|| cancel.is_cancelled())
                 .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Ls })?;
             Ok(present(&listing, &Paths::below(plan.start.absolute())))
         })

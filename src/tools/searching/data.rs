@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::shown::Paths;
-use crate::workspace::search::{FileRows, Notices, Row, RowKind, RowText, Skipped, WouldMatch};
+use crate::workspace::{
+    index::WhyCold,
+    search::{FileRows, Notices, Row, RowKind, RowText, Skipped, WouldMatch},
+};
 
 /// The result of a search in the content of files.
 #[derive(Serialize, JsonSchema)]
@@ -37,6 +40,14 @@ pub(in crate::tools) struct SearchData {
     /// Why nothing is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
+    /// Why every file was read although there is an index, if that is not how it should be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) not_indexed: Option<String>,
+}
+
+/// Why an index was not used, if somebody should know.
+pub(super) fn told(why_cold: Option<&WhyCold>) -> Option<String> {
+    why_cold.filter(|it| it.is_worth_telling()).map(WhyCold::to_string)
 }
 
 /// The results, in the form that the call asked for.
@@ -243,6 +254,9 @@ pub(in crate::tools) struct NamesData {
     /// Files that were left out although they match, if the answer is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) would_match: Option<HiddenNames>,
+    /// Why every directory was read although there is an index, if that is not how it should be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) not_indexed: Option<String>,
 }
 
 /// Files that an empty answer left out although their names match.

@@ -4,6 +4,7 @@ use super::{
     MAX_BYTES, MAX_OFFSET, PlannedSearch,
     data::{
         CountData, FileLinesData, FoundData, LineData, SearchData, SkippedData, WouldMatchData,
+        told,
     },
     shown::{Paths, amount, notices_in_words, partly_note},
 };
@@ -87,6 +88,7 @@ pub(super) fn present_nothing(plan: &PlannedSearch, why: &str) -> ToolOutput<Sea
         skipped: None,
         would_match: None,
         note: Some(why.to_owned()),
+        not_indexed: None,
     };
     let text = format!("[no matches: {why}]");
     ToolOutput::text(text).with_data(data).with_display("Found no matches")
@@ -170,6 +172,7 @@ pub(super) fn present_answer(
         skipped: SkippedData::of(skipped, paths),
         would_match: WouldMatchData::of(&answer.would_match, paths),
         note: (shown == 0).then(|| notes.join("; ")),
+        not_indexed: told(answer.why_cold.as_ref()),
     };
 
     let display = display(answer, shown, more);

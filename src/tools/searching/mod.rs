@@ -23,7 +23,8 @@ use crate::{
     tool::{ToolContext, ToolOutput},
     tools::failures::FailedSearch,
     workspace::{
-        RelativePaths, WorkspacePath,
+        RelativePaths, WorkspaceIndexes, WorkspacePath,
+        index::WorkspaceIndex,
         search::{
             CaseSensitivity, MatchSpan, Query, QueryError, Scope, SearchRequest, Shape, search,
         },
@@ -88,8 +89,9 @@ pub(super) async fn run(
             }
             Err(error @ QueryError::Malformed(_)) => return Err(error.into()),
         };
+        let index = around.index_of(&plan.start);
         let request = SearchRequest {
-            scope: around.scope(&plan.start, &plan.selection),
+            scope: around.scope(&plan.start, &plan.selection, index.as_ref()),
             query: &query,
             shape: plan.shape,
             offset: plan.offset,
@@ -110,6 +112,7 @@ pub(super) struct Surroundings {
     threads: SearchThreads,
     global_excludes: Option<Arc<PathBuf>>,
     workspace: PathBuf,
+    indexes: Arc<WorkspaceIndexes>,
 }
 
 impl Surroundings {
@@ -120,6 +123,7 @@ impl Surroundings {
             threads: cx.session.shared.search_threads.clone(),
             global_excludes: cx.session.shared.global_excludes.clone(),
             workspace: cx.session.shared.roots.first().to_owned(),
+            indexes: Arc::clone(&cx.session.shared.indexes),
         }
     }
 
@@ -133,6 +137,11 @@ impl Surroundings {
         self.threads.turn().await
     }
 
+    /// The index of the root that a path is in.
+    pub(super) fn index_of(&self, start: &WorkspacePath) -> Option<WorkspaceIndex> {
+        self.indexes.of(start.root())
+    }
+
     pub(super) fn visibility(&self) -> &Visibility {
         &self.visibility
     }
@@ -141,6 +150,7 @@ impl Surroundings {
         &'a self,
         start: &'a WorkspacePath,
         selection: &'a Selection,
+        index: Option<&'a WorkspaceIndex>,
     ) -> Scope<'a> {
         Scope {
             start,
@@ -148,6 +158,7 @@ impl Surroundings {
             global_excludes: self.global_excludes(),
             visibility: &self.visibility,
             threads: &self.threads,
+            index,
         }
     }
 }

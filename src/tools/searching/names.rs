@@ -2,7 +2,7 @@
 
 use super::{
     MAX_BYTES, Surroundings,
-    data::{HiddenNames, NamesData, NoticesData},
+    data::{HiddenNames, NamesData, NoticesData, told},
     shown::{Paths, ShownFiles, amount, notices_in_words},
 };
 use crate::{
@@ -53,8 +53,9 @@ pub(in crate::tools) async fn find(
     let turn = around.turn().await;
     cx.blocking(move |cancel| {
         let _turn = turn;
-        let request =
-            FindFilesRequest { scope: around.scope(&start, &selection), limit: style.limit };
+        let index = around.index_of(&start);
+        let scope = around.scope(&start, &selection, index.as_ref());
+        let request = FindFilesRequest { scope, limit: style.limit };
         let found = find_files(&request, &|| cancel.is_cancelled())
             .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Glob })?;
         Ok(present(&found, style, &around.paths))
@@ -106,6 +107,7 @@ fn present(found: &FoundFiles, style: NameStyle, paths: &Paths) -> ToolOutput<Na
         skipped: NoticesData::of(&found.notices, paths),
         would_match: (!found.left_out.is_empty())
             .then(|| HiddenNames { ignored_or_hidden: paths.all_in_data(&found.left_out) }),
+        not_indexed: told(found.why_cold.as_ref()),
     };
     let rest = if shown < found.total { format!(" (showing {shown})") } else { String::new() };
     let display = format!("Found {}{rest}", amount(found.total, "file"));

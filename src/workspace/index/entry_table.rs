@@ -11,6 +11,7 @@ use std::{
     sync::Arc,
 };
 
+pub(crate) use super::file_number::{EntryVersion, FileNumber};
 use super::{event_queue::WatchNumber, file_stamp::FileStamp};
 use crate::workspace::walk::{EntryKind, Rules, UnappliedRules};
 
@@ -18,14 +19,6 @@ use crate::workspace::walk::{EntryKind, Rules, UnappliedRules};
 const FEW: usize = 16;
 /// Names of removed entries stay in the text until there is this much of them.
 const MAX_DEAD_NAMES: usize = 64 * 1024;
-
-/// The number of an entry in the tree. It is given to another entry only after its end was told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct FileNumber(pub(super) u32);
-
-/// Differs after every change of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct EntryVersion(pub(super) u32);
 
 /// What happened to files since it was asked last. A number may be there more than once; one that is
 /// among the removed ones is gone, whatever else is told of it.
@@ -40,19 +33,25 @@ pub(crate) struct TreeChanges {
 }
 
 /// Why the content of a directory is not in the tree, so that it has to be walked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WhyClosed {
     /// It is ignored.
+    #[error("it is ignored")]
     Ignored,
     /// It is `.git`.
+    #[error("it belongs to a repository")]
     Repository,
     /// Another file system is mounted there.
+    #[error("another file system is mounted there")]
     Mounted,
     /// The system refused to open it, with this error number.
+    #[error("it cannot be read: {}", std::io::Error::from_raw_os_error(*.0))]
     Unreadable(i32),
     /// Its path is too long to be opened at once.
+    #[error("its path is too long")]
     TooDeep,
     /// It is not looked at yet.
+    #[error("it has not been read yet")]
     Unseen,
 }
 
@@ -288,6 +287,14 @@ impl EntryTable {
                 && wanted(entry.inode)
         });
         files.map(|(_, number)| FileNumber(number)).collect()
+    }
+
+    /// Directories that are closed for another reason than that they are ignored, and open ones with ignore
+    /// files that could not be applied.
+    pub(super) fn odd_folders(&self) -> impl Iterator<Item = FileNumber> + '_ {
+        let closed = self.closed.iter().filter(|(_, why)| **why != WhyClosed::Repository);
+        let open = self.folders.iter().filter(|(_, it)| !it.unapplied.is_empty());
+        closed.map(|it| *it.0).chain(open.map(|it| *it.0)).map(FileNumber)
     }
 
     /// Why a directory is closed. `None` if it is open, or no directory.

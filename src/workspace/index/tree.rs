@@ -37,6 +37,9 @@ use crate::{
     workspace::walk::{EntryBuffer, EntryKind, Folder, Rules, UnappliedRules},
 };
 
+/// How many directories that are walked a status names.
+const MAX_TOLD: usize = 20;
+
 /// How a tree is made.
 #[derive(Clone, Debug)]
 pub(crate) struct TreeSettings {
@@ -227,6 +230,27 @@ impl WatchedTree {
     /// Why the content of a directory is not in the tree. `None` if it is, or if it is no directory.
     pub(crate) fn why_closed(&self, number: FileNumber) -> Option<WhyClosed> {
         self.table.why_closed(number)
+    }
+
+    /// Whether the tree can say all that a walk would say of a directory: what is in it, and that nothing is
+    /// wrong with it.
+    pub(crate) fn knows_all_of(&self, folder: FileNumber) -> bool {
+        self.table.folder(folder).is_some_and(|it| it.unapplied.is_empty())
+    }
+
+    /// The directories that a walk would have something to say about, besides what is in them, or that have
+    /// to be walked because their content is not in the tree. Without those that are ignored.
+    pub(crate) fn odd_folders(&self) -> impl Iterator<Item = FileNumber> + '_ {
+        self.table.odd_folders()
+    }
+
+    /// The directories that are always walked, and why.
+    pub(crate) fn cold_subtrees(&self) -> Vec<(PathBuf, String)> {
+        let odd = self.odd_folders().filter_map(|it| Some((self.path(it), self.why_closed(it)?)));
+        let mut cold: Vec<_> = odd.map(|(path, why)| (path, why.to_string())).collect();
+        cold.sort();
+        cold.truncate(MAX_TOLD);
+        cold
     }
 
     /// The absolute path of an entry.

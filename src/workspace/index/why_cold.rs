@@ -63,4 +63,48 @@ pub(crate) enum WhyCold {
     /// The index would take more memory than it may.
     #[error("the index would take more memory than it may")]
     OverBudget,
+    /// The pattern says nothing about what a file must contain.
+    #[error("the pattern can match in any file")]
+    NoNeed,
+    /// The search starts in, or spells out, a directory of which the index does not know what is in it.
+    #[error("`{}` is not in the index", at.display())]
+    NotInTree {
+        /// The directory.
+        at: PathBuf,
+    },
+    /// The search names a directory, so that rules do not apply that the index has applied.
+    #[error("other rules hold in a directory that is named")]
+    NamedFolder,
+    /// Ignore files could not be applied, which a walk has to tell.
+    #[error("some ignore files cannot be applied")]
+    UnappliedRules,
+}
+
+impl WhyCold {
+    /// What the system said when it refused something.
+    pub(crate) fn failed(cause: &std::io::Error) -> Self {
+        Self::Failed { cause: cause.to_string() }
+    }
+
+    /// Whether somebody can do something about it, or should know.
+    pub(crate) fn is_worth_telling(&self) -> bool {
+        match self {
+            Self::ForeignFileSystem { .. }
+            | Self::TooManyWatches { .. }
+            | Self::NoInstance { .. }
+            | Self::TooManyEntries { .. }
+            | Self::QueueOverflow
+            | Self::Mount { .. }
+            | Self::RootMoved
+            | Self::Failed { .. }
+            | Self::OverBudget => true,
+            Self::NotBuiltYet
+            | Self::Off
+            | Self::NotLinux
+            | Self::NoNeed
+            | Self::NotInTree { .. }
+            | Self::NamedFolder
+            | Self::UnappliedRules => false,
+        }
+    }
 }

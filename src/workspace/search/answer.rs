@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::notices::Notices;
+use crate::workspace::index::WhyCold;
 
 /// An estimate of what a row takes besides its text, in memory and in an answer: the path, the line
 /// number, the syntax around them.
@@ -122,4 +123,6 @@ pub(crate) struct SearchAnswer {
     pub(crate) skipped: Skipped,
     /// For an empty answer: files that would have matched.
     pub(crate) would_match: WouldMatch,
+    /// Why the index was not used, if there is one.
+    pub(crate) why_cold: Option<WhyCold>,
 }

@@ -13,14 +13,17 @@ use std::{
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink};
 
 use super::{
+    file_texts::FileTexts,
+    match_sinks::MatchSink,
     query::{MatchSpan, Query},
+    text_scanner::TextScanner,
     watched_matcher::WatchedMatcher,
 };
 use crate::workspace::walk::ShortReads;
 
-/// The size of the buffer in ripgrep's searcher. Files that fit into it are checked for NUL bytes as a
-/// whole there and here, so that both agree on which files are binary.
-const BUFFER_BYTES: usize = 64 * 1024;
+/// The size of the buffer in ripgrep's searcher. Files with fewer bytes are checked for NUL bytes as a whole
+/// there and here, so that both agree on which files are binary.
+pub(crate) const SMALL_FILE_BYTES: usize = 64 * 1024;
 /// The longest line that is searched, and if matches may span lines, the largest file.
 pub(super) const MAX_HEAP_BYTES: usize = 16 * 1024 * 1024;
 
@@ -35,7 +38,7 @@ pub(super) enum BinaryFiles {
 
 /// What receives the matches of a file. A trait object, because the searcher is a lot of code that would
 /// otherwise be compiled for every type of sink.
-pub(super) type FileSink<'m> = dyn Sink<Error = io::Error> + 'm;
+pub(super) type FileSink<'m> = dyn MatchSink + 'm;
 
 /// What a searcher reports besides matches.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,24 +58,55 @@ pub(super) enum Scanned {
     },
 }
 
+/// A file that is about to be searched.
+pub(super) struct FileToSearch<'t> {
+    pub(super) file: File,
+    pub(super) short_reads: ShortReads,
+    /// The texts in which its matches are, if only these are to be searched.
+    pub(super) texts: Option<&'t FileTexts>,
+}
+
 /// The searcher of one thread, with its buffer.
 pub(super) struct Scanner {
     searcher: Searcher,
     buffer: Box<[u8]>,
+    /// Searches only some texts of a file, if that finds the same matches.
+    text_scanner: Option<TextScanner>,
 }
 
 impl Scanner {
     pub(super) fn new(query: &Query, details: Details) -> Self {
-        let searcher = SearcherBuilder::new()
+        let mut builder = SearcherBuilder::new();
+        builder
             .line_number(details.line_numbers)
             .before_context(details.before)
             .after_context(details.after)
             .multi_line(query.span == MatchSpan::Lines)
             .heap_limit(Some(MAX_HEAP_BYTES))
             .memory_map(MmapChoice::never())
-            .binary_detection(BinaryDetection::none())
-            .build();
-        Self { searcher, buffer: vec![0; BUFFER_BYTES].into() }
+            .binary_detection(BinaryDetection::none());
+        let searcher = builder.build();
+        let text_scanner =
+            query.sees_single_lines().then(|| TextScanner::new(&mut builder, details));
+        Self { searcher, buffer: vec![0; SMALL_FILE_BYTES].into(), text_scanner }
+    }
+
+    /// Searches a file, or only its texts if these are known and nothing else can match. The rows are the
+    /// same.
+    pub(super) fn scan_file(
+        &mut self,
+        target: &mut FileToSearch<'_>,
+        binary: BinaryFiles,
+        matcher: &WatchedMatcher<'_>,
+        sink: &mut FileSink<'_>,
+    ) -> Result<Scanned, io::Error> {
+        let file = &mut target.file;
+        if let (Some(texts), Some(scanner)) = (target.texts, &mut self.text_scanner)
+            && scanner.scan(file, texts, matcher, sink)?
+        {
+            return Ok(Scanned::Text);
+        }
+        self.scan(file, target.short_reads, binary, matcher, sink)
     }
 
     /// Searches a file with `matcher`, which must be that of this scanner's query and also stops the search
@@ -96,7 +130,7 @@ impl Scanner {
                 Ok(read) => {
                     length += read;
                     // This saves one system call per file, a twentieth of the time of a search.
-                    if short_reads == ShortReads::EndFiles && length < BUFFER_BYTES {
+                    if short_reads == ShortReads::EndFiles && length < SMALL_FILE_BYTES {
                         break true;
                     }
                 }

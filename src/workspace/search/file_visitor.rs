@@ -10,11 +10,14 @@ use std::{
 use super::{
     SearchRequest, Shape,
     answer::Row,
-    file_scanner::{BinaryFiles, Details, Scanned, Scanner},
+    file_scanner::{BinaryFiles, Details, FileToSearch, Scanned, Scanner},
     match_sinks::{Counter, LineSink, Presence, RowLimit},
     watched_matcher::WatchedMatcher,
 };
-use crate::workspace::walk::{FileNames, Folder, Noticed, ShortReads, UnappliedRules, WalkVisitor};
+use crate::workspace::{
+    index::{Candidates, FileNumber, SearchedPart},
+    walk::{FileNames, Folder, Noticed, ShortReads, UnappliedRules, WalkVisitor},
+};
 
 /// The matches of one file, in the shape that the request asked for.
 #[derive(Debug)]
@@ -37,12 +40,6 @@ pub(super) struct GroupMatches {
     pub(super) held: usize,
 }
 
-/// A file that is about to be searched.
-struct FileToSearch {
-    file: File,
-    short_reads: ShortReads,
-}
-
 /// The rows that are known to come before those of the next file.
 #[derive(Clone, Copy, Debug, Default)]
 struct RowsBefore {
@@ -52,7 +49,7 @@ struct RowsBefore {
 }
 
 /// Searches files on one thread.
-pub(super) struct FileVisitor {
+pub(super) struct FileVisitor<'c> {
     scanner: Scanner,
     query: super::Query,
     shape: Shape,
@@ -60,10 +57,16 @@ pub(super) struct FileVisitor {
     /// Whether this visitor visits all files, in the order of the answer.
     in_order: bool,
     counted: RowsBefore,
+    /// What is to be read of the files that an index knows.
+    candidates: Option<&'c Candidates>,
 }
 
-impl FileVisitor {
-    pub(super) fn new(request: &SearchRequest<'_>, in_order: bool) -> Self {
+impl<'c> FileVisitor<'c> {
+    pub(super) fn new(
+        request: &SearchRequest<'_>,
+        in_order: bool,
+        candidates: Option<&'c Candidates>,
+    ) -> Self {
         let details = match request.shape {
             Shape::Files | Shape::Counts => Details::default(),
             Shape::Lines { before, after, .. } => Details { line_numbers: true, before, after },
@@ -75,7 +78,14 @@ impl FileVisitor {
             limit: request.row_limit(),
             in_order,
             counted: RowsBefore::default(),
+            candidates,
         }
+    }
+
+    /// What is to be read of a file that a plan knows by this number.
+    fn part_of(&self, number: Option<u32>) -> SearchedPart<'c> {
+        let known = self.candidates.zip(number.map(FileNumber::of_plan));
+        known.map_or(SearchedPart::Whole, |(candidates, file)| candidates.part_of(file))
     }
 
     /// Searches a file that the caller named, even if it is binary.
@@ -86,14 +96,15 @@ impl FileVisitor {
         group: &mut GroupMatches,
         done: &dyn Fn() -> bool,
     ) {
-        let target = FileToSearch { file, short_reads: ShortReads::MeanNothing };
+        let short_reads = ShortReads::MeanNothing;
+        let target = FileToSearch { file, short_reads, texts: None };
         self.search(target, &|| path.to_owned(), BinaryFiles::Searched, group, done);
     }
 
     /// Searches one file. Returns false if the answer is full or the search was cancelled.
-    fn search(
+    pub(super) fn search(
         &mut self,
-        FileToSearch { mut file, short_reads }: FileToSearch,
+        mut target: FileToSearch<'_>,
         path: &dyn Fn() -> PathBuf,
         binary: BinaryFiles,
         group: &mut GroupMatches,
@@ -105,16 +116,16 @@ impl FileVisitor {
         let (scanned, hit) = match self.shape {
             Shape::Files => {
                 let mut sink = Presence::default();
-                let scanned = scanner.scan(&mut file, short_reads, binary, matcher, &mut sink);
+                let scanned = scanner.scan_file(&mut target, binary, matcher, &mut sink);
                 let hit = sink.0.then(|| {
-                    let modified = file.metadata().and_then(|it| it.modified());
+                    let modified = target.file.metadata().and_then(|it| it.modified());
                     FileMatches::Present(modified.unwrap_or(SystemTime::UNIX_EPOCH))
                 });
                 (scanned, hit)
             }
             Shape::Counts => {
                 let mut sink = Counter { matcher, count: 0 };
-                let scanned = scanner.scan(&mut file, short_reads, binary, matcher, &mut sink);
+                let scanned = scanner.scan_file(&mut target, binary, matcher, &mut sink);
                 (scanned, (sink.count > 0).then_some(FileMatches::Count(sink.count)))
             }
             Shape::Lines { only_matching, before, after } => {
@@ -125,12 +136,13 @@ impl FileVisitor {
                     only_matching,
                     limit: self.limit,
                     rows: Vec::new(),
+                    lines_before: 0,
                     rows_before: counted.rows + gap,
                     in_order: self.in_order,
                     bytes: counted.bytes,
                     held: 0,
                 };
-                let scanned = scanner.scan(&mut file, short_reads, binary, matcher, &mut sink);
+                let scanned = scanner.scan_file(&mut target, binary, matcher, &mut sink);
                 full = sink.is_full();
                 group.held += sink.held;
                 if !sink.rows.is_empty() {
@@ -175,13 +187,13 @@ impl GroupMatches {
     }
 }
 
-impl WalkVisitor for FileVisitor {
+impl WalkVisitor for FileVisitor<'_> {
     type Result = GroupMatches;
 
     fn visit(
         &mut self,
         folder: &Folder,
-        names: FileNames<'_>,
+        mut names: FileNames<'_>,
         done: &dyn Fn() -> bool,
     ) -> Option<GroupMatches> {
         let mut group = GroupMatches::default();
@@ -195,14 +207,23 @@ impl WalkVisitor for FileVisitor {
         if !self.in_order {
             self.counted = RowsBefore::default();
         }
-        for name in names {
+        while let Some((name, number)) = names.next_numbered() {
             if done() {
                 return None;
             }
             let path = || folder.path().join(name);
+            let texts = match self.part_of(number) {
+                SearchedPart::Nothing => continue,
+                SearchedPart::Binary => {
+                    group.binary.push(path());
+                    continue;
+                }
+                SearchedPart::Whole => None,
+                SearchedPart::Texts(texts) => Some(texts),
+            };
             match folder.open_file(name) {
                 Ok(file) => {
-                    let target = FileToSearch { file, short_reads };
+                    let target = FileToSearch { file, short_reads, texts };
                     if !self.search(target, &path, BinaryFiles::Skipped, &mut group, done) {
                         break;
                     }

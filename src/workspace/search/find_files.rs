@@ -7,12 +7,13 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::Arc,
-    time::SystemTime,
+    time::{Instant, SystemTime},
 };
 
 use super::{Notices, Scope, SearchError, smallest_items::SmallestItems};
-use crate::workspace::walk::{
-    FileNames, Folder, Gather, Noticed, ResultOrder, WalkVisitor, WalkedFiles,
+use crate::workspace::{
+    index::{IndexedFiles, WhyCold},
+    walk::{FileNames, Folder, Gather, Noticed, ResultOrder, WalkPlan, WalkVisitor, WalkedFiles},
 };
 
 /// How many ignored files are named in an empty answer.
@@ -38,6 +39,8 @@ pub(crate) struct FoundFiles {
     pub(crate) notices: Notices,
     /// If nothing was found: some ignored or hidden files that match.
     pub(crate) left_out: Vec<PathBuf>,
+    /// Why the index was not used, if there is one.
+    pub(crate) why_cold: Option<WhyCold>,
 }
 
 /// The path of a file in two parts, so that files in the same directory share the first part.
@@ -66,14 +69,34 @@ pub(crate) fn find_files(
     // Files of the same age are sorted by path. The walk visits them in that order, so that sorting only
     // has to compare numbers. Comparing paths is slow if all files have the same age, as in a fresh
     // checkout.
+    let mut why_cold = None;
+    let began = Instant::now();
+    let plan = match scope.index.map(|it| it.find_files(scope, request.limit)) {
+        Some(Ok(IndexedFiles::All { files, total })) => {
+            if total > 0 {
+                return Ok(FoundFiles { files, total, ..FoundFiles::default() });
+            }
+            Some(WalkPlan::new())
+        }
+        Some(Ok(IndexedFiles::Planned(plan))) => Some(plan),
+        Some(Err(why)) => {
+            why_cold = Some(why);
+            None
+        }
+        None => None,
+    };
     let end = scope
-        .walk(WalkedFiles::Selected, ResultOrder::Path)
+        .walk(WalkedFiles::Selected, ResultOrder::Path, plan.as_ref())
         .run(&|| ModificationTimes, &mut newest, cancelled)
         .map_err(|cause| scope.failed(cause))??;
+    if let (None, Some(index)) = (&plan, scope.index) {
+        index.note_cold_search(began.elapsed());
+    }
     let mut left_out = FirstPaths(Vec::new());
-    if newest.total == 0 && end.left_out_any {
+    if newest.total == 0 && (end.left_out_any || plan.is_some()) {
+        let plan = scope.index.and_then(|it| it.plan_left_out(scope).ok());
         scope
-            .walk(WalkedFiles::LeftOut, ResultOrder::Path)
+            .walk(WalkedFiles::LeftOut, ResultOrder::Path, plan.as_ref())
             .run(&|| PathsOnly, &mut left_out, cancelled)
             .map_err(|cause| scope.failed(cause))??;
     }
@@ -82,6 +105,7 @@ pub(crate) fn find_files(
         total: newest.total,
         notices: newest.notices,
         left_out: left_out.0,
+        why_cold,
     })
 }
 

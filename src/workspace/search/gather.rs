@@ -137,6 +137,7 @@ impl Gathered {
                 },
             },
             would_match: WouldMatch::default(),
+            why_cold: None,
         };
         (answer, self.binary.sorted().into_iter().map(|it| it.0).collect())
     }

@@ -3,12 +3,16 @@
 use super::SearchError;
 use crate::{
     path_text::path_to_text,
-    workspace::walk::{Listing, ListingRequest, list_folder},
+    workspace::{
+        index::WorkspaceIndex,
+        walk::{Listing, ListingRequest, list_folder},
+    },
 };
 
 /// Lists a directory, refusing anything that is not a directory.
 pub(crate) fn list(
     request: &ListingRequest<'_>,
+    index: Option<&WorkspaceIndex>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Listing, SearchError> {
     // Checked before it is opened, because merely opening a device can have an effect.
@@ -17,6 +21,9 @@ pub(crate) fn list(
     let kind = kind.map_err(failed)?;
     if !kind.is_dir() {
         return Err(SearchError::NotAFolder(path_to_text(request.start.absolute()).into_owned()));
+    }
+    if let Some(Ok(listing)) = index.map(|it| it.list(request)) {
+        return Ok(listing);
     }
     Ok(list_folder(request, cancelled).map_err(failed)??)
 }

@@ -47,6 +47,11 @@ impl LongText {
         Self { hir, states, max_len, dfa: OnceLock::new() }
     }
 
+    /// The pattern.
+    pub(super) fn hir(&self) -> &Hir {
+        &self.hir
+    }
+
     /// How many bytes the engine may be given in one call.
     pub(super) fn bytes_at_once(&self) -> usize {
         (STEPS_AT_ONCE / self.states).clamp(LEAST_BYTES, MOST_BYTES)

@@ -16,6 +16,12 @@ const MAX_LINE_CHARS: usize = 500;
 /// them.
 const LOOK_AHEAD_BYTES: usize = 128;
 
+/// What receives the matches of a file.
+pub(super) trait MatchSink: Sink<Error = io::Error> {
+    /// Tells how many lines of the file come before the text that is searched next.
+    fn go_to_text(&mut self, _lines_before: u64) {}
+}
+
 /// Notes whether there is a match, and stops at the first.
 #[derive(Debug, Default)]
 pub(super) struct Presence(pub(super) bool);
@@ -28,6 +34,8 @@ impl Sink for Presence {
         Ok(false)
     }
 }
+
+impl MatchSink for Presence {}
 
 /// Counts matching lines, or matches if they may span lines.
 pub(super) struct Counter<'m> {
@@ -52,6 +60,8 @@ impl Sink for Counter<'_> {
     }
 }
 
+impl MatchSink for Counter<'_> {}
+
 /// How many rows an answer can show. More are never kept of a file or of a group of files.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowLimit {
@@ -69,6 +79,8 @@ pub(super) struct LineSink<'m> {
     pub(super) only_matching: bool,
     pub(super) limit: RowLimit,
     pub(super) rows: Vec<Row>,
+    /// How many lines come before those that the searcher counts.
+    pub(super) lines_before: u64,
     /// How many rows are known to come before those of this file.
     pub(super) rows_before: usize,
     /// Whether those are all rows that come before. Then it is known which rows the answer skips, and
@@ -91,6 +103,7 @@ impl LineSink<'_> {
     fn push(&mut self, kind: RowKind, line: Option<u64>, text: &[u8]) -> bool {
         let passed_over = self.rows_before + self.rows.len() < self.limit.offset;
         let text = if passed_over && self.in_order { b"" } else { text };
+        let line = line.map(|it| it + self.lines_before);
         let row = Row { kind, line, text: shown(text) };
         self.held += row.bytes();
         if !passed_over {
@@ -156,6 +169,12 @@ impl Sink for LineSink<'_> {
 
     fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
         Ok(self.push(RowKind::Gap, None, b""))
+    }
+}
+
+impl MatchSink for LineSink<'_> {
+    fn go_to_text(&mut self, lines_before: u64) {
+        self.lines_before = lines_before;
     }
 }
 

@@ -4,9 +4,13 @@
 //! directories, scans files and gathers the matches. Files with matches are listed newest first,
 //! counts and lines by path. The same request on the same files always gives the same answer,
 //! however many threads were used.
+//!
+//! With an index, the walk follows a plan of the files that can match instead of listing directories. All
+//! else is the same, and so is the answer.
 
 mod answer;
 mod file_scanner;
+mod file_texts;
 mod file_visitor;
 mod find_files;
 mod gather;
@@ -21,21 +25,29 @@ mod path_order;
 mod query;
 mod required_text;
 mod smallest_items;
+mod text_scanner;
 mod watched_matcher;
 mod would_match;
 
+#[cfg(all(test, target_os = "linux"))]
+mod candidate_tests;
+#[cfg(all(test, target_os = "linux"))]
+mod need_tests;
 #[cfg(test)]
 mod tests;
 
-use std::{fs::FileType, io, path::Path};
+use std::{fs::FileType, io, path::Path, time::Instant};
 
 pub(crate) use answer::{
     FileRows, Found, Row, RowKind, RowText, SearchAnswer, Skipped, WouldMatch,
 };
+pub(crate) use file_scanner::SMALL_FILE_BYTES;
+pub(crate) use file_texts::{ContentStamp, FileTexts, TextRange};
 pub(crate) use find_files::{FindFilesRequest, FoundFile, FoundFiles, find_files};
 pub(crate) use list::list;
 pub(crate) use notices::Notices;
 pub(crate) use query::{CaseSensitivity, MatchSpan, Query, QueryError};
+pub(crate) use smallest_items::SmallestItems;
 
 use self::{
     file_visitor::{FileVisitor, GroupMatches},
@@ -44,9 +56,10 @@ use self::{
 };
 use super::{
     WorkspacePath,
+    index::WorkspaceIndex,
     walk::{
         Cancelled, DirectoryWalk, Gather as _, ResultOrder, SearchThreads, Selection, Visibility,
-        WalkedFiles, open_named,
+        WalkPlan, WalkedFiles, open_named,
     },
 };
 use crate::path_text::path_to_text;
@@ -89,6 +102,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) visibility: &'a Visibility,
     /// The threads that do the work.
     pub(crate) threads: &'a SearchThreads,
+    /// The index of the root that the start is in.
+    pub(crate) index: Option<&'a WorkspaceIndex>,
 }
 
 /// What to search for, where, and how much of it to show.
@@ -154,7 +169,15 @@ impl SearchError {
 }
 
 impl<'a> Scope<'a> {
-    fn walk(&self, taken: WalkedFiles, order: ResultOrder) -> DirectoryWalk<'a> {
+    fn walk<'p>(
+        &self,
+        taken: WalkedFiles,
+        order: ResultOrder,
+        plan: Option<&'p WalkPlan>,
+    ) -> DirectoryWalk<'p>
+    where
+        'a: 'p,
+    {
         DirectoryWalk {
             start: self.start,
             selection: self.selection,
@@ -163,7 +186,7 @@ impl<'a> Scope<'a> {
             taken,
             order,
             threads: self.threads,
-            plan: None,
+            plan,
         }
     }
 
@@ -197,7 +220,14 @@ pub(crate) fn search(
     let scope = &request.scope;
     let kind = scope.kind()?;
     let mut gathered = Gathered::new(request);
+    let mut why_cold = None;
     let left_out_any = if kind.is_dir() {
+        let planned = scope.index.map(|it| it.plan_search(scope, request.query)).transpose();
+        let planned = planned.unwrap_or_else(|why| {
+            why_cold = Some(why);
+            None
+        });
+        let began = Instant::now();
         let order = match request.shape {
             Shape::Files | Shape::Counts => ResultOrder::Any,
             Shape::Lines { .. } => ResultOrder::Path,
@@ -205,16 +235,22 @@ pub(crate) fn search(
         // On one thread it is known which rows are skipped, so their text need not be kept.
         let in_order = request.offset > MAX_KEPT_OFFSET && order == ResultOrder::Path;
         let alone = SearchThreads::new(0);
-        let make_visitor = || FileVisitor::new(request, in_order);
-        let mut walk = scope.walk(WalkedFiles::Selected, order);
+        let candidates = planned.as_ref().map(|it| &it.candidates);
+        let make_visitor = || FileVisitor::new(request, in_order, candidates);
+        let plan = planned.as_ref().map(|it| &it.plan);
+        let mut walk = scope.walk(WalkedFiles::Selected, order, plan);
         if in_order {
             walk.threads = &alone;
         }
-        walk.run(&make_visitor, &mut gathered, cancelled)
-            .map_err(|cause| scope.failed(cause))??
-            .left_out_any
+        let end = walk.run(&make_visitor, &mut gathered, cancelled);
+        let end = end.map_err(|cause| scope.failed(cause))??;
+        if let (None, Some(index)) = (&planned, scope.index) {
+            index.note_cold_search(began.elapsed());
+        }
+        // A plan leaves out what is ignored without a word, so it is not known whether there was any.
+        planned.is_some() || end.left_out_any
     } else if kind.is_file() {
-        let mut visitor = FileVisitor::new(request, true);
+        let mut visitor = FileVisitor::new(request, true, None);
         let mut group = GroupMatches::default();
         if scope.selection.takes_file(scope.start) {
             let file = open_named(scope.start).map_err(|cause| scope.failed(cause))?;
@@ -229,6 +265,7 @@ pub(crate) fn search(
         return Err(SearchError::NotSearchable(path_to_text(scope.start.absolute()).into_owned()));
     };
     let (mut answer, binary) = gathered.finish();
+    answer.why_cold = why_cold;
     if answer.totals.is_some_and(|it| it.files == 0) {
         answer.would_match = would_match::would_match(request, left_out_any, &binary, cancelled)?;
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use grep_matcher::{LineTerminator, Matcher as _};
 use grep_regex::{ErrorKind, RegexMatcherBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
@@ -104,6 +105,29 @@ impl Query {
                 }
             }),
         }
+    }
+}
+
+impl Query {
+    /// The pattern, parsed. Every match of the query is a match of it.
+    pub(in crate::workspace) fn hir(&self) -> &Hir {
+        self.matcher.long_text.hir()
+    }
+
+    /// Whether a match may span lines. As in the searcher, it may not if the pattern cannot match a line
+    /// break, whatever was asked for.
+    pub(in crate::workspace) fn spans_lines(&self) -> bool {
+        let regex = &self.matcher.regex;
+        self.span == MatchSpan::Lines
+            && regex.line_terminator() != Some(LineTerminator::byte(b'\n'))
+            && !regex.non_matching_bytes().is_some_and(|it| it.contains(b'\n'))
+    }
+
+    /// Whether a line has the same matches wherever it is in a file and whatever is around it, so that
+    /// some lines of a file can be searched without the others.
+    pub(super) fn sees_single_lines(&self) -> bool {
+        let looks = self.hir().properties().look_set();
+        !self.spans_lines() && !looks.contains_anchor_haystack() && !looks.contains_anchor_crlf()
     }
 }
 

@@ -2,17 +2,19 @@
 
 /// The `most` smallest of all items that were added.
 #[derive(Debug)]
-pub(super) struct SmallestItems<T> {
+pub(crate) struct SmallestItems<T> {
     items: Vec<T>,
     most: usize,
 }
 
 impl<T: Ord> SmallestItems<T> {
-    pub(super) fn new(most: usize) -> Self {
+    /// None yet.
+    pub(crate) fn new(most: usize) -> Self {
         Self { items: Vec::new(), most }
     }
 
-    pub(super) fn add(&mut self, item: T) {
+    /// Adds an item.
+    pub(crate) fn add(&mut self, item: T) {
         if self.most == 0 {
             return;
         }
@@ -24,7 +26,7 @@ impl<T: Ord> SmallestItems<T> {
     }
 
     /// The items kept, in ascending order.
-    pub(super) fn sorted(mut self) -> Vec<T> {
+    pub(crate) fn sorted(mut self) -> Vec<T> {
         // Items tend to arrive in ascending runs, which the stable sort merges quickly.
         self.items.sort();
         self.items.truncate(self.most);

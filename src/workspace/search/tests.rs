@@ -44,6 +44,7 @@ impl SingleFileSearch<'_> {
                 global_excludes: None,
                 visibility: &Visibility::everything(),
                 threads: &SearchThreads::new(0),
+                index: None,
             },
             query: &Query::new(self.pattern, super::CaseSensitivity::Sensitive, self.span).unwrap(),
             shape: self.shape,
@@ -53,7 +54,7 @@ impl SingleFileSearch<'_> {
         };
         let mut group = GroupMatches::default();
         let file = File::open(&path).unwrap();
-        FileVisitor::new(&request, true).named_file(file, &path, &mut group, cancelled);
+        FileVisitor::new(&request, true, None).named_file(file, &path, &mut group, cancelled);
         group
     }
 
@@ -196,6 +197,7 @@ fn an_explanation_gives_up_after_a_fixed_number_of_files() {
                 global_excludes: None,
                 visibility: &Visibility::everything(),
                 threads: &SearchThreads::new(1),
+                index: None,
             },
             query: &Query::new("needle", super::CaseSensitivity::Sensitive, MatchSpan::Line)
                 .unwrap(),

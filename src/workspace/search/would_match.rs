@@ -3,11 +3,7 @@
 //! It only runs if nothing else matched. Its work is limited by counting, not by time, so that it
 //! always gives the same answer.
 
-use std::{
-    collections::HashSet,
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-};
+use std::{ops::ControlFlow, path::PathBuf};
 
 use super::{
     Query, SearchError, SearchRequest,
@@ -17,7 +13,7 @@ use super::{
     watched_matcher::WatchedMatcher,
 };
 use crate::workspace::walk::{
-    FileNames, Folder, Gather, Noticed, ResultOrder, WalkVisitor, WalkedFiles,
+    FileNames, Folder, Gather, Noticed, ResultOrder, WalkPlan, WalkVisitor, WalkedFiles,
 };
 
 /// How many files of each kind are named.
@@ -35,7 +31,7 @@ pub(super) fn would_match(
     binary: &[PathBuf],
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<WouldMatch, SearchError> {
-    let explore = |taken: WalkedFiles, files: ExploredFiles<'_>| {
+    let explore = |taken: WalkedFiles, plan: Option<&WalkPlan>, files: ExploredFiles| {
         let mut matching = MatchingPaths::default();
         let make_visitor = || Explorer {
             scanner: Scanner::new(request.query, Details::default()),
@@ -44,21 +40,22 @@ pub(super) fn would_match(
         };
         request
             .scope
-            .walk(taken, ResultOrder::Path)
+            .walk(taken, ResultOrder::Path, plan)
             .run(&make_visitor, &mut matching, cancelled)
             .map_err(|cause| request.scope.failed(cause))??;
         Ok::<_, SearchError>(matching)
     };
     let left_out = if left_out_any {
-        explore(WalkedFiles::LeftOut, ExploredFiles::Text)?
+        let plan = request.scope.index.and_then(|it| it.plan_left_out(&request.scope).ok());
+        explore(WalkedFiles::LeftOut, plan.as_ref(), ExploredFiles::Text)?
     } else {
         MatchingPaths::default()
     };
-    let binary: HashSet<&Path> = binary.iter().map(PathBuf::as_path).collect();
     let binary = if binary.is_empty() {
         MatchingPaths::default()
     } else {
-        explore(WalkedFiles::Selected, ExploredFiles::Binary(&binary))?
+        let plan = WalkPlan::of_paths(request.scope.start.absolute(), binary);
+        explore(WalkedFiles::Selected, Some(&plan), ExploredFiles::Binary)?
     };
     // If some were found, it does not matter that there may be others.
     let gave_up = |it: &MatchingPaths| it.passed_over && it.paths.is_empty();
@@ -71,15 +68,15 @@ pub(super) fn would_match(
 
 /// Which files are searched.
 #[derive(Clone, Copy)]
-enum ExploredFiles<'a> {
+enum ExploredFiles {
     Text,
-    Binary(&'a HashSet<&'a Path>),
+    Binary,
 }
 
 struct Explorer<'a> {
     scanner: Scanner,
     query: &'a Query,
-    files: ExploredFiles<'a>,
+    files: ExploredFiles,
 }
 
 /// The files of one group: how many were searched, and which match.
@@ -110,10 +107,7 @@ impl WalkVisitor for Explorer<'_> {
             let path = folder.path().join(name);
             let binary = match self.files {
                 ExploredFiles::Text => BinaryFiles::Skipped,
-                ExploredFiles::Binary(wanted) if wanted.contains(path.as_path()) => {
-                    BinaryFiles::Searched
-                }
-                ExploredFiles::Binary(_) => continue,
+                ExploredFiles::Binary => BinaryFiles::Searched,
             };
             explored.looked_at += 1;
             let mut sink = Presence::default();

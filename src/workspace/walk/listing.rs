@@ -51,7 +51,7 @@ pub(crate) struct Listed {
 }
 
 /// A listing, in the order in which a tree is printed.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Listing {
     /// The entries, up to the limit.
     pub(crate) entries: Vec<Listed>,
@@ -75,7 +75,7 @@ pub(crate) fn list_folder(
     let rules = Rules::above(&start.path(), request.global_excludes, &mut unapplied);
     let mut lister = Lister {
         request,
-        selection: Selection::new(request.hidden),
+        judge: ListingJudge::new(request),
         buffer: EntryBuffer::default(),
         listing: Listing { unapplied, ..Listing::default() },
         held: 0,
@@ -93,13 +93,7 @@ pub(crate) fn list_folder(
             continue;
         };
         level.next += 1;
-        let (depth, kind) = (level.folder.depth(), entry.kind);
-        let enters = kind == EntryKind::Folder && depth < request.max_depth && name != ".git";
-        lister.listing.total += 1;
-        if lister.listing.entries.len() < request.max_entries {
-            lister.listing.entries.push(Listed { name: name.to_owned(), kind, depth });
-        }
-        if enters {
+        if lister.listing.add(request, name, entry.kind, level.folder.depth()) {
             let below = level.folder.enter(name);
             match below.and_then(|it| lister.level(it, level.rules.as_ref())) {
                 Ok(below) => stack.push(below),
@@ -132,7 +126,7 @@ pub(crate) fn look_at_names(
 
 struct Lister<'a> {
     request: &'a ListingRequest<'a>,
-    selection: Selection,
+    judge: ListingJudge<'a>,
     buffer: EntryBuffer,
     listing: Listing,
     /// The memory that the names take, in bytes.
@@ -148,7 +142,74 @@ struct Level {
     next: usize,
 }
 
+/// Decides which entries a listing shows.
+pub(crate) struct ListingJudge<'a> {
+    request: &'a ListingRequest<'a>,
+    selection: Selection,
+    /// The directory whose entries are judged, or during a judgement the entry.
+    path: PathBuf,
+    depth: usize,
+}
+
+impl<'a> ListingJudge<'a> {
+    /// A judge of the entries that a request asks for.
+    pub(crate) fn new(request: &'a ListingRequest<'a>) -> Self {
+        let selection = Selection::new(request.hidden);
+        Self { request, selection, path: PathBuf::new(), depth: 0 }
+    }
+
+    /// Goes to a directory that is `depth` levels below the start.
+    pub(crate) fn go_to(&mut self, folder: &Path, depth: usize) {
+        self.path.clear();
+        self.path.push(folder);
+        self.depth = depth;
+    }
+
+    /// Whether an entry of this directory is listed. One that is left out is counted.
+    pub(crate) fn lists(
+        &mut self,
+        name: &OsStr,
+        kind: EntryKind,
+        is_ignored: impl FnOnce(&Path) -> bool,
+        listing: &mut Listing,
+    ) -> bool {
+        self.path.push(name);
+        let path = &self.path;
+        let candidate = Candidate { path, below: path, name, kind, depth: self.depth };
+        let is_taken = match self.selection.verdict(candidate, || is_ignored(path)) {
+            SelectionVerdict::Taken => true,
+            // A listing with hidden names shows `.git`, but not what is in it.
+            SelectionVerdict::Unwanted => self.request.hidden == HiddenFiles::Seen,
+            SelectionVerdict::LeftOut => false,
+        };
+        let subject = if kind == EntryKind::Folder {
+            VisibilitySubject::Folder
+        } else {
+            VisibilitySubject::File
+        };
+        let may_be_seen = self.request.visibility.shows(path, subject);
+        self.path.pop();
+        listing.left_out += usize::from(may_be_seen && !is_taken);
+        may_be_seen && is_taken
+    }
+}
+
 impl Listing {
+    /// Adds an entry that is listed. Returns whether it is a directory that has to be entered.
+    pub(crate) fn add(
+        &mut self,
+        request: &ListingRequest<'_>,
+        name: &OsStr,
+        kind: EntryKind,
+        depth: usize,
+    ) -> bool {
+        self.total += 1;
+        if self.entries.len() < request.max_entries {
+            self.entries.push(Listed { name: name.to_owned(), kind, depth });
+        }
+        kind == EntryKind::Folder && depth < request.max_depth && name != ".git"
+    }
+
     fn cannot_read(&mut self, path: PathBuf, cause: &io::Error) {
         if self.unreadable.len() < MAX_EXAMPLES {
             self.unreadable.push((path, cause.to_string()));
@@ -179,37 +240,20 @@ impl Lister<'_> {
             let cause = format!("it has too many entries; only the first {seen} were read");
             self.listing.cannot_read(path.to_path_buf(), &io::Error::other(cause));
         }
-        let naming = self.selection.naming(&folder);
+        let naming = self.judge.selection.naming(&path, folder.depth());
         let mut unapplied = Vec::new();
         let rules = Rules::within(above, &folder, rule_files, naming, &mut unapplied);
         unapplied.retain(|it| self.request.visibility.shows(&it.file, VisibilitySubject::File));
         let room = MAX_EXAMPLES.saturating_sub(self.listing.unapplied.len());
         self.listing.unapplied.extend(unapplied.into_iter().take(room));
         names.sort_by_name();
-        let Self { request, selection, listing, .. } = self;
-        let mut path = path.to_path_buf();
+        let Self { judge, listing, .. } = self;
+        judge.go_to(&path, folder.depth());
         names.retain(|name, entry| {
-            path.push(name);
             let kind = entry.kind;
-            let candidate =
-                Candidate { path: &path, below: &path, name, kind, depth: folder.depth() };
-            let is_ignored = || rules.as_deref().is_some_and(|it| it.ignores(&path, kind));
-            let verdict = match selection.verdict(candidate, is_ignored) {
-                // A listing with hidden names shows `.git`, but not what is in it.
-                SelectionVerdict::Unwanted if request.hidden == HiddenFiles::Seen => {
-                    SelectionVerdict::Taken
-                }
-                verdict => verdict,
-            };
-            let subject = if kind == EntryKind::Folder {
-                VisibilitySubject::Folder
-            } else {
-                VisibilitySubject::File
-            };
-            let may_be_seen = request.visibility.shows(&path, subject);
-            path.pop();
-            listing.left_out += usize::from(may_be_seen && verdict != SelectionVerdict::Taken);
-            may_be_seen && verdict == SelectionVerdict::Taken
+            let is_ignored =
+                |path: &Path| rules.as_deref().is_some_and(|it| it.ignores(path, kind));
+            judge.lists(name, kind, is_ignored, listing)
         });
         self.held += names.bytes();
         Ok(Level { folder: folder.rest(), rules, names, next: 0 })

@@ -32,7 +32,7 @@ pub(crate) use entry_judge::{EntryJudge, IgnoredBy};
 pub(crate) use folder::{Folder, ShortReads, open_named};
 #[cfg(target_os = "linux")]
 pub(crate) use folder::{is_local_file_system, system_time};
-pub(crate) use listing::{Listing, ListingRequest, list_folder, look_at_names};
+pub(crate) use listing::{Listing, ListingJudge, ListingRequest, list_folder, look_at_names};
 pub(crate) use name_list::FileNames;
 pub(crate) use pattern::{Depth, PathPattern, split_absolute};
 pub(crate) use plan::WalkPlan;

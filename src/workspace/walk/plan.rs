@@ -3,7 +3,11 @@
 //! The walk enters the directories of the plan and visits the files in it, in the same order and on the same
 //! threads as any other. A directory that the plan names without knowing what is in it is listed.
 
-use std::{ffi::OsStr, sync::Arc};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{entry::EntryKind, name_list::NameList, rules::Rules};
 
@@ -31,6 +35,26 @@ impl WalkPlan {
     /// A plan for a walk that starts in a directory, of which nothing is known yet.
     pub(crate) fn new() -> Self {
         Self { folders: vec![PlannedFolder::default()] }
+    }
+
+    /// A plan for files below a start, in the order of their paths.
+    pub(crate) fn of_paths(start: &Path, files: &[PathBuf]) -> Self {
+        let mut plan = Self::new();
+        // The names of the directories that lead to the file before, and their places.
+        let mut open: Vec<(&OsStr, usize)> = Vec::new();
+        for file in files {
+            let Ok(below) = file.strip_prefix(start) else { continue };
+            let Some(name) = below.file_name() else { continue };
+            let folders = || below.parent().into_iter().flat_map(Path::iter);
+            let shared = folders().zip(&open).take_while(|(one, (other, _))| one == other).count();
+            open.truncate(shared);
+            for folder in folders().skip(shared) {
+                let above = open.last().map_or(0, |(_, place)| *place);
+                open.push((folder, plan.add_folder(above, folder, false)));
+            }
+            plan.add_file(open.last().map_or(0, |(_, place)| *place), name, false, LISTED);
+        }
+        plan
     }
 
     /// Adds a file to a directory. Entries of a directory have to be added in the order of their names.

@@ -10,8 +10,7 @@
 
 use std::{
     fs::File,
-    io,
-    iter,
+    io, iter,
     path::{Path, PathBuf},
     sync::Arc,
 };

@@ -12,7 +12,6 @@ use ignore::{
 
 use super::{
     entry::EntryKind,
-    folder::Folder,
     pattern::{MAX_GLOB_BYTES, PathPattern, PatternError, check_glob, literal_beginning},
     rule_set::RuleSet,
     rules::{IgnoreDecision, Naming},
@@ -198,18 +197,15 @@ impl Selection {
         pattern.fits_name(name) && (pattern.fits_path(Path::new(name)) || pattern.fits_path(below))
     }
 
-    /// Whether the caller named a directory.
-    pub(super) fn naming(&self, folder: &Folder) -> Naming {
-        let spelled_out = self.pattern.as_ref().map_or(0, PathPattern::spelled_out);
-        if folder.depth() <= spelled_out || self.is_place(folder) {
-            Naming::Named
-        } else {
-            Naming::Reached
-        }
+    /// Whether the caller named a directory, which is `depth` levels below the start.
+    pub(super) fn naming(&self, folder: &Path, depth: usize) -> Naming {
+        if self.is_named(folder, depth) { Naming::Named } else { Naming::Reached }
     }
 
-    fn is_place(&self, folder: &Folder) -> bool {
-        !self.places.is_empty() && self.places.contains(&folder.path().to_path_buf())
+    /// The same as a plain answer.
+    pub(crate) fn is_named(&self, folder: &Path, depth: usize) -> bool {
+        let spelled_out = self.pattern.as_ref().map_or(0, PathPattern::spelled_out);
+        depth <= spelled_out || self.places.iter().any(|it| it == folder)
     }
 
     /// Whether the decision depends on the path below the start.
@@ -220,6 +216,11 @@ impl Selection {
     /// Whether a file can be rejected by its name alone. `verdict` does not check this again.
     pub(super) fn rejects_name(&self, name: &OsStr) -> bool {
         self.pattern.as_ref().is_some_and(|it| !it.fits_name(name))
+    }
+
+    /// Whether something may be selected although it is ignored.
+    pub(crate) fn may_take_ignored(&self) -> bool {
+        self.overrides.is_some() || self.names_git || self.pattern.is_some()
     }
 
     /// Whether the decision depends on the absolute path.

@@ -64,8 +64,8 @@ impl WalkVisitor for Names<'_> {
             }
             let path = folder.path().join(name);
             (self.0)(&path);
-            let above = path.components().count() - folder.depth() - 1;
-            let below: PathBuf = path.components().skip(above).collect();
+            let names: Vec<_> = path.iter().rev().take(folder.depth() + 1).collect();
+            let below: std::path::PathBuf = names.into_iter().rev().collect();
             paths.push(below.display().to_string());
         }
         Some(paths)

@@ -323,7 +323,7 @@ where
         {
             noticed.unreadable = Some((folder.path().to_path_buf(), cause));
         }
-        let naming = selection.naming(&folder);
+        let naming = selection.naming(&folder.path(), folder.depth());
         let rules = Rules::within(above, &folder, rule_files, naming, &mut noticed.unapplied);
         noticed.unapplied.retain(|it| visibility.shows(&it.file, VisibilitySubject::File));
         let says_nothing = noticed.unreadable.is_none() && noticed.unapplied.is_empty();

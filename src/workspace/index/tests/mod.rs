@@ -21,7 +21,7 @@ use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
 use super::{
-    entry_table::{EntryVersion, FileNumber},
+    FileNumber, entry_table::EntryVersion,
     sweep::SweepCause,
     tree::{TreeSettings, WatchedTree},
     why_cold::WhyCold,

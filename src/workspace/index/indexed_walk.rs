@@ -1,0 +1,221 @@
+//! Plans the walk of a question: which files it visits, by what the index knows.
+
+use std::{
+    cmp::Reverse, collections::HashMap, ffi::OsStr, path::Path, sync::Arc, time::SystemTime,
+};
+
+use super::{
+    Candidates, FileNumber, IndexedFiles, SearchPlan, WhyCold,
+    file_set::FileSet,
+    need::Need,
+    ready_index::ReadyIndex,
+    tree::WatchedTree,
+    tree_walk::{TreeVisitor, start_in, walk_tree},
+};
+use crate::workspace::{
+    search::{FoundFile, Scope, SmallestItems},
+    walk::{Rules, WalkPlan, WalkedFiles},
+};
+
+/// If a search starts in a directory with fewer than this part of all files, these are looked at one by one.
+const FEW_OF_ALL: usize = 8;
+
+impl ReadyIndex {
+    /// The files that may have what a search needs.
+    pub(super) fn plan_search(
+        &self,
+        scope: &Scope<'_>,
+        need: &Need,
+    ) -> Result<SearchPlan, WhyCold> {
+        let start = start_in(&self.tree, scope.start, scope.selection)?;
+        let candidates = self.candidates(start, need);
+        let mut marked = MarkedFiles::default();
+        for (file, _) in candidates.files() {
+            marked.mark(&self.tree, file);
+        }
+        // What is wrong with a directory has to be told, whatever is in it.
+        for folder in self.tree.odd_folders() {
+            marked.mark(&self.tree, folder);
+        }
+        let mut planner = Planner::new(Some(&marked));
+        planner.every_folder = scope.selection.may_take_ignored();
+        walk_tree(&self.tree, scope, WalkedFiles::Selected, &mut planner)?;
+        Ok(SearchPlan { plan: planner.plan, candidates })
+    }
+
+    fn candidates(&self, start: FileNumber, need: &Need) -> Candidates {
+        if start != self.tree.root_number() {
+            let most = self.signatures.counts().files / FEW_OF_ALL;
+            if let Some(files) = files_below(&self.tree, start, most) {
+                return self.signatures.candidates_among(files.into_iter(), need);
+            }
+        }
+        self.signatures.candidates(need)
+    }
+
+    /// The files that would be selected if they were not ignored or hidden.
+    pub(super) fn plan_left_out(&self, scope: &Scope<'_>) -> Result<WalkPlan, WhyCold> {
+        let mut planner = Planner::new(None);
+        walk_tree(&self.tree, scope, WalkedFiles::LeftOut, &mut planner)?;
+        Ok(planner.plan)
+    }
+
+    /// The selected files that were modified last, at most `limit`.
+    pub(super) fn find_files(
+        &self,
+        scope: &Scope<'_>,
+        limit: usize,
+    ) -> Result<IndexedFiles, WhyCold> {
+        let mut newest = NewestInTree {
+            tree: &self.tree,
+            files: SmallestItems::new(limit),
+            total: 0,
+            is_complete: true,
+        };
+        walk_tree(&self.tree, scope, WalkedFiles::Selected, &mut newest)?;
+        if newest.is_complete {
+            return Ok(newest.finish());
+        }
+        let mut planner = Planner::new(None);
+        walk_tree(&self.tree, scope, WalkedFiles::Selected, &mut planner)?;
+        Ok(IndexedFiles::Planned(planner.plan))
+    }
+}
+
+/// The files below a directory, unless there are more than `most`.
+fn files_below(tree: &WatchedTree, start: FileNumber, most: usize) -> Option<Vec<FileNumber>> {
+    let mut files = Vec::new();
+    let mut folders = vec![start];
+    while let Some(folder) = folders.pop() {
+        for entry in tree.entries(folder) {
+            match entry.kind {
+                crate::workspace::walk::EntryKind::File => files.push(entry.number),
+                crate::workspace::walk::EntryKind::Folder => folders.push(entry.number),
+                _ => {}
+            }
+        }
+        if files.len() > most {
+            return None;
+        }
+    }
+    Some(files)
+}
+
+/// Entries that are wanted, and the directories that lead to them.
+#[derive(Default)]
+struct MarkedFiles(FileSet);
+
+impl MarkedFiles {
+    fn mark(&mut self, tree: &WatchedTree, entry: FileNumber) {
+        let mut at = Some(entry);
+        while let Some(number) = at
+            && self.0.insert(number)
+        {
+            at = tree.parent(number);
+        }
+    }
+}
+
+/// Makes a plan of what is taken.
+struct Planner<'m> {
+    plan: WalkPlan,
+    /// The places of the directories that lead to the current one.
+    places: Vec<usize>,
+    /// What is wanted; everything if there is none.
+    marked: Option<&'m MarkedFiles>,
+    /// Whether directories are entered although nothing in them is marked.
+    every_folder: bool,
+}
+
+impl<'m> Planner<'m> {
+    fn new(marked: Option<&'m MarkedFiles>) -> Self {
+        Self { plan: WalkPlan::new(), places: vec![0], marked, every_folder: false }
+    }
+
+    fn place(&self) -> usize {
+        self.places.last().copied().unwrap_or(0)
+    }
+}
+
+impl TreeVisitor for Planner<'_> {
+    fn wants_file(&self, file: FileNumber) -> bool {
+        self.marked.is_none_or(|it| it.0.contains(file))
+    }
+
+    fn wants_folder(&self, folder: FileNumber) -> bool {
+        self.every_folder || self.wants_file(folder)
+    }
+
+    fn file(&mut self, name: &OsStr, left_out: bool, file: FileNumber) {
+        self.plan.add_file(self.place(), name, left_out, file.0);
+    }
+
+    fn enter(&mut self, name: &OsStr, left_out: bool) {
+        let place = self.plan.add_folder(self.place(), name, left_out);
+        self.places.push(place);
+    }
+
+    fn leave(&mut self) {
+        // A directory with nothing to do in it need not be entered.
+        if let Some(place) = self.places.pop()
+            && self.plan.is_empty(place)
+            && let Some(above) = self.places.last()
+        {
+            self.plan.take_back(*above);
+        }
+    }
+
+    fn unknown_folder(&mut self, name: &OsStr, left_out: bool, rules: Option<&Arc<Rules>>) -> bool {
+        self.plan.add_listed(self.place(), name, left_out, rules);
+        true
+    }
+}
+
+/// Keeps the files that were modified last.
+struct NewestInTree<'t> {
+    tree: &'t WatchedTree,
+    /// Each with its modification time and its index in path order.
+    files: SmallestItems<(Reverse<SystemTime>, u64, FileNumber)>,
+    total: u64,
+    /// Whether no directory has to be listed.
+    is_complete: bool,
+}
+
+impl TreeVisitor for NewestInTree<'_> {
+    fn wants_file(&self, _: FileNumber) -> bool {
+        true
+    }
+
+    fn wants_folder(&self, _: FileNumber) -> bool {
+        true
+    }
+
+    fn file(&mut self, _: &OsStr, _: bool, file: FileNumber) {
+        let modified = self.tree.stamp(file).map_or(SystemTime::UNIX_EPOCH, |it| it.modified());
+        self.files.add((Reverse(modified), self.total, file));
+        self.total += 1;
+    }
+
+    fn enter(&mut self, _: &OsStr, _: bool) {}
+
+    fn leave(&mut self) {}
+
+    fn unknown_folder(&mut self, _: &OsStr, _: bool, _: Option<&Arc<Rules>>) -> bool {
+        self.is_complete = false;
+        false
+    }
+}
+
+impl NewestInTree<'_> {
+    fn finish(self) -> IndexedFiles {
+        let Self { tree, files, total, .. } = self;
+        let mut folders: HashMap<FileNumber, Arc<Path>> = HashMap::new();
+        let found = files.sorted().into_iter().filter_map(|(_, _, file)| {
+            let parent = tree.parent(file)?;
+            let folder = folders.entry(parent).or_insert_with(|| tree.path(parent).into());
+            let name = tree.entry(file)?.name.to_owned();
+            Some(FoundFile { folder: Arc::clone(folder), name })
+        });
+        IndexedFiles::All { files: found.collect(), total }
+    }
+}

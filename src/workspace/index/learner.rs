@@ -1,0 +1,220 @@
+//! The thread that learns what is in files, while searches go on.
+//!
+//! It has the lowest priority, holds no lock while it reads, and sleeps until it is woken when there is
+//! nothing to learn.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io,
+    sync::{
+        Arc, Condvar, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, SystemTime},
+};
+
+use super::{
+    file_number::{EntryVersion, FileNumber},
+    texts::{LearnedFile, TextReader},
+};
+
+/// A large file that was written less than this long ago is probably still being written. Until then it is
+/// not learned, because a file that grows all the time would be read all the time.
+const SETTLING: Duration = Duration::from_secs(5);
+/// What is a large file in this respect.
+const LARGE_BYTES: u64 = 1024 * 1024;
+/// The memory of the thread for calls.
+const STACK_BYTES: usize = 256 * 1024;
+
+/// A file to learn, and what it was when it was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileToLearn {
+    /// Which file.
+    pub(crate) file: FileNumber,
+    /// Its version. If it is another one afterwards, what was learned is about an earlier content.
+    pub(crate) version: EntryVersion,
+}
+
+/// What became of what was learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Committed {
+    /// It was kept.
+    Kept,
+    /// The file has changed since.
+    Outdated,
+    /// There is no memory left. Nothing more is learned until the learner is woken.
+    NoRoom,
+}
+
+/// Where files to learn come from, and where what was learned goes to.
+pub(crate) trait LearnSource: Send + Sync {
+    /// Adds some files that are to be learned next. None means that there are none for now. Each file is
+    /// handed out once for each of its versions.
+    fn next_files(&self, files: &mut Vec<FileToLearn>);
+
+    /// Opens a file, without following links.
+    fn open(&self, file: FileToLearn) -> io::Result<File>;
+
+    /// Keeps what was learned, if the file still has the version it was handed out with.
+    fn commit(&self, file: FileToLearn, learned: LearnedFile) -> Committed;
+
+    /// Does a little of what is left to do when there are no files. Returns whether there is more.
+    fn tidy(&self) -> bool;
+}
+
+/// A thread that learns. It ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Learner {
+    shared: Arc<LearnerSignals>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the thread is told.
+#[derive(Debug, Default)]
+struct LearnerSignals {
+    stopped: AtomicBool,
+    woken: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Learner {
+    /// Starts the thread, which begins to learn at once.
+    pub(crate) fn start(source: Arc<dyn LearnSource>) -> io::Result<Self> {
+        let shared = Arc::new(LearnerSignals { woken: Mutex::new(true), ..Default::default() });
+        let signals = Arc::clone(&shared);
+        let thread = thread::Builder::new()
+            .name("toolwright-learn".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || run(&*source, &signals))?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Tells the thread that there are files to learn.
+    pub(crate) fn wake(&self) {
+        *self.shared.woken.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.shared.changed.notify_one();
+    }
+
+    /// Tells the thread to end, without waiting. It ends within a read.
+    fn tell_to_end(&self) {
+        self.shared.stopped.store(true, Ordering::Relaxed);
+        self.wake();
+    }
+
+    /// Ends the thread and waits until it has.
+    pub(crate) fn end(mut self) {
+        self.tell_to_end();
+        if let Some(thread) = self.thread.take() {
+            // If it panicked there is nothing to clean up either.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Learner {
+    fn drop(&mut self) {
+        self.tell_to_end();
+    }
+}
+
+impl LearnerSignals {
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Sleeps until the thread is woken, or for this long.
+    fn sleep(&self, at_most: Option<Duration>) {
+        let is_asleep = |woken: &mut bool| !*woken;
+        let woken = self.woken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut woken = match at_most {
+            Some(time) => {
+                let waited = self.changed.wait_timeout_while(woken, time, is_asleep);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => {
+                let waited = self.changed.wait_while(woken, is_asleep);
+                waited.unwrap_or_else(PoisonError::into_inner)
+            }
+        };
+        *woken = false;
+    }
+}
+
+fn run(source: &dyn LearnSource, signals: &LearnerSignals) {
+    // On other systems this would be about the whole process. Without it the thread is merely less polite.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(None, 19);
+    let mut learning = Learning::new(source);
+    loop {
+        signals.sleep((!learning.unsettled.is_empty()).then_some(SETTLING));
+        if signals.is_stopped() {
+            return;
+        }
+        learning.learn_all(&|| signals.is_stopped());
+    }
+}
+
+/// Learns files on one thread.
+struct Learning<'s> {
+    source: &'s dyn LearnSource,
+    reader: TextReader,
+    /// Files that were about to be learned while they were still being written.
+    unsettled: BTreeMap<FileNumber, EntryVersion>,
+}
+
+impl<'s> Learning<'s> {
+    fn new(source: &'s dyn LearnSource) -> Self {
+        Self { source, reader: TextReader::new(), unsettled: BTreeMap::new() }
+    }
+
+    /// Learns until there is nothing more to learn for now, or until `is_stopped`.
+    fn learn_all(&mut self, is_stopped: &dyn Fn() -> bool) {
+        let earlier = std::mem::take(&mut self.unsettled);
+        let mut files: Vec<FileToLearn> =
+            earlier.into_iter().map(|(file, version)| FileToLearn { file, version }).collect();
+        loop {
+            self.source.next_files(&mut files);
+            if files.is_empty() {
+                break;
+            }
+            for file in files.drain(..) {
+                // A file that cannot be read stays unlearned, and a search tells why.
+                let learned = self.learn(file, is_stopped);
+                if is_stopped() || matches!(learned, Ok(Some(Committed::NoRoom))) {
+                    return;
+                }
+            }
+        }
+        while !is_stopped() && self.source.tidy() {}
+    }
+
+    /// Learns a file, unless it changes meanwhile or is still being written.
+    fn learn(
+        &mut self,
+        file: FileToLearn,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> io::Result<Option<Committed>> {
+        let mut opened = self.source.open(file)?;
+        if is_being_written(&opened)? {
+            self.unsettled.insert(file.file, file.version);
+            return Ok(None);
+        }
+        let learned = self.reader.read(&mut opened, is_stopped)?;
+        Ok(learned.map(|it| self.source.commit(file, it)))
+    }
+}
+
+fn is_being_written(file: &File) -> io::Result<bool> {
+    let seen = file.metadata()?;
+    if seen.len() < LARGE_BYTES {
+        return Ok(false);
+    }
+    // A file from the future is as good as an old one.
+    let age = SystemTime::now().duration_since(seen.modified()?);
+    Ok(age.is_ok_and(|it| it < SETTLING))
+}
+
+#[cfg(test)]
+mod tests;

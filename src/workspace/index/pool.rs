@@ -1,0 +1,84 @@
+//! The indexes of a process, so that registries of the same workspace share one.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use super::{IndexHandle, IndexSettings, WorkspaceIndex, root_index::RootIndex};
+
+/// Finds or makes the index of a root. It keeps none: an index is freed when its last user is gone.
+#[derive(Clone, Debug, Default)]
+pub struct IndexPool {
+    indexes: Arc<Mutex<HashMap<IndexKey, Weak<IndexHandle>>>>,
+}
+
+/// What an index depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct IndexKey {
+    root: PathBuf,
+    /// The file of the user's own ignore rules, and the directory they are relative to.
+    global_excludes: Option<(PathBuf, PathBuf)>,
+}
+
+impl IndexPool {
+    /// The index of a root. If several registries have it, the one that allows most memory counts.
+    pub(super) fn open(
+        &self,
+        root: &Path,
+        global_excludes: Option<(&Path, &Path)>,
+        settings: IndexSettings,
+    ) -> WorkspaceIndex {
+        let global_excludes =
+            global_excludes.map(|(file, folder)| (file.to_owned(), folder.to_owned()));
+        let key = IndexKey { root: root.to_owned(), global_excludes };
+        let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = indexes.get(&key).and_then(Weak::upgrade) {
+            handle.index.allow_memory(settings.max_memory);
+            return WorkspaceIndex { handle };
+        }
+        // Those of roots that nobody has any more take little, but must not become more and more.
+        indexes.retain(|_, it| it.strong_count() > 0);
+        let index = RootIndex::new(key.root.clone(), key.global_excludes.clone(), settings);
+        let handle = Arc::new(IndexHandle { index: Arc::new(index) });
+        indexes.insert(key, Arc::downgrade(&handle));
+        WorkspaceIndex { handle }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(pool: &IndexPool, root: &str, excludes: Option<&str>) -> WorkspaceIndex {
+        let excludes = excludes.map(|it| (Path::new(it), Path::new("/")));
+        pool.open(Path::new(root), excludes, IndexSettings::OFF)
+    }
+
+    #[test]
+    fn users_of_a_root_share_an_index_until_the_last_is_gone() {
+        let pool = IndexPool::default();
+        let one = open(&pool, "/a", None);
+        let two = open(&pool, "/a", None);
+        assert!(Arc::ptr_eq(&one.handle, &two.handle));
+        let index = Arc::downgrade(&one.handle.index);
+        drop(one);
+        assert!(index.upgrade().is_some());
+        drop(two);
+        assert!(index.upgrade().is_none());
+        drop(open(&pool, "/b", None));
+        open(&pool, "/a", None);
+        assert_eq!(pool.indexes.lock().unwrap_or_else(PoisonError::into_inner).len(), 1);
+    }
+
+    #[test]
+    fn other_roots_and_other_rules_of_the_user_have_other_indexes() {
+        let pool = IndexPool::default();
+        let one = open(&pool, "/a", None);
+        let other_root = open(&pool, "/a/b", None);
+        let other_rules = open(&pool, "/a", Some("/home/me/.gitignore"));
+        assert!(!Arc::ptr_eq(&one.handle, &other_root.handle));
+        assert!(!Arc::ptr_eq(&one.handle, &other_rules.handle));
+    }
+}

@@ -1,0 +1,153 @@
+//! An index that can answer: the tree of a root, and what is known of the files in it.
+
+use std::{collections::VecDeque, time::Duration};
+
+use super::{
+    FileNumber, WhyCold,
+    learner::{Committed, FileToLearn},
+    signatures::{Kept, Signatures},
+    sweep::SweepCause,
+    texts::LearnedFile,
+    tree::{FilePlace, WatchedTree},
+};
+
+/// How many files the learner gets at once.
+const FILES_AT_ONCE: usize = 64;
+/// On how many threads stamps are compared before an answer.
+const SWEEP_THREADS: usize = 2;
+
+/// The parts of an index, which belong together: what the tree tells of a file holds for its signature.
+#[derive(Debug)]
+pub(super) struct ReadyIndex {
+    pub(super) tree: WatchedTree,
+    pub(super) signatures: Signatures,
+    /// The files that are not learned yet.
+    unlearned: VecDeque<FileNumber>,
+    /// Those of them that are ignored. They are rarely searched, so they come last.
+    ignored: VecDeque<FileNumber>,
+    /// Whether the learner has files that it was given.
+    is_learning: bool,
+    /// Whether there is no memory for more.
+    is_full: bool,
+}
+
+impl ReadyIndex {
+    /// An index of a tree of which nothing is learned. It takes up to `max_memory` bytes.
+    pub(super) fn new(tree: WatchedTree, max_memory: usize) -> Result<Self, WhyCold> {
+        let left = max_memory.checked_sub(tree.memory()).ok_or(WhyCold::OverBudget)?;
+        let mut index = Self {
+            tree,
+            signatures: Signatures::new(left),
+            unlearned: VecDeque::new(),
+            ignored: VecDeque::new(),
+            is_learning: true,
+            is_full: false,
+        };
+        index.take_changes();
+        Ok(index)
+    }
+
+    /// Takes in every change that was complete when this was called.
+    pub(super) fn refresh(&mut self) -> Result<(), WhyCold> {
+        self.tree.refresh()?;
+        if self.tree.needs_sweep() == Some(SweepCause::NameGone) {
+            self.tree.sweep(SWEEP_THREADS)?;
+        }
+        self.take_changes();
+        Ok(())
+    }
+
+    /// Forgets what was learned of files that changed.
+    pub(super) fn take_changes(&mut self) {
+        let changes = self.tree.take_changes();
+        for file in changes.added.into_iter().chain(changes.changed) {
+            self.signatures.forget(file);
+            self.unlearned.push_back(file);
+        }
+        for file in changes.removed {
+            self.signatures.remove(file);
+        }
+    }
+
+    /// Compares all stamps, if that is due.
+    pub(super) fn sweep_if_due(&mut self) -> Result<(), WhyCold> {
+        if self.tree.needs_sweep().is_some() {
+            self.tree.sweep(1)?;
+            self.take_changes();
+        }
+        Ok(())
+    }
+
+    /// Whether there is something to learn, and room for it.
+    pub(super) fn has_work(&self) -> bool {
+        !self.is_full && !(self.unlearned.is_empty() && self.ignored.is_empty())
+    }
+
+    /// Whether everything that can be learned has been.
+    pub(super) fn is_settled(&self) -> bool {
+        !self.has_work() && !self.is_learning
+    }
+
+    /// The files to learn next.
+    pub(super) fn next_files(&mut self, files: &mut Vec<FileToLearn>) {
+        self.is_full = !self.signatures.has_room();
+        while files.len() < FILES_AT_ONCE && !self.is_full {
+            let file = match self.unlearned.pop_front() {
+                Some(file) if self.tree.entry(file).is_some_and(|it| it.is_ignored) => {
+                    self.ignored.push_back(file);
+                    continue;
+                }
+                Some(file) => file,
+                None => match self.ignored.pop_front() {
+                    Some(file) => file,
+                    None => break,
+                },
+            };
+            files.extend(self.tree.version(file).map(|version| FileToLearn { file, version }));
+        }
+        self.is_learning = !files.is_empty();
+    }
+
+    /// Where a file is, unless it has changed since it was given to the learner.
+    pub(super) fn place_of(&self, file: FileToLearn) -> Option<FilePlace> {
+        self.is_current(file).then(|| self.tree.file_place(file.file)).flatten()
+    }
+
+    fn is_current(&self, file: FileToLearn) -> bool {
+        self.tree.version(file.file) == Some(file.version)
+    }
+
+    /// Keeps what was learned of a file, if it has not changed since.
+    pub(super) fn commit(&mut self, file: FileToLearn, learned: LearnedFile) -> Committed {
+        if !self.is_current(file) {
+            return Committed::Outdated;
+        }
+        match self.signatures.put(file.file, learned) {
+            Kept::Yes => Committed::Kept,
+            Kept::NoRoom => {
+                self.is_full = true;
+                self.is_learning = false;
+                Committed::NoRoom
+            }
+        }
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn memory(&self) -> usize {
+        let queued = self.unlearned.capacity() + self.ignored.capacity();
+        self.tree.memory() + self.signatures.memory() + queued * size_of::<FileNumber>()
+    }
+}
+
+/// How long after a refusal it is tried again, if the cause may be gone. `None` for never.
+pub(super) fn retry_after(why: &WhyCold) -> Option<Duration> {
+    match why {
+        WhyCold::RootMoved | WhyCold::QueueOverflow => Some(Duration::ZERO),
+        WhyCold::TooManyWatches { .. }
+        | WhyCold::NoInstance { .. }
+        | WhyCold::TooManyEntries { .. }
+        | WhyCold::Mount { .. }
+        | WhyCold::Failed { .. } => Some(Duration::from_secs(60)),
+        _ => None,
+    }
+}

@@ -1,0 +1,344 @@
+//! What the index knows of the content of files.
+//!
+//! It knows files by their numbers only. Whoever keeps the list of files says which there are and when one
+//! may have changed; until it is learned again, such a file is a candidate for every search.
+
+use super::{
+    candidates::{Candidates, Verdict},
+    file_number::FileNumber,
+    need::Need,
+    slice_block::TextOwner,
+    slices::{BitSlices, TextPlace},
+    texts::{LearnedContent, LearnedFile},
+};
+use crate::workspace::search::{ContentStamp, FileTexts, SMALL_FILE_BYTES, TextRange};
+
+/// How many texts are moved at a time to make room.
+const MOVED_AT_ONCE: usize = 8;
+
+/// What is known of all files.
+pub(crate) struct Signatures {
+    files: Vec<KnownFile>,
+    slices: BitSlices,
+    max_memory: usize,
+    /// How much memory there is for files of several texts.
+    texts_memory: usize,
+    counts: SignatureCounts,
+}
+
+/// How many files there are, and how many of them are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SignatureCounts {
+    /// All files.
+    pub(crate) files: usize,
+    /// Those that have been learned, and have not changed since.
+    pub(crate) learned: usize,
+}
+
+/// What became of a file that was learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    Yes,
+    /// There is no memory left for it.
+    NoRoom,
+}
+
+/// What is known of a file.
+enum KnownFile {
+    /// There is no such file.
+    Absent,
+    /// Nothing yet, or nothing any more.
+    Unlearned,
+    /// That only a search can tell what is in it.
+    Unclear,
+    /// It has at most one text.
+    Text {
+        place: Option<TextPlace>,
+        traits: FileTraits,
+    },
+    Texts(Box<KnownTexts>),
+}
+
+/// What matters about a file besides its text.
+#[derive(Clone, Copy)]
+struct FileTraits {
+    /// Whether a search streams it. If a match may span lines, such a file is searched in another way.
+    is_large: bool,
+    /// Whether there is binary data, after the text if there is one.
+    has_binary: bool,
+}
+
+/// A file of several texts.
+struct KnownTexts {
+    stamp: ContentStamp,
+    has_binary: bool,
+    /// Whether its texts can be searched one by one.
+    is_divisible: bool,
+    texts: Box<[KnownText]>,
+}
+
+struct KnownText {
+    start: u32,
+    lines_before: u32,
+    place: TextPlace,
+}
+
+impl Signatures {
+    /// `max_memory` is how many bytes it may take, and then up to one block of texts more.
+    pub(crate) fn new(max_memory: usize) -> Self {
+        Self {
+            files: Vec::new(),
+            slices: BitSlices::default(),
+            max_memory,
+            texts_memory: 0,
+            counts: SignatureCounts::default(),
+        }
+    }
+
+    /// About how much memory it takes.
+    pub(crate) fn memory(&self) -> usize {
+        self.slices.memory() + self.files.capacity() * size_of::<KnownFile>() + self.texts_memory
+    }
+
+    /// How many files there are, and how many of them are known.
+    pub(crate) fn counts(&self) -> SignatureCounts {
+        self.counts
+    }
+
+    /// Whether more can be learned.
+    pub(crate) fn has_room(&self) -> bool {
+        self.memory() < self.max_memory
+    }
+
+    /// There is a file that is not known yet, or one that may have changed.
+    pub(crate) fn forget(&mut self, file: FileNumber) {
+        self.replace(file, KnownFile::Unlearned);
+    }
+
+    /// A file is gone.
+    pub(crate) fn remove(&mut self, file: FileNumber) {
+        if (file.0 as usize) < self.files.len() {
+            self.replace(file, KnownFile::Absent);
+        }
+    }
+
+    /// Keeps what was learned of a file. The caller has made sure that it has not changed since.
+    pub(crate) fn put(&mut self, file: FileNumber, learned: LearnedFile) -> Kept {
+        self.forget(file);
+        let stamp = learned.stamp;
+        let is_large = stamp.bytes() >= SMALL_FILE_BYTES as u64;
+        if self.memory().saturating_add(learned.memory()) > self.max_memory {
+            return Kept::NoRoom;
+        }
+        let known = match learned.content {
+            LearnedContent::Unclear => KnownFile::Unclear,
+            LearnedContent::Binary => {
+                KnownFile::Text { place: None, traits: FileTraits { is_large, has_binary: true } }
+            }
+            LearnedContent::Texts { texts, then_binary: has_binary, has_mark } => {
+                let mut known = Vec::with_capacity(texts.len());
+                for (number, text) in (0_u32..).zip(&texts) {
+                    let owner = TextOwner { file, text: number };
+                    let start = u32::try_from(text.start);
+                    let lines_before = u32::try_from(text.lines_before);
+                    let place = self.slices.add(owner, &text.filter);
+                    let (Some(place), Ok(start), Ok(lines_before)) = (place, start, lines_before)
+                    else {
+                        break;
+                    };
+                    known.push(KnownText { start, lines_before, place });
+                }
+                if known.len() < texts.len() {
+                    known.iter().for_each(|it| self.slices.remove(it.place));
+                    KnownFile::Unclear
+                } else if let [] | [_] = known.as_slice() {
+                    let place = known.first().map(|it| it.place);
+                    KnownFile::Text { place, traits: FileTraits { is_large, has_binary } }
+                } else {
+                    let is_divisible = !has_mark && !has_binary;
+                    let texts = known.into();
+                    KnownFile::Texts(Box::new(KnownTexts {
+                        stamp,
+                        has_binary,
+                        is_divisible,
+                        texts,
+                    }))
+                }
+            }
+        };
+        self.replace(file, known);
+        self.tidy();
+        Kept::Yes
+    }
+
+    /// Moves some texts together if many are gone. Returns whether there is more to do.
+    pub(crate) fn tidy(&mut self) -> bool {
+        let Self { slices, files, .. } = self;
+        slices.tidy(MOVED_AT_ONCE, &mut |owner, new_place| match files
+            .get_mut(owner.file.0 as usize)
+        {
+            Some(KnownFile::Text { place, .. }) => *place = Some(new_place),
+            Some(KnownFile::Texts(known)) => {
+                if let Some(text) = known.texts.get_mut(owner.text as usize) {
+                    text.place = new_place;
+                }
+            }
+            Some(KnownFile::Absent | KnownFile::Unlearned | KnownFile::Unclear) | None => {}
+        })
+    }
+
+    fn replace(&mut self, file: FileNumber, new: KnownFile) {
+        let index = file.0 as usize;
+        if self.files.len() <= index {
+            self.files.resize_with(index + 1, || KnownFile::Absent);
+        }
+        let Some(known) = self.files.get_mut(index) else { return };
+        self.counts.files += usize::from(new.is_there());
+        self.counts.learned += usize::from(new.is_learned());
+        self.texts_memory += new.memory();
+        let old = std::mem::replace(known, new);
+        self.counts.files -= usize::from(old.is_there());
+        self.counts.learned -= usize::from(old.is_learned());
+        self.texts_memory -= old.memory();
+        match old {
+            KnownFile::Absent | KnownFile::Unlearned | KnownFile::Unclear => {}
+            KnownFile::Text { place, .. } => {
+                if let Some(place) = place {
+                    self.slices.remove(place);
+                }
+            }
+            KnownFile::Texts(known) => {
+                known.texts.iter().for_each(|it| self.slices.remove(it.place));
+            }
+        }
+    }
+
+    /// What a search with this need has to read of every file.
+    pub(crate) fn candidates(&self, need: &Need) -> Candidates {
+        let mut verdicts: Vec<Verdict> =
+            self.files.iter().map(|it| it.unless_found(need)).collect();
+        let mut found = Vec::new();
+        self.slices.each_match(&need.formula, &mut |owner| {
+            let verdict = verdicts.get_mut(owner.file.0 as usize);
+            let (Some(verdict), Some(known)) = (verdict, self.files.get(owner.file.0 as usize))
+            else {
+                return;
+            };
+            match known {
+                KnownFile::Texts(known) if known.is_divisible && *verdict != Verdict::Whole => {
+                    *verdict = Verdict::Texts;
+                    found.push((owner.file, owner.text));
+                }
+                _ => *verdict = Verdict::Whole,
+            }
+        });
+        found.sort_unstable();
+        Candidates::new(verdicts, self.ranges(&found))
+    }
+
+    /// The same for some files only: less work if these are few. The others are not known to it.
+    pub(crate) fn candidates_among(
+        &self,
+        files: impl Iterator<Item = FileNumber>,
+        need: &Need,
+    ) -> Candidates {
+        let mut verdicts = vec![Verdict::Unknown; self.files.len()];
+        let mut found = Vec::new();
+        let may_match = |place: TextPlace| self.slices.may_match(place, &need.formula);
+        for file in files {
+            let Some(known) = self.files.get(file.0 as usize) else { continue };
+            let mut verdict = known.unless_found(need);
+            match known {
+                KnownFile::Absent | KnownFile::Unlearned | KnownFile::Unclear => {}
+                KnownFile::Text { place, .. } => {
+                    if place.is_some_and(may_match) {
+                        verdict = Verdict::Whole;
+                    }
+                }
+                KnownFile::Texts(known) if known.is_divisible && verdict != Verdict::Whole => {
+                    for (number, text) in (0_u32..).zip(&known.texts) {
+                        if may_match(text.place) {
+                            verdict = Verdict::Texts;
+                            found.push((file, number));
+                        }
+                    }
+                }
+                KnownFile::Texts(known) => {
+                    if known.texts.iter().any(|it| may_match(it.place)) {
+                        verdict = Verdict::Whole;
+                    }
+                }
+            }
+            if let Some(it) = verdicts.get_mut(file.0 as usize) {
+                *it = verdict;
+            }
+        }
+        found.sort_unstable();
+        Candidates::new(verdicts, self.ranges(&found))
+    }
+
+    /// Where the texts are, by file. They come by file and in their order.
+    fn ranges(&self, found: &[(FileNumber, u32)]) -> Vec<(FileNumber, FileTexts)> {
+        let of_files = found.chunk_by(|one, other| one.0 == other.0);
+        let of_file = |texts: &[(FileNumber, u32)]| {
+            let (file, _) = *texts.first()?;
+            let KnownFile::Texts(known) = self.files.get(file.0 as usize)? else { return None };
+            let ranges = texts.iter().filter_map(|(_, number)| known.range(*number as usize));
+            Some((file, FileTexts { stamp: known.stamp, ranges: ranges.collect() }))
+        };
+        of_files.filter_map(of_file).collect()
+    }
+}
+
+impl KnownFile {
+    fn is_there(&self) -> bool {
+        !matches!(self, Self::Absent)
+    }
+
+    fn is_learned(&self) -> bool {
+        !matches!(self, Self::Absent | Self::Unlearned)
+    }
+
+    fn memory(&self) -> usize {
+        match self {
+            Self::Absent | Self::Unlearned | Self::Unclear | Self::Text { .. } => 0,
+            Self::Texts(known) => {
+                size_of::<KnownTexts>() + known.texts.len() * size_of::<KnownText>()
+            }
+        }
+    }
+
+    /// What is to be read of the file if no text of it may match.
+    fn unless_found(&self, need: &Need) -> Verdict {
+        let traits = match self {
+            Self::Absent => return Verdict::Unknown,
+            Self::Unlearned | Self::Unclear => return Verdict::Whole,
+            Self::Text { traits, .. } => *traits,
+            Self::Texts(known) => FileTraits { is_large: true, has_binary: known.has_binary },
+        };
+        if need.spans_lines && traits.is_large {
+            Verdict::Whole
+        } else if traits.has_binary {
+            Verdict::Binary
+        } else {
+            Verdict::Nothing
+        }
+    }
+}
+
+impl KnownTexts {
+    fn range(&self, number: usize) -> Option<TextRange> {
+        let text = self.texts.get(number)?;
+        let start = u64::from(text.start);
+        let end = self.texts.get(number + 1).map_or(self.stamp.bytes(), |it| u64::from(it.start));
+        let lines_before = u64::from(text.lines_before);
+        Some(TextRange { start, bytes: end.saturating_sub(start), lines_before })
+    }
+}
+
+impl std::fmt::Debug for Signatures {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { counts, .. } = self;
+        write!(out, "Signatures({counts:?}, {} bytes)", self.memory())
+    }
+}

@@ -1,0 +1,141 @@
+//! Goes through the tree of an index as a walk goes through directories, and judges its entries in the same
+//! way.
+
+use std::{ffi::OsStr, path::Path, sync::Arc};
+
+use super::{
+    FileNumber, WhyCold,
+    tree::{PlaceInTree, WatchedTree},
+};
+use crate::workspace::{
+    WorkspacePath,
+    search::Scope,
+    walk::{EntryJudge, EntryKind, IgnoredBy, Rules, Selection, WalkedFiles},
+};
+
+/// What is done with the entries that a walk of the tree takes, in the order of their paths.
+pub(super) trait TreeVisitor {
+    /// Whether a file is wanted at all. Asked before it is judged.
+    fn wants_file(&self, file: FileNumber) -> bool;
+
+    /// Whether something in a directory may be wanted.
+    fn wants_folder(&self, folder: FileNumber) -> bool;
+
+    /// A file.
+    fn file(&mut self, name: &OsStr, left_out: bool, file: FileNumber);
+
+    /// A directory begins.
+    fn enter(&mut self, name: &OsStr, left_out: bool);
+
+    /// A directory ends.
+    fn leave(&mut self);
+
+    /// A directory that has to be listed. `rules` are those of the directory above. Returns false if there is
+    /// no use in going on.
+    fn unknown_folder(&mut self, name: &OsStr, left_out: bool, rules: Option<&Arc<Rules>>) -> bool;
+}
+
+/// A directory that is being gone through.
+struct TreeLevel<I> {
+    folder: FileNumber,
+    entries: I,
+    left_out: bool,
+}
+
+/// Goes through what is below the start of a scope.
+pub(super) fn walk_tree(
+    tree: &WatchedTree,
+    scope: &Scope<'_>,
+    taken: WalkedFiles,
+    visitor: &mut impl TreeVisitor,
+) -> Result<(), WhyCold> {
+    let start = start_in(tree, scope.start, scope.selection)?;
+    let mut path = scope.start.absolute().to_owned();
+    let start_bytes = path.as_os_str().len();
+    let mut judge = EntryJudge::new(scope.selection, scope.visibility, taken, start_bytes);
+    let mut open = vec![TreeLevel { folder: start, entries: tree.entries(start), left_out: false }];
+    judge.go_to(&path, 0);
+    while let Some(level) = open.last_mut() {
+        let Some(entry) = level.entries.next() else {
+            open.pop();
+            path.pop();
+            visitor.leave();
+            if let Some(depth) = open.len().checked_sub(1) {
+                judge.go_to(&path, depth);
+            }
+            continue;
+        };
+        let mut left_out = level.left_out;
+        let ignored = IgnoredBy::known(entry.is_ignored);
+        match entry.kind {
+            EntryKind::File => {
+                if visitor.wants_file(entry.number)
+                    && !judge.rejects_name(entry.name)
+                    && judge.takes(entry.name, EntryKind::File, &mut left_out, ignored)
+                {
+                    visitor.file(entry.name, left_out, entry.number);
+                }
+            }
+            EntryKind::Folder => {
+                if !visitor.wants_folder(entry.number)
+                    || !judge.takes(entry.name, EntryKind::Folder, &mut left_out, ignored)
+                {
+                    continue;
+                }
+                if !tree.knows_all_of(entry.number) {
+                    let rules = tree.rules(level.folder);
+                    if !visitor.unknown_folder(entry.name, left_out, rules) {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                path.push(entry.name);
+                check_naming(tree, scope.selection, entry.number, &path, open.len())?;
+                judge.go_to(&path, open.len());
+                visitor.enter(entry.name, left_out);
+                let entries = tree.entries(entry.number);
+                open.push(TreeLevel { folder: entry.number, entries, left_out });
+            }
+            EntryKind::Link | EntryKind::Other => {}
+        }
+    }
+    Ok(())
+}
+
+/// The directory in which a walk starts, if the tree knows all that such a walk would say.
+pub(super) fn start_in(
+    tree: &WatchedTree,
+    start: &WorkspacePath,
+    selection: &Selection,
+) -> Result<FileNumber, WhyCold> {
+    let PlaceInTree::Open(folder) = tree.place(start.below()) else {
+        return Err(WhyCold::NotInTree { at: start.absolute().to_owned() });
+    };
+    // A walk tells of ignore files that could not be applied, also of those above its start.
+    let mut above = Some(folder);
+    while let Some(at) = above {
+        if !tree.unapplied(at).is_empty() {
+            return Err(WhyCold::UnappliedRules);
+        }
+        above = tree.parent(at);
+    }
+    if !tree.unapplied_above().is_empty() {
+        return Err(WhyCold::UnappliedRules);
+    }
+    check_naming(tree, selection, folder, start.absolute(), 0)?;
+    Ok(folder)
+}
+
+/// Refuses a directory that the caller named if other rules hold there for that reason.
+fn check_naming(
+    tree: &WatchedTree,
+    selection: &Selection,
+    folder: FileNumber,
+    path: &Path,
+    depth: usize,
+) -> Result<(), WhyCold> {
+    if selection.is_named(path, depth) && tree.naming_matters(folder) {
+        return Err(WhyCold::NamedFolder);
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Searches only some texts of a file, with the rows that a search of the whole file has.
+//!
+//! The texts come from an index, which knows that no line outside of them matches. With context, the lines
+//! around a text are searched with it, and what is between two texts shows as a gap.
+
+use std::{
+    fs::File,
+    io::{self, Read, Seek as _, SeekFrom},
+};
+
+use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+
+use super::{
+    file_scanner::{Details, FileSink},
+    file_texts::{FileTexts, TextRange},
+    watched_matcher::WatchedMatcher,
+};
+
+/// How far from a text its context is looked for. If lines are longer, the whole file is searched.
+const CONTEXT_BYTES: u64 = 32 * 1024;
+/// Longer texts are not read at once; then the whole file is searched.
+const MAX_TEXT_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Searches texts on one thread.
+pub(super) struct TextScanner {
+    searcher: Searcher,
+    before: usize,
+    after: usize,
+    text: Vec<u8>,
+}
+
+impl TextScanner {
+    /// `builder` has all settings of the search.
+    pub(super) fn new(builder: &mut SearcherBuilder, details: Details) -> Self {
+        // A byte order mark is one only at the start of a file.
+        let searcher = builder.bom_sniffing(false).build();
+        Self { searcher, before: details.before, after: details.after, text: Vec::new() }
+    }
+
+    /// Searches the texts of a file. Returns false, before anything was found, if the whole file has to be
+    /// searched; it is at its beginning then.
+    pub(super) fn scan(
+        &mut self,
+        file: &mut File,
+        texts: &FileTexts,
+        matcher: &WatchedMatcher<'_>,
+        sink: &mut FileSink<'_>,
+    ) -> io::Result<bool> {
+        if !texts.are_in(file) {
+            return Ok(false);
+        }
+        let Some(ranges) = self.with_context(file, texts)? else {
+            file.rewind()?;
+            return Ok(false);
+        };
+        let has_context = self.before > 0 || self.after > 0;
+        let mut sink =
+            TextSink { sink, has_context, is_first: true, found_any: false, full: false };
+        for range in &ranges {
+            if sink.full || matcher.is_cancelled() {
+                break;
+            }
+            read_at(file, range.start, range.bytes, &mut self.text)?;
+            sink.sink.go_to_text(range.lines_before);
+            sink.is_first = true;
+            self.searcher.search_slice(matcher, &self.text, &mut sink)?;
+        }
+        Ok(true)
+    }
+
+    /// The texts with the lines before and after them that a match may show. `None` if that is too much.
+    fn with_context(
+        &mut self,
+        file: &mut File,
+        texts: &FileTexts,
+    ) -> io::Result<Option<Vec<TextRange>>> {
+        let mut ranges: Vec<TextRange> = Vec::with_capacity(texts.ranges.len());
+        let has_context = self.before > 0 || self.after > 0;
+        for range in &texts.ranges {
+            let mut range = *range;
+            if has_context {
+                let Some(wider) = self.widened(file, range, texts.stamp.bytes())? else {
+                    return Ok(None);
+                };
+                range = wider;
+            }
+            match ranges.last_mut() {
+                // Texts that touch are one, so that no gap shows between them.
+                Some(last) if has_context && last.start + last.bytes >= range.start => {
+                    let end = (last.start + last.bytes).max(range.start + range.bytes);
+                    last.bytes = end - last.start;
+                }
+                Some(_) | None => ranges.push(range),
+            }
+        }
+        Ok(ranges.iter().all(|it| it.bytes <= MAX_TEXT_BYTES).then_some(ranges))
+    }
+
+    /// A text with as many lines before and after it as are shown. `None` if these are too long.
+    fn widened(
+        &mut self,
+        file: &mut File,
+        range: TextRange,
+        file_bytes: u64,
+    ) -> io::Result<Option<TextRange>> {
+        let mut wider = range;
+        if self.before > 0 {
+            let bytes = range.start.min(CONTEXT_BYTES);
+            let from = range.start - bytes;
+            read_at(file, from, bytes, &mut self.text)?;
+            // The text before ends with a line, whose end is the first one met.
+            let mut ends = memchr::memrchr_iter(b'\n', &self.text).skip(self.before);
+            let start = match ends.next() {
+                Some(at) => from + at as u64 + 1,
+                None if from == 0 => 0,
+                None => return Ok(None),
+            };
+            let lines = memchr::memchr_iter(b'\n', &self.text).count().min(self.before) as u64;
+            wider.bytes += range.start - start;
+            wider.start = start;
+            wider.lines_before = range.lines_before.saturating_sub(lines);
+        }
+        let end = range.start + range.bytes;
+        if self.after > 0 && end < file_bytes {
+            let bytes = (file_bytes - end).min(CONTEXT_BYTES);
+            read_at(file, end, bytes, &mut self.text)?;
+            let mut ends = memchr::memchr_iter(b'\n', &self.text).skip(self.after - 1);
+            wider.bytes += match ends.next() {
+                Some(at) => at as u64 + 1,
+                None if end + bytes == file_bytes => bytes,
+                None => return Ok(None),
+            };
+        }
+        Ok(Some(wider))
+    }
+}
+
+/// Reads a part of a file: all of it, or what is left of it if the file has become shorter.
+fn read_at(file: &mut File, start: u64, bytes: u64, into: &mut Vec<u8>) -> io::Result<()> {
+    into.clear();
+    file.seek(SeekFrom::Start(start))?;
+    file.take(bytes).read_to_end(into)?;
+    Ok(())
+}
+
+/// Passes on what is found in the texts of a file as if it had been searched at once.
+struct TextSink<'s, 'm> {
+    sink: &'s mut FileSink<'m>,
+    has_context: bool,
+    /// Whether nothing was found in this text yet.
+    is_first: bool,
+    /// Whether something was found in a text before.
+    found_any: bool,
+    /// Whether the sink wants no more.
+    full: bool,
+}
+
+impl TextSink<'_, '_> {
+    /// Shows the gap between this text and the one before, if both have something to show.
+    fn begin_row(&mut self, searcher: &Searcher) -> io::Result<bool> {
+        let is_gap = self.is_first && self.found_any && self.has_context;
+        self.is_first = false;
+        self.found_any = true;
+        let goes_on = !is_gap || self.sink.context_break(searcher)?;
+        Ok(self.note(goes_on))
+    }
+
+    fn note(&mut self, goes_on: bool) -> bool {
+        self.full |= !goes_on;
+        goes_on
+    }
+}
+
+impl Sink for TextSink<'_, '_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        if !self.begin_row(searcher)? {
+            return Ok(false);
+        }
+        let goes_on = self.sink.matched(searcher, found)?;
+        Ok(self.note(goes_on))
+    }
+
+    fn context(&mut self, searcher: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
+        if !self.begin_row(searcher)? {
+            return Ok(false);
+        }
+        let goes_on = self.sink.context(searcher, context)?;
+        Ok(self.note(goes_on))
+    }
+
+    fn context_break(&mut self, searcher: &Searcher) -> io::Result<bool> {
+        let goes_on = self.sink.context_break(searcher)?;
+        Ok(self.note(goes_on))
+    }
+}
