@@ -11,7 +11,7 @@ mod rule_changes;
 use std::{
     collections::{HashMap, HashSet},
     ffi::OsStr,
-    fs,
+    fs, io,
     ops::ControlFlow,
     path::{Path, PathBuf},
     time::SystemTime,
@@ -21,7 +21,8 @@ use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
 use super::{
-    FileNumber, entry_table::EntryVersion,
+    FileNumber,
+    entry_table::{EntryVersion, WhyClosed},
     sweep::SweepCause,
     tree::{TreeSettings, WatchedTree},
     why_cold::WhyCold,
@@ -135,7 +136,10 @@ impl WalkVisitor for FoundFiles {
     }
 
     fn notice(&mut self, noticed: Noticed) -> Option<Vec<Found>> {
-        Some(problems(noticed.unapplied.iter().map(|it| (it.file.as_path(), &it.cause))))
+        let mut found = problems(noticed.unapplied.iter().map(|it| (it.file.as_path(), &it.cause)));
+        let unreadable = noticed.unreadable.map(|(path, cause)| (path, cause.to_string()));
+        found.extend(problems(unreadable.iter().map(|(path, cause)| (path.as_path(), cause))));
+        Some(found)
     }
 }
 
@@ -179,8 +183,15 @@ impl TreeFollower {
                 let path = self.tree.path(entry.number).display().to_string();
                 found.push((path, Some(stamp.modified())));
             } else if entry.kind == EntryKind::Folder {
-                assert_eq!(self.tree.why_closed(entry.number), None, "{:?}", entry.name);
-                self.add_found(entry.number, found);
+                match self.tree.why_closed(entry.number) {
+                    None => self.add_found(entry.number, found),
+                    Some(WhyClosed::Unreadable(cause)) => {
+                        let cause = io::Error::from_raw_os_error(cause).to_string();
+                        let path = self.tree.path(entry.number);
+                        found.extend(problems([(path.as_path(), &cause)].into_iter()));
+                    }
+                    Some(why) => panic!("{:?}: {why}", entry.name),
+                }
             }
         }
     }
