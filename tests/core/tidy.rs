@@ -179,12 +179,14 @@ const WAYS_TO_OPEN: [&str; 8] = [
     "openat2(",
     "fs::open(",
 ];
-const OPENERS: [(&str, &str); 15] = [
+const OPENERS: [(&str, &str); 17] = [
     ("regular_file.rs", "the one way to open a file for reading"),
     ("workspace/path.rs", "opens places to look at, and directories"),
     ("workspace/walk/folder.rs", "opens directories"),
     ("workspace/atomic", "opens directories, and files that it makes or writes"),
     ("workspace/file_lock", "opens the files of locks"),
+    ("workspace/index/root_check.rs", "opens directories and files below a root, and reads /proc"),
+    ("workspace/index/tests", "tests"),
     ("mcp/server/standard_streams.rs", "has /dev/null read in place of standard input"),
     ("process/output_files.rs", "makes files"),
     ("process/reactor.rs", "writes to /dev/null"),

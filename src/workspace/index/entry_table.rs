@@ -367,7 +367,8 @@ impl EntryTable {
         if numbers.len() > FEW {
             children.reserve_exact(numbers.len());
             children.extend(numbers.iter().map(|it| it.0));
-            children.sort_unstable_by(by_name);
+            // This sort is fast on what is mostly sorted.
+            children.sort_by(by_name);
         } else {
             for number in &numbers {
                 let at = children.partition_point(|it| by_name(it, &number.0).is_lt());

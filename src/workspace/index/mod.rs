@@ -73,6 +73,8 @@ mod slices;
 mod status;
 #[cfg(target_os = "linux")]
 mod sweep;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
 #[cfg(target_os = "linux")]
 mod texts;
 #[cfg(target_os = "linux")]

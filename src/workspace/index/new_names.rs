@@ -2,7 +2,7 @@
 //!
 //! A second name of a file may be made, written and removed before anyone looks. Then no event tells of
 //! the name that is in the tree, although the content of its file changed. So whenever a new name is already
-//! gone, the stamps of all files have to be compared.
+//! gone, and whenever there is a new directory, the stamps of all files have to be compared.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -4,12 +4,13 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
     ffi::OsString,
     os::fd::AsFd as _,
+    path::Path,
 };
 
 use rustix::{fs::inotify::ReadFlags, io::Errno};
 
 use super::{
-    entry_table::{EntryTable, FileNumber},
+    entry_table::{EntryTable, FileNumber, WhyClosed},
     event_queue::QueuedEvent,
     file_stamp::{Looked, look},
     judge::RULE_NAMES,
@@ -17,7 +18,7 @@ use super::{
     root_check::failed,
     setting_files::RulesPlace,
     sweep::SweepCause,
-    tree::{WatchTarget, WatchedTree},
+    tree::{PlaceInTree, WatchTarget, WatchedTree},
     why_cold::WhyCold,
 };
 use crate::workspace::{is_temporary_name, walk::EntryKind};
@@ -30,6 +31,8 @@ pub(super) struct Suspects {
     /// Names of directories whose attributes changed, so that other directories may be readable now.
     attributes: HashSet<(FileNumber, OsString)>,
     new_names: NewNames,
+    /// Names that new directories have, or had when they were looked at.
+    new_folders: Vec<(FileNumber, OsString)>,
     /// Directories to open, close or compare.
     folders: Vec<FileNumber>,
     /// Directories whose rules changed.
@@ -82,9 +85,9 @@ impl WatchedTree {
     }
 
     /// Something was mounted or unmounted at a place.
-    fn suspect_mount(&self, below: &std::path::Path, suspects: &mut Suspects) {
+    fn suspect_mount(&self, below: &Path, suspects: &mut Suspects) {
         let (Some(parent), Some(name)) = (below.parent(), below.file_name()) else { return };
-        if let super::tree::PlaceInTree::Open(folder) = self.place(parent) {
+        if let PlaceInTree::Open(folder) = self.place(parent) {
             suspects.names.entry(folder).or_default().insert(name.to_owned());
         }
     }
@@ -92,7 +95,7 @@ impl WatchedTree {
     /// Nobody tells of changes of a file on which another is mounted.
     pub(super) fn check_mounted_files(&self) -> Result<(), WhyCold> {
         for below in self.root.mounted() {
-            if let super::tree::PlaceInTree::NoFolder(_) = self.place(below) {
+            if let PlaceInTree::NoFolder(_) = self.place(below) {
                 return Err(WhyCold::Mount { at: self.root.path().join(below) });
             }
         }
@@ -159,6 +162,12 @@ impl WatchedTree {
         for folder in std::mem::take(&mut suspects.folders) {
             self.check_folder(folder)?;
         }
+        // Names may have come and gone in a new directory before it was watched.
+        let mut new =
+            suspects.new_folders.iter().map(|(folder, name)| self.table.child(*folder, name));
+        if new.any(|it| it.is_some_and(|it| self.table.why_closed(it).is_none())) {
+            self.sweep_wanted = Some(SweepCause::NameGone);
+        }
         self.follow_links();
         Ok(())
     }
@@ -201,6 +210,9 @@ impl WatchedTree {
                 gone.extend(known);
                 continue;
             };
+            if looked.kind == EntryKind::Folder && suspects.new_names.has(folder, &name) {
+                suspects.new_folders.push((folder, name.clone()));
+            }
             match known {
                 Some(known) if self.table.kind(known) == Some(looked.kind) => {
                     self.look_at_known(known, &looked, suspects);
@@ -259,12 +271,12 @@ impl WatchedTree {
             return Ok(());
         }
         if self.table.name(number) == ".git" {
-            self.table.close(number, super::entry_table::WhyClosed::Repository);
+            self.table.close(number, WhyClosed::Repository);
             return Ok(());
         }
         if self.judge(number) {
             self.empty(number);
-            self.table.close(number, super::entry_table::WhyClosed::Ignored);
+            self.table.close(number, WhyClosed::Ignored);
             return Ok(());
         }
         if let Some(known) = self.table.folder(number).map(|it| it.watch)

@@ -149,6 +149,11 @@ pub(super) fn failed(cause: Errno) -> WhyCold {
     WhyCold::Failed { cause: io::Error::from(cause).to_string() }
 }
 
+/// Reads a number that the kernel shows as a file.
+pub(super) fn kernel_number(path: &str) -> Option<usize> {
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
 /// A path of the kernel's list of mounts, in which spaces and the like are written as octal numbers.
 fn without_escapes(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());

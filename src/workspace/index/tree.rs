@@ -27,7 +27,7 @@ use super::{
     event_queue::{ChangeWaiter, EventQueue, WatchNumber},
     file_stamp::FileStamp,
     hard_links::HardLinks,
-    root_check::{WatchedRoot, failed, open_below},
+    root_check::{WatchedRoot, failed, kernel_number, open_below},
     setting_files::{RulesPlace, SettingFiles},
     sweep::SweepCause,
     why_cold::WhyCold,
@@ -61,11 +61,6 @@ impl TreeSettings {
             max_watches: limit.map_or(8_192, |it| it / 2),
         }
     }
-}
-
-/// Reads a number that the kernel shows as a file.
-fn kernel_number(path: &str) -> Option<usize> {
-    std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 /// What a watch is for.

@@ -1,0 +1,247 @@
+//! The tree against the disk: after every change it has to be what a walk finds, and no file may have other
+//! content than when its version was noted.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod limits;
+mod mutations;
+mod other_process;
+mod read_your_writes;
+mod rule_changes;
+
+use std::{
+    collections::{HashMap, HashSet},
+    ffi::OsStr,
+    fs,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use pretty_assertions::assert_eq;
+use tempfile::TempDir;
+
+use super::{
+    FileNumber, entry_table::EntryVersion,
+    sweep::SweepCause,
+    tree::{TreeSettings, WatchedTree},
+    why_cold::WhyCold,
+};
+use crate::workspace::{
+    RelativePaths, Roots,
+    walk::{
+        DirectoryWalk, EntryKind, FileNames, Folder, Gather, HiddenFiles, Noticed, ResultOrder,
+        SearchThreads, Selection, Visibility, WalkVisitor, WalkedFiles,
+    },
+};
+
+/// A file, or a problem, and the time of the file.
+type Found = (String, Option<SystemTime>);
+
+/// A root to be changed, and a directory beside it.
+struct ChangingRoot {
+    _dir: TempDir,
+    root: PathBuf,
+    outside: PathBuf,
+    settings: TreeSettings,
+}
+
+impl ChangingRoot {
+    fn new() -> Self {
+        Self::with_files(&[])
+    }
+
+    fn with_files(files: &[(&str, &str)]) -> Self {
+        let dir = TempDir::new().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        let (root, outside) = (top.join("above/root"), top.join("outside"));
+        fs::create_dir_all(&root).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        let global = top.join("global");
+        let settings = TreeSettings::new(Some((global, root.clone())));
+        let bed = Self { _dir: dir, root, outside, settings };
+        for (name, text) in files {
+            bed.write(name, text);
+        }
+        bed
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn open(&self) -> TreeFollower {
+        let tree = WatchedTree::open(&self.root, &self.settings, &|| false).unwrap();
+        TreeFollower { tree, known: HashMap::new() }
+    }
+
+    /// What a walk finds, in its order.
+    fn walked(&self) -> Vec<Found> {
+        let roots = Roots::new(&self.root, &[]).unwrap();
+        let start = roots.resolve(".", RelativePaths::FromFirstRoot).unwrap();
+        let global = self.settings.global_excludes.as_ref().unwrap();
+        let walk = DirectoryWalk {
+            start: &start,
+            selection: &Selection::new(HiddenFiles::Seen),
+            global_excludes: Some((&global.0, &global.1)),
+            visibility: &Visibility::everything(),
+            taken: WalkedFiles::Selected,
+            order: ResultOrder::Path,
+            threads: &SearchThreads::new(0),
+            plan: None,
+        };
+        let mut found = WalkedNames(Vec::new());
+        walk.run(&|| FoundFiles, &mut found, &|| false).unwrap().unwrap();
+        found.0
+    }
+}
+
+struct WalkedNames(Vec<Found>);
+
+impl Gather for WalkedNames {
+    type Result = Vec<Found>;
+
+    fn weight(found: &Vec<Found>) -> usize {
+        found.len()
+    }
+
+    fn take(&mut self, found: Vec<Found>) -> ControlFlow<()> {
+        self.0.extend(found);
+        ControlFlow::Continue(())
+    }
+}
+
+struct FoundFiles;
+
+impl WalkVisitor for FoundFiles {
+    type Result = Vec<Found>;
+
+    fn visit(
+        &mut self,
+        folder: &Folder,
+        names: FileNames<'_>,
+        _: &dyn Fn() -> bool,
+    ) -> Option<Vec<Found>> {
+        let found = |name: &OsStr| {
+            let path = folder.path().join(name).display().to_string();
+            (path, Some(folder.modified(name).unwrap()))
+        };
+        Some(names.map(found).collect())
+    }
+
+    fn notice(&mut self, noticed: Noticed) -> Option<Vec<Found>> {
+        Some(problems(noticed.unapplied.iter().map(|it| (it.file.as_path(), &it.cause))))
+    }
+}
+
+fn problems<'a>(unapplied: impl Iterator<Item = (&'a Path, &'a String)>) -> Vec<Found> {
+    unapplied.map(|(file, cause)| (format!("{}: {cause}", file.display()), None)).collect()
+}
+
+/// A tree, and the content that its files had when their versions were noted.
+struct TreeFollower {
+    tree: WatchedTree,
+    known: HashMap<FileNumber, (EntryVersion, Vec<u8>)>,
+}
+
+impl TreeFollower {
+    /// What a question does before it is answered.
+    fn refresh(&mut self) -> Result<(), WhyCold> {
+        self.tree.refresh()?;
+        if self.tree.needs_sweep() == Some(SweepCause::NameGone) {
+            self.tree.sweep(2)?;
+        }
+        Ok(())
+    }
+
+    /// What the tree says a walk finds.
+    fn found(&self) -> Vec<Found> {
+        let mut found =
+            problems(self.tree.unapplied_above().iter().map(|it| (it.file.as_path(), &it.cause)));
+        self.add_found(self.tree.root_number(), &mut found);
+        found
+    }
+
+    fn add_found(&self, folder: FileNumber, found: &mut Vec<Found>) {
+        let unapplied = self.tree.unapplied(folder).iter();
+        found.extend(problems(unapplied.map(|it| (it.file.as_path(), &it.cause))));
+        for entry in self.tree.entries(folder) {
+            if entry.is_ignored || entry.name == ".git" {
+                continue;
+            }
+            if entry.kind == EntryKind::File {
+                let stamp = self.tree.stamp(entry.number).unwrap();
+                let path = self.tree.path(entry.number).display().to_string();
+                found.push((path, Some(stamp.modified())));
+            } else if entry.kind == EntryKind::Folder {
+                assert_eq!(self.tree.why_closed(entry.number), None, "{:?}", entry.name);
+                self.add_found(entry.number, found);
+            }
+        }
+    }
+
+    /// Brings the tree up to date and compares it with the disk, on which nothing may happen meanwhile.
+    fn check(&mut self, bed: &ChangingRoot, after: &str) {
+        self.refresh().unwrap();
+        assert_eq!(self.found(), bed.walked(), "after {after}");
+        self.check_contents(after);
+    }
+
+    /// Every file whose version is the noted one has the noted content, and every other one was told.
+    fn check_contents(&mut self, after: &str) {
+        let changes = self.tree.take_changes();
+        for gone in &changes.removed {
+            self.known.remove(gone);
+        }
+        let told: HashSet<FileNumber> = changes.added.into_iter().chain(changes.changed).collect();
+        for number in self.files() {
+            let version = self.tree.version(number).unwrap();
+            let path = self.tree.path(number);
+            let content = fs::read(&path).unwrap();
+            if let Some((_, known)) = self.known.get(&number).filter(|it| it.0 == version) {
+                assert!(*known == content, "{} is stale after {after}", path.display());
+                assert!(!told.contains(&number));
+            } else {
+                assert!(told.contains(&number), "{} was not told: {after}", path.display());
+                self.known.insert(number, (version, content));
+            }
+        }
+    }
+
+    /// Notes the content of files as a learner does: it reads without the tree, and the version decides.
+    fn learn(&mut self) {
+        for number in self.files() {
+            let version = self.tree.version(number).unwrap();
+            if self.known.get(&number).is_some_and(|it| it.0 == version) {
+                continue;
+            }
+            let place = self.tree.file_place(number).unwrap();
+            let mut content = Vec::new();
+            if let Ok(mut file) = place.open()
+                && std::io::Read::read_to_end(&mut file, &mut content).is_ok()
+            {
+                self.known.insert(number, (version, content));
+            }
+        }
+    }
+
+    fn files(&self) -> Vec<FileNumber> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.tree.root_number()];
+        while let Some(folder) = folders.pop() {
+            for entry in self.tree.entries(folder) {
+                match entry.kind {
+                    EntryKind::File => files.push(entry.number),
+                    EntryKind::Folder => folders.push(entry.number),
+                    EntryKind::Link | EntryKind::Other => {}
+                }
+            }
+        }
+        files
+    }
+}
