@@ -77,10 +77,11 @@ const CHANGES = {
     fs.writeFileSync(`${file}.tmp`, text());
     fs.renameSync(`${file}.tmp`, file);
   },
-  link: ({ file, folder }) => fs.linkSync(file, join(folder, `linked-${pick(NAMES)}`)),
-  writeThroughLink({ file, folder }) {
+  // In the same directory: what is done through names in ignored directories is not promised at once.
+  link: ({ file }) => fs.linkSync(file, join(dirname(file), `linked-${pick(NAMES)}`)),
+  writeThroughLink({ file }) {
     // The name that is written through is gone before anybody can look.
-    const other = join(folder, "passing-link");
+    const other = join(dirname(file), "passing-link");
     fs.linkSync(file, other);
     fs.appendFileSync(other, text());
     fs.unlinkSync(other);

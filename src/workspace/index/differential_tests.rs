@@ -128,7 +128,9 @@ fn change(root: &Path, dice: &mut Dice) -> Option<()> {
         return fs::write(new, dice.text()).ok();
     }
     let file = found.files[dice.below(found.files.len())].clone();
-    match dice.below(18) {
+    let what = dice.below(18);
+    println!("{what}: {file:?} {folder:?} {sub:?} {new:?}");
+    match what {
         0 | 1 => fs::write(new, dice.text()).ok(),
         2 => fs::write(file, dice.text()).ok(),
         3 => {
@@ -152,10 +154,11 @@ fn change(root: &Path, dice: &mut Dice) -> Option<()> {
             fs::write(&other, dice.text()).ok()?;
             fs::rename(other, file).ok()
         }
-        9 => fs::hard_link(file, folder.join("linked.ts")).ok(),
+        // In the same directory: what is done through names in ignored directories is not promised at once.
+        9 => fs::hard_link(&file, file.parent()?.join("linked.ts")).ok(),
         10 => {
             // The name that is written through is gone before anybody can look.
-            let other = folder.join("passing-link");
+            let other = file.parent()?.join("passing-link");
             fs::hard_link(file, &other).ok()?;
             fs::write(&other, dice.text()).ok()?;
             fs::remove_file(other).ok()
@@ -278,7 +281,19 @@ impl Bed {
                     answer.why_cold = None;
                     answer
                 };
+                println!("ask {pattern}");
                 let (warm, cold) = (ask(Some(index)), ask(None));
+                if warm != cold {
+                    println!("again: {}", ask(Some(index)) == cold);
+                    index
+                        .handle
+                        .index
+                        .ask(|ready| {
+                            println!("{:?}", ready.signatures);
+                            Ok(())
+                        })
+                        .unwrap();
+                }
                 let place = start.absolute();
                 assert_eq!(warm, cold, "{pattern} {globs:?} {shape:?} {hidden:?} in {place:?}");
             }
@@ -315,8 +330,9 @@ fn wait_until_warm(index: &WorkspaceIndex) {
 #[test]
 fn answers_are_those_of_a_cold_search_whatever_changed_between_two_questions() {
     let cases = 2_000;
-    let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let seed = seed.subsec_nanos();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let given = std::env::var("TOOLWRIGHT_INDEX_SEED").ok().and_then(|it| it.parse().ok());
+    let seed: u32 = given.unwrap_or(now.subsec_nanos());
     println!("seed {seed}");
     let mut dice = Dice(u64::from(seed) | 1);
     for _ in 0..cases / 200 {

@@ -1,6 +1,11 @@
 //! Combines what the threads of a search found into one answer.
 
-use std::{cmp::Reverse, ops::ControlFlow, path::PathBuf, time::SystemTime};
+use std::{
+    cmp::Reverse,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
 
 use super::{
     SearchRequest, Shape,
@@ -8,7 +13,7 @@ use super::{
     file_visitor::{FileMatches, GroupMatches},
     match_sinks::RowLimit,
     notices::{MAX_EXAMPLES, Notices},
-    path_order::ByPath,
+    path_order::{ByPath, by_path},
     smallest_items::SmallestItems,
 };
 use crate::workspace::walk::{Gather, UnappliedRules};
@@ -151,23 +156,34 @@ impl Gather for Gathered {
     }
 
     fn take(&mut self, group: GroupMatches) -> ControlFlow<()> {
-        self.binary_count += group.binary.len() as u64;
-        self.unreadable_count += group.unreadable.len() as u64;
-        for path in group.binary {
+        let full_at = self.take_hits(group.hits);
+        // What comes after the file that filled the answer may be in the same group or not, so it is not
+        // told. In that file itself, the search may have ended anywhere.
+        let is_told = |path: &Path| full_at.as_ref().is_none_or(|it| by_path(path, it).is_lt());
+        for path in group.binary.into_iter().filter(|it| is_told(it)) {
+            self.binary_count += 1;
             self.binary.add(ByPath(path));
         }
-        self.partly_count += group.partly.len() as u64;
-        for (path, from) in group.partly {
+        for (path, from) in group.partly.into_iter().filter(|it| is_told(&it.0)) {
+            self.partly_count += 1;
             self.partly.add((ByPath(path), from));
         }
-        for (path, cause) in group.unreadable {
+        for (path, cause) in group.unreadable.into_iter().filter(|it| is_told(&it.0)) {
+            self.unreadable_count += 1;
             self.unreadable.add((ByPath(path), cause));
         }
         self.unapplied_count += group.unapplied.len() as u64;
         for UnappliedRules { file, cause } in group.unapplied {
             self.unapplied.add((ByPath(file), cause));
         }
-        for (path, hit) in group.hits {
+        if full_at.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Gathered {
+    /// Adds the matches of files, in order. Returns the file that filled the answer, if one did.
+    fn take_hits(&mut self, hits: Vec<(PathBuf, FileMatches)>) -> Option<PathBuf> {
+        for (path, hit) in hits {
             self.totals.files += 1;
             match (&mut self.shown, hit) {
                 (GatheredMatches::Files(files), FileMatches::Present(modified)) => {
@@ -179,9 +195,9 @@ impl Gather for Gathered {
                 }
                 (GatheredMatches::Lines(lines), FileMatches::Rows(rows)) => {
                     self.totals.matches += matches_among(&rows);
-                    lines.add(path, rows, self.limit);
+                    lines.add(path.clone(), rows, self.limit);
                     if lines.more {
-                        return ControlFlow::Break(());
+                        return Some(path);
                     }
                 }
                 // All matches of a search have the same shape.
@@ -193,7 +209,7 @@ impl Gather for Gathered {
                 ) => {}
             }
         }
-        ControlFlow::Continue(())
+        None
     }
 }
 

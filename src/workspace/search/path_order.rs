@@ -24,7 +24,7 @@ impl PartialOrd for ByPath {
 
 /// Compares as if component by component, but without splitting the paths: a separator sorts before
 /// every other byte. This is the same because the paths are normalised: no component is empty.
-fn by_path(one: &Path, other: &Path) -> Ordering {
+pub(super) fn by_path(one: &Path, other: &Path) -> Ordering {
     let (one, other) = (one.as_os_str().as_encoded_bytes(), other.as_os_str().as_encoded_bytes());
     let rank = |byte: &u8| if std::path::is_separator(char::from(*byte)) { 0 } else { *byte };
     // Most of the time of sorting is spent here, and most paths have a common prefix, so compare eight
