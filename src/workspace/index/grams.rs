@@ -8,6 +8,8 @@
 const GRAM_BITS: u32 = 18;
 /// How many words the set of all grams has.
 const SET_WORDS: usize = 1 << (GRAM_BITS - 6);
+/// How many words of a set are looked at together.
+const GROUP_WORDS: u32 = 8;
 /// Makes neighbouring keys land far apart: a prime near the golden ratio of 2^32.
 const SPREAD: u32 = 0x9E37_79B1;
 /// How many bits of a filter there are for each gram.
@@ -110,6 +112,8 @@ pub(super) fn ones(words: &[u64]) -> impl Iterator<Item = usize> {
 /// Collects the grams of a text that comes in pieces.
 pub(super) struct GramSet {
     seen: Box<[u64; SET_WORDS]>,
+    /// The grams in order, while a filter is made of them.
+    found: Vec<Gram>,
     /// The last bytes, lowest byte last.
     key: u32,
     /// How many bytes the key has, at most two.
@@ -118,7 +122,7 @@ pub(super) struct GramSet {
 
 impl GramSet {
     pub(super) fn new() -> Self {
-        Self { seen: Box::new([0; SET_WORDS]), key: 0, in_key: 0 }
+        Self { seen: Box::new([0; SET_WORDS]), found: Vec::new(), key: 0, in_key: 0 }
     }
 
     /// Adds the next piece of the text, whose letters are in lower case already.
@@ -144,29 +148,41 @@ impl GramSet {
 
     /// The filter of all that was added. What comes next is another text.
     pub(super) fn take_filter(&mut self) -> Filter {
-        let grams: u32 = self.seen.iter().map(|it| it.count_ones()).sum();
-        let width = width_for(grams);
-        let mut bits = vec![0_u64; width.div_ceil(64) as usize];
-        for (word_at, word) in (0_u32..).zip(self.seen.iter_mut()) {
-            let mut rest = std::mem::take(word);
-            while rest != 0 {
-                let bit = Gram(word_at * 64 + rest.trailing_zeros()).bit_in(width);
-                rest &= rest - 1;
-                if let Some(word) = bits.get_mut(bit as usize >> 6) {
-                    *word |= 1 << (bit & 63);
+        self.found.clear();
+        for (group_at, group) in (0_u32..).zip(self.seen.chunks_exact_mut(GROUP_WORDS as usize)) {
+            // Most of a small text's set is empty, and passed over quickly.
+            if group.iter().fold(0, |all, word| all | word) == 0 {
+                continue;
+            }
+            for (word_at, word) in (0_u32..).zip(group) {
+                let first = (group_at * GROUP_WORDS + word_at) * 64;
+                let mut rest = std::mem::take(word);
+                while rest != 0 {
+                    self.found.push(Gram(first + rest.trailing_zeros()));
+                    rest &= rest - 1;
                 }
             }
         }
         self.key = 0;
         self.in_key = 0;
+        let width = width_for(u32::try_from(self.found.len()).unwrap_or(u32::MAX));
+        let mut bits = vec![0_u64; width.div_ceil(64) as usize];
+        for gram in &self.found {
+            let bit = gram.bit_in(width);
+            if let Some(word) = bits.get_mut(bit as usize >> 6) {
+                *word |= 1 << (bit & 63);
+            }
+        }
         Filter { width, bits: bits.into() }
     }
 
-    /// Forgets all that was added.
+    /// Forgets what was added since the last filter.
     pub(super) fn clear(&mut self) {
-        self.seen.fill(0);
-        self.key = 0;
-        self.in_key = 0;
+        if self.in_key > 0 {
+            self.seen.fill(0);
+            self.key = 0;
+            self.in_key = 0;
+        }
     }
 }
 
