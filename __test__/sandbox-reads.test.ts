@@ -6,7 +6,7 @@ import {
   people,
   plantWays,
   prepare,
-  runLines,
+  runLine,
   waysOf,
   works,
 } from "./support/sandbox-ways.js";
@@ -51,12 +51,7 @@ async function thatRead(person: (typeof people)[number], tried: Way[], held: boo
     ownMounts: !held && person.user === undefined,
   };
   const options = held ? { policy: DENIED, sandbox: "required" } : { sandbox: "off" };
-  const lines = [...folders.values()].map((projectPath) => ({
-    projectPath,
-    line: "bash ./way.sh",
-    options,
-  }));
-  const ended = await runLines(host, lines);
+  const ended = await runLine(host, "bash ./way.sh", folders.values(), options);
   return {
     read: tried.filter((_way, at) => ended[at]?.text.includes(SECRET)).map(({ name }) => name),
     notRun: tried.flatMap(({ name }, at) =>

@@ -5,7 +5,7 @@ import {
   people,
   plantWays,
   prepare,
-  runLines,
+  runLine,
   waysOf,
   works,
 } from "./support/sandbox-ways.js";
@@ -51,10 +51,7 @@ async function thatWrote(person: (typeof people)[number], tried: Way[], held: bo
     ? { policy: { deny: ["Edit(.git/**)"] }, sandbox: "required" }
     : { sandbox: "off" };
   const before = state();
-  const ended = await runLines(
-    host,
-    [...folders.values()].map((projectPath) => ({ projectPath, line: "bash ./way.sh", options })),
-  );
+  const ended = await runLine(host, "bash ./way.sh", folders.values(), options);
   const after = state();
   return {
     wrote: tried.filter((_way, at) => before[at] !== after[at]).map(({ name }) => name),

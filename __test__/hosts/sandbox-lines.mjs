@@ -1,10 +1,10 @@
 // A host that runs lines in directories of their own, a registry for each, and says what came of them. It reads what to
-// do as JSON from its input: `{ user?, open?, width, runs: [{ projectPath, line, options, calls? }] }`.
+// do as JSON from its input: `{ user?, open, width, runs: [{ projectPath, lines, options, atOnce? }] }`.
 import { spawn } from "node:child_process";
-import { openSync, readFileSync } from "node:fs";
+import { openSync, readFileSync, readdirSync } from "node:fs";
 import { createToolRegistry } from "../../index.mjs";
 
-const { user, open = [], width, runs } = JSON.parse(readFileSync(0, "utf8"));
+const { user, open, width, runs } = JSON.parse(readFileSync(0, "utf8"));
 
 // After the addon is loaded: an ordinary user may not be able to read the repository.
 if (user !== undefined && process.getuid() === 0) {
@@ -19,8 +19,26 @@ const other = spawn("sleep", ["600"], {
   stdio: ["ignore", "ignore", "ignore", ...open.map(([path, flags]) => openSync(path, flags))],
 });
 
+/** The processes that supervise commands, and their states. */
+function supervisors() {
+  return readdirSync("/proc").flatMap((pid) => {
+    try {
+      const [, name, state, parent] = /\((.*)\) (.) (\d+)/s.exec(
+        readFileSync(`/proc/${pid}/stat`, "latin1"),
+      );
+      return name.startsWith("toolwright-") &&
+        Number(parent) === process.pid &&
+        !"ZT".includes(state)
+        ? [pid]
+        : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
 /** Everybody says yes here: the question is what the kernel holds after that. */
-async function run({ projectPath, line, options }) {
+async function run({ projectPath, lines, options, atOnce }) {
   const registry = createToolRegistry({
     projectPath,
     permissionMode: "bypassPermissions",
@@ -31,13 +49,20 @@ async function run({ projectPath, line, options }) {
   registry.messageBus.on("request", ({ id }) => {
     registry.messageBus.respondToConfirmation({ id, approved: true });
   });
-  try {
-    const { content, error, _meta } = await registry.call("Bash", { command: line });
+  const call = async (command) => {
+    const { content, error, _meta } = await registry.call("Bash", { command });
     return {
       text: content.map(({ text }) => text).join("\n"),
       error: error?.message,
       facts: _meta?.["toolwright/command"],
+      supervisors: supervisors(),
     };
+  };
+  try {
+    if (atOnce) return await Promise.all(lines.map(call));
+    const ended = [];
+    for (const line of lines) ended.push(await call(line));
+    return ended;
   } finally {
     await registry.close();
   }
@@ -49,9 +74,15 @@ await Promise.all(
   Array.from({ length: width }, async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [each, at] = next;
-      ended[at] = await run(each).catch((error) => ({ text: "", error: String(error) }));
+      ended[at] = await run(each).catch((error) => [
+        { text: "", error: String(error), supervisors: [] },
+      ]);
     }
   }),
 );
-other.kill();
-process.stdout.write(JSON.stringify(ended));
+const bystander =
+  other.exitCode === null && other.signalCode === null
+    ? readFileSync(`/proc/${other.pid}/stat`, "latin1").split(" ")[2]
+    : "gone";
+other.kill("SIGKILL");
+process.stdout.write(JSON.stringify({ ended, bystander }));

@@ -9,7 +9,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { ToolRegistryOptions } from "../../index.js";
 import { root } from "./runtimes.js";
 
 export interface Way {
@@ -58,44 +57,59 @@ export function isOrdinary({ user }: Person): boolean {
 export const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Whether a way works at all for a person, on this machine. */
-export function works({ conditions }: Way, person: Person, folder: string): boolean {
+export function works(
+  { conditions }: Way,
+  person: Person,
+  folder: string,
+  variables: Record<string, string> = {},
+): boolean {
   return conditions.every((condition) => {
     if (condition === "root") return !isOrdinary(person);
     const who = person.user === undefined ? {} : { uid: person.user, gid: person.user };
-    const env = { PATH, HOME: folder };
-    return (
-      spawnSync("sh", ["-c", condition], { ...who, env, cwd: folder, stdio: "ignore" }).status === 0
-    );
+    const options = { ...who, env: { PATH, HOME: folder, ...variables }, cwd: folder } as const;
+    return spawnSync("sh", ["-c", condition], { ...options, stdio: "ignore" }).status === 0;
   });
 }
 
-export interface Line {
+/** Lines of one registry. */
+export interface Run {
   projectPath: string;
-  line: string;
-  options?: ToolRegistryOptions & { sandbox?: unknown };
+  lines: string[];
+  options?: Record<string, unknown>;
+  /** Run the lines at the same time and not one after the other. */
+  atOnce?: boolean;
 }
 
+/** What came of a line. */
 export interface Ended {
   text: string;
   error?: string;
   facts?: Record<string, unknown> & { sandbox?: Record<string, unknown> };
+  /** The processes that supervised the host's commands then, if they were not stopped. */
+  supervisors: string[];
 }
 
 export interface Host {
   person: Person;
   /** The home of the process, which exists. */
   home: string;
-  /** Files that the process has open, and how. */
+  /** Files that another process of the person has open, and how. */
   open?: [path: string, flags: "r" | "r+"][];
-  /** How many lines run at once. */
+  /** How many registries there are at once. */
   width?: number;
   /** Give the process mounts of its own, so that what a line mounts is gone with it. */
   ownMounts?: boolean;
   env?: Record<string, string>;
 }
 
-/** Runs lines in a host of its own, as a person, and gives what came of each. */
-export async function runLines(host: Host, lines: Line[]): Promise<Ended[]> {
+/** What came of each line of each run, and the state of another process of the person. */
+export interface HostReport {
+  ended: Ended[][];
+  bystander: string;
+}
+
+/** Runs lines in a host of its own, as a person. */
+export async function runInHost(host: Host, runs: Run[]): Promise<HostReport> {
   const { person, home, open = [], width = 4, ownMounts = false } = host;
   // A copy, because an ordinary user may not be able to enter the repository.
   const supervisorPath = join(home, "..", "toolwright-supervisor");
@@ -103,8 +117,8 @@ export async function runLines(host: Host, lines: Line[]): Promise<Ended[]> {
     copyFileSync(join(root, "native/toolwright-supervisor"), supervisorPath);
     chmodSync(supervisorPath, 0o755);
   }
-  const runs = lines.map(({ options, ...line }) => ({
-    ...line,
+  const given = runs.map(({ options, ...run }) => ({
+    ...run,
     options: { shell: { supervisorPath }, ...options },
   }));
   const own = [process.execPath, join(root, "__test__/hosts/sandbox-lines.mjs")];
@@ -112,25 +126,34 @@ export async function runLines(host: Host, lines: Line[]): Promise<Ended[]> {
   const env = {
     PATH,
     HOME: home,
-    USER: person.user === undefined ? "root" : "nobody",
+    USER: isOrdinary(person) ? "nobody" : "root",
     LANG: "C.UTF-8",
     ...host.env,
   };
-  const stdout = await new Promise<string>((resolve, reject) => {
-    const options = {
-      cwd: root,
-      env,
-      timeout: 110_000,
-      killSignal: "SIGKILL",
-      maxBuffer: 64 << 20,
-    } as const;
-    const child = execFile(program, args, options, (error, output, stderr) => {
-      if (error || stderr !== "") reject(new Error(`${error?.message ?? ""}\n${stderr}`));
-      else resolve(output);
-    });
-    child.stdin?.end(JSON.stringify({ user: person.user, open, width, runs }));
+  const options = { cwd: root, env, timeout: 110_000, killSignal: "SIGKILL" } as const;
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      program,
+      args,
+      { ...options, maxBuffer: 64 << 20 },
+      (error, output, stderr) => {
+        if (error || stderr !== "") reject(new Error(`${error?.message ?? ""}\n${stderr}`));
+        else resolve(JSON.parse(output) as HostReport);
+      },
+    );
+    child.stdin?.end(JSON.stringify({ user: person.user, open, width, runs: given }));
   });
-  return JSON.parse(stdout) as Ended[];
+}
+
+/** Runs one line in each of some directories, and gives what came of each. */
+export async function runLine(
+  host: Host,
+  line: string,
+  folders: Iterable<string>,
+  options: Record<string, unknown>,
+): Promise<Ended[]> {
+  const runs = [...folders].map((projectPath) => ({ projectPath, lines: [line], options }));
+  return (await runInHost(host, runs)).ended.flat();
 }
 
 /** Runs a script of bash outside of everything that is tested; it has to succeed. */
