@@ -5,8 +5,13 @@
 //! (the supervisor) does not.
 
 mod plan;
+mod settings;
+mod support;
 
 pub(crate) use plan::{
     CommandNetwork, HiddenPlace, MissingPlace, PlaceKind, ResourceLimits, SandboxLevel,
     SandboxPlan, WritablePlaces,
 };
+pub(crate) use settings::SandboxRefusal;
+pub use settings::{SandboxMode, SandboxNetwork, SandboxSettings, SandboxShare, SandboxWrites};
+pub(crate) use support::{LandlockSupport, SandboxSupport};
