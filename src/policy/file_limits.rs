@@ -42,13 +42,6 @@ pub(crate) struct FileLimit {
     pub(crate) editing: Option<Action>,
 }
 
-impl FileLimit {
-    /// True when no rule limits the file.
-    pub(crate) const fn is_none(&self) -> bool {
-        self.reading.is_none() && self.editing.is_none()
-    }
-}
-
 /// Where files that a rule limits may lie.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LimitedStart {

@@ -32,8 +32,21 @@ const BY_OPTION: [(&str, &[&str]); 5] = [
     (
         "branch",
         &[
-            "-u", "--set-upstream-to", "--unset-upstream", "-t", "--track", "-m", "-M", "--move",
-            "-c", "-C", "--copy", "-d", "-D", "--delete", "--edit-description",
+            "-u",
+            "--set-upstream-to",
+            "--unset-upstream",
+            "-t",
+            "--track",
+            "-m",
+            "-M",
+            "--move",
+            "-c",
+            "-C",
+            "--copy",
+            "-d",
+            "-D",
+            "--delete",
+            "--edit-description",
         ],
     ),
 ];
@@ -78,8 +91,7 @@ mod tests {
     #[test]
     fn commands_that_keep_something_in_the_settings_are_known() {
         let changes = |line: &str| {
-            let words: Vec<Word> =
-                line.split(' ').map(|it| Word::Literal(it.to_owned())).collect();
+            let words: Vec<Word> = line.split(' ').map(|it| Word::Literal(it.to_owned())).collect();
             changes_git_settings(&words)
         };
         for line in [

@@ -62,7 +62,7 @@ pub use config::{
 pub use current::{CurrentPolicy, TooManyModes};
 pub use decision::{Asking, Decision};
 pub use engine::{PolicyEngine, PolicySources};
-pub(crate) use file_limits::{FileLimit, FileLimits, LimitedStart, NamedPlaces};
+pub(crate) use file_limits::{FileLimits, LimitedStart, NamedPlaces};
 pub use grant::is_about_project;
 pub use lint::{Lint, LintKind};
 pub use places::PolicyPlaces;

@@ -70,6 +70,11 @@ impl PolicyPlaces {
             || self.protected.iter().any(|it| path.starts_with(it))
     }
 
+    /// As [`Self::is_protected`], for those who look at files.
+    pub(crate) fn is_protected_place(&self, path: &Path) -> bool {
+        self.is_protected(path)
+    }
+
     /// True when there may be protected places below a directory.
     pub(super) fn may_hold_protected(&self, directory: &Path) -> bool {
         self.roots.iter().chain(&self.protected).any(|it| it.starts_with(directory))
