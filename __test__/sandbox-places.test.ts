@@ -108,7 +108,6 @@ describe.each(people)("$name", (person) => {
       "project/.husky",
       "home/.bashrc",
       "home/.zshrc",
-      "home/.ssh",
     ];
     const [ended] = await run(
       `${GIT}; rm -r project/.git/hooks`,
