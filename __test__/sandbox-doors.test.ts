@@ -1,5 +1,5 @@
 // Every door that starts a program: what the kernel holds there, by default and as a host chooses.
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ToolRegistry } from "../index.js";
@@ -12,12 +12,14 @@ const workspace = useWorkspace();
 const registryHere = useRegistries(workspace);
 
 const SECRET = "needle-9d2c";
+const HELD = /Permission denied\npid:\[/;
+const OURS = readlinkSync("/proc/self/ns/pid");
 
 /** A registry that hides `.env`, and whose user says yes to everything it is asked. */
 async function registryThatHides(options: object = {}): Promise<ToolRegistry> {
   workspace.plant({
     ".env": SECRET,
-    "way.sh": "cat .env 2>&1; echo done; ps -e -o comm= | grep -c toolwright",
+    "way.sh": "cat .env 2>&1; readlink /proc/self/ns/pid",
     "tools/p.json": pluginFile("p", shellTool("plugged", "bash ./way.sh")),
   });
   const registry = registryHere({
@@ -41,7 +43,7 @@ describe("a file that a rule denies", () => {
   ])("is closed to %s", async (tool, input) => {
     const registry = await registryThatHides();
     const text = textOf(await registry.call(tool, input));
-    expect(text).toMatch(/Permission denied\ndone\n0\n/);
+    expect(text).toMatch(HELD);
     expect(text).not.toContain(SECRET);
   });
 
@@ -53,14 +55,14 @@ describe("a file that a rule denies", () => {
     });
     const task = registry.tasks()[0]?.id ?? textOf(started);
     const output = await registry.call("TaskOutput", { task_id: task, block: true });
-    expect(textOf(output)).toMatch(/Permission denied\ndone\n0\n/);
+    expect(textOf(output)).toMatch(HELD);
   });
 
   test.each([
-    ["processes", SECRET, "0"],
-    ["commands", "Permission denied", "0"],
-    ["off", SECRET, undefined],
-  ])("and hooks with `hooks: %s`", async (hooks, said, seen) => {
+    ["processes", SECRET, false],
+    ["commands", "Permission denied", false],
+    ["off", SECRET, true],
+  ])("and hooks with `hooks: %s`", async (hooks, said, shared) => {
     const registry = await registryThatHides({
       sandbox: { mode: "required", ...(hooks === "processes" ? {} : { hooks }) },
       hooks: {
@@ -69,15 +71,15 @@ describe("a file that a rule denies", () => {
     });
     await registry.call("Glob", { pattern: "*.sh" });
     const lines = readFileSync(workspace.path("hooked"), "utf8").trimEnd().split("\n");
-    expect(lines[0]).toContain(said);
-    expect(lines.at(-1) === "0" ? "0" : undefined).toBe(seen);
+    expect(lines.join()).toContain(said);
+    expect(lines.join().includes(OURS)).toBe(shared);
   });
 
   test.each([
-    ["commands", "Permission denied", "0"],
-    ["processes", SECRET, "0"],
-    ["off", SECRET, undefined],
-  ])("and MCP servers with `mcpServers: %s`", async (mcpServers, said, seen) => {
+    ["commands", "Permission denied", false],
+    ["processes", SECRET, false],
+    ["off", SECRET, true],
+  ])("and MCP servers with `mcpServers: %s`", async (mcpServers, said, shared) => {
     const server = join(root, "__test__/hosts/mcp-server.mjs");
     const command = `bash ./way.sh > served; exec node ${server} stdio`;
     const registry = await registryThatHides({
@@ -86,8 +88,8 @@ describe("a file that a rule denies", () => {
     });
     expect(textOf(await registry.call("mcp__peer__echo", { text: "hi" }))).toBe("hi");
     const lines = readFileSync(workspace.path("served"), "utf8").trimEnd().split("\n");
-    expect(lines[0]).toContain(said);
-    expect(lines.at(-1) === "0" ? "0" : undefined).toBe(seen);
+    expect(lines.join()).toContain(said);
+    expect(lines.join().includes(OURS)).toBe(shared);
   });
 });
 

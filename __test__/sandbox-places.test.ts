@@ -87,7 +87,7 @@ describe.each(people)("$name", (person) => {
        echo wrote > notes.txt; echo fine`,
     );
     expect(ended?.text).toMatch(/^fine$/m);
-    expect(committed?.text).toMatch(/^first\n\[exit code 0\]/);
+    expect(committed?.text).toMatch(/^first\n\[exit code 0\]/m);
     expect(readFileSync(workspace.path("project/notes.txt"), "utf8")).toBe("wrote\n");
     const left = { ...contents("project"), ...contents("home") };
     expect(left[".git/config"]).toMatch(/^\[core\][^x]*$/);
