@@ -11,8 +11,6 @@ use std::{
 
 use tokio::sync::oneshot;
 
-#[cfg(target_os = "linux")]
-use super::{sandbox::MAX_PLAN_BYTES, supervisor_client::SupervisorClient};
 use super::{
     locate_supervisor::NoSupervisor,
     manager::StartError,
@@ -21,6 +19,8 @@ use super::{
     settings::ProcessSettings,
     without_supervisor,
 };
+#[cfg(target_os = "linux")]
+use super::{sandbox::MAX_PLAN_BYTES, supervisor_client::SupervisorClient};
 
 /// The descriptors that become the standard streams of a command.
 pub(super) struct CommandStreams {

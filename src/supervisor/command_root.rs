@@ -85,8 +85,8 @@ pub(crate) fn start_root(
     placeholders: &mut Placeholders,
 ) -> Result<CommandRoot, StartFailure> {
     let plan_file = File::from(plan);
-    let plan = read_plan(&plan_file)
-        .ok_or_else(|| SandboxError("its plan cannot be read".to_owned()))?;
+    let plan =
+        read_plan(&plan_file).ok_or_else(|| SandboxError("its plan cannot be read".to_owned()))?;
     if plan.level != SandboxLevel::Namespaces {
         apply::restrict_keeper(&plan)?;
         return CommandRoot::start_plainly(request, streams, environment);

@@ -230,8 +230,7 @@ impl<'a> Overseer<'a> {
     }
 
     fn reap_shell(&mut self, shell: Pid) -> bool {
-        let cwd =
-            if self.status.is_none() { last_directory(self.request, shell) } else { None };
+        let cwd = if self.status.is_none() { last_directory(self.request, shell) } else { None };
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {

@@ -69,7 +69,8 @@ fn mount_terminals(flags: MountFlags) {
     let is_device = rustix::fs::lstat("/dev/ptmx")
         .is_ok_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::CharacterDevice);
     if is_device
-        && let (Ok(own), Ok(place)) = (open(Path::new("/dev/pts/ptmx")), open(Path::new("/dev/ptmx")))
+        && let (Ok(own), Ok(place)) =
+            (open(Path::new("/dev/pts/ptmx")), open(Path::new("/dev/ptmx")))
         && let Ok(copy) = clone_of(&own)
     {
         let _ = attach(&copy, &place);

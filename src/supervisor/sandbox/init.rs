@@ -167,8 +167,7 @@ fn reap_all(link: &OwnedFd, request: &CommandRequest, shell: Pid, exits: &OwnedF
             let _ = InitMessage::AllGone.send(link);
             return;
         }
-        let mut ready =
-            [PollFd::new(exits, PollFlags::IN), PollFd::new(link, PollFlags::IN)];
+        let mut ready = [PollFd::new(exits, PollFlags::IN), PollFd::new(link, PollFlags::IN)];
         match poll(&mut ready, None) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return,

@@ -1,10 +1,6 @@
 //! Forks process 1 of a sandbox into namespaces of its own.
 
-use std::{
-    ffi::CString,
-    fs, io,
-    os::fd::OwnedFd,
-};
+use std::{ffi::CString, fs, io, os::fd::OwnedFd};
 
 use rustix::{
     net::{AddressFamily, SendFlags, SocketFlags, SocketType, send, socketpair},
