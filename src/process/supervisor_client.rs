@@ -30,6 +30,7 @@ use super::{
     descendants::{SeenProcess, children, inspect, inspect_if_alive, signal},
     launcher::{CommandStreams, memory_file},
     protocol::{COOKIE, CommandRequest, HELLO, MAX_DESCRIPTORS, ProcessIdentity},
+    sandbox::SandboxLevel,
     settings::ProcessSettings,
 };
 
@@ -49,6 +50,8 @@ pub(super) struct SupervisorClient {
     socket: OwnedFd,
     child: Option<Child>,
     process: Option<ProcessIdentity>,
+    /// The best sandbox that it can give to commands.
+    pub(super) level: SandboxLevel,
     /// The children of the supervisor when it was last checked.
     children: Mutex<Vec<ProcessIdentity>>,
 }
@@ -72,15 +75,25 @@ impl SupervisorClient {
             .stderr(Stdio::null())
             .spawn()?;
         let process = inspect(child.id().cast_signed()).map(|it| it.process);
-        let supervisor = Self { socket, child: Some(child), process, children: Mutex::default() };
-        let mut hello = [0; HELLO.len()];
+        let mut supervisor = Self {
+            socket,
+            child: Some(child),
+            process,
+            level: SandboxLevel::None,
+            children: Mutex::default(),
+        };
+        let mut hello = [0; HELLO.len() + 1];
         set_socket_timeout(&supervisor.socket, Timeout::Recv, Some(HELLO_TIMEOUT))?;
         set_socket_timeout(&supervisor.socket, Timeout::Send, Some(SEND_TIMEOUT))?;
         recv(&supervisor.socket, &mut hello, RecvFlags::empty())?;
-        if hello == HELLO {
-            Ok(supervisor)
-        } else {
-            Err(io::Error::other("it is of another version; take it from the package of the addon"))
+        match hello.split_last().map(|(level, hello)| (SandboxLevel::from_byte(*level), hello)) {
+            Some((Some(level), hello)) if *hello == HELLO => {
+                supervisor.level = level;
+                Ok(supervisor)
+            }
+            _ => Err(io::Error::other(
+                "it is of another version; take it from the package of the addon",
+            )),
         }
     }
 
@@ -89,10 +102,12 @@ impl SupervisorClient {
         &self,
         request: &CommandRequest,
         streams: &CommandStreams,
+        plan: Option<&OwnedFd>,
         connection: &UnixStream,
     ) -> io::Result<()> {
         let message = request.encode();
-        let apart = streams.errors.iter().chain(&streams.input).map(OwnedFd::as_fd);
+        let apart =
+            plan.into_iter().chain(&streams.errors).chain(&streams.input).map(OwnedFd::as_fd);
         let descriptors: Vec<_> =
             [connection.as_fd(), streams.output.as_fd()].into_iter().chain(apart).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];

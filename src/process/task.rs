@@ -416,7 +416,10 @@ impl Task {
 
     /// Records the end of the command as its keeper reports it.
     pub(super) fn finish(&self, ended: EndReport) {
-        let failure = ended.spawn_error.map(|it| io::Error::from_raw_os_error(it).to_string());
+        let failure = ended
+            .sandbox_error
+            .clone()
+            .or_else(|| ended.spawn_error.map(|it| io::Error::from_raw_os_error(it).to_string()));
         let was_stopped = self.keeper_was_stopped.load(Ordering::Relaxed);
         let trouble = was_stopped.then_some(KeeperTrouble::Stopped);
         self.end(ended, failure, trouble);

@@ -3,10 +3,10 @@
 #![expect(unsafe_code, reason = "fork, clone and signal masks have no safe interface")]
 
 use std::{
-    ffi::{CStr, CString, c_char, c_int, c_void},
+    ffi::{CStr, CString, c_char, c_int, c_long, c_void},
     io,
     mem::MaybeUninit,
-    os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd},
+    os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd},
     ptr,
 };
 
@@ -28,6 +28,70 @@ pub(crate) fn fork() -> io::Result<Forked> {
         0 => Ok(Forked::Child),
         child => Ok(Forked::Parent(child)),
     }
+}
+
+/// Forks this process into a user, mount and pid namespace of its own, where it is process 1.
+pub(crate) fn fork_into_namespaces() -> io::Result<Forked> {
+    let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::SIGCHLD;
+    let none: c_long = 0;
+    // SAFETY: without a stack of its own the new process goes on with a copy of this one, as after a fork.
+    // The supervisor has one thread, so it finds no lock held.
+    match unsafe { libc::syscall(libc::SYS_clone, c_long::from(flags), none, none, none, none) } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Forked::Child),
+        child => i32::try_from(child).map(Forked::Parent).map_err(io::Error::other),
+    }
+}
+
+/// Closes every descriptor but the standard streams and one more. What owned them must not be used again.
+pub(crate) fn close_all_but(kept: &OwnedFd) {
+    let kept = kept.as_raw_fd().cast_unsigned();
+    let first = 3;
+    for (from, to) in [(first, kept.saturating_sub(1)), (kept.saturating_add(1), u32::MAX)] {
+        if from <= to {
+            // SAFETY: the caller uses none of them any more. A kernel without the call leaves them open until
+            // the program is run, which closes them.
+            unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) };
+        }
+    }
+}
+
+/// What a mount allows.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct MountAttributes {
+    /// The `MOUNT_ATTR_` bits to set.
+    pub(crate) set: u64,
+    /// And to take away.
+    pub(crate) clear: u64,
+    /// True for all mounts below it as well.
+    pub(crate) is_recursive: bool,
+}
+
+/// Changes what a mount allows: the one that a descriptor refers to, or with a path the one at the path.
+pub(crate) fn set_mount_attributes(
+    mount: BorrowedFd<'_>,
+    path: &CStr,
+    attributes: MountAttributes,
+) -> io::Result<()> {
+    let change = libc::mount_attr {
+        attr_set: attributes.set,
+        attr_clr: attributes.clear,
+        propagation: 0,
+        userns_fd: 0,
+    };
+    let recursive = if attributes.is_recursive { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: the path ends with a NUL, and the structure has the size that is given.
+    let changed = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_raw_fd(),
+            path.as_ptr(),
+            libc::AT_EMPTY_PATH | recursive,
+            &raw const change,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    if changed == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// A descriptor that becomes readable when a child has ended, while [`block_all_signals`] holds.

@@ -16,7 +16,7 @@ use super::{MAX_RUNNING, TaskManager, TaskTable};
 use crate::process::{
     command_output::CommandOutput,
     ending::StopReason,
-    sandbox::SandboxPlan,
+    sandbox::{SandboxLevel, SandboxPlan},
     task::{RunMode, Task, TaskKind},
 };
 #[cfg(unix)]
@@ -57,6 +57,9 @@ pub(crate) enum StartError {
     /// The system could not start the command.
     #[error("the command could not be started: {0}")]
     Failed(#[from] io::Error),
+    /// The command must not run without a sandbox, and cannot have it.
+    #[error("the command was not started, because its sandbox cannot be made: {0}")]
+    NoSandbox(String),
     /// Commands are not supported on this system.
     #[cfg(not(unix))]
     #[error("commands cannot be run on this system yet")]
@@ -290,6 +293,7 @@ impl TaskManager {
         };
         let request = CommandRequest {
             kind,
+            is_sandboxed: spec.sandbox.is_some(),
             linger_ms: LINGER_MS,
             grace_ms: self.settings.grace_ms(),
             shell: shell.as_os_str().as_bytes().to_vec(),
@@ -320,8 +324,10 @@ impl TaskManager {
                 (CommandOutput::beginning(files, 0), None, None, streams)
             }
         };
+        let plan = spec.sandbox.as_deref();
+        let settings = &self.settings;
         let not_contained =
-            engine.launcher.launch(request, streams, keeper_end, &self.settings, self.files())?;
+            engine.launcher.launch(request, streams, plan, keeper_end, settings, self.files())?;
         if spec.is_streamed {
             kept.listen();
         }
@@ -423,6 +429,16 @@ impl TaskManager {
         #[cfg(unix)]
         self.engine()?;
         Ok(())
+    }
+
+    /// The best sandbox that commands can have on this machine. Starts the supervisor if none runs, which
+    /// blocks for some milliseconds.
+    pub(crate) fn sandbox_level(&self) -> SandboxLevel {
+        #[cfg(unix)]
+        if let Ok(engine) = self.engine() {
+            return engine.launcher.sandbox_level();
+        }
+        SandboxLevel::None
     }
 
     /// True when they have been started, so that starting a command does not block.

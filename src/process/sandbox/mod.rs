@@ -4,9 +4,15 @@
 //! A [`SandboxPlan`] is a list of places and numbers. Whoever makes one knows the policy; whoever applies one
 //! (the supervisor) does not.
 
+mod placeholder;
 mod plan;
+#[cfg(unix)]
+mod plan_wire;
 
+pub(crate) use placeholder::is_placeholder_time;
 pub(crate) use plan::{
-    CommandNetwork, HiddenPlace, MissingPlace, PlaceKind, ResourceLimits, SandboxLevel,
+    CommandNetwork, HiddenPlace, LimitKind, MissingPlace, PlaceKind, ResourceLimits, SandboxLevel,
     SandboxPlan, WritablePlaces,
 };
+#[cfg(unix)]
+pub(crate) use plan_wire::MAX_PLAN_BYTES;
