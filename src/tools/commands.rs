@@ -16,7 +16,7 @@ use crate::{
         CommandEnding, CommandRole, CommandSpec, ForegroundCommand, ForegroundOutcome,
         MAX_COMMAND_BYTES, OnTimeout, RunMode,
     },
-    tool::{ToolContext, ToolOutput, shown_path, shown_text},
+    tool::{PlannedSandbox, ToolContext, ToolOutput, shown_path, shown_text},
     workspace::real_place,
 };
 
@@ -173,6 +173,7 @@ async fn run_text(
     let manager = &cx.session.shared.tasks;
     let mut notes: Vec<String> = plan.start.note.clone().into_iter().collect();
     let is_fixed = matches!(role, CommandRole::FixedText { .. });
+    let sandbox = cx.sandbox.of_command(&cx.cancel).await?;
     let task = manager
         .launch(CommandSpec {
             role,
@@ -182,7 +183,7 @@ async fn run_text(
             session_id: cx.session.id.clone(),
             run_mode: plan.run_mode,
             is_streamed: plan.run_mode == RunMode::Foreground && cx.progress.is_watched(),
-            sandbox: None,
+            sandbox: sandbox.plan.clone(),
         })
         .await?;
     if plan.run_mode == RunMode::Background {
@@ -214,12 +215,26 @@ async fn run_text(
             Ok(ended(&plan, &task, &stuck(&task, reason), notes, cx))
         }
         ForegroundOutcome::Ended(ending) => {
+            notes.extend(made_places(&sandbox));
             if !plan.start.is_own {
                 follow_cwd(&plan.start.path, &ending, cx, &mut notes);
             }
             Ok(ended(&plan, &task, &ending, notes, cx))
         }
     }
+}
+
+/// The note about places that a command made and that other programs run or trust. It may run without a question
+/// what somebody else runs later, so whoever reads the answer is told.
+fn made_places(sandbox: &PlannedSandbox) -> Option<String> {
+    let made = sandbox.made_places();
+    let shown: Vec<String> =
+        made.iter().take(3).map(|it| format!("`{}`", shown_path(it))).collect();
+    let more = if made.len() > shown.len() { " and more" } else { "" };
+    let list = shown.join(", ");
+    (!made.is_empty()).then(|| {
+        format!("{list}{more} did not exist before the command; other programs run or trust what is in there")
+    })
 }
 
 /// Makes the directory in which a command ended the one in which the next starts, if it is inside the

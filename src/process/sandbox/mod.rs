@@ -8,6 +8,8 @@ mod placeholder;
 mod plan;
 #[cfg(unix)]
 mod plan_wire;
+mod settings;
+mod support;
 
 pub(crate) use placeholder::is_placeholder_time;
 pub(crate) use plan::{
@@ -16,3 +18,6 @@ pub(crate) use plan::{
 };
 #[cfg(unix)]
 pub(crate) use plan_wire::MAX_PLAN_BYTES;
+pub(crate) use settings::SandboxRefusal;
+pub use settings::{SandboxMode, SandboxNetwork, SandboxSettings, SandboxShare, SandboxWrites};
+pub(crate) use support::{LandlockSupport, SandboxSupport};
