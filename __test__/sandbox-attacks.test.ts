@@ -29,7 +29,7 @@ describe.each(people)("$name", (person) => {
     return { mark, host: { person, home: workspace.path("home"), env, width: 1 } };
   }
 
-  const lineOf = (at: number) => `bash ./attack-${at}.sh`;
+  const lineOf = (at: number) => `exec bash ./attack-${at}.sh`;
   const isLimited = (at: number) => attacks[at]?.conditions.includes("limited") === true;
 
   async function attack(chosen: number[], limits: object) {
