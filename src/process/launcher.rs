@@ -11,8 +11,6 @@ use std::{
 
 use tokio::sync::oneshot;
 
-#[cfg(target_os = "linux")]
-use super::{sandbox::MAX_PLAN_BYTES, supervisor_client::SupervisorClient};
 use super::{
     locate_supervisor::NoSupervisor,
     manager::StartError,
@@ -21,6 +19,8 @@ use super::{
     settings::ProcessSettings,
     without_supervisor,
 };
+#[cfg(target_os = "linux")]
+use super::{sandbox::MAX_PLAN_BYTES, supervisor_client::SupervisorClient};
 
 /// The descriptors that become the standard streams of a command.
 pub(super) struct CommandStreams {
@@ -29,6 +29,8 @@ pub(super) struct CommandStreams {
     pub(super) errors: Option<OwnedFd>,
     /// None for an empty input.
     pub(super) input: Option<OwnedFd>,
+    /// The socket over which the host gets the one that the command's proxy listens on, if it has a proxy.
+    pub(super) door: Option<OwnedFd>,
 }
 
 /// Starts commands, until it is closed.

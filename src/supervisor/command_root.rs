@@ -79,14 +79,14 @@ impl CommandRoot {
 pub(crate) fn start_root(
     (message, request): (&[u8], &CommandRequest),
     streams: &ShellStreams,
-    plan: OwnedFd,
+    (plan, door): (OwnedFd, Option<OwnedFd>),
     environment: &[CString],
     take_init: impl FnOnce() -> io::Result<PreparedInit>,
     placeholders: &mut Placeholders,
 ) -> Result<CommandRoot, StartFailure> {
     let plan_file = File::from(plan);
-    let plan = read_plan(&plan_file)
-        .ok_or_else(|| SandboxError("its plan cannot be read".to_owned()))?;
+    let plan =
+        read_plan(&plan_file).ok_or_else(|| SandboxError("its plan cannot be read".to_owned()))?;
     if plan.level != SandboxLevel::Namespaces {
         apply::restrict_keeper(&plan)?;
         return CommandRoot::start_plainly(request, streams, environment);
@@ -94,7 +94,7 @@ pub(crate) fn start_root(
     *placeholders = Placeholders::make(&plan)?;
     let process =
         take_init().map_err(|it| SandboxError::refused("namespaces cannot be made", it))?;
-    let apart = streams.errors.iter().chain(&streams.input).map(OwnedFd::as_fd);
+    let apart = door.iter().chain(&streams.errors).chain(&streams.input).map(OwnedFd::as_fd);
     let descriptors: Vec<_> =
         [streams.output.as_fd(), plan_file.as_fd()].into_iter().chain(apart).collect();
     // If it is gone, it has said why.

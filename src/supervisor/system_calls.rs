@@ -94,6 +94,15 @@ pub(crate) fn set_mount_attributes(
     if changed == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Moves this process into a new network.
+pub(crate) fn leave_network() -> io::Result<()> {
+    // SAFETY: no memory is passed, and this process has one thread.
+    match unsafe { libc::unshare(libc::CLONE_NEWNET) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// A descriptor that becomes readable when a child has ended, while [`block_all_signals`] holds.
 pub(crate) fn child_exits() -> io::Result<OwnedFd> {
     // SAFETY: the descriptor that `signalfd` gives is new and ours alone.

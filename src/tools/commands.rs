@@ -184,6 +184,7 @@ async fn run_text(
             run_mode: plan.run_mode,
             is_streamed: plan.run_mode == RunMode::Foreground && cx.progress.is_watched(),
             sandbox: sandbox.plan.clone(),
+            door: sandbox.door.clone(),
         })
         .await?;
     if plan.run_mode == RunMode::Background {

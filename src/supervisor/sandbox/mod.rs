@@ -14,6 +14,7 @@ pub(crate) mod init;
 pub(crate) mod init_link;
 pub(crate) mod mount_calls;
 pub(crate) mod namespaces;
+pub(crate) mod network;
 pub(crate) mod pins;
 #[path = "../../process/sandbox/placeholder.rs"]
 #[allow(dead_code, reason = "the host uses the other half")]
@@ -28,7 +29,7 @@ mod plan_wire;
 pub(crate) mod probe;
 
 pub(crate) use plan::{
-    LimitKind, MissingPlace, PlaceKind, SandboxLevel, SandboxPlan, WritablePlaces,
+    CommandNetwork, LimitKind, MissingPlace, PlaceKind, SandboxLevel, SandboxPlan, WritablePlaces,
 };
 pub(crate) use plan_wire::MAX_PLAN_BYTES;
 
