@@ -23,7 +23,7 @@ use super::{
     judge::Judge,
     path_pattern::{PathIndex, PatternId, has_wildcard},
     places::{PolicyPlaces, is_protected_name},
-    programs::Use,
+    programs::{Use, name_of},
     question::{Origin, Question},
     rule::{Rule, RuleHit, SettledRules},
     rule_text::Subject,
@@ -45,8 +45,8 @@ pub(crate) struct FileLimit {
 /// Where files that a rule limits may lie.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LimitedStart {
-    /// This very place, with everything below it. True when the rule is about what is below.
-    Place(PathBuf, bool),
+    /// This very place, with everything below it.
+    Place(PathBuf),
     /// Anywhere below this directory.
     Below(PathBuf),
 }
@@ -95,11 +95,26 @@ impl FileLimits {
     pub(crate) fn starts(&self) -> Vec<LimitedStart> {
         let paths = &self.engine.paths;
         let places = self.patterns.iter().filter_map(|it| start_of(paths, *it));
-        let directories = self.within.iter().map(|it| LimitedStart::Place(it.clone(), true));
+        let directories = self.within.iter().map(|it| LimitedStart::Place(it.clone()));
         let mut starts: Vec<LimitedStart> = places.chain(directories).collect();
         starts.sort_by(|left, right| left.path().cmp(right.path()));
         starts.dedup();
         starts
+    }
+
+    /// The places that rules about changes spell out, and whether each is a directory. They may not exist.
+    pub(crate) fn spelled_out(&self) -> Vec<(PathBuf, bool)> {
+        let project = &self.engine.sources.places.project;
+        let rules = self.engine.rules.iter().filter(|it| it.is_limit());
+        let patterns = rules.filter_map(|it| match &it.subject {
+            Subject::Editing(patterns) => Some(patterns),
+            _ => None,
+        });
+        let texts = patterns.flatten().filter_map(|it| self.engine.paths.text(*it));
+        let mut places: Vec<_> = texts.filter_map(|it| spelled_out(it, project)).collect();
+        places.sort();
+        places.dedup();
+        places
     }
 
     /// What rules say of a file, for commands and for the tools for files: the stricter one counts.
@@ -155,7 +170,7 @@ impl LimitedStart {
     /// The place or directory.
     pub(crate) fn path(&self) -> &Path {
         match self {
-            Self::Place(path, _) | Self::Below(path) => path,
+            Self::Place(path) | Self::Below(path) => path,
         }
     }
 }
@@ -208,7 +223,7 @@ fn patterns_of(rule: &Rule) -> (Vec<PatternId>, Vec<PathBuf>) {
 
 fn start_of(paths: &PathIndex, id: PatternId) -> Option<LimitedStart> {
     let text = paths.text(id)?;
-    let (text, is_below) = text.strip_suffix("/**").map_or((text, false), |it| (it, true));
+    let text = text.strip_suffix("/**").unwrap_or(text);
     let mut start = PathBuf::from("/");
     for name in text.split('/').filter(|it| !it.is_empty()) {
         if has_wildcard(name) {
@@ -216,7 +231,22 @@ fn start_of(paths: &PathIndex, id: PatternId) -> Option<LimitedStart> {
         }
         start.push(unescaped(name));
     }
-    Some(LimitedStart::Place(start, is_below))
+    Some(LimitedStart::Place(start))
+}
+
+/// The place that a pattern spells out, and whether it is a directory. A name that is found at any depth is meant
+/// at the top of the project, too.
+fn spelled_out(text: &str, project: &Path) -> Option<(PathBuf, bool)> {
+    let (text, is_directory) = text.strip_suffix("/**").map_or((text, false), |it| (it, true));
+    let (start, name) = text.split_once("/**/").map_or((text, None), |(it, name)| (it, Some(name)));
+    let names = start.split('/').chain(name).filter(|it| !it.is_empty());
+    if names.clone().any(has_wildcard) || name.is_some_and(|it| it.contains('/')) {
+        return None;
+    }
+    let mut place = PathBuf::from("/");
+    place.extend(names.map(unescaped));
+    let is_there = name.is_none() || place.parent() == Some(project);
+    is_there.then_some((place, is_directory))
 }
 
 /// A name as a glob without its backslashes.
@@ -236,6 +266,8 @@ pub(crate) struct NamedPlaces {
     pub(crate) read: Vec<PathBuf>,
     /// What it changes, or may change.
     pub(crate) changed: Vec<PathBuf>,
+    /// What it changes by putting another file there, or may change so. A program that does needs the directory.
+    pub(crate) replaced: Vec<PathBuf>,
     /// The names of protected places in scripts that it gives to programs.
     pub(crate) protected_names: Vec<String>,
     /// True when it runs a command of git that changes the settings of a repository.
@@ -250,13 +282,14 @@ impl PolicyEngine {
         for command in &facts.commands {
             for (segment, arguments) in command.segments() {
                 named.changes_git_settings |= changes_git_settings(&segment.words);
-                arguments.iter().for_each(|it| named.add(it));
+                let replaces = !is_in_place(&segment.words);
+                arguments.iter().for_each(|it| named.add(it, replaces));
                 if arguments.iter().any(|it| it.mentions_protected) {
                     segment.words.iter().for_each(|it| named.mention(it));
                 }
             }
             for file in command.redirected.iter().filter(|it| !it.is_harmless) {
-                named.add(&file.target);
+                named.add(&file.target, false);
             }
         }
         for path in facts.paths {
@@ -265,7 +298,7 @@ impl PolicyEngine {
                 Direction::Writes => named.changed.push(path.path),
             }
         }
-        for list in [&mut named.read, &mut named.changed] {
+        for list in [&mut named.read, &mut named.changed, &mut named.replaced] {
             list.sort();
             list.dedup();
             list.truncate(MAX_NAMED);
@@ -279,13 +312,25 @@ impl PolicyEngine {
     }
 }
 
+/// Programs that write into a file that is there, and do not put another one in its place.
+const IN_PLACE: [&str; 7] = ["chmod", "chown", "cp", "dd", "tee", "touch", "truncate"];
+
+fn is_in_place(words: &[Word]) -> bool {
+    name_of(words).is_some_and(|it| IN_PLACE.contains(&it))
+}
+
 impl NamedPlaces {
-    fn add(&mut self, target: &TouchedPath) {
-        let list = match target.used {
-            Use::Reads => &mut self.read,
-            Use::Writes | Use::Puts | Use::Merges | Use::Unknown => &mut self.changed,
-        };
-        list.extend(target.places.iter().map(|it| it.path.clone()));
+    fn add(&mut self, target: &TouchedPath, replaces: bool) {
+        let places = target.places.iter().map(|it| it.path.clone());
+        match target.used {
+            Use::Reads => self.read.extend(places),
+            Use::Writes | Use::Puts | Use::Merges | Use::Unknown => {
+                if replaces {
+                    self.replaced.extend(places.clone());
+                }
+                self.changed.extend(places);
+            }
+        }
     }
 
     fn mention(&mut self, word: &Word) {

@@ -15,7 +15,7 @@ use super::{
     locate_supervisor::NoSupervisor,
     manager::StartError,
     protocol::CommandRequest,
-    sandbox::{SandboxLevel, SandboxPlan},
+    sandbox::{SandboxLevel, SandboxPlan, SandboxSupport},
     settings::ProcessSettings,
     without_supervisor,
 };
@@ -53,12 +53,13 @@ impl Launcher {
         Self(Mutex::new(LaunchMethod::begin(settings, files)))
     }
 
-    /// The best sandbox that commands can have.
-    pub(super) fn sandbox_level(&self) -> SandboxLevel {
+    /// Which sandbox commands can have.
+    pub(super) fn sandbox_support(&self) -> SandboxSupport {
         match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             #[cfg(target_os = "linux")]
-            LaunchMethod::Supervisor(supervisor) => supervisor.level,
-            LaunchMethod::Direct(_) | LaunchMethod::Closed => SandboxLevel::None,
+            LaunchMethod::Supervisor(supervisor) => supervisor.support.clone(),
+            LaunchMethod::Direct(reason) => SandboxSupport::without_supervisor(reason.to_string()),
+            LaunchMethod::Closed => SandboxSupport::default(),
         }
     }
 

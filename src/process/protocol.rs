@@ -19,7 +19,7 @@ pub(crate) struct ProcessIdentity {
 }
 
 /// The first message of a supervisor. A supervisor of another version sends another one, and is not used.
-/// One byte with the level of sandbox that it can use follows.
+/// What this machine allows, a `SandboxSupport`, follows.
 pub(crate) const HELLO: [u8; 8] = *b"tw-sup-5";
 
 /// The longest request in bytes. A request is one message, so that exactly one of the waiting processes

@@ -30,7 +30,7 @@ use super::{
     descendants::{SeenProcess, children, inspect, inspect_if_alive, signal},
     launcher::{CommandStreams, memory_file},
     protocol::{COOKIE, CommandRequest, HELLO, MAX_DESCRIPTORS, ProcessIdentity},
-    sandbox::SandboxLevel,
+    sandbox::SandboxSupport,
     settings::ProcessSettings,
 };
 
@@ -50,8 +50,8 @@ pub(super) struct SupervisorClient {
     socket: OwnedFd,
     child: Option<Child>,
     process: Option<ProcessIdentity>,
-    /// The best sandbox that it can give to commands.
-    pub(super) level: SandboxLevel,
+    /// Which sandbox it can give to commands.
+    pub(super) support: SandboxSupport,
     /// The children of the supervisor when it was last checked.
     children: Mutex<Vec<ProcessIdentity>>,
 }
@@ -79,19 +79,20 @@ impl SupervisorClient {
             socket,
             child: Some(child),
             process,
-            level: SandboxLevel::None,
+            support: SandboxSupport::default(),
             children: Mutex::default(),
         };
-        let mut hello = [0; HELLO.len() + 1];
+        let mut hello = [0; HELLO.len() + SandboxSupport::MAX_BYTES];
         set_socket_timeout(&supervisor.socket, Timeout::Recv, Some(HELLO_TIMEOUT))?;
         set_socket_timeout(&supervisor.socket, Timeout::Send, Some(SEND_TIMEOUT))?;
-        recv(&supervisor.socket, &mut hello, RecvFlags::empty())?;
-        match hello.split_last().map(|(level, hello)| (SandboxLevel::from_byte(*level), hello)) {
-            Some((Some(level), hello)) if *hello == HELLO => {
-                supervisor.level = level;
+        let (_, length) = recv(&supervisor.socket, &mut hello, RecvFlags::empty())?;
+        let support = hello.get(..length).and_then(|it| it.strip_prefix(&HELLO));
+        match support.and_then(SandboxSupport::decode) {
+            Some(support) => {
+                supervisor.support = support;
                 Ok(supervisor)
             }
-            _ => Err(io::Error::other(
+            None => Err(io::Error::other(
                 "it is of another version; take it from the package of the addon",
             )),
         }

@@ -13,8 +13,8 @@ use crate::{
     descriptor_messages::send_with_descriptors,
     protocol::{CommandRequest, EndReport},
     sandbox::{
-        SandboxError, SandboxLevel, apply, init::read_plan, init_link::InitMessage,
-        namespaces::PreparedInit, placeholders::Placeholders,
+        Restrictions, SandboxError, SandboxLevel, init::read_plan, init_link::InitMessage,
+        limits::HeldLimits, namespaces::PreparedInit, placeholders::Placeholders,
     },
     shell_start::{ShellStreams, start_shell},
 };
@@ -70,8 +70,11 @@ impl CommandRoot {
         request: &CommandRequest,
         streams: &ShellStreams,
         environment: &[CString],
+        restrictions: &Restrictions,
     ) -> Result<Self, StartFailure> {
-        start_shell(request, streams, environment).map(Self::Shell).map_err(StartFailure::Shell)
+        start_shell(request, streams, environment, restrictions)
+            .map(Self::Shell)
+            .map_err(StartFailure::Shell)
     }
 }
 
@@ -83,17 +86,23 @@ pub(crate) fn start_root(
     environment: &[CString],
     take_init: impl FnOnce() -> io::Result<PreparedInit>,
     placeholders: &mut Placeholders,
+    held: &mut HeldLimits,
 ) -> Result<CommandRoot, StartFailure> {
     let plan_file = File::from(plan);
     let plan =
         read_plan(&plan_file).ok_or_else(|| SandboxError("its plan cannot be read".to_owned()))?;
+    *held = HeldLimits::of(&plan);
     if plan.level != SandboxLevel::Namespaces {
-        apply::restrict_keeper(&plan)?;
-        return CommandRoot::start_plainly(request, streams, environment);
+        let restrictions = Restrictions::of(&plan, held)
+            .map_err(|it| SandboxError::refused("Landlock cannot be used", it))?;
+        return CommandRoot::start_plainly(request, streams, environment, &restrictions);
     }
     *placeholders = Placeholders::make(&plan)?;
     let process =
         take_init().map_err(|it| SandboxError::refused("namespaces cannot be made", it))?;
+    if let Some(group) = held.group() {
+        group.add(process.pid).map_err(|it| SandboxError::refused("its cgroup is closed", it))?;
+    }
     let apart = door.iter().chain(&streams.errors).chain(&streams.input).map(OwnedFd::as_fd);
     let descriptors: Vec<_> =
         [streams.output.as_fd(), plan_file.as_fd()].into_iter().chain(apart).collect();

@@ -22,7 +22,9 @@ use crate::{
         CommandRequest, EndReport, KeeperMessage, ProcessIdentity, RequestKind, STOP_BYTES,
     },
     sandbox::{
+        Restrictions,
         init_link::{InitMessage, ShellEnd},
+        limits::HeldLimits,
         namespaces::PreparedInit,
         placeholders::Placeholders,
     },
@@ -98,9 +100,13 @@ pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
     let KeeperSetup { exits, environments, cookie, mut init, take } = setup;
     let environment = environments.of(&request, &cookie);
     let mut placeholders = Placeholders::default();
+    let mut held = HeldLimits::default();
     let fork_init = || PreparedInit::fork(environments, &cookie);
     let root = match plan {
-        None => CommandRoot::start_plainly(&request, &streams, &environment),
+        None => {
+            let free = Restrictions::default();
+            CommandRoot::start_plainly(&request, &streams, &environment, &free)
+        }
         Some(plan) => start_root(
             (&message, &request),
             &streams,
@@ -108,6 +114,7 @@ pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
             &environment,
             || init.take().map_or_else(fork_init, Ok),
             &mut placeholders,
+            &mut held,
         ),
     };
     drop(streams);
@@ -127,7 +134,7 @@ pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
         }
     };
     let ended = match overseer.watch(&mut host, &exits) {
-        Ok(()) => overseer.ended(),
+        Ok(()) => overseer.ended(&held),
         Err(error) => StartFailure::Shell(error).report(),
     };
     drop(placeholders);
@@ -147,6 +154,8 @@ struct Overseer<'a> {
     status: Option<ShellEnd>,
     phase: Phase,
     stopped: usize,
+    /// How many processes there were when they were stopped.
+    most_processes: usize,
     held_output: bool,
 }
 
@@ -159,6 +168,7 @@ impl<'a> Overseer<'a> {
             status: None,
             phase: Phase::Running,
             stopped: 0,
+            most_processes: 0,
             held_output: false,
         }
     }
@@ -365,17 +375,19 @@ impl<'a> Overseer<'a> {
     fn terminate(&mut self, grace_ms: u32) -> usize {
         self.phase = Phase::Terminating(Instant::now() + milliseconds(grace_ms));
         let count = self.signal_all(Signal::TERM);
+        self.most_processes = self.most_processes.max(count);
         // A stopped process does not handle SIGTERM until it is resumed.
         self.signal_all(Signal::CONT);
         count
     }
 
-    fn ended(&mut self) -> EndReport {
+    fn ended(&mut self, held: &HeldLimits) -> EndReport {
         let end = self.status.take().unwrap_or_default();
+        let limit_hit = held.hit(end.exit_code, end.signal, self.most_processes);
         EndReport {
             exit_code: end.exit_code,
             signal: end.signal,
-            limit_hit: end.limit_hit,
+            limit_hit: end.limit_hit.or(limit_hit),
             stopped: count(self.stopped),
             survivors: if matches!(self.phase, Phase::Killing(_)) && self.root.is_some() {
                 count(descendants().len())

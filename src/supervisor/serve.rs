@@ -57,7 +57,7 @@ pub(crate) fn serve() -> io::Result<()> {
     let exits = system_calls::child_exits()?;
     let (taken, take) = pipe_with(PipeFlags::CLOEXEC)?;
     let mut hello = HELLO.to_vec();
-    hello.push(probe().to_byte());
+    hello.extend(probe().encode());
     send(&host, &hello, SendFlags::NOSIGNAL)?;
     // If a keeper is killed, the processes of its command become children of this process.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;

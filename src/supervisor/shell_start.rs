@@ -10,6 +10,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use crate::{
     protocol::{CommandRequest, MAX_CWD_BYTES},
+    sandbox::Restrictions,
     shell_arguments::{shell_arguments, shell_name},
     shell_text::{execs_a_program, is_complete},
     system_calls::{self, ProgramStart},
@@ -33,6 +34,7 @@ pub(crate) fn start_shell(
     request: &CommandRequest,
     streams: &ShellStreams,
     environment: &[CString],
+    restrictions: &Restrictions,
 ) -> io::Result<Pid> {
     rustix::process::chdir(request.cwd.as_slice())?;
     let program = CString::new(request.shell.as_slice())?;
@@ -60,6 +62,7 @@ pub(crate) fn start_shell(
         input: streams.input.as_ref(),
         output: &streams.output,
         errors: streams.errors.as_ref().unwrap_or(&streams.output),
+        restrictions,
     })
 }
 

@@ -12,6 +12,8 @@ use std::{
 
 use rustix::process::Pid;
 
+use crate::sandbox::Restrictions;
+
 /// The side of a fork that a process is on.
 pub(crate) enum Forked {
     /// The process that forked, and the id of the new one.
@@ -103,6 +105,26 @@ pub(crate) fn leave_network() -> io::Result<()> {
     }
 }
 
+/// The version of Landlock that the kernel has.
+pub(crate) fn landlock_version() -> io::Result<u32> {
+    const ASK_FOR_VERSION: c_long = 1;
+    let nothing = ptr::null::<c_void>();
+    // SAFETY: the kernel reads nothing through the pointer where the version is asked for.
+    let version = unsafe {
+        libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0_usize, ASK_FOR_VERSION)
+    };
+    u32::try_from(version).map_err(|_| io::Error::last_os_error())
+}
+
+/// Lays Landlock's rules on this process. It must have given up new privileges.
+pub(crate) fn restrict_by_landlock(rules: &OwnedFd) -> io::Result<()> {
+    let no_flags: c_long = 0;
+    // SAFETY: the descriptor is open, and nothing else is passed.
+    let done =
+        unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), no_flags) };
+    if done == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// A descriptor that becomes readable when a child has ended, while [`block_all_signals`] holds.
 pub(crate) fn child_exits() -> io::Result<OwnedFd> {
     // SAFETY: the descriptor that `signalfd` gives is new and ours alone.
@@ -165,10 +187,13 @@ pub(crate) struct ProgramStart<'a> {
     pub(crate) input: Option<&'a OwnedFd>,
     pub(crate) output: &'a OwnedFd,
     pub(crate) errors: &'a OwnedFd,
+    /// What the new process does to itself first.
+    pub(crate) restrictions: &'a Restrictions,
 }
 
 /// What the new process needs until it runs its program. Until then it shares the memory of this process.
 struct ChildSetup {
+    restrictions: *const Restrictions,
     program: *const c_char,
     arguments: *const *const c_char,
     environment: *const *const c_char,
@@ -187,6 +212,7 @@ pub(crate) fn start_program(start: &ProgramStart<'_>) -> io::Result<Pid> {
     let arguments = list(&mut start.arguments.iter().map(|it| it.as_ptr()));
     let environment = list(&mut start.environment.iter().map(|it| it.as_ptr()));
     let mut setup = ChildSetup {
+        restrictions: start.restrictions,
         program: start.program.as_ptr(),
         arguments: arguments.as_ptr(),
         environment: environment.as_ptr(),
@@ -230,14 +256,17 @@ extern "C" fn run_child(shared: *mut c_void) -> c_int {
         libc::setpgid(0, 0);
         for (number, descriptor) in (0..).zip((*setup).descriptors) {
             if descriptor >= 0 && libc::dup2(descriptor, number) == -1 {
-                return report_and_exit(setup);
+                return report_and_exit(setup, &io::Error::last_os_error());
             }
+        }
+        if let Err(error) = (*(*setup).restrictions).apply() {
+            return report_and_exit(setup, &error);
         }
         // Rust's runtime ignores SIGPIPE, and the supervisor blocks all signals.
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         set_mask(&signals([]));
         libc::execve((*setup).program, (*setup).arguments, (*setup).environment);
-        report_and_exit(setup)
+        report_and_exit(setup, &io::Error::last_os_error())
     }
 }
 
@@ -245,8 +274,8 @@ extern "C" fn run_child(shared: *mut c_void) -> c_int {
 ///
 /// # Safety
 /// `setup` must point to the memory that `start_program` shares.
-unsafe fn report_and_exit(setup: *mut ChildSetup) -> c_int {
-    let cause = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+unsafe fn report_and_exit(setup: *mut ChildSetup, error: &io::Error) -> c_int {
+    let cause = error.raw_os_error().unwrap_or(libc::EIO);
     // SAFETY: the caller guarantees that the memory is there.
     unsafe {
         (&raw mut (*setup).error).write_volatile(cause);

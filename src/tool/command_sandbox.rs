@@ -1,7 +1,7 @@
 //! What the commands of a call are held to. A caller hands this in, so that tools and hooks start commands in a
 //! sandbox without knowing policy.
 
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{fmt, path::PathBuf, sync::Arc, time::SystemTime};
 
 use tokio_util::sync::CancellationToken;
 
@@ -23,13 +23,50 @@ pub(crate) struct PlannedSandbox {
     pub(crate) not_held: Vec<String>,
     /// Protected places that do not exist. A command that makes one is told of.
     pub(crate) watched: Vec<PathBuf>,
+    /// Files in closed directories that the line names and may make. They are made empty before it starts,
+    /// because a sandbox opens what exists.
+    pub(crate) to_be_made: Vec<PathBuf>,
 }
 
 impl PlannedSandbox {
+    /// Makes the files that the line may make. The caller keeps what is returned until the command has ended.
+    pub(crate) fn make_files(&self) -> MadeFiles {
+        let make = |path: &PathBuf| {
+            let made = std::fs::File::create_new(path).ok()?;
+            Some((path.clone(), made.metadata().ok()?.modified().ok()?))
+        };
+        MadeFiles(self.to_be_made.iter().filter_map(make).collect())
+    }
+
     /// The places that the command made although other programs run or trust them.
     pub(crate) fn made_places(&self) -> Vec<PathBuf> {
         let exists = |it: &&PathBuf| it.symlink_metadata().is_ok();
         self.watched.iter().filter(exists).cloned().collect()
+    }
+}
+
+/// Files that were made for a command, and when. Those that it left alone are removed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct MadeFiles(Vec<(PathBuf, SystemTime)>);
+
+impl MadeFiles {
+    /// Leaves the files to a command that goes on in the background.
+    pub(crate) fn leave(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for MadeFiles {
+    fn drop(&mut self) {
+        for (path, made) in &self.0 {
+            let is_untouched = path.symlink_metadata().is_ok_and(|it| {
+                it.is_file() && it.len() == 0 && it.modified().is_ok_and(|it| it == *made)
+            });
+            if is_untouched {
+                // What cannot be removed is empty and does nothing.
+                let _ = std::fs::remove_file(path);
+            }
+        }
     }
 }
 

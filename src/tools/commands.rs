@@ -174,6 +174,7 @@ async fn run_text(
     let mut notes: Vec<String> = plan.start.note.clone().into_iter().collect();
     let is_fixed = matches!(role, CommandRole::FixedText { .. });
     let sandbox = cx.sandbox.of_command(&cx.cancel).await?;
+    let made = sandbox.make_files();
     let task = manager
         .launch(CommandSpec {
             role,
@@ -188,6 +189,7 @@ async fn run_text(
         })
         .await?;
     if plan.run_mode == RunMode::Background {
+        made.leave();
         return Ok(started(&task, plan.wording, notes));
     }
     let mut foreground = ForegroundCommand::of(Arc::clone(manager), Arc::clone(&task));
@@ -206,6 +208,7 @@ async fn run_text(
     };
     match outcome {
         ForegroundOutcome::Background => {
+            made.leave();
             notes.push(format!(
                 "still running after {} ms; it continues in the background",
                 plan.timeout.as_millis()

@@ -49,6 +49,12 @@ mod policy_rules;
 mod reading;
 #[cfg(target_os = "linux")]
 mod recording_bash;
+#[cfg(target_os = "linux")]
+mod sandbox_bed;
+#[cfg(target_os = "linux")]
+mod sandbox_mounts;
+#[cfg(target_os = "linux")]
+mod sandbox_processes;
 mod shared_state;
 #[cfg(target_os = "linux")]
 mod shell_edges;

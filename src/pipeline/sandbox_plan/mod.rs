@@ -239,6 +239,7 @@ impl CallPlanner {
             incomplete: built.incomplete,
             not_held: built.not_held,
             watched: built.watched,
+            to_be_made: built.to_be_made,
         })
     }
 }
@@ -301,3 +302,7 @@ fn refused(cause: &str) -> ToolError {
         Vec::new(),
     )
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+mod tests;

@@ -18,8 +18,19 @@ pub(super) struct OpenedPlaces {
     readable: Vec<PathBuf>,
     /// Those that it may change though a rule asks about them, or though they are protected.
     changeable: Vec<PathBuf>,
+    /// Those of them in whose place it puts another file.
+    replaceable: Vec<PathBuf>,
     /// Names of protected places in scripts of the line.
     names: Vec<String>,
+}
+
+/// What has to be done so that a line can change what it names.
+#[derive(Debug, Default)]
+pub(super) struct Openings {
+    /// Places that are open though they lie in one that is closed.
+    pub(super) opened: BTreeSet<PathBuf>,
+    /// Files that do not exist. The line may make them and nothing else beside them.
+    pub(super) to_be_made: Vec<PathBuf>,
 }
 
 impl OpenedPlaces {
@@ -41,6 +52,7 @@ impl OpenedPlaces {
         Self {
             readable: readable.cloned().collect(),
             changeable: changeable.cloned().collect(),
+            replaceable: named.replaced.clone(),
             names: named.protected_names.clone(),
         }
     }
@@ -66,38 +78,53 @@ impl OpenedPlaces {
         (is_named || is_mentioned()) && limits.of_named_file(place).editing != Some(Action::Deny)
     }
 
-    /// Opens what the line may change inside places that are read-only. Programs replace a file by another
-    /// one of its name, so the directory around it is opened, and everything else in it is closed.
-    pub(super) fn open_within(
-        &self,
-        read_only: &mut BTreeSet<PathBuf>,
-        opened: &mut BTreeSet<PathBuf>,
-    ) {
+    /// Opens what the line may change inside places that are read-only.
+    pub(super) fn open_within(&self, read_only: &mut BTreeSet<PathBuf>) -> Openings {
+        let mut openings = Openings::default();
         for place in &self.changeable {
             let Some(closed) = place.ancestors().skip(1).find(|it| read_only.contains(*it)) else {
                 continue;
             };
             let closed = closed.to_owned();
+            let around = place.ancestors().skip(1).find(|it| it.is_dir());
+            let is_right_there = around == place.parent();
             if place.is_dir() {
-                opened.insert(place.clone());
-                continue;
-            }
-            let Some(around) = place.ancestors().skip(1).find(|it| it.is_dir()) else { continue };
-            let siblings = std::fs::read_dir(around).into_iter().flatten().flatten();
-            let siblings: Vec<PathBuf> = siblings
-                .map(|it| it.path())
-                .filter(|it| !place.starts_with(it))
-                .filter(|it| it.symlink_metadata().is_ok_and(|it| !it.is_symlink()))
-                .take(MAX_SIBLINGS)
-                .collect();
-            if around == closed {
-                read_only.remove(&closed);
+                openings.opened.insert(place.clone());
+            } else if self.replaceable.contains(place) || !is_right_there {
+                openings
+                    .opened
+                    .extend(around.and_then(|it| open_around(place, it, &closed, read_only)));
             } else {
-                opened.insert(around.to_owned());
+                if place.symlink_metadata().is_err() {
+                    openings.to_be_made.push(place.clone());
+                }
+                openings.opened.insert(place.clone());
             }
-            read_only.extend(siblings);
         }
         // A place may be opened by one name and closed as the neighbour of another.
         read_only.retain(|it| !self.changeable.contains(it));
+        openings
     }
+}
+
+/// Opens the directory around a place, because a program that replaces a file makes another one beside it. What
+/// else is there stays closed. Returns the directory if it lies in the place that is closed.
+fn open_around(
+    place: &Path,
+    around: &Path,
+    closed: &Path,
+    read_only: &mut BTreeSet<PathBuf>,
+) -> Option<PathBuf> {
+    let siblings = std::fs::read_dir(around).into_iter().flatten().flatten();
+    let siblings = siblings
+        .map(|it| it.path())
+        .filter(|it| !place.starts_with(it))
+        .filter(|it| it.symlink_metadata().is_ok_and(|it| !it.is_symlink()))
+        .take(MAX_SIBLINGS);
+    read_only.extend(siblings);
+    if around == closed {
+        read_only.remove(closed);
+        return None;
+    }
+    Some(around.to_owned())
 }

@@ -8,7 +8,10 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-use super::{opened_places::OpenedPlaces, protected_places::ProtectedPlaces};
+use super::{
+    opened_places::{OpenedPlaces, Openings},
+    protected_places::ProtectedPlaces,
+};
 use crate::{
     policy::{FileLimits, LimitedStart, NamedPlaces, PolicyPlaces},
     process::{
@@ -31,6 +34,9 @@ use crate::{
 pub(super) const MAX_ENTRIES: usize = 200_000;
 /// How many places a command is held to. Each is a mount.
 const MAX_PLACES: usize = 4_096;
+
+/// How many places of one kind are named in what is told.
+const MAX_TOLD: usize = 8;
 
 /// What a plan is made from.
 pub(super) struct PlanSources<'a> {
@@ -56,6 +62,7 @@ pub(super) struct BuiltPlan {
     pub(super) incomplete: Option<String>,
     pub(super) not_held: Vec<String>,
     pub(super) watched: Vec<PathBuf>,
+    pub(super) to_be_made: Vec<PathBuf>,
 }
 
 /// A plan that is being made.
@@ -65,7 +72,6 @@ struct PlanBuilder<'a> {
     hidden: BTreeMap<PathBuf, PlaceKind>,
     read_only: BTreeSet<PathBuf>,
     missing: BTreeMap<PathBuf, PlaceKind>,
-    opened: BTreeSet<PathBuf>,
     built: BuiltPlan,
 }
 
@@ -73,9 +79,7 @@ impl PlanSources<'_> {
     /// Makes the plan.
     pub(super) fn plan(&self) -> BuiltPlan {
         let protected = ProtectedPlaces::find(self.places);
-        let is_protected = |path: &Path| {
-            protected.existing.iter().any(|it| it.starts_with(path) || path.starts_with(it))
-        };
+        let is_protected = |path: &Path| protected.existing.iter().any(|it| path.starts_with(it));
         let mut builder = PlanBuilder {
             opened_by_line: OpenedPlaces::of(self.named, self.limits, &|path| {
                 self.places.is_protected_place(path) || is_protected(path)
@@ -84,7 +88,6 @@ impl PlanSources<'_> {
             hidden: BTreeMap::new(),
             read_only: BTreeSet::new(),
             missing: BTreeMap::new(),
-            opened: BTreeSet::new(),
             built: BuiltPlan::default(),
         };
         if !self.limits.is_empty() {
@@ -102,33 +105,35 @@ impl PlanBuilder<'_> {
         for start in self.from.limits.starts() {
             let Some(place) = real_place(start.path()) else { continue };
             let kind = place.symlink_metadata().ok().map(|it| kind_of(it.is_dir()));
-            let LimitedStart::Place(written, is_below) = &start else {
+            let LimitedStart::Place(written) = &start else {
                 starts.extend(kind.map(|_| place));
                 continue;
             };
             let mark = self.mark_of(written);
             match kind {
-                Some(PlaceKind::Directory) if mark == PlaceMark::default() => starts.push(place),
-                Some(PlaceKind::Directory)
-                    if mark.is_hidden && self.opened_by_line.may_read_in(&place) =>
-                {
+                Some(PlaceKind::Directory) => {
+                    let is_open = self.opened_by_line.may_read_in(&place)
+                        || self.opened_by_line.may_read(&place, self.from.limits);
+                    if mark.is_hidden && !is_open {
+                        self.hide(place, PlaceKind::Directory);
+                        continue;
+                    }
+                    if mark.is_locked && !self.opened_by_line.may_read_in(&place) {
+                        self.lock(place.clone());
+                    }
+                    // There may be hidden files in it.
                     starts.push(place);
                 }
-                Some(PlaceKind::Directory) if mark.is_hidden => {
-                    self.hide(place, PlaceKind::Directory)
-                }
-                Some(PlaceKind::Directory) => {
-                    // There may be hidden files in it.
-                    starts.push(place.clone());
-                    self.lock(place);
-                }
                 Some(PlaceKind::File) => self.file(place, mark),
-                None => {
-                    let is_limited = mark != PlaceMark::default();
-                    if is_limited && !self.opened_by_line.may_change(&place, self.from.limits) {
-                        self.missing.insert(place, kind_of(*is_below));
-                    }
-                }
+                None => {}
+            }
+        }
+        for (place, is_directory) in self.from.limits.spelled_out() {
+            if place.symlink_metadata().is_err()
+                && !self.opened_by_line.may_change(&place, self.from.limits)
+                && !self.is_named_below(&place)
+            {
+                self.missing.insert(place, kind_of(is_directory));
             }
         }
         starts.sort();
@@ -248,10 +253,27 @@ impl PlanBuilder<'_> {
         }
     }
 
-    /// Hides hidden files under their other names, too.
+    /// Closes files under their other names, too.
     fn other_names(&mut self) {
+        let hidden: Vec<(PathBuf, PlaceKind)> =
+            self.hidden.iter().map(|(path, kind)| (path.clone(), *kind)).collect();
+        for path in self.names_of(&hidden) {
+            self.hide(path, PlaceKind::File);
+        }
+        let locked = self.read_only.iter().filter(|it| !self.hidden.contains_key(*it));
+        let locked: Vec<(PathBuf, PlaceKind)> =
+            locked.map(|it| (it.clone(), kind_of(it.is_dir()))).collect();
+        for path in self.names_of(&locked) {
+            if !self.hidden.contains_key(&path) {
+                self.lock(path);
+            }
+        }
+    }
+
+    /// The other names of files, as far as they are below the roots.
+    fn names_of(&mut self, places: &[(PathBuf, PlaceKind)]) -> Vec<PathBuf> {
         let mut linked: Vec<LinkedFile> = Vec::new();
-        for (path, kind) in &self.hidden {
+        for (path, kind) in places {
             match kind {
                 PlaceKind::File => linked.extend(LinkedFile::at(path)),
                 PlaceKind::Directory => {
@@ -267,25 +289,23 @@ impl PlanBuilder<'_> {
             }
         }
         if linked.is_empty() {
-            return;
+            return Vec::new();
         }
         let roots = self.from.places.roots.clone();
         let (names, not_all) = {
             let search = self.search(&roots, &|_| PlaceMark::default(), &|_| false);
             self.from.finder.other_names(&linked, &search)
         };
-        for path in names.found {
-            self.hide(path, PlaceKind::File);
-        }
-        for path in names.incomplete.iter().take(8) {
+        for path in names.incomplete.iter().take(MAX_TOLD) {
             self.built.not_held.push(format!(
-                "`{}` has another name (a hard link) that was not found below the roots, and can be read there",
+                "`{}` has another name (a hard link) that was not found below the roots; it is open there",
                 shown_path(path)
             ));
         }
         if let Some(reason) = not_all {
             self.not_all(reason);
         }
+        names.found
     }
 
     /// What other programs run or trust.
@@ -323,7 +343,8 @@ impl PlanBuilder<'_> {
 
     fn finish(mut self) -> BuiltPlan {
         let from = self.from;
-        self.opened_by_line.open_within(&mut self.read_only, &mut self.opened);
+        let Openings { opened, to_be_made } = self.opened_by_line.open_within(&mut self.read_only);
+        self.built.to_be_made = to_be_made;
         let writable = self.writable();
         if let WritablePlaces::Below(directories) = &writable {
             let is_writable = |it: &Path| directories.iter().any(|below| it.starts_with(below));
@@ -336,7 +357,7 @@ impl PlanBuilder<'_> {
             |it: &Path| it.ancestors().skip(1).any(|above| hidden.contains_key(above));
         self.hidden.retain(|it, _| !is_in_hidden(it));
         self.read_only.retain(|it| !is_in_hidden(it) && !hidden.contains_key(it));
-        let (all, opened) = (self.read_only.clone(), self.opened.clone());
+        let all = self.read_only.clone();
         let is_in_closed = |it: &Path| {
             let nearest = it
                 .ancestors()
@@ -363,7 +384,7 @@ impl PlanBuilder<'_> {
                 .map(|(path, kind)| MissingPlace { path, kind })
                 .collect(),
             writable,
-            opened: self.opened.into_iter().collect(),
+            opened: opened.into_iter().collect(),
             network: match from.settings.network {
                 SandboxNetwork::Allow => CommandNetwork::Open,
                 SandboxNetwork::Deny => CommandNetwork::Closed,

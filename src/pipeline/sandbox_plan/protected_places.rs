@@ -19,8 +19,8 @@ const HARMLESS_WHEN_EMPTY: [&str; 6] =
     [".bashrc", ".bash_logout", ".profile", ".zprofile", ".zshenv", ".zshrc"];
 
 /// Files and directories of a home that are told of when a command makes them.
-const WATCHED_IN_HOME: [&str; 6] =
-    [".bash_login", ".bash_profile", ".gitconfig", ".inputrc", ".npmrc", ".ssh"];
+const WATCHED_IN_HOME: [&str; 5] =
+    [".bash_login", ".bash_profile", ".gitconfig", ".inputrc", ".npmrc"];
 
 /// Protected places, as they are now.
 #[derive(Debug, Default)]
@@ -93,6 +93,9 @@ impl ProtectedPlaces {
             }
             if HARMLESS_WHEN_EMPTY.contains(name) {
                 self.missing.insert(place, PlaceKind::File);
+            } else if *name == ".ssh" {
+                // Whoever may log in is told there.
+                self.missing.insert(place, PlaceKind::Directory);
             } else if WATCHED_IN_HOME.contains(name) {
                 self.watched.push(place);
             }

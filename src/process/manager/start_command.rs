@@ -16,7 +16,7 @@ use super::{MAX_RUNNING, TaskManager, TaskTable};
 use crate::process::{
     command_output::CommandOutput,
     ending::StopReason,
-    sandbox::{CommandDoor, SandboxLevel, SandboxPlan},
+    sandbox::{CommandDoor, SandboxLevel, SandboxPlan, SandboxSupport},
     task::{RunMode, Task, TaskKind},
 };
 #[cfg(unix)]
@@ -443,12 +443,24 @@ impl TaskManager {
         Ok(())
     }
 
+    /// Which sandbox commands can have on this machine. Starts the supervisor if none runs.
+    pub(crate) async fn sandbox_support(self: &Arc<Self>) -> SandboxSupport {
+        if !self.is_warm() {
+            let _ = self.blocking(Self::warm_up).await;
+        }
+        #[cfg(unix)]
+        if let Ok(engine) = self.engine() {
+            return engine.launcher.sandbox_support();
+        }
+        SandboxSupport::default()
+    }
+
     /// The best sandbox that commands can have on this machine. Starts the supervisor if none runs, which
     /// blocks for some milliseconds.
     pub(crate) fn sandbox_level(&self) -> SandboxLevel {
         #[cfg(unix)]
         if let Ok(engine) = self.engine() {
-            return engine.launcher.sandbox_level();
+            return engine.launcher.sandbox_support().level();
         }
         SandboxLevel::None
     }

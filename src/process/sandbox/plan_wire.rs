@@ -67,8 +67,7 @@ impl SandboxPlan {
             processes: small(processes),
             file_bytes,
         };
-        let plan =
-            Self { level, hidden, read_only, missing, writable, opened, network, limits };
+        let plan = Self { level, hidden, read_only, missing, writable, opened, network, limits };
         bytes.is_empty().then_some(plan)
     }
 }
@@ -130,10 +129,7 @@ fn put_paths(bytes: &mut Vec<u8>, paths: &[PathBuf]) {
     }
 }
 
-fn put_list<'a>(
-    bytes: &mut Vec<u8>,
-    places: impl ExactSizeIterator<Item = (&'a Path, PlaceKind)>,
-) {
+fn put_list<'a>(bytes: &mut Vec<u8>, places: impl ExactSizeIterator<Item = (&'a Path, PlaceKind)>) {
     put_number(bytes, places.len());
     for (path, kind) in places {
         bytes.push(u8::from(kind == PlaceKind::Directory));

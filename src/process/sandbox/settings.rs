@@ -146,14 +146,13 @@ impl SandboxRefusal {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::support::{LandlockSupport, NamespaceStep, SandboxTrouble},
+        super::support::{LandlockSupport, SandboxTrouble},
         *,
     };
 
     fn support(namespaces: bool, abi: u32) -> SandboxSupport {
-        let refused = SandboxTrouble::Refused { step: NamespaceStep::Create, error: 1 };
         SandboxSupport {
-            namespaces: if namespaces { Ok(()) } else { Err(refused) },
+            namespaces: if namespaces { Ok(()) } else { Err(SandboxTrouble::NotMade(1)) },
             landlock: if abi > 0 {
                 LandlockSupport::Version(abi)
             } else {

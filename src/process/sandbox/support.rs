@@ -3,24 +3,13 @@
 
 use super::plan::SandboxLevel;
 
-/// A step on the way into namespaces. Machines refuse different ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NamespaceStep {
-    /// Making a user, a mount and a process namespace.
-    Create,
-    /// Saying who the user is in the new user namespace.
-    Map,
-    /// Making the mounts private, and setting what they allow.
-    Mounts,
-    /// Mounting `/proc` for the new processes.
-    Proc,
-}
-
 /// Why commands cannot have namespaces of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SandboxTrouble {
-    /// The system refused a step with this error number.
-    Refused { step: NamespaceStep, error: i32 },
+    /// The system did not make them, with this error number.
+    NotMade(i32),
+    /// They were made, and something that is needed in them was refused.
+    Refused(String),
     /// There is no supervisor, which would make them, for this reason.
     NoSupervisor(String),
 }
@@ -79,8 +68,8 @@ impl SandboxLevel {
 }
 
 impl SandboxSupport {
-    /// How many bytes [`Self::encode`] makes.
-    pub(crate) const ENCODED_BYTES: usize = 12;
+    /// The most bytes that [`Self::encode`] makes.
+    pub(crate) const MAX_BYTES: usize = 512;
 
     /// What there is without a supervisor.
     pub(crate) fn without_supervisor(reason: String) -> Self {
@@ -91,10 +80,10 @@ impl SandboxSupport {
     pub(crate) fn level(&self) -> SandboxLevel {
         match (&self.namespaces, self.landlock) {
             (Ok(()), _) => SandboxLevel::Namespaces,
-            (Err(SandboxTrouble::Refused { .. }), LandlockSupport::Version(_)) => {
-                SandboxLevel::Landlock
+            (Err(SandboxTrouble::NoSupervisor(_)), _) | (Err(_), LandlockSupport::Refused(_)) => {
+                SandboxLevel::None
             }
-            (Err(_), _) => SandboxLevel::None,
+            (Err(_), LandlockSupport::Version(_)) => SandboxLevel::Landlock,
         }
     }
 
@@ -119,32 +108,39 @@ impl SandboxSupport {
     }
 
     /// The support as bytes of a message.
-    pub(crate) fn encode(&self) -> [u8; Self::ENCODED_BYTES] {
-        let (step, error) = match self.namespaces {
-            Ok(()) => (0, 0),
-            Err(SandboxTrouble::Refused { step, error }) => (step.number(), error),
-            Err(SandboxTrouble::NoSupervisor(_)) => (NamespaceStep::Create.number(), ENOSYS),
-        };
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let (has_landlock, landlock) = match self.landlock {
             LandlockSupport::Version(version) => (1, version.to_le_bytes()),
             LandlockSupport::Refused(error) => (0, error.to_le_bytes()),
         };
-        let ([e0, e1, e2, e3], [l0, l1, l2, l3]) = (error.to_le_bytes(), landlock);
-        let (processes, memory) = (self.limits_processes.into(), self.limits_memory.into());
-        [step, e0, e1, e2, e3, has_landlock, l0, l1, l2, l3, processes, memory]
+        let mut bytes =
+            vec![u8::from(self.limits_processes), u8::from(self.limits_memory), has_landlock];
+        bytes.extend(landlock);
+        match &self.namespaces {
+            Ok(()) => bytes.push(0),
+            Err(SandboxTrouble::NotMade(error)) => {
+                bytes.push(1);
+                bytes.extend(error.to_le_bytes());
+            }
+            Err(SandboxTrouble::Refused(cause) | SandboxTrouble::NoSupervisor(cause)) => {
+                bytes.push(2);
+                bytes.extend(cause.bytes().take(Self::MAX_BYTES - bytes.len()));
+            }
+        }
+        bytes
     }
 
     /// Reads the support back; none if these are other bytes.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let [step, e0, e1, e2, e3, has_landlock, l0, l1, l2, l3, processes, memory] =
-            *bytes.first_chunk::<{ Self::ENCODED_BYTES }>()?;
-        let error = i32::from_le_bytes([e0, e1, e2, e3]);
-        let landlock = u32::from_le_bytes([l0, l1, l2, l3]);
+        let (&[processes, memory, has_landlock, a, b, c, d, tag], rest) =
+            bytes.split_first_chunk::<8>()?;
+        let landlock = u32::from_le_bytes([a, b, c, d]);
         Some(Self {
-            namespaces: match NamespaceStep::numbered(step) {
-                Some(step) => Err(SandboxTrouble::Refused { step, error }),
-                None if step == 0 => Ok(()),
-                None => return None,
+            namespaces: match tag {
+                0 => Ok(()),
+                1 => Err(SandboxTrouble::NotMade(i32::from_le_bytes(rest.try_into().ok()?))),
+                2 => Err(SandboxTrouble::Refused(String::from_utf8_lossy(rest).into_owned())),
+                _ => return None,
             },
             landlock: if has_landlock == 1 {
                 LandlockSupport::Version(landlock)
@@ -157,66 +153,29 @@ impl SandboxSupport {
     }
 }
 
-impl NamespaceStep {
-    const fn number(self) -> u8 {
-        match self {
-            Self::Create => 1,
-            Self::Map => 2,
-            Self::Mounts => 3,
-            Self::Proc => 4,
-        }
-    }
-
-    const fn numbered(number: u8) -> Option<Self> {
-        match number {
-            1 => Some(Self::Create),
-            2 => Some(Self::Map),
-            3 => Some(Self::Mounts),
-            4 => Some(Self::Proc),
-            _ => None,
-        }
-    }
-}
-
 impl SandboxTrouble {
     /// The trouble in words: what was refused, how, and what usually refuses it.
     pub(crate) fn words(&self) -> String {
-        let (step, error) = match self {
+        let error = match self {
             Self::NoSupervisor(reason) => return format!("there is no supervisor: {reason}"),
-            Self::Refused { step, error } => (*step, *error),
-        };
-        let (what, why) = match (step, error) {
-            (NamespaceStep::Create, ENOSPC | EUSERS) => (
-                "user namespaces are refused",
-                "no more are allowed here; see `/proc/sys/user/max_user_namespaces`",
-            ),
-            (NamespaceStep::Create, EINVAL | ENOSYS) => {
-                ("user namespaces are refused", "the kernel was built without them")
+            Self::Refused(cause) => {
+                return format!(
+                    "user namespaces are of no use here: {cause}; containers that hide parts of `/proc`, and \
+                     security modules such as AppArmor (see \
+                     `/proc/sys/kernel/apparmor_restrict_unprivileged_userns`), refuse that"
+                );
             }
-            (NamespaceStep::Create, _) => (
-                "user namespaces are refused",
-                "a seccomp filter does so, as that of most containers, or \
-                 `/proc/sys/kernel/unprivileged_userns_clone` is 0",
-            ),
-            (NamespaceStep::Map, _) => (
-                "the ids of a user namespace cannot be set",
-                "a security module such as AppArmor refuses it; see \
-                 `/proc/sys/kernel/apparmor_restrict_unprivileged_userns`",
-            ),
-            (NamespaceStep::Mounts, ENOSYS) => (
-                "mounts cannot be changed",
-                "the kernel is older than 5.12, or a seccomp filter does so",
-            ),
-            (NamespaceStep::Mounts, _) => (
-                "mounts in a user namespace are refused",
-                "a security module such as AppArmor does so; see \
-                 `/proc/sys/kernel/apparmor_restrict_unprivileged_userns`",
-            ),
-            (NamespaceStep::Proc, _) => {
-                ("a new /proc is refused", "parts of /proc are hidden here, as in most containers")
+            Self::NotMade(error) => *error,
+        };
+        let why = match error {
+            ENOSPC | EUSERS => "no more are allowed; see `/proc/sys/user/max_user_namespaces`",
+            EINVAL | ENOSYS => "the kernel was built without them, or a seccomp filter hides them",
+            _ => {
+                "a seccomp filter refuses them, as that of most containers does, or \
+                 `/proc/sys/kernel/unprivileged_userns_clone` is 0"
             }
         };
-        format!("{what}: {}; {why}", error_name(error))
+        format!("user namespaces are refused: {}; {why}", error_name(error))
     }
 }
 
@@ -253,8 +212,8 @@ mod tests {
     fn support_arrives_as_it_was_sent() {
         for namespaces in [
             Ok(()),
-            Err(SandboxTrouble::Refused { step: NamespaceStep::Create, error: ENOSPC }),
-            Err(SandboxTrouble::Refused { step: NamespaceStep::Proc, error: EPERM }),
+            Err(SandboxTrouble::NotMade(ENOSPC)),
+            Err(SandboxTrouble::Refused("`/proc` cannot be mounted".to_owned())),
         ] {
             for landlock in [LandlockSupport::Version(7), LandlockSupport::Refused(EOPNOTSUPP)] {
                 let support = SandboxSupport {
@@ -266,21 +225,28 @@ mod tests {
                 assert_eq!(SandboxSupport::decode(&support.encode()).unwrap(), support);
             }
         }
-        assert_eq!(SandboxSupport::decode(&[9; SandboxSupport::ENCODED_BYTES]), None);
+        let long = SandboxTrouble::Refused("x".repeat(SandboxSupport::MAX_BYTES));
+        let support = SandboxSupport { namespaces: Err(long), ..SandboxSupport::default() };
+        assert_eq!(support.encode().len(), SandboxSupport::MAX_BYTES);
+        assert_eq!(SandboxSupport::decode(&[9; 12]), None);
         assert_eq!(SandboxSupport::decode(&[0; 3]), None);
     }
 
     #[test]
     fn every_refusal_names_its_error_and_what_to_look_at() {
-        let words = |step, error| SandboxTrouble::Refused { step, error }.words();
-        assert!(
-            words(NamespaceStep::Create, EPERM).starts_with("user namespaces are refused: EPERM; ")
-        );
-        assert!(words(NamespaceStep::Create, ENOSPC).contains("max_user_namespaces"));
-        assert!(words(NamespaceStep::Map, EPERM).contains("AppArmor"));
-        assert!(words(NamespaceStep::Proc, EPERM).contains("/proc"));
+        let words = |error| SandboxTrouble::NotMade(error).words();
+        assert!(words(EPERM).starts_with("user namespaces are refused: EPERM; a seccomp filter"));
+        assert!(words(ENOSPC).contains("max_user_namespaces"));
+        let refused = SandboxTrouble::Refused("`/proc` cannot be mounted: no".to_owned());
+        assert!(refused.words().contains("`/proc` cannot be mounted: no; containers"));
         let none = SandboxSupport::without_supervisor("it is for Linux".to_owned());
         assert_eq!(none.level(), SandboxLevel::None);
         assert_eq!(none.why_not_better(), "there is no supervisor: it is for Linux");
+        let neither = SandboxSupport {
+            namespaces: Err(SandboxTrouble::NotMade(EPERM)),
+            landlock: LandlockSupport::Refused(EOPNOTSUPP),
+            ..SandboxSupport::default()
+        };
+        assert!(neither.why_not_better().contains("; Landlock is switched off"));
     }
 }

@@ -1,7 +1,7 @@
 //! What every sandbox mounts, whatever its plan says: a `/proc` that shows its own processes alone, and no
 //! devices but the harmless ones.
 
-use std::{os::fd::OwnedFd, path::Path};
+use std::{fs::File, os::fd::OwnedFd, path::Path};
 
 use rustix::{
     fs::{CWD, FileType, Mode, OFlags},
@@ -10,6 +10,7 @@ use rustix::{
 
 use super::{
     SandboxError,
+    limits::open_highest_id,
     mount_calls::{NO_DEVICES, attach, change, clone_of, make_read_only},
 };
 use crate::system_calls::MountAttributes;
@@ -22,8 +23,9 @@ const DEVICES: [&str; 6] =
 const KERNEL_SETTINGS: [&str; 6] =
     ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/sys"];
 
-/// Mounts it, in the mount namespace of this process, which nobody else uses yet.
-pub(crate) fn mount_base(is_root: bool) -> Result<(), SandboxError> {
+/// Mounts it, in the mount namespace of this process, which nobody else uses yet. Returns the setting that
+/// limits the number of processes, if it does here.
+pub(crate) fn mount_base(is_root: bool) -> Result<Option<File>, SandboxError> {
     let refused = |what: &str| {
         let what = what.to_owned();
         move |cause: rustix::io::Errno| SandboxError::refused(&what, cause)
@@ -46,6 +48,7 @@ pub(crate) fn mount_base(is_root: bool) -> Result<(), SandboxError> {
     mount("proc", "/proc", "proc", flags | MountFlags::NODEV, None)
         .map_err(refused("`/proc` cannot be mounted"))?;
     mount_terminals(flags);
+    let highest_id = open_highest_id();
     if is_root {
         for path in KERNEL_SETTINGS {
             let Ok(place) = open(Path::new(path)) else { continue };
@@ -57,7 +60,7 @@ pub(crate) fn mount_base(is_root: bool) -> Result<(), SandboxError> {
             .map_err(|cause| SandboxError::refused(path, cause))?;
         }
     }
-    Ok(())
+    Ok(highest_id)
 }
 
 /// Terminals of its own. Without them only programs that make a terminal do not work.
@@ -69,7 +72,8 @@ fn mount_terminals(flags: MountFlags) {
     let is_device = rustix::fs::lstat("/dev/ptmx")
         .is_ok_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::CharacterDevice);
     if is_device
-        && let (Ok(own), Ok(place)) = (open(Path::new("/dev/pts/ptmx")), open(Path::new("/dev/ptmx")))
+        && let (Ok(own), Ok(place)) =
+            (open(Path::new("/dev/pts/ptmx")), open(Path::new("/dev/ptmx")))
         && let Ok(copy) = clone_of(&own)
     {
         let _ = attach(&copy, &place);

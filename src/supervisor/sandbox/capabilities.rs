@@ -49,11 +49,8 @@ pub(crate) fn drop_capabilities(is_root: bool) -> Result<(), SandboxError> {
     let refused = |cause| SandboxError::refused("capabilities cannot be dropped", cause);
     let kept = kept(is_root);
     clear_ambient_capability_set().map_err(refused)?;
-    let sets = CapabilitySets {
-        effective: kept,
-        permitted: kept,
-        inheritable: CapabilitySet::empty(),
-    };
+    let sets =
+        CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
     set_capabilities(None, sets).map_err(refused)?;
     set_no_new_privs(true).map_err(refused)
 }

@@ -16,9 +16,10 @@ use rustix::{
 };
 
 use super::{
-    MAX_PLAN_BYTES, SandboxError, SandboxPlan, apply, base_mounts, capabilities,
+    MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan, base_mounts, capabilities,
     daemon_sockets::hide_daemon_sockets,
     init_link::{InitMessage, ShellEnd},
+    limits::{self, HeldLimits},
     namespaces::{self, MAPPED, UserMap},
     network::{ProxyAddress, enter_network},
     plan_mounts::{PlaceCover, mount_plan},
@@ -64,20 +65,21 @@ pub(crate) fn live(setup: &InitSetup<'_>) -> ! {
     // The keeper may be killed.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let link = &setup.link;
-    let is_told = match prepare(setup) {
-        Ok(()) => InitMessage::Ready.send(link).is_ok(),
+    match prepare(setup) {
+        Ok(highest_id) => {
+            if InitMessage::Ready.send(link).is_ok() {
+                run(setup, highest_id);
+            }
+        }
         Err(SandboxError(reason)) => {
             let _ = InitMessage::Refused(reason).send(link);
-            false
         }
-    };
-    if is_told {
-        run(setup);
     }
     std::process::exit(0)
 }
 
-fn prepare(setup: &InitSetup<'_>) -> Result<(), SandboxError> {
+/// Prepares what every command needs. Returns the setting that limits the number of processes, if it does here.
+fn prepare(setup: &InitSetup<'_>) -> Result<Option<File>, SandboxError> {
     let is_mapped = setup.user_map == UserMap::FromOutside && {
         let mut byte = [0];
         rustix::io::read(&setup.link, &mut byte).is_ok() && byte == [MAPPED]
@@ -86,12 +88,13 @@ fn prepare(setup: &InitSetup<'_>) -> Result<(), SandboxError> {
         namespaces::map_own_user(setup.user, setup.group)?;
     }
     let _ = rustix::process::setsid();
-    base_mounts::mount_base(setup.is_root())?;
-    capabilities::bound_capabilities(setup.is_root())
+    let highest_id = base_mounts::mount_base(setup.is_root())?;
+    capabilities::bound_capabilities(setup.is_root())?;
+    Ok(highest_id)
 }
 
 /// Runs one command to its end.
-fn run(setup: &InitSetup<'_>) {
+fn run(setup: &InitSetup<'_>, highest_id: Option<File>) {
     let link = &setup.link;
     let Some(command) = receive(link) else { return };
     let SandboxedCommand { request, streams, plan, door } = command;
@@ -100,8 +103,9 @@ fn run(setup: &InitSetup<'_>) {
         .and_then(|()| hide_daemon_sockets(&plan, &mut cover, setup.user))
         .and_then(|()| enter_network(&plan))
         .and_then(|()| door.as_ref().map(ProxyAddress::hand_out).transpose())
-        .and_then(|proxy| apply::restrict_init(&plan, setup.is_root()).map(|()| proxy));
+        .and_then(|proxy| capabilities::drop_capabilities(setup.is_root()).map(|()| proxy));
     drop(door);
+    limits::limit_ids(highest_id, &plan.limits);
     let proxy = match entered {
         Ok(proxy) => proxy,
         Err(SandboxError(reason)) => {
@@ -113,8 +117,10 @@ fn run(setup: &InitSetup<'_>) {
     for variable in proxy.iter().flat_map(ProxyAddress::variables) {
         set_variable(&mut environment, variable.as_bytes());
     }
-    let started = system_calls::child_exits()
-        .and_then(|exits| Ok((start_shell(&request, &streams, &environment)?, exits)));
+    let started = system_calls::child_exits().and_then(|exits| {
+        let restrictions = Restrictions::of(&plan, &HeldLimits::inside(&plan))?;
+        Ok((start_shell(&request, &streams, &environment, &restrictions)?, exits))
+    });
     drop(streams);
     match started {
         Ok((shell, exits)) => {

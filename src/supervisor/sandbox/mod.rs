@@ -3,15 +3,17 @@
 //!
 //! A spare forks a process 1 for the namespaces ahead of time ([`namespaces`]). It prepares what every command
 //! needs ([`base_mounts`]) and waits. Once a command comes, it mounts what the plan says ([`plan_mounts`]),
-//! restricts itself ([`apply`]), starts the shell and reaps what the command leaves behind ([`init`]). The
+//! gives up its capabilities ([`capabilities`]), starts the shell with what restricts it ([`restrictions`]) and reaps what the command leaves behind ([`init`]). The
 //! keeper stays outside and hears from it over a socket ([`init_link`]).
 
-pub(crate) mod apply;
 pub(crate) mod base_mounts;
 pub(crate) mod capabilities;
+pub(crate) mod cgroup;
 pub(crate) mod daemon_sockets;
 pub(crate) mod init;
 pub(crate) mod init_link;
+pub(crate) mod landlock;
+pub(crate) mod limits;
 pub(crate) mod mount_calls;
 pub(crate) mod namespaces;
 pub(crate) mod network;
@@ -27,11 +29,17 @@ pub(crate) mod plan_mounts;
 #[allow(dead_code, reason = "the host uses the other half")]
 mod plan_wire;
 pub(crate) mod probe;
+pub(crate) mod restrictions;
+pub(crate) mod seccomp;
+#[path = "../../process/sandbox/support.rs"]
+#[allow(dead_code, reason = "the host uses the other half")]
+mod support;
 
 pub(crate) use plan::{
     CommandNetwork, LimitKind, MissingPlace, PlaceKind, SandboxLevel, SandboxPlan, WritablePlaces,
 };
 pub(crate) use plan_wire::MAX_PLAN_BYTES;
+pub(crate) use restrictions::Restrictions;
 
 /// Why a sandbox could not be made, as the host tells it.
 #[derive(Debug)]

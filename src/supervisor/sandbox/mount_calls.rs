@@ -10,8 +10,8 @@ use rustix::{
     fs::{CWD, Mode, OFlags, ResolveFlags, openat2},
     io::Errno,
     mount::{
-        FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags,
-        fsconfig_create, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+        FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
+        fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
     },
 };
 
@@ -48,8 +48,7 @@ pub(crate) fn clone_of(place: &OwnedFd) -> io::Result<OwnedFd> {
 
 /// Mounts a copy at a place, on top of what is there. From then on the descriptor is the mount there.
 pub(crate) fn attach(mount: &OwnedFd, place: &OwnedFd) -> io::Result<()> {
-    let flags =
-        MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     Ok(move_mount(mount, c"", place, c"", flags)?)
 }
 

@@ -1,10 +1,6 @@
 //! Forks process 1 of a sandbox into namespaces of its own.
 
-use std::{
-    ffi::CString,
-    fs, io,
-    os::fd::OwnedFd,
-};
+use std::{ffi::CString, fs, io, os::fd::OwnedFd};
 
 use rustix::{
     net::{AddressFamily, SendFlags, SocketFlags, SocketType, send, socketpair},
@@ -17,7 +13,6 @@ use rustix::{
 use super::{
     SandboxError,
     init::{self, InitSetup},
-    init_link::InitMessage,
 };
 use crate::{
     environments::Environments,
@@ -75,15 +70,6 @@ impl PreparedInit {
         let _ = kill_process(pid, Signal::KILL);
         let _ = waitpid(Some(pid), WaitOptions::empty());
     }
-}
-
-/// True when a sandbox in namespaces can be made here.
-pub(crate) fn try_out() -> bool {
-    let nothing = Environments { commands: Vec::new(), helpers: Vec::new() };
-    let Ok(init) = PreparedInit::fork(&nothing, &CString::default()) else { return false };
-    let is_ready = matches!(InitMessage::receive(&init.link), Ok(Some(InitMessage::Ready)));
-    init.discard();
-    is_ready
 }
 
 /// Maps all users and groups that this process knows to themselves, for a process in a new user namespace.

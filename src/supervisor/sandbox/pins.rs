@@ -10,9 +10,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 /// The directories on the way to the places that the command could rename. A mount point cannot be renamed,
 /// so mounting each onto itself holds it.
-pub(crate) fn pinned_directories<'a>(
-    places: impl Iterator<Item = &'a Path>,
-) -> BTreeSet<&'a Path> {
+pub(crate) fn pinned_directories<'a>(places: impl Iterator<Item = &'a Path>) -> BTreeSet<&'a Path> {
     let mut seen = HashSet::new();
     let mut pins = BTreeSet::new();
     for place in places {

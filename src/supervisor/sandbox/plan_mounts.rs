@@ -85,15 +85,11 @@ fn place_changes(plan: &SandboxPlan) -> Vec<(&Path, PlaceChange)> {
     let missing = plan.missing.iter().map(|it| (it.path.as_path(), PlaceChange::MadeImpossible));
     // What is opened as a whole stays as it is: a mount there would keep programs from replacing it.
     let read_only = plan.read_only.iter().map(PathBuf::as_path).filter(|it| !opened.contains(it));
-    let held: Vec<(&Path, PlaceChange)> = hidden
-        .chain(missing)
-        .chain(read_only.map(|it| (it, PlaceChange::ReadOnly)))
-        .collect();
+    let held: Vec<(&Path, PlaceChange)> =
+        hidden.chain(missing).chain(read_only.map(|it| (it, PlaceChange::ReadOnly))).collect();
     let is_held: HashSet<&Path> = plan.read_only.iter().map(PathBuf::as_path).collect();
-    let reopened = opened
-        .iter()
-        .filter(|it| !is_held.contains(*it))
-        .map(|it| (*it, PlaceChange::Opened));
+    let reopened =
+        opened.iter().filter(|it| !is_held.contains(*it)).map(|it| (*it, PlaceChange::Opened));
     let pins = pinned_directories(held.iter().map(|(path, _)| *path))
         .into_iter()
         .map(|it| (it, PlaceChange::Pinned));
@@ -133,8 +129,8 @@ fn bound_writes(places: &[PathBuf]) -> Result<(), SandboxError> {
         }
     }
     for (path, copy) in kept {
-        let place = open_place(path)
-            .and_then(|it| it.ok_or_else(|| io::ErrorKind::NotFound.into()));
+        let place =
+            open_place(path).and_then(|it| it.ok_or_else(|| io::ErrorKind::NotFound.into()));
         place.and_then(|it| attach(&copy, &it)).map_err(|it| refused(path, it))?;
     }
     Ok(())
