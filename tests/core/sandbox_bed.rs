@@ -23,10 +23,11 @@ use tempfile::TempDir;
 
 pub(crate) use self::{
     plan::{
-        CommandNetwork, HiddenPlace, MissingPlace, PlaceKind, ResourceLimits, SandboxLevel,
-        SandboxPlan, WritablePlaces,
+        HiddenPlace, MissingPlace, PlaceKind, ResourceLimits, SandboxLevel, SandboxPlan,
+        WritablePlaces,
     },
     protocol::{CommandRequest, EndReport, KeeperMessage, ProcessIdentity, RequestKind},
+    support::SandboxSupport,
 };
 
 #[path = "../../src/process/protocol.rs"]
@@ -40,6 +41,10 @@ mod plan;
 #[path = "../../src/process/sandbox/plan_wire.rs"]
 #[allow(dead_code, reason = "the host and the supervisor use the rest")]
 mod plan_wire;
+
+#[path = "../../src/process/sandbox/support.rs"]
+#[allow(dead_code, reason = "the host and the supervisor use the rest")]
+mod support;
 
 /// As in the two programs, so that the protocol finds it.
 mod sandbox {
@@ -131,10 +136,10 @@ impl SandboxBed {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut hello = [0; 9];
-        recv(&socket, &mut hello, RecvFlags::empty()).unwrap();
-        assert_eq!(hello[..8], protocol::HELLO);
-        let level = SandboxLevel::from_byte(hello[8]).unwrap();
+        let mut hello = [0; protocol::HELLO.len() + SandboxSupport::MAX_BYTES];
+        let (_, length) = recv(&socket, &mut hello, RecvFlags::empty()).unwrap();
+        let support = hello[..length].strip_prefix(&protocol::HELLO).unwrap();
+        let level = SandboxSupport::decode(support).unwrap().level();
         Self { socket, supervisor, level, home }
     }
 

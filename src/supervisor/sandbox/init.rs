@@ -98,6 +98,8 @@ fn run(setup: &InitSetup<'_>, highest_id: Option<File>) {
     let link = &setup.link;
     let Some(command) = receive(link) else { return };
     let SandboxedCommand { request, streams, plan, door } = command;
+    // First of all, because nothing in which a file is open for writing becomes read-only.
+    limits::limit_ids(highest_id, &plan.limits);
     let mut cover = PlaceCover::default();
     let entered = mount_plan(&plan, &mut cover)
         .and_then(|()| hide_daemon_sockets(&plan, &mut cover, setup.user))
@@ -105,7 +107,6 @@ fn run(setup: &InitSetup<'_>, highest_id: Option<File>) {
         .and_then(|()| door.as_ref().map(ProxyAddress::hand_out).transpose())
         .and_then(|proxy| capabilities::drop_capabilities(setup.is_root()).map(|()| proxy));
     drop(door);
-    limits::limit_ids(highest_id, &plan.limits);
     let proxy = match entered {
         Ok(proxy) => proxy,
         Err(SandboxError(reason)) => {
