@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    fmt, io,
+    fmt,
     net::TcpListener,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -21,7 +21,7 @@ use url::Url;
 
 use super::{
     CacheUse, CommandProxy, FetchError, FetchMethod, FetchOutcome, FetchRequest, FetchedPage,
-    NameLookup, ProxyHosts, ProxyTimes, TargetJudge, TimedPhase, WebLimits, WebSettings,
+    NameLookup, ProxyOrder, TimedPhase, WebLimits, WebSettings,
     body::read_body,
     cache::{PageCache, PageKey},
     causes::failure_of,
@@ -124,17 +124,27 @@ impl WebClient {
     }
 
     /// Serves the proxy of a command on a listener in the command's network. What a command reaches has to be
-    /// among `hosts`, pass `judge`, and be at an address that pages may be fetched from.
+    /// among the hosts of the order, pass its judge, and be at an address that pages may be fetched from.
     pub fn serve_proxy(
         &self,
         listener: TcpListener,
-        hosts: ProxyHosts,
-        judge: TargetJudge,
-        times: ProxyTimes,
+        order: ProxyOrder,
         runtime: &Handle,
-    ) -> io::Result<CommandProxy> {
+    ) -> CommandProxy {
         let parts = self.shared.for_proxies.clone();
-        CommandProxy::serve(listener, parts, hosts, judge, times, runtime)
+        CommandProxy::serve(std::future::ready(Ok(listener)), parts, order, runtime)
+    }
+
+    /// The same with a listener that is still to come over a socket.
+    #[cfg(unix)]
+    pub(crate) fn serve_proxy_behind(
+        &self,
+        link: std::os::unix::net::UnixStream,
+        order: ProxyOrder,
+        runtime: &Handle,
+    ) -> CommandProxy {
+        let parts = self.shared.for_proxies.clone();
+        CommandProxy::serve(super::command_proxy::receive_listener(link), parts, order, runtime)
     }
 
     /// Ends all fetches, closes all connections and forgets all pages.

@@ -44,7 +44,7 @@ pub use address::AddressClass;
 pub use allow::AllowedHost;
 pub use charset::decode_text;
 pub use client::WebClient;
-pub use command_proxy::{CommandProxy, ProxyHosts, ProxyTimes, TargetJudge};
+pub use command_proxy::{CommandProxy, ProxyHosts, ProxyOrder, ProxyTimes, TargetJudge};
 pub use failure::{FetchError, TimedPhase};
 pub use guard::parse_web_url;
 pub use request::{

@@ -7,7 +7,9 @@ use tokio::{
     net::TcpStream,
     runtime::Handle,
 };
-use toolwright::net::{CommandProxy, ProxyHosts, ProxyTimes, TargetJudge, WebClient, WebSettings};
+use toolwright::net::{
+    CommandProxy, ProxyHosts, ProxyOrder, ProxyTimes, TargetJudge, WebClient, WebSettings,
+};
 
 use super::{
     web_guard::TableLookup,
@@ -41,7 +43,8 @@ impl ProxyBed {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let hosts = ProxyHosts::parse(hosts.iter().copied()).unwrap();
-        let proxy = client.serve_proxy(listener, hosts, judge, times, &Handle::current()).unwrap();
+        let order = ProxyOrder { hosts, judge, times };
+        let proxy = client.serve_proxy(listener, order, &Handle::current());
         Self { proxy, client, address }
     }
 

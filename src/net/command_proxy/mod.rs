@@ -12,6 +12,8 @@
 
 mod activity;
 mod connecting;
+#[cfg(unix)]
+mod handover;
 mod hosts;
 mod refusal;
 mod requests;
@@ -20,7 +22,8 @@ mod target;
 mod upstream;
 
 use std::{
-    io,
+    convert::Infallible,
+    fmt, io,
     net::TcpListener as StdListener,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -36,6 +39,8 @@ use tokio::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub(super) use self::connecting::ProxyParts;
+#[cfg(unix)]
+pub(super) use self::handover::receive_listener;
 use self::{
     activity::{ProxyActivity, ProxyStream},
     connecting::ProxyRules,
@@ -70,6 +75,23 @@ impl Default for ProxyTimes {
     }
 }
 
+/// What a proxy is to do.
+#[derive(Clone)]
+pub struct ProxyOrder {
+    /// What the command may reach.
+    pub hosts: ProxyHosts,
+    /// Who else is asked.
+    pub judge: TargetJudge,
+    /// How long its connections may take.
+    pub times: ProxyTimes,
+}
+
+impl fmt::Debug for ProxyOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProxyOrder").field("hosts", &self.hosts).finish_non_exhaustive()
+    }
+}
+
 /// A proxy at work. It ends, with all its connections, when this is dropped or the web client is closed.
 #[derive(Debug)]
 pub struct CommandProxy {
@@ -80,21 +102,17 @@ pub struct CommandProxy {
 impl CommandProxy {
     /// Serves what connects to a listener, on a runtime.
     pub(super) fn serve(
-        listener: StdListener,
+        listener: impl Future<Output = io::Result<StdListener>> + Send + 'static,
         parts: ProxyParts,
-        hosts: ProxyHosts,
-        judge: TargetJudge,
-        times: ProxyTimes,
+        order: ProxyOrder,
         runtime: &Handle,
-    ) -> io::Result<Self> {
+    ) -> Self {
+        let ProxyOrder { hosts, judge, times } = order;
         let end = parts.closed.child_token();
         let rules = Arc::new(ProxyRules { hosts, judge, parts, refused: Mutex::default() });
-        listener.set_nonblocking(true)?;
-        let _entered = runtime.enter();
-        let listener = TcpListener::from_std(listener)?;
-        let acceptor = ProxyAcceptor { listener, rules: Arc::clone(&rules), times };
-        runtime.spawn(acceptor.run(end.clone()));
-        Ok(Self { rules, _end: end.drop_guard() })
+        let acceptor = ProxyAcceptor { rules: Arc::clone(&rules), times };
+        runtime.spawn(acceptor.run(listener, end.clone()));
+        Self { rules, _end: end.drop_guard() }
     }
 
     /// What the command was not connected to because it may not be, and why. Only the first few are kept.
@@ -106,30 +124,41 @@ impl CommandProxy {
 
 /// Accepts connections.
 struct ProxyAcceptor {
-    listener: TcpListener,
     rules: Arc<ProxyRules>,
     times: ProxyTimes,
 }
 
 impl ProxyAcceptor {
-    async fn run(self, end: CancellationToken) {
+    async fn run(
+        self,
+        listener: impl Future<Output = io::Result<StdListener>>,
+        end: CancellationToken,
+    ) {
         let mut connections = JoinSet::new();
         tokio::select! {
             biased;
             () = end.cancelled() => {}
-            () = self.accept_all(&mut connections) => {}
+            // Without a listener there is nobody to be told: the command was not started.
+            _ = self.accept_all(listener, &mut connections) => {}
         }
         connections.shutdown().await;
     }
 
-    async fn accept_all(&self, connections: &mut JoinSet<()>) {
+    async fn accept_all(
+        &self,
+        listener: impl Future<Output = io::Result<StdListener>>,
+        connections: &mut JoinSet<()>,
+    ) -> io::Result<Infallible> {
+        let listener = listener.await?;
+        listener.set_nonblocking(true)?;
+        let listener = TcpListener::from_std(listener)?;
         loop {
             while connections.try_join_next().is_some() {}
             if connections.len() >= MAX_CONNECTIONS {
                 connections.join_next().await;
                 continue;
             }
-            match self.listener.accept().await {
+            match listener.accept().await {
                 Ok((stream, _)) => {
                     let (rules, times) = (Arc::clone(&self.rules), self.times);
                     connections.spawn(async move {

@@ -7,6 +7,7 @@ mod git_places;
 mod opened_places;
 mod plan_builder;
 mod protected_places;
+mod proxy_door;
 
 use std::{
     path::PathBuf,
@@ -18,10 +19,11 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-use self::plan_builder::PlanSources;
+use self::{plan_builder::PlanSources, proxy_door::ProxyDoor};
 use super::Pipeline;
 use crate::{
     error::{ErrorKind, ToolError},
+    net::WebClient,
     policy::{CurrentPolicy, FileLimits, NamedPlaces, Origin, PolicyEngine, Question},
     process::{
         ProcessSettings, SandboxMode, SandboxSettings, SandboxShare,
@@ -90,6 +92,7 @@ struct CallPlanner {
     plans: Arc<SandboxPlans>,
     policy: KnownPolicy,
     settings: Arc<SandboxSettings>,
+    web: WebClient,
     temporary: Vec<PathBuf>,
     /// The call; none before it was judged.
     line: Option<JudgedLine>,
@@ -135,6 +138,7 @@ impl Pipeline {
             plans: Arc::clone(&self.sandbox_plans),
             policy: Arc::clone(&self.policy),
             settings: Arc::clone(&shared.sandbox),
+            web: shared.web.clone(),
             temporary: temporary_directories(&shared.tasks.settings),
         })
     }
@@ -148,6 +152,7 @@ impl Pipeline {
             plans: Arc::clone(&self.sandbox_plans),
             policy: self.sandbox_plans.of(engine),
             settings: Arc::clone(&shared.sandbox),
+            web: shared.web.clone(),
             temporary: temporary_directories(&shared.tasks.settings),
             line,
         })
@@ -230,6 +235,7 @@ impl CallPlanner {
         }
         Ok(PlannedSandbox {
             plan: Some(Arc::new(built.plan)),
+            door: ProxyDoor::of(&self.settings.network, &self.policy.engine, &self.web)?,
             incomplete: built.incomplete,
             not_held: built.not_held,
             watched: built.watched,
@@ -259,6 +265,7 @@ struct ServerPlanner {
     plans: Arc<SandboxPlans>,
     policy: Arc<CurrentPolicy>,
     settings: Arc<SandboxSettings>,
+    web: WebClient,
     temporary: Vec<PathBuf>,
 }
 
@@ -268,6 +275,7 @@ impl SandboxPlanner for ServerPlanner {
             plans: Arc::clone(&self.plans),
             policy: self.plans.of(&self.policy.get()),
             settings: Arc::clone(&self.settings),
+            web: self.web.clone(),
             temporary: self.temporary.clone(),
             line: None,
         };
