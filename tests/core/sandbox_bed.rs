@@ -39,13 +39,13 @@ mod protocol;
 #[allow(dead_code, reason = "the host and the supervisor use the rest")]
 mod plan;
 
-#[path = "../../src/process/sandbox/support.rs"]
-#[allow(dead_code, reason = "the host and the supervisor use the rest")]
-mod support;
-
 #[path = "../../src/process/sandbox/plan_wire.rs"]
 #[allow(dead_code, reason = "the host and the supervisor use the rest")]
 mod plan_wire;
+
+#[path = "../../src/process/sandbox/support.rs"]
+#[allow(dead_code, reason = "the host and the supervisor use the rest")]
+mod support;
 
 /// As in the two programs, so that the protocol finds it.
 mod sandbox {
