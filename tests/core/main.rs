@@ -7,6 +7,9 @@ mod answers;
 mod command_hooks;
 #[cfg(target_os = "linux")]
 mod command_lines;
+mod command_proxy;
+mod command_proxy_bounds;
+mod command_proxy_client;
 mod commands;
 mod editing;
 mod hooks;
