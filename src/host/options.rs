@@ -195,6 +195,7 @@ impl HostOptions {
         let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
         let mut places = policy_places(self.project_path, &roots, &commands);
+        places.made_by_host.clone_from(&store.files);
         places.protected = store.files;
         // Plugin files are code that runs later.
         places.protected.extend(plugins.protected_places());

@@ -15,6 +15,11 @@ mod limits;
 mod panic_fence;
 mod permit;
 mod running_calls;
+#[cfg(unix)]
+mod sandbox_plan;
+#[cfg(not(unix))]
+#[path = "no_sandbox_plan.rs"]
+mod sandbox_plan;
 mod start_order;
 mod undo;
 mod visibility;

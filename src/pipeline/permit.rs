@@ -41,6 +41,8 @@ pub(super) struct Permit {
     pub(super) permitted: Permitted,
     /// The file of which a person was shown a change.
     pub(super) shown_file: Option<ShownFile>,
+    /// True when a person agreed to it.
+    pub(super) is_agreed: bool,
     /// The rules that a person granted with it, for this session.
     pub(super) granted: Vec<String>,
     /// Texts of hooks for the model.
@@ -121,8 +123,9 @@ impl Pipeline {
                         None => Vec::new(),
                     };
                     self.policy.grant(&cx.session.id, &granted);
+                    let is_agreed = yes.is_some();
                     let shown_file = yes.and_then(|it| it.shown_file);
-                    return Ok(Permit { permitted, shown_file, granted, context });
+                    return Ok(Permit { permitted, shown_file, is_agreed, granted, context });
                 }
                 SettledCall::Edited(input, yes) => {
                     judged = self.judge(called, input, cx).await?;

@@ -29,6 +29,8 @@ pub(super) struct CommandStreams {
     pub(super) errors: Option<OwnedFd>,
     /// None for an empty input.
     pub(super) input: Option<OwnedFd>,
+    /// The socket over which the host gets the one that the command's proxy listens on, if it has a proxy.
+    pub(super) door: Option<OwnedFd>,
 }
 
 /// Starts commands, until it is closed.

@@ -19,6 +19,7 @@ use super::{
     locate_supervisor::NoSupervisor,
     manager::TaskManager,
     protocol::{EndReport, ProcessIdentity},
+    sandbox::OpenDoor,
 };
 
 /// How long after the grace a keeper may take to end a command. After that the host assumes that the keeper
@@ -92,6 +93,10 @@ pub struct Task {
     /// The connection to the keeper, until the command has ended.
     #[cfg(unix)]
     connection: Mutex<Option<Arc<std::os::unix::net::UnixStream>>>,
+    /// The way out of its own network, until it has ended.
+    door: Mutex<Option<Box<dyn OpenDoor>>>,
+    /// What it did not reach because it may not, each with the reason.
+    refused_targets: OnceLock<Vec<(String, String)>>,
     manager: Weak<TaskManager>,
 }
 
@@ -109,6 +114,8 @@ pub(super) struct NewTask {
     /// None for a task without a process.
     #[cfg(unix)]
     pub(super) connection: Option<Arc<std::os::unix::net::UnixStream>>,
+    /// The way out of its own network, if it has one.
+    pub(super) door: Option<Box<dyn OpenDoor>>,
     pub(super) manager: Weak<TaskManager>,
 }
 
@@ -137,6 +144,8 @@ impl Task {
             ending: OnceLock::new(),
             #[cfg(unix)]
             connection: Mutex::new(parts.connection),
+            door: Mutex::new(parts.door),
+            refused_targets: OnceLock::new(),
             manager: parts.manager,
         }
     }
@@ -425,6 +434,12 @@ impl Task {
         self.end(ended, failure, trouble);
     }
 
+    /// What a command that has ended did not reach because it may not, each with the reason. Only the first few
+    /// are known.
+    pub(crate) fn refused_targets(&self) -> &[(String, String)] {
+        self.refused_targets.get().map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// Records the end of a task without a process, with the reason why it failed, if it did.
     pub(crate) fn finish_without_process(&self, failure: Option<String>) {
         self.end(EndReport::default(), failure, None);
@@ -444,6 +459,8 @@ impl Task {
         lock(&self.output).settle();
         #[cfg(unix)]
         lock(&self.connection).take();
+        let door = lock(&self.door).take();
+        let _ = self.refused_targets.set(door.map(|it| it.refused()).unwrap_or_default());
         if let Some(manager) = self.manager.upgrade() {
             manager.ended(&self.id);
         }

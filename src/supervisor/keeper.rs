@@ -69,6 +69,8 @@ pub(crate) struct AcceptedCommand {
     pub(crate) streams: ShellStreams,
     /// The file with the plan of its sandbox, if it has one.
     pub(crate) plan: Option<OwnedFd>,
+    /// The socket for its proxy, if it has one.
+    pub(crate) door: Option<OwnedFd>,
     pub(crate) connection: UnixStream,
 }
 
@@ -96,7 +98,7 @@ pub(crate) fn send(connection: &mut UnixStream, message: &KeeperMessage) -> bool
 /// this spare was used only once the command runs: creating a new spare can wait.
 pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
     let output = rustix::fs::fstat(&accepted.streams.output).map_or(0, |it| it.st_ino);
-    let AcceptedCommand { message, request, streams, plan, connection: mut host } = accepted;
+    let AcceptedCommand { message, request, streams, plan, door, connection: mut host } = accepted;
     let KeeperSetup { exits, environments, cookie, mut init, take, handover } = setup;
     let environment = environments.of(&request, &cookie);
     let mut placeholders = Placeholders::default();
@@ -110,7 +112,7 @@ pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
         Some(plan) => start_root(
             (&message, &request),
             &streams,
-            plan,
+            (plan, door),
             &environment,
             || init.take().map_or_else(fork_init, Ok),
             &mut placeholders,

@@ -217,7 +217,8 @@ fn receive(host: &OwnedFd) -> io::Result<Option<AcceptedCommand>> {
         return Ok(None);
     };
     let plan = if request.is_sandboxed { descriptors.next() } else { None };
+    let door = if request.is_proxied { descriptors.next() } else { None };
     let streams = ShellStreams { output, errors: descriptors.next(), input: descriptors.next() };
     let connection = UnixStream::from(connection);
-    Ok(Some(AcceptedCommand { message, request, streams, plan, connection }))
+    Ok(Some(AcceptedCommand { message, request, streams, plan, door, connection }))
 }

@@ -11,6 +11,8 @@ mod not_absolute;
 pub(crate) mod notebook;
 mod path;
 pub(crate) mod pdf;
+#[cfg(unix)]
+pub(crate) mod place_finder;
 mod reader;
 mod real_place;
 pub(crate) mod search;

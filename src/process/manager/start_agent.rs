@@ -46,6 +46,7 @@ impl TaskManager {
             errors: None,
             #[cfg(unix)]
             connection: None,
+            door: None,
             manager: Weak::clone(&self.me),
         }));
         let mut tasks = self.lock();

@@ -4,6 +4,7 @@
 //! A [`SandboxPlan`] is a list of places and numbers. Whoever makes one knows the policy; whoever applies one
 //! (the supervisor) does not.
 
+mod door;
 mod placeholder;
 mod plan;
 #[cfg(unix)]
@@ -11,6 +12,7 @@ mod plan_wire;
 mod settings;
 mod support;
 
+pub(crate) use door::{CommandDoor, OpenDoor};
 pub(crate) use placeholder::is_placeholder_time;
 pub(crate) use plan::{
     CommandNetwork, HiddenPlace, LimitKind, MissingPlace, PlaceKind, ResourceLimits, SandboxLevel,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
 
-use super::{SandboxError, SandboxPlan, WritablePlaces, plan_mounts::PlaceCover};
+use super::{CommandNetwork, SandboxError, SandboxPlan, WritablePlaces, plan_mounts::PlaceCover};
 
 /// Below `/run`.
 const OF_THE_SYSTEM: [&str; 8] = [
@@ -17,6 +17,14 @@ const OF_THE_SYSTEM: [&str; 8] = [
     "dbus/system_bus_socket",
     "systemd/private",
     "systemd/io.systemd.Manager",
+];
+
+/// Below `/run`: those that look names up for whoever asks, which carries words out of a network as well.
+const THAT_LOOK_UP: [&str; 4] = [
+    "nscd/socket",
+    "systemd/resolve/io.systemd.Resolve",
+    "systemd/resolve/io.systemd.Resolve.Monitor",
+    "avahi-daemon/socket",
 ];
 
 /// Below `/run/user/<id>`.
@@ -39,13 +47,17 @@ pub(crate) fn hide_daemon_sockets(
     let holds_nothing = plan.hidden.is_empty()
         && plan.read_only.is_empty()
         && plan.missing.is_empty()
-        && plan.writable == WritablePlaces::Everywhere;
+        && plan.writable == WritablePlaces::Everywhere
+        && plan.network == CommandNetwork::Open;
     if holds_nothing {
         return Ok(());
     }
+    let that_look_up: &[&str] =
+        if plan.network == CommandNetwork::Open { &[] } else { &THAT_LOOK_UP };
     let of_the_user = Path::new("/run/user").join(user.to_string());
     let all = OF_THE_SYSTEM
         .iter()
+        .chain(that_look_up)
         .map(|it| Path::new("/run").join(it))
         .chain(OF_THE_USER.iter().map(|it| of_the_user.join(it)))
         .chain([PathBuf::from("/var/run/docker.sock")]);

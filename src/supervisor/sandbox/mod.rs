@@ -17,6 +17,7 @@ pub(crate) mod landlock;
 pub(crate) mod limits;
 pub(crate) mod mount_calls;
 pub(crate) mod namespaces;
+pub(crate) mod network;
 pub(crate) mod pins;
 #[path = "../../process/sandbox/placeholder.rs"]
 #[allow(dead_code, reason = "the host uses the other half")]
@@ -36,7 +37,7 @@ pub(crate) mod seccomp;
 mod support;
 
 pub(crate) use plan::{
-    LimitKind, MissingPlace, PlaceKind, SandboxLevel, SandboxPlan, WritablePlaces,
+    CommandNetwork, LimitKind, MissingPlace, PlaceKind, SandboxLevel, SandboxPlan, WritablePlaces,
 };
 pub(crate) use plan_wire::MAX_PLAN_BYTES;
 pub(crate) use restrictions::Restrictions;
