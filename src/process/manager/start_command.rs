@@ -339,6 +339,7 @@ impl TaskManager {
         let settings = &self.settings;
         let not_contained =
             engine.launcher.launch(request, streams, plan, keeper_end, settings, self.files())?;
+        let sandbox = engine.launcher.applied(spec.sandbox);
         if spec.is_streamed {
             kept.listen();
         }
@@ -353,6 +354,7 @@ impl TaskManager {
             description: spec.description.map(Into::into),
             session_id: spec.session_id.into(),
             not_contained,
+            sandbox,
             run_mode: spec.run_mode,
             output: kept,
             errors,
