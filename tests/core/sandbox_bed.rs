@@ -23,11 +23,12 @@ use tempfile::TempDir;
 
 pub(crate) use self::{
     plan::{
-        HiddenPlace, MissingPlace, PlaceKind, ResourceLimits, SandboxLevel, SandboxPlan,
-        WritablePlaces,
+        CommandNetwork, HiddenPlace, MissingPlace, PlaceKind, ResourceLimits, SandboxLevel,
+        SandboxPlan, WritablePlaces,
     },
     protocol::{CommandRequest, EndReport, KeeperMessage, ProcessIdentity, RequestKind},
-    support::SandboxSupport,
+    sandbox::LimitKind,
+    support::{LandlockSupport, SandboxSupport},
 };
 
 #[path = "../../src/process/protocol.rs"]
@@ -70,6 +71,7 @@ pub(crate) struct SandboxBed {
     socket: OwnedFd,
     supervisor: Child,
     pub(crate) level: SandboxLevel,
+    pub(crate) support: SandboxSupport,
     home: TempDir,
 }
 
@@ -136,11 +138,11 @@ impl SandboxBed {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut hello = [0; protocol::HELLO.len() + SandboxSupport::MAX_BYTES];
+        let mut hello = [0; 1024];
         let (_, length) = recv(&socket, &mut hello, RecvFlags::empty()).unwrap();
         let support = hello[..length].strip_prefix(&protocol::HELLO).unwrap();
-        let level = SandboxSupport::decode(support).unwrap().level();
-        Self { socket, supervisor, level, home }
+        let support = SandboxSupport::decode(support).unwrap();
+        Self { socket, supervisor, level: support.level(), support, home }
     }
 
     /// The directory that commands start in.
