@@ -82,6 +82,8 @@ pub(crate) struct KeeperSetup<'a> {
     pub(crate) init: Option<PreparedInit>,
     /// Through this the supervisor learns that a spare was used.
     pub(crate) take: OwnedFd,
+    /// Where placeholders are handed over to, if they are wanted.
+    pub(crate) handover: Option<OwnedFd>,
 }
 
 /// The length of the message that a spare was used: its id, and whether its command needed namespaces.
@@ -97,7 +99,7 @@ pub(crate) fn send(connection: &mut UnixStream, message: &KeeperMessage) -> bool
 pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
     let output = rustix::fs::fstat(&accepted.streams.output).map_or(0, |it| it.st_ino);
     let AcceptedCommand { message, request, streams, plan, door, connection: mut host } = accepted;
-    let KeeperSetup { exits, environments, cookie, mut init, take } = setup;
+    let KeeperSetup { exits, environments, cookie, mut init, take, handover } = setup;
     let environment = environments.of(&request, &cookie);
     let mut placeholders = Placeholders::default();
     let mut held = HeldLimits::default();
@@ -137,6 +139,9 @@ pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
         Ok(()) => overseer.ended(&held),
         Err(error) => StartFailure::Shell(error).report(),
     };
+    if let Some(handover) = handover {
+        placeholders.hand_over(&handover);
+    }
     drop(placeholders);
     let _ = host.set_nonblocking(false);
     // Fails only if the host is gone.

@@ -181,6 +181,7 @@ impl SandboxBed {
         let request = CommandRequest {
             kind: RequestKind::Command,
             is_sandboxed: plan.is_some(),
+            is_proxied: false,
             linger_ms: 100,
             grace_ms: 200,
             shell: b"/bin/bash".to_vec(),

@@ -457,6 +457,15 @@ impl TaskManager {
         SandboxSupport::default()
     }
 
+    /// As [`Self::sandbox_support`], but blocks for some milliseconds if no supervisor runs.
+    pub(crate) fn sandbox_support_now(&self) -> SandboxSupport {
+        #[cfg(unix)]
+        if let Ok(engine) = self.engine() {
+            return engine.launcher.sandbox_support();
+        }
+        SandboxSupport::default()
+    }
+
     /// The best sandbox that commands can have on this machine. Starts the supervisor if none runs, which
     /// blocks for some milliseconds.
     pub(crate) fn sandbox_level(&self) -> SandboxLevel {

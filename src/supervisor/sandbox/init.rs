@@ -27,7 +27,7 @@ use super::{
 use crate::{
     descriptor_messages::receive_with_descriptors,
     environments::{Environments, set_variable},
-    protocol::CommandRequest,
+    protocol::{CommandRequest, MAX_REQUEST_BYTES},
     shell_start::{ShellStreams, last_directory, start_shell},
     system_calls,
 };
@@ -138,7 +138,7 @@ fn run(setup: &InitSetup<'_>, highest_id: Option<File>) {
 
 /// Waits for the command; none when the keeper is gone.
 fn receive(link: &OwnedFd) -> Option<SandboxedCommand> {
-    let (message, descriptors) = receive_with_descriptors(link).ok()??;
+    let (message, descriptors) = receive_with_descriptors(link, MAX_REQUEST_BYTES).ok()??;
     let request = CommandRequest::decode(&message)?;
     let mut descriptors = descriptors.into_iter();
     let (output, plan) = (descriptors.next()?, descriptors.next()?);

@@ -12,6 +12,7 @@ pub(crate) mod cgroup;
 pub(crate) mod daemon_sockets;
 pub(crate) mod init;
 pub(crate) mod init_link;
+pub(crate) mod kept_placeholders;
 pub(crate) mod landlock;
 pub(crate) mod limits;
 pub(crate) mod mount_calls;
