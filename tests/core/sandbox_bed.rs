@@ -27,6 +27,8 @@ pub(crate) use self::{
         SandboxPlan, WritablePlaces,
     },
     protocol::{CommandRequest, EndReport, KeeperMessage, ProcessIdentity, RequestKind},
+    sandbox::LimitKind,
+    support::{LandlockSupport, SandboxSupport},
 };
 
 #[path = "../../src/process/protocol.rs"]
@@ -40,6 +42,10 @@ mod plan;
 #[path = "../../src/process/sandbox/plan_wire.rs"]
 #[allow(dead_code, reason = "the host and the supervisor use the rest")]
 mod plan_wire;
+
+#[path = "../../src/process/sandbox/support.rs"]
+#[allow(dead_code, reason = "the host and the supervisor use the rest")]
+mod support;
 
 /// As in the two programs, so that the protocol finds it.
 mod sandbox {
@@ -65,6 +71,7 @@ pub(crate) struct SandboxBed {
     socket: OwnedFd,
     supervisor: Child,
     pub(crate) level: SandboxLevel,
+    pub(crate) support: SandboxSupport,
     home: TempDir,
 }
 
@@ -131,11 +138,11 @@ impl SandboxBed {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut hello = [0; 9];
-        recv(&socket, &mut hello, RecvFlags::empty()).unwrap();
-        assert_eq!(hello[..8], protocol::HELLO);
-        let level = SandboxLevel::from_byte(hello[8]).unwrap();
-        Self { socket, supervisor, level, home }
+        let mut hello = [0; 1024];
+        let (_, length) = recv(&socket, &mut hello, RecvFlags::empty()).unwrap();
+        let support = hello[..length].strip_prefix(&protocol::HELLO).unwrap();
+        let support = SandboxSupport::decode(support).unwrap();
+        Self { socket, supervisor, level: support.level(), support, home }
     }
 
     /// The directory that commands start in.

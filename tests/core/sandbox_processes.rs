@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 
 use crate::{
     marked_processes::{NOBODY, alive, marker},
-    sandbox_bed::{SandboxBed, SandboxPlan, TestUser, plan, users},
+    sandbox_bed::{ResourceLimits, SandboxBed, SandboxPlan, TestUser, plan, users},
 };
 
 /// A plan that holds something, so that nothing is left out.
@@ -84,6 +84,28 @@ fn a_command_that_is_stopped_gets_its_grace() {
         command.wait_for("ready\n");
         command.stop(10);
         assert_eq!(command.end().report.signal, Some(9), "{user:?}");
+    }
+}
+
+#[test]
+fn a_command_that_forks_without_end_is_bounded_and_ended() {
+    for user in users() {
+        let bed = SandboxBed::of(user);
+        let limits = ResourceLimits { processes: Some(60), ..ResourceLimits::default() };
+        let plan = SandboxPlan { limits, ..held(&bed) };
+        let marker = marker();
+        let bomb = format!(
+            "echo ready; grow() {{ trap '' TERM; sleep {marker} & grow & grow & wait; }}; grow 2> /dev/null"
+        );
+        let mut command = bed.start(Some(&plan), &bomb);
+        command.wait_for("ready\n");
+        // Something else works meanwhile.
+        assert_eq!(bed.run(&plan, "echo next").with_code(0), "next\n", "{user:?}");
+        command.stop(50);
+        let ended = command.end();
+        assert_eq!(ended.report.survivors, 0, "{user:?}: {ended:?}");
+        assert_eq!(alive(&marker), NOBODY, "{user:?}");
+        assert_eq!(bed.run(&plan, "echo next").with_code(0), "next\n", "{user:?}");
     }
 }
 

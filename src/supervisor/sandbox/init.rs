@@ -95,11 +95,12 @@ fn run(setup: &InitSetup<'_>, highest_id: Option<File>) {
     let link = &setup.link;
     let Some(command) = receive(link) else { return };
     let SandboxedCommand { request, streams, plan } = command;
+    // First of all, because nothing in which a file is open for writing becomes read-only.
+    limits::limit_ids(highest_id, &plan.limits);
     let mut cover = PlaceCover::default();
     let entered = mount_plan(&plan, &mut cover)
         .and_then(|()| hide_daemon_sockets(&plan, &mut cover, setup.user))
         .and_then(|()| capabilities::drop_capabilities(setup.is_root()));
-    limits::limit_ids(highest_id, &plan.limits);
     if let Err(SandboxError(reason)) = entered {
         let _ = InitMessage::Refused(reason).send(link);
         return;
