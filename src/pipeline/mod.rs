@@ -31,5 +31,6 @@ pub use describe::Description;
 pub use kept_grants::RememberGrants;
 pub use limits::Limits;
 pub use panic_fence::quiet_panic_hook;
+pub use sandbox_plan::{ExplainedCall, SandboxExplanation};
 pub use start_order::Arrival;
 pub use undo::{UndoAction, Undone};

@@ -4,6 +4,8 @@
 mod atomic;
 mod diff;
 mod file_lock;
+#[cfg(unix)]
+mod git_index;
 pub(crate) mod image;
 mod line_ending;
 mod lines;
@@ -30,6 +32,8 @@ pub(crate) use atomic::{
 pub(crate) use diff::{Diff, DiffLimits, unified_diff};
 pub use file_lock::FileLocks;
 pub(crate) use file_lock::{LockError, Turn};
+#[cfg(unix)]
+pub(crate) use git_index::visit_tracked;
 pub(crate) use image::{ImageBlock, ImageError, load_image};
 pub(crate) use line_ending::{LineEnding, LineEndings};
 pub(crate) use lines::{LineWindow, WindowStyle, WindowText};

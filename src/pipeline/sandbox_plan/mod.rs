@@ -3,11 +3,13 @@
 //! Rules and protected places are patterns and names; a sandbox needs files. They are looked for on the disk,
 //! within a bound, and what a permitted line names is left open to it.
 
+mod explanation;
 mod git_places;
 mod opened_places;
 mod plan_builder;
 mod protected_places;
 mod proxy_door;
+mod tracked_files;
 
 use std::{
     path::PathBuf,
@@ -19,15 +21,16 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-use self::{plan_builder::PlanSources, proxy_door::ProxyDoor};
+pub use self::explanation::{ExplainedCall, SandboxExplanation};
+use self::{plan_builder::PlanSources, proxy_door::ProxyDoor, tracked_files::TrackedFiles};
 use super::Pipeline;
 use crate::{
     error::{ErrorKind, ToolError},
     net::WebClient,
     policy::{CurrentPolicy, FileLimits, NamedPlaces, Origin, PolicyEngine, Question},
     process::{
-        ProcessSettings, SandboxMode, SandboxSettings, SandboxShare,
-        sandbox::{SandboxLevel, SandboxPlan},
+        ProcessSettings, SandboxMode, SandboxSettings, SandboxShare, TaskManager,
+        sandbox::{SandboxLevel, SandboxPlan, SandboxRefusal},
     },
     registry::Entry,
     tool::{
@@ -41,6 +44,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct SandboxPlans {
     finder: PlaceFinder,
+    tracked: TrackedFiles,
     policies: Mutex<Vec<KnownPolicy>>,
     next_policy: AtomicU64,
 }
@@ -93,7 +97,7 @@ struct CallPlanner {
     policy: KnownPolicy,
     settings: Arc<SandboxSettings>,
     web: WebClient,
-    temporary: Vec<PathBuf>,
+    tasks: Arc<TaskManager>,
     /// The call; none before it was judged.
     line: Option<JudgedLine>,
 }
@@ -113,19 +117,24 @@ impl Pipeline {
         is_agreed: bool,
         cx: &ToolContext,
     ) -> CommandSandbox {
-        let spec = entry.tool.spec();
-        let line = JudgedLine {
-            tool: spec.name.clone(),
-            kind: spec.kind,
-            accesses: prepared.accesses().to_vec(),
-            directory: prepared
-                .directory()
-                .unwrap_or_else(|| cx.session.shared.roots.first())
-                .to_owned(),
-            is_agreed,
-        };
+        let line = judged_line(entry, prepared, is_agreed, cx);
         self.planner(&self.engine(cx), Some(line))
             .map_or_else(CommandSandbox::none, CommandSandbox::planned_by)
+    }
+
+    /// What the command of a call would be held to; none if it runs none. It looks at files.
+    pub(super) fn explained_sandbox(
+        &self,
+        entry: &Entry,
+        prepared: &dyn Prepared,
+        cx: &ToolContext,
+    ) -> Result<Option<SandboxExplanation>, ToolError> {
+        if !prepared.accesses().iter().any(|it| matches!(it, Access::Run(_))) {
+            return Ok(None);
+        }
+        let planner = self.planner(&self.engine(cx), Some(judged_line(entry, prepared, false, cx)));
+        let planned = planner.map(|it| it.of_command(&cx.cancel)).transpose()?;
+        Ok(Some(SandboxExplanation::of(&planned.unwrap_or_default())))
     }
 
     /// What the programs of MCP servers are held to: by the policy of the registry, when they are started.
@@ -139,7 +148,7 @@ impl Pipeline {
             policy: Arc::clone(&self.policy),
             settings: Arc::clone(&shared.sandbox),
             web: shared.web.clone(),
-            temporary: temporary_directories(&shared.tasks.settings),
+            tasks: Arc::clone(&shared.tasks),
         })
     }
 
@@ -153,9 +162,26 @@ impl Pipeline {
             policy: self.sandbox_plans.of(engine),
             settings: Arc::clone(&shared.sandbox),
             web: shared.web.clone(),
-            temporary: temporary_directories(&shared.tasks.settings),
+            tasks: Arc::clone(&shared.tasks),
             line,
         })
+    }
+}
+
+fn judged_line(
+    entry: &Entry,
+    prepared: &dyn Prepared,
+    is_agreed: bool,
+    cx: &ToolContext,
+) -> JudgedLine {
+    let spec = entry.tool.spec();
+    let directory = prepared.directory().unwrap_or_else(|| cx.session.shared.roots.first());
+    JudgedLine {
+        tool: spec.name.clone(),
+        kind: spec.kind,
+        accesses: prepared.accesses().to_vec(),
+        directory: directory.to_owned(),
+        is_agreed,
     }
 }
 
@@ -187,6 +213,16 @@ impl CallPlanner {
         })
     }
 
+    /// The level that commands get here; none for no sandbox.
+    fn level(&self) -> Result<Option<SandboxLevel>, ToolError> {
+        let support = self.tasks.sandbox_support_now();
+        match self.settings.level_on(&support) {
+            Ok(SandboxLevel::None) => Ok(None),
+            Ok(level) => Ok(Some(level)),
+            Err(refusal) => Err(no_sandbox(&refusal)),
+        }
+    }
+
     /// The sandbox of a program, as far as it shares that of commands.
     fn of_program(
         &self,
@@ -196,12 +232,12 @@ impl CallPlanner {
         match share {
             SandboxShare::Off => Ok(PlannedSandbox::default()),
             SandboxShare::Processes => {
-                let plan = SandboxPlan {
-                    level: SandboxLevel::Namespaces,
-                    limits: self.settings.limits,
-                    ..SandboxPlan::default()
+                let with_level = |level| {
+                    let limits = self.settings.limits;
+                    Arc::new(SandboxPlan { level, limits, ..SandboxPlan::default() })
                 };
-                Ok(PlannedSandbox { plan: Some(Arc::new(plan)), ..PlannedSandbox::default() })
+                let plan = self.level()?.map(with_level);
+                Ok(PlannedSandbox { plan, ..PlannedSandbox::default() })
             }
             SandboxShare::Commands => self.planned(&NamedPlaces::default(), cancel),
         }
@@ -212,19 +248,22 @@ impl CallPlanner {
         named: &NamedPlaces,
         cancel: &CancellationToken,
     ) -> Result<PlannedSandbox, ToolError> {
+        let Some(level) = self.level()? else { return Ok(PlannedSandbox::default()) };
+        let places = self.policy.engine.places();
         let sources = PlanSources {
+            level,
             limits: &self.policy.limits,
             policy: self.policy.number,
-            places: self.policy.engine.places(),
+            places,
             named,
             is_agreed: self.line.as_ref().is_some_and(|it| it.is_agreed),
             only_looks: self.policy.engine.mode().is_plan(),
             settings: &self.settings,
-            temporary: &self.temporary,
+            temporary: &temporary_directories(&self.tasks.settings),
             finder: &self.plans.finder,
             cancel,
         };
-        let built = sources.plan();
+        let mut built = sources.plan();
         if cancel.is_cancelled() {
             return Err(ToolError::cancelled());
         }
@@ -233,6 +272,7 @@ impl CallPlanner {
         {
             return Err(refused(cause));
         }
+        built.not_held.extend(self.plans.tracked.told(&places.roots, &built.plan.hidden));
         Ok(PlannedSandbox {
             plan: Some(Arc::new(built.plan)),
             door: ProxyDoor::of(&self.settings.network, &self.policy.engine, &self.web)?,
@@ -266,7 +306,7 @@ struct ServerPlanner {
     policy: Arc<CurrentPolicy>,
     settings: Arc<SandboxSettings>,
     web: WebClient,
-    temporary: Vec<PathBuf>,
+    tasks: Arc<TaskManager>,
 }
 
 impl SandboxPlanner for ServerPlanner {
@@ -276,7 +316,7 @@ impl SandboxPlanner for ServerPlanner {
             policy: self.plans.of(&self.policy.get()),
             settings: Arc::clone(&self.settings),
             web: self.web.clone(),
-            temporary: self.temporary.clone(),
+            tasks: Arc::clone(&self.tasks),
             line: None,
         };
         planner.of_program(self.settings.mcp_servers, cancel)
@@ -289,6 +329,17 @@ impl SandboxPlanner for ServerPlanner {
     fn is_quick(&self) -> bool {
         false
     }
+}
+
+/// The error of a command that must not run without a sandbox.
+fn no_sandbox(refusal: &SandboxRefusal) -> ToolError {
+    let message = "commands cannot be run here: they need a sandbox, and this machine has none that is good \
+                   enough; tell the user";
+    ToolError::new(ErrorKind::PolicyDenied, message).with_details(
+        &refusal.to_string(),
+        refusal.next_step(),
+        Vec::new(),
+    )
 }
 
 /// The error of a command whose files cannot all be looked at, where a sandbox is required.

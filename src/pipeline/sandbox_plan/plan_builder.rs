@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
@@ -18,7 +19,7 @@ use crate::{
         SandboxNetwork, SandboxSettings, SandboxWrites,
         sandbox::{
             CommandNetwork, HiddenPlace, MissingPlace, PlaceKind, SandboxLevel, SandboxPlan,
-            WritablePlaces,
+            WritablePlaces, is_placeholder_time,
         },
     },
     tool::shown_path,
@@ -40,6 +41,7 @@ const MAX_TOLD: usize = 8;
 
 /// What a plan is made from.
 pub(super) struct PlanSources<'a> {
+    pub(super) level: SandboxLevel,
     pub(super) limits: &'a FileLimits,
     /// Tells policies apart.
     pub(super) policy: u64,
@@ -90,8 +92,14 @@ impl PlanSources<'_> {
             missing: BTreeMap::new(),
             built: BuiltPlan::default(),
         };
-        if !self.limits.is_empty() {
-            builder.limited();
+        match self.level {
+            SandboxLevel::Namespaces if !self.limits.is_empty() => builder.limited(),
+            SandboxLevel::Landlock if !self.limits.is_empty() => {
+                let words = "rules about files: this machine refuses namespaces, and Landlock alone does not \
+                             close single files";
+                builder.built.not_held.push(words.to_owned());
+            }
+            _ => {}
         }
         builder.protected(protected);
         builder.finish()
@@ -129,7 +137,7 @@ impl PlanBuilder<'_> {
             }
         }
         for (place, is_directory) in self.from.limits.spelled_out() {
-            if place.symlink_metadata().is_err()
+            if (place.symlink_metadata().is_err() || is_placeholder(&place))
                 && !self.opened_by_line.may_change(&place, self.from.limits)
                 && !self.is_named_below(&place)
             {
@@ -345,6 +353,14 @@ impl PlanBuilder<'_> {
         let from = self.from;
         let Openings { opened, to_be_made } = self.opened_by_line.open_within(&mut self.read_only);
         self.built.to_be_made = to_be_made;
+        // What another command stands for is not there, and has to be kept for this one as well.
+        let placeholders: Vec<PathBuf> =
+            self.read_only.iter().filter(|it| is_placeholder(it)).cloned().collect();
+        for place in placeholders {
+            self.read_only.remove(&place);
+            let kind = kind_of(place.is_dir());
+            self.missing.insert(place, kind);
+        }
         let writable = self.writable();
         if let WritablePlaces::Below(directories) = &writable {
             let is_writable = |it: &Path| directories.iter().any(|below| it.starts_with(below));
@@ -371,7 +387,7 @@ impl PlanBuilder<'_> {
         });
         let mut built = self.built;
         built.plan = SandboxPlan {
-            level: SandboxLevel::Namespaces,
+            level: from.level,
             hidden: self
                 .hidden
                 .into_iter()
@@ -426,6 +442,11 @@ impl PlanBuilder<'_> {
 
 const fn kind_of(is_directory: bool) -> PlaceKind {
     if is_directory { PlaceKind::Directory } else { PlaceKind::File }
+}
+
+/// True for what stands for a missing place while another command runs.
+fn is_placeholder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|it| is_placeholder_time(it.mtime(), it.mtime_nsec()))
 }
 
 /// True when this user can make something in a directory.

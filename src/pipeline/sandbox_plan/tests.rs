@@ -80,6 +80,7 @@ impl Bed {
             follow_links: Some(&real_place),
         });
         PlanSources {
+            level: SandboxLevel::Namespaces,
             limits: &known.limits,
             policy: known.number,
             places: engine.places(),

@@ -237,6 +237,7 @@ impl TaskManager {
         let settings = &self.settings;
         let not_contained =
             engine.launcher.launch(request, streams, plan, keeper_end, settings, self.files())?;
+        let sandbox = engine.launcher.applied(spec.sandbox);
         if spec.is_streamed {
             kept.listen();
         }
@@ -251,6 +252,7 @@ impl TaskManager {
             description: spec.description.map(Into::into),
             session_id: spec.session_id.into(),
             not_contained,
+            sandbox,
             run_mode: spec.run_mode,
             output: kept,
             errors,
@@ -346,6 +348,15 @@ impl TaskManager {
         if !self.is_warm() {
             let _ = self.blocking(Self::warm_up).await;
         }
+        #[cfg(unix)]
+        if let Ok(engine) = self.engine() {
+            return engine.launcher.sandbox_support();
+        }
+        SandboxSupport::default()
+    }
+
+    /// As [`Self::sandbox_support`], but blocks for some milliseconds if no supervisor runs.
+    pub(crate) fn sandbox_support_now(&self) -> SandboxSupport {
         #[cfg(unix)]
         if let Ok(engine) = self.engine() {
             return engine.launcher.sandbox_support();
