@@ -52,6 +52,12 @@ mod recording_bash;
 #[cfg(target_os = "linux")]
 mod sandbox_bed;
 #[cfg(target_os = "linux")]
+mod sandbox_landlock;
+#[cfg(target_os = "linux")]
+mod sandbox_levels;
+#[cfg(target_os = "linux")]
+mod sandbox_limits;
+#[cfg(target_os = "linux")]
 mod sandbox_mounts;
 #[cfg(target_os = "linux")]
 mod sandbox_processes;
