@@ -29,6 +29,8 @@ pub struct CommandHook {
 impl HookRunner for CommandHook {
     async fn run(&self, event: &Value, cx: &ToolContext) -> Result<Value, String> {
         let command = &self.command;
+        let sandbox = cx.sandbox.of_hook(&cx.cancel).await;
+        let sandbox = sandbox.map_err(|err| format!("`{command}` cannot be run: {err}"))?;
         let spec = CommandSpec {
             role: CommandRole::Helper {
                 input: event.to_string().into_bytes(),
@@ -40,7 +42,8 @@ impl HookRunner for CommandHook {
             session_id: cx.session.id.clone(),
             run_mode: RunMode::Foreground,
             is_streamed: false,
-            sandbox: None,
+            sandbox: sandbox.plan,
+            door: sandbox.door,
         };
         let started = cx.session.shared.tasks.launch(spec).await;
         let hook = RunningHook(started.map_err(|err| format!("`{command}` cannot be run: {err}"))?);

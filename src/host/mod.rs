@@ -22,6 +22,7 @@ mod own_invocation;
 mod policy_setup;
 mod registry_events;
 mod registry_state;
+mod sandbox_options;
 mod search_options;
 mod store_options;
 mod tool_info;

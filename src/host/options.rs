@@ -14,6 +14,7 @@ use super::{
     index_options::IndexOptions,
     mcp_servers::HostMcpServers,
     policy_setup::{PolicySetup, permission_mode, policy_places},
+    sandbox_options::SandboxOption,
     search_options::{SearchServiceOptions, search_setup},
     store_options::{StoreKind, StoreOptions},
     web_options::WebOptions,
@@ -94,6 +95,8 @@ pub struct HostOptions {
     process_env: BTreeMap<String, String>,
     #[serde(default)]
     shell: ShellOptions,
+    #[serde(default)]
+    sandbox: SandboxOption,
     #[serde(default)]
     web: WebOptions,
     #[serde(default)]
@@ -205,6 +208,7 @@ impl HostOptions {
         let experiments = experiments_of(&self.process_env);
         let commands = self.shell.settings(self.process_env, self.env)?;
         let mut places = policy_places(self.project_path, &roots, &commands);
+        places.made_by_host.clone_from(&store.files);
         places.protected = store.files;
         // Plugin files are code that runs later.
         places.protected.extend(plugins.protected_places());
@@ -224,6 +228,7 @@ impl HostOptions {
         let sessions = Sessions::new(Arc::new(roots))
             .with(read_before_write)
             .with_tasks(tasks)
+            .with_sandbox(self.sandbox.settings()?)
             .with_store(store.store)
             .with_web(WebClient::new(web))
             .with_search(search)

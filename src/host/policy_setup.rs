@@ -123,6 +123,7 @@ pub(super) fn policy_places(
         shell_home: home.map(|(_, value)| PathBuf::from(value)),
         shell: ShellDialect::of_program(&commands.shell),
         protected: Vec::new(),
+        made_by_host: Vec::new(),
     }
 }
 

@@ -16,7 +16,7 @@ use super::{
     service::{self, ServiceState},
     tasks, tools,
 };
-use crate::{host::RegisteredToolInfo, policy::PolicyVerdict, tool::ResultView};
+use crate::{host::RegisteredToolInfo, pipeline::ExplainedCall, tool::ResultView};
 
 /// Every route of a registry, in the order in which they are told.
 pub(super) fn table() -> Vec<ApiRoute> {
@@ -44,7 +44,7 @@ pub(super) fn table() -> Vec<ApiRoute> {
             "What policy says of a call, and why. Nothing runs",
         )
         .takes::<calls::ExplainBody>()
-        .answers::<PolicyVerdict>(),
+        .answers::<ExplainedCall>(),
         ApiRoute::get("/api/calls", call_records::list, "The last 500 calls")
             .answers::<call_records::CallRecordList>(),
         ApiRoute::get(

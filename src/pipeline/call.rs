@@ -22,6 +22,7 @@ use super::{
     execute::{BoundedCall, closed_while_running},
     permit::Permit,
     running_calls::RunningCalls,
+    sandbox_plan::SandboxPlans,
     start_order::StartOrder,
 };
 use crate::{
@@ -31,7 +32,10 @@ use crate::{
     policy::{CurrentPolicy, PolicyEngine},
     registry::{Entry, Registry, Snapshot},
     session::{DEFAULT_SESSION, Sessions},
-    tool::{Commitment, Handlers, Progress, ProgressSink, SideEffect, ToolContext, ToolOutput},
+    tool::{
+        CommandSandbox, Commitment, Handlers, Progress, ProgressSink, SideEffect, ToolContext,
+        ToolOutput,
+    },
     tools::add_unread_mail,
     workspace::walk::Visibility,
 };
@@ -101,6 +105,8 @@ pub struct Pipeline {
     pub(super) closed: CancellationToken,
     /// The sessions of agents.
     pub(super) children: Arc<ChildSessions>,
+    /// What the sandboxes of commands are made with.
+    pub(super) sandbox_plans: Arc<SandboxPlans>,
     calls: AtomicU64,
     running: RunningCalls,
     start_order: StartOrder,
@@ -125,6 +131,7 @@ impl Pipeline {
             grants_loaded: OnceCell::new(),
             closed: CancellationToken::new(),
             children: Arc::new(children),
+            sandbox_plans: Arc::default(),
             calls: AtomicU64::new(0),
             running: RunningCalls::default(),
             start_order: StartOrder::default(),
@@ -225,7 +232,7 @@ impl Pipeline {
             self.permit(&called, call.input, &cx).await
         };
         // Closing drops whatever is waited for: a request is withdrawn, a hook's signal aborted.
-        let Permit { permitted, shown_file, granted, context } = tokio::select! {
+        let Permit { permitted, shown_file, is_agreed, granted, context } = tokio::select! {
             biased;
             () = self.closed.cancelled() => return Err(closed_while_running().into()),
             permit = permit => match permit {
@@ -236,6 +243,7 @@ impl Pipeline {
         };
         // By the current policy, which may have changed while a person was asked.
         cx.visibility = self.visibility(entry, &cx);
+        cx.sandbox = self.sandbox(entry, permitted.prepared(), is_agreed, &cx);
         cx.shown_file = shown_file;
         let watched_input = self.hooks.watch(name).then(|| permitted.prepared().input().clone());
 
@@ -362,7 +370,8 @@ impl Pipeline {
     /// The surroundings of a call that policy has not judged yet.
     pub(super) fn context_of(&self, entry: &Entry, options: CallOptions) -> ToolContext {
         let cx = self.context(options);
-        ToolContext { visibility: self.visibility_before_judgement(entry, &cx), ..cx }
+        let sandbox = self.sandbox_before_judgement(&cx);
+        ToolContext { visibility: self.visibility_before_judgement(entry, &cx), sandbox, ..cx }
     }
 
     /// An id for a call that came without one.
@@ -382,6 +391,7 @@ impl Pipeline {
             progress: options.progress,
             max_result_bytes: self.limits.max_result_bytes,
             visibility: Visibility::everything(),
+            sandbox: CommandSandbox::none(),
             shown_file: None,
             question_timeout: self.limits.question_timeout(),
             handlers: Arc::clone(&self.handlers),

@@ -15,6 +15,11 @@ mod limits;
 mod panic_fence;
 mod permit;
 mod running_calls;
+#[cfg(unix)]
+mod sandbox_plan;
+#[cfg(not(unix))]
+#[path = "no_sandbox_plan.rs"]
+mod sandbox_plan;
 mod start_order;
 mod undo;
 mod visibility;
@@ -26,5 +31,6 @@ pub use describe::Description;
 pub use kept_grants::RememberGrants;
 pub use limits::Limits;
 pub use panic_fence::quiet_panic_hook;
+pub use sandbox_plan::{ExplainedCall, SandboxExplanation};
 pub use start_order::Arrival;
 pub use undo::{UndoAction, Undone};

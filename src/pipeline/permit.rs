@@ -13,6 +13,7 @@ use super::{
     execute::BoundedCall,
     heed::{after_hooks, said_by_hook},
     panic_fence::fenced,
+    sandbox_plan::ExplainedCall,
 };
 use crate::{
     confirm::{Permitted, Refusal, RequestOutcome, SettledCall, Yes},
@@ -41,6 +42,8 @@ pub(super) struct Permit {
     pub(super) permitted: Permitted,
     /// The file of which a person was shown a change.
     pub(super) shown_file: Option<ShownFile>,
+    /// True when a person agreed to it.
+    pub(super) is_agreed: bool,
     /// The rules that a person granted with it, for this session.
     pub(super) granted: Vec<String>,
     /// Texts of hooks for the model.
@@ -121,8 +124,9 @@ impl Pipeline {
                         None => Vec::new(),
                     };
                     self.policy.grant(&cx.session.id, &granted);
+                    let is_agreed = yes.is_some();
                     let shown_file = yes.and_then(|it| it.shown_file);
-                    return Ok(Permit { permitted, shown_file, granted, context });
+                    return Ok(Permit { permitted, shown_file, is_agreed, granted, context });
                 }
                 SettledCall::Edited(input, yes) => {
                     judged = self.judge(called, input, cx).await?;
@@ -305,19 +309,30 @@ impl Pipeline {
         Ok(())
     }
 
-    /// What policy says of a call, with its reasons. Nothing runs.
+    /// What policy says of a call, with its reasons, and what its command would be held to. Nothing runs.
     pub fn explain(
         &self,
         call: ToolCall,
         options: CallOptions,
-    ) -> Result<PolicyVerdict, ToolError> {
+    ) -> Result<ExplainedCall, ToolError> {
         let tools = self.registry.snapshot();
         let entry = self.find(&tools, &call.name, None)?;
         let cx = self.context_of(entry, options);
         let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
         let engine = self.engine(&cx);
         let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.explain(question));
-        Ok(self.unless_switched_off(verdict, &entry.tool.spec().name, &tools, &cx.session.id))
+        let name = &entry.tool.spec().name;
+        let verdict = self.unless_switched_off(verdict, name, &tools, &cx.session.id);
+        if verdict.action == Action::Deny {
+            return Ok(ExplainedCall { verdict, sandbox: None });
+        }
+        match self.explained_sandbox(entry, prepared.as_ref(), &cx) {
+            Ok(sandbox) => Ok(ExplainedCall { verdict, sandbox }),
+            // It would not run without the sandbox.
+            Err(refused) => {
+                Ok(ExplainedCall { verdict: verdict.denied(refused.message), sandbox: None })
+            }
+        }
     }
 
     /// True when policy allows a call of which nothing is known but the tool. A tool that is not here

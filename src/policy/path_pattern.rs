@@ -201,7 +201,7 @@ fn base_of(glob: &str) -> PathBuf {
 }
 
 /// True for a glob with a wildcard that is not escaped.
-fn has_wildcard(glob: &str) -> bool {
+pub(super) fn has_wildcard(glob: &str) -> bool {
     let mut characters = glob.chars();
     while let Some(character) = characters.next() {
         match character {

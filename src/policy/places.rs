@@ -5,11 +5,11 @@ use std::path::{Component, Path, PathBuf};
 use crate::{path_text::path_to_text, shell::ShellDialect};
 
 /// Directories whose content other programs run or trust.
-const PROTECTED_DIRECTORIES: [&str; 7] =
+pub(crate) const PROTECTED_DIRECTORIES: [&str; 7] =
     [".git", ".toolwright", ".claude", ".vscode", ".idea", ".husky", ".ssh"];
 
 /// Files that shells and tools run or trust.
-const PROTECTED_FILES: [&str; 14] = [
+pub(crate) const PROTECTED_FILES: [&str; 14] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
@@ -43,6 +43,8 @@ pub struct PolicyPlaces {
     pub project_as_given: Option<PathBuf>,
     /// More places that are never changed without asking, such as policy files.
     pub protected: Vec<PathBuf>,
+    /// Those of them that the host itself may make at any time, such as the files of its store.
+    pub made_by_host: Vec<PathBuf>,
 }
 
 impl PolicyPlaces {
@@ -66,6 +68,11 @@ impl PolicyPlaces {
             .components()
             .any(|part| part.as_os_str().to_str().is_some_and(is_protected_name))
             || self.protected.iter().any(|it| path.starts_with(it))
+    }
+
+    /// As [`Self::is_protected`], for those who look at files.
+    pub(crate) fn is_protected_place(&self, path: &Path) -> bool {
+        self.is_protected(path)
     }
 
     /// True when there may be protected places below a directory.

@@ -6,17 +6,21 @@ use std::{
     io,
     os::{fd::OwnedFd, unix::net::UnixStream},
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use tokio::sync::oneshot;
 
-#[cfg(target_os = "linux")]
-use super::supervisor_client::SupervisorClient;
 use super::{
-    locate_supervisor::NoSupervisor, manager::StartError, protocol::CommandRequest,
-    settings::ProcessSettings, without_supervisor,
+    locate_supervisor::NoSupervisor,
+    manager::StartError,
+    protocol::CommandRequest,
+    sandbox::{AppliedSandbox, SandboxLevel, SandboxPlan, SandboxSupport},
+    settings::ProcessSettings,
+    without_supervisor,
 };
+#[cfg(target_os = "linux")]
+use super::{sandbox::MAX_PLAN_BYTES, supervisor_client::SupervisorClient};
 
 /// The descriptors that become the standard streams of a command.
 pub(super) struct CommandStreams {
@@ -25,6 +29,8 @@ pub(super) struct CommandStreams {
     pub(super) errors: Option<OwnedFd>,
     /// None for an empty input.
     pub(super) input: Option<OwnedFd>,
+    /// The socket over which the host gets the one that the command's proxy listens on, if it has a proxy.
+    pub(super) door: Option<OwnedFd>,
 }
 
 /// Starts commands, until it is closed.
@@ -47,20 +53,45 @@ impl Launcher {
         Self(Mutex::new(LaunchMethod::begin(settings, files)))
     }
 
-    /// Starts a command. Returns true when everything it starts is certain to be found and ended with it.
+    /// Which sandbox commands can have.
+    pub(super) fn sandbox_support(&self) -> SandboxSupport {
+        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            #[cfg(target_os = "linux")]
+            LaunchMethod::Supervisor(supervisor) => supervisor.support.clone(),
+            LaunchMethod::Direct(reason) => SandboxSupport::without_supervisor(reason.to_string()),
+            LaunchMethod::Closed => SandboxSupport::default(),
+        }
+    }
+
+    /// What a command that was started with this plan is held to.
+    pub(super) fn applied(&self, plan: Option<Arc<SandboxPlan>>) -> AppliedSandbox {
+        let mut applied = AppliedSandbox { plan, ..AppliedSandbox::default() };
+        if applied.plan.is_some() {
+            applied.add_gaps(&self.sandbox_support());
+        }
+        applied
+    }
+
+    /// Starts a command. Returns why not everything it starts is certain to be found and ended with it, if it
+    /// is not. A command with a plan never runs without the sandbox.
     pub(super) fn launch(
         &self,
         request: CommandRequest,
         streams: CommandStreams,
+        plan: Option<&SandboxPlan>,
         connection: UnixStream,
         settings: &ProcessSettings,
         files: &Path,
     ) -> Result<Option<NoSupervisor>, StartError> {
+        #[cfg(target_os = "linux")]
+        let plan_file = plan.map(plan_file).transpose()?;
         let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         #[cfg(target_os = "linux")]
         if matches!(*way, LaunchMethod::Supervisor(_)) {
             let is_sent_by = |way: &LaunchMethod| match way {
-                LaunchMethod::Supervisor(it) => it.request(&request, &streams, &connection).is_ok(),
+                LaunchMethod::Supervisor(it) => {
+                    it.request(&request, &streams, plan_file.as_ref(), &connection).is_ok()
+                }
                 LaunchMethod::Direct(_) | LaunchMethod::Closed => false,
             };
             if is_sent_by(&way) {
@@ -81,6 +112,9 @@ impl Launcher {
             LaunchMethod::Closed => return Err(StartError::Closed),
         };
         drop(way);
+        if plan.is_some_and(|it| it.level != SandboxLevel::None) {
+            return Err(StartError::NoSandbox(reason.to_string()));
+        }
         without_supervisor::start(request, streams, connection, settings, files)?;
         Ok(Some(reason))
     }
@@ -143,6 +177,19 @@ impl LaunchMethod {
             }
         }
     }
+}
+
+/// A file in memory with a plan.
+#[cfg(target_os = "linux")]
+fn plan_file(plan: &SandboxPlan) -> Result<OwnedFd, StartError> {
+    let bytes = plan.encode();
+    if bytes.len() > MAX_PLAN_BYTES {
+        return Err(StartError::NoSandbox(format!(
+            "it has {} places, which is too many; name directories instead of files",
+            plan.hidden.len() + plan.read_only.len() + plan.missing.len()
+        )));
+    }
+    Ok(memory_file(&bytes)?.into())
 }
 
 /// A file in memory, without a name, that holds a text and is read from its beginning.

@@ -56,6 +56,7 @@ pub use locate_supervisor::{NoSupervisor, find_supervisor, supervisor_at};
 pub use manager::TaskManager;
 pub(crate) use manager::{AgentTaskSpec, CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
 pub(crate) use readable::{readable, unfinished_sequence};
+pub use sandbox::{SandboxMode, SandboxNetwork, SandboxSettings, SandboxShare, SandboxWrites};
 pub(crate) use server_process::ServerCommand;
 #[cfg(unix)]
 pub(crate) use server_process::ServerProcess;

@@ -1,11 +1,15 @@
-//! The messages between the host and the supervisor. Both compile this file, so it uses nothing else.
+//! The messages between the host and the supervisor. Both compile this file, so it uses only what
+//! the two share.
 //!
 //! The host sends a [`CommandRequest`] together with descriptors: a connection for this command alone, the
-//! pipe for its output, and for a helper also those for its errors and its input. Over the connection the
+//! pipe for its output, the plan of its sandbox if it has one, and for a helper also those for its errors and
+//! its input. Over the connection the
 //! keeper first reports that it has accepted the request, and sends an [`EndReport`] once all processes of
 //! the command are gone. If the connection closes before the first message, the command was not started and
 //! never will be. The host may send a [`stop_message`]. Closing the connection also stops the command, which
 //! is how the death of a host ends its commands.
+
+use super::sandbox::LimitKind;
 
 /// Identifies a process. The start time distinguishes it from a later process with the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,14 +19,15 @@ pub(crate) struct ProcessIdentity {
 }
 
 /// The first message of a supervisor. A supervisor of another version sends another one, and is not used.
-pub(crate) const HELLO: [u8; 8] = *b"tw-sup-4";
+/// What this machine allows, a `SandboxSupport`, follows.
+pub(crate) const HELLO: [u8; 8] = *b"tw-sup-5";
 
 /// The longest request in bytes. A request is one message, so that exactly one of the waiting processes
 /// receives all of it.
 pub(crate) const MAX_REQUEST_BYTES: usize = 160 * 1024;
 
 /// The most descriptors that are sent with a request.
-pub(crate) const MAX_DESCRIPTORS: usize = 4;
+pub(crate) const MAX_DESCRIPTORS: usize = 6;
 
 /// The length of a stop message in bytes.
 pub(crate) const STOP_BYTES: usize = 4;
@@ -55,6 +60,11 @@ pub(crate) enum RequestKind {
 pub(crate) struct CommandRequest {
     /// Whose command it is.
     pub(crate) kind: RequestKind,
+    /// True when a file with the plan of its sandbox is sent along.
+    pub(crate) is_sandboxed: bool,
+    /// True when a socket is sent along, after the plan, over which the host gets the one that the command's
+    /// proxy listens on.
+    pub(crate) is_proxied: bool,
     /// How long processes that the shell left behind may continue before they are stopped.
     pub(crate) linger_ms: u32,
     /// The time between SIGTERM and SIGKILL, for these processes, and for all when the host is gone.
@@ -80,6 +90,8 @@ impl CommandRequest {
             RequestKind::Helper => 1,
             RequestKind::Server => 2,
         });
+        body.push(u8::from(self.is_sandboxed));
+        body.push(u8::from(self.is_proxied));
         body.extend(self.linger_ms.to_le_bytes());
         body.extend(self.grace_ms.to_le_bytes());
         body.extend(u32::try_from(self.variables.len()).unwrap_or(u32::MAX).to_le_bytes());
@@ -99,10 +111,14 @@ impl CommandRequest {
             2 => RequestKind::Server,
             _ => return None,
         };
+        let is_sandboxed = take_byte(&mut body)? == 1;
+        let is_proxied = take_byte(&mut body)? == 1;
         let (linger_ms, grace_ms) = (take_u32(&mut body)?, take_u32(&mut body)?);
         let variables = take_u32(&mut body)?;
         Some(Self {
             kind,
+            is_sandboxed,
+            is_proxied,
             linger_ms,
             grace_ms,
             shell: take_text(&mut body)?,
@@ -168,6 +184,10 @@ pub(crate) struct EndReport {
     pub(crate) signal: Option<i32>,
     /// The error number of the failed start, if the shell could not be started.
     pub(crate) spawn_error: Option<i32>,
+    /// Why the sandbox could not be made, if it could not. The shell was not started then.
+    pub(crate) sandbox_error: Option<String>,
+    /// The limit of the sandbox that the command ran into, if it is known to have.
+    pub(crate) limit_hit: Option<LimitKind>,
     /// How many processes outlived the shell and were stopped.
     pub(crate) stopped: u32,
     /// How many processes could not be killed.
@@ -185,6 +205,11 @@ impl EndReport {
             message.push(u8::from(number.is_some()));
             message.extend(number.unwrap_or_default().to_le_bytes());
         }
+        message.push(self.limit_hit.map_or(0, limit_byte));
+        message.push(u8::from(self.sandbox_error.is_some()));
+        let error = self.sandbox_error.as_deref().unwrap_or_default();
+        message.extend(length(error.as_bytes()).to_le_bytes());
+        message.extend(error.as_bytes());
         message.extend(self.stopped.to_le_bytes());
         message.extend(self.survivors.to_le_bytes());
         message.push(u8::from(self.held_output));
@@ -202,11 +227,45 @@ impl EndReport {
             Some((present == 1).then_some(number))
         };
         let (exit_code, signal, spawn_error) = (optional()?, optional()?, optional()?);
+        let limit_hit = limit_of(take_byte(&mut message)?);
+        let has_error = take_byte(&mut message)? == 1;
+        let error = String::from_utf8_lossy(&take_text(&mut message)?).into_owned();
         let (stopped, survivors) = (take_u32(&mut message)?, take_u32(&mut message)?);
         let held_output = take_byte(&mut message)? == 1;
         let has_cwd = take_byte(&mut message)? == 1;
         let cwd = Some(take_text(&mut message)?).filter(|_| has_cwd);
-        Some(Self { exit_code, signal, spawn_error, stopped, survivors, held_output, cwd })
+        Some(Self {
+            exit_code,
+            signal,
+            spawn_error,
+            sandbox_error: has_error.then_some(error),
+            limit_hit,
+            stopped,
+            survivors,
+            held_output,
+            cwd,
+        })
+    }
+}
+
+/// A limit as one byte, which is not 0.
+pub(crate) const fn limit_byte(limit: LimitKind) -> u8 {
+    match limit {
+        LimitKind::Cpu => 1,
+        LimitKind::Memory => 2,
+        LimitKind::Processes => 3,
+        LimitKind::FileSize => 4,
+    }
+}
+
+/// The limit of a byte.
+pub(crate) const fn limit_of(byte: u8) -> Option<LimitKind> {
+    match byte {
+        1 => Some(LimitKind::Cpu),
+        2 => Some(LimitKind::Memory),
+        3 => Some(LimitKind::Processes),
+        4 => Some(LimitKind::FileSize),
+        _ => None,
     }
 }
 
@@ -255,6 +314,8 @@ mod tests {
     fn messages_arrive_as_they_were_sent_however_they_are_cut() {
         let request = CommandRequest {
             kind: RequestKind::Helper,
+            is_sandboxed: true,
+            is_proxied: true,
             linger_ms: 1,
             grace_ms: u32::MAX,
             shell: b"/bin/bash".to_vec(),
@@ -271,6 +332,8 @@ mod tests {
             KeeperMessage::Ended(EndReport {
                 exit_code: Some(-1),
                 stopped: 3,
+                sandbox_error: Some("no".to_owned()),
+                limit_hit: Some(LimitKind::FileSize),
                 held_output: true,
                 cwd: Some(b"/a\nb".to_vec()),
                 ..EndReport::default()

@@ -14,6 +14,7 @@ use tokio::net::unix::pipe;
 use super::{
     CommandRole, CommandSpec, RunMode, StartError, StopReason, Task, TaskManager,
     manager::ServerPipes,
+    sandbox::{CommandDoor, SandboxPlan},
 };
 
 /// The text that the system's shell runs. The program takes the place of the shell.
@@ -45,10 +46,12 @@ pub(crate) struct ServerProcess {
 
 #[cfg(unix)]
 impl ServerProcess {
-    /// Starts a program. Returns it with the writing end of its input and the reading end of its output.
+    /// Starts a program, in a sandbox or as the user. Returns it with the writing end of its input and the reading end of its output.
     pub(crate) async fn start(
         tasks: &Arc<TaskManager>,
         command: &ServerCommand,
+        sandbox: Option<Arc<SandboxPlan>>,
+        door: Option<Arc<dyn CommandDoor>>,
     ) -> Result<(Self, pipe::Sender, pipe::Receiver), StartError> {
         let (input, sender) = io::pipe()?;
         let (receiver, output) = io::pipe()?;
@@ -67,7 +70,8 @@ impl ServerProcess {
             session_id: String::new(),
             run_mode: RunMode::Foreground,
             is_streamed: false,
-            sandbox: None,
+            sandbox,
+            door,
         };
         let task = tasks.launch(spec).await?;
         Ok((Self { task }, sender, receiver))
@@ -150,7 +154,8 @@ mod tests {
         let text =
             r#"echo "$GIVEN, $OTHER, $1$SECRET"; echo ready >&2; cat; echo over >&2; exit 3"#;
         let command = shell(text, directory.path().to_owned());
-        let (process, mut input, output) = ServerProcess::start(&tasks, &command).await.unwrap();
+        let (process, mut input, output) =
+            ServerProcess::start(&tasks, &command, None, None).await.unwrap();
         let mut output = BufReader::new(output);
         let mut line = String::new();
         output.read_line(&mut line).await.unwrap();
@@ -172,7 +177,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let tasks = tasks(directory.path());
         let command = shell("exec sleep 1000", directory.path().to_owned());
-        let (process, _input, mut output) = ServerProcess::start(&tasks, &command).await.unwrap();
+        let (process, _input, mut output) =
+            ServerProcess::start(&tasks, &command, None, None).await.unwrap();
         drop(process);
         let mut rest = String::new();
         assert_eq!(output.read_to_string(&mut rest).await.unwrap(), 0);

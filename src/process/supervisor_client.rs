@@ -30,6 +30,7 @@ use super::{
     descendants::{SeenProcess, children, inspect, inspect_if_alive, signal},
     launcher::{CommandStreams, memory_file},
     protocol::{COOKIE, CommandRequest, HELLO, MAX_DESCRIPTORS, ProcessIdentity},
+    sandbox::SandboxSupport,
     settings::ProcessSettings,
 };
 
@@ -49,6 +50,8 @@ pub(super) struct SupervisorClient {
     socket: OwnedFd,
     child: Option<Child>,
     process: Option<ProcessIdentity>,
+    /// Which sandbox it can give to commands.
+    pub(super) support: SandboxSupport,
     /// The children of the supervisor when it was last checked.
     children: Mutex<Vec<ProcessIdentity>>,
 }
@@ -72,15 +75,26 @@ impl SupervisorClient {
             .stderr(Stdio::null())
             .spawn()?;
         let process = inspect(child.id().cast_signed()).map(|it| it.process);
-        let supervisor = Self { socket, child: Some(child), process, children: Mutex::default() };
-        let mut hello = [0; HELLO.len()];
+        let mut supervisor = Self {
+            socket,
+            child: Some(child),
+            process,
+            support: SandboxSupport::default(),
+            children: Mutex::default(),
+        };
+        let mut hello = [0; HELLO.len() + SandboxSupport::MAX_BYTES];
         set_socket_timeout(&supervisor.socket, Timeout::Recv, Some(HELLO_TIMEOUT))?;
         set_socket_timeout(&supervisor.socket, Timeout::Send, Some(SEND_TIMEOUT))?;
-        recv(&supervisor.socket, &mut hello, RecvFlags::empty())?;
-        if hello == HELLO {
-            Ok(supervisor)
-        } else {
-            Err(io::Error::other("it is of another version; take it from the package of the addon"))
+        let (_, length) = recv(&supervisor.socket, &mut hello, RecvFlags::empty())?;
+        let support = hello.get(..length).and_then(|it| it.strip_prefix(&HELLO));
+        match support.and_then(SandboxSupport::decode) {
+            Some(support) => {
+                supervisor.support = support;
+                Ok(supervisor)
+            }
+            None => Err(io::Error::other(
+                "it is of another version; take it from the package of the addon",
+            )),
         }
     }
 
@@ -89,10 +103,16 @@ impl SupervisorClient {
         &self,
         request: &CommandRequest,
         streams: &CommandStreams,
+        plan: Option<&OwnedFd>,
         connection: &UnixStream,
     ) -> io::Result<()> {
         let message = request.encode();
-        let apart = streams.errors.iter().chain(&streams.input).map(OwnedFd::as_fd);
+        let apart = plan
+            .into_iter()
+            .chain(&streams.door)
+            .chain(&streams.errors)
+            .chain(&streams.input)
+            .map(OwnedFd::as_fd);
         let descriptors: Vec<_> =
             [connection.as_fd(), streams.output.as_fd()].into_iter().chain(apart).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];

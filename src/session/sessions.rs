@@ -12,7 +12,7 @@ use super::{ReadBeforeWrite, Session, SharedState};
 use crate::{
     agents::{AgentBook, AgentLimits},
     net::{WebClient, search::SearchSetup},
-    process::TaskManager,
+    process::{SandboxSettings, TaskManager},
     state::{KnownSettings, ProjectKey},
     store::Store,
     team::Teams,
@@ -47,6 +47,13 @@ impl Sessions {
     #[must_use]
     pub fn with_tasks(mut self, tasks: Arc<TaskManager>) -> Self {
         Arc::make_mut(&mut self.shared).tasks = tasks;
+        self
+    }
+
+    /// The same, with commands held to something else than by default.
+    #[must_use]
+    pub fn with_sandbox(mut self, sandbox: SandboxSettings) -> Self {
+        Arc::make_mut(&mut self.shared).sandbox = Arc::new(sandbox);
         self
     }
 

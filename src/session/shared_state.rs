@@ -6,7 +6,7 @@ use super::{Environment, EnvironmentRules, SeenTexts, UndoLog};
 use crate::{
     agents::AgentBook,
     net::{WebClient, WebSettings, search::SearchSetup},
-    process::{ProcessSettings, TaskManager},
+    process::{ProcessSettings, SandboxSettings, TaskManager},
     state::{
         KnownSettings, Memories, MemoryScope, ProjectKey, ProjectTodos, SessionTodos, Settings,
         StateEvents,
@@ -67,6 +67,8 @@ pub struct SharedState {
     pub agents: Arc<AgentBook>,
     /// The commands that run, and those that ran.
     pub tasks: Arc<TaskManager>,
+    /// What commands are held to.
+    pub sandbox: Arc<SandboxSettings>,
     /// Fetches pages.
     pub web: WebClient,
     /// What searches the web.
@@ -102,6 +104,7 @@ impl SharedState {
             teams: Arc::default(),
             agents: Arc::default(),
             tasks: TaskManager::new(settings),
+            sandbox: Arc::default(),
             web: WebClient::new(WebSettings::from_environment(&|name| environment.text_of(name))),
             search: SearchSetup::Missing,
         }

@@ -1,7 +1,7 @@
 //! The keeper of a command: runs it, and ends all processes that it started.
 
 use std::{
-    ffi::{CStr, CString},
+    ffi::CString,
     fs,
     io::{self, Read as _, Write as _},
     os::{fd::OwnedFd, unix::net::UnixStream},
@@ -11,15 +11,24 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
-    process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, wait, waitid},
+    process::{Pid, Signal, WaitOptions, WaitStatus, wait},
 };
 
 use crate::{
-    descendants::{descendants, kill_all, signal_all},
-    protocol::{CommandRequest, EndReport, KeeperMessage, MAX_CWD_BYTES, RequestKind, STOP_BYTES},
-    shell_arguments::{shell_arguments, shell_name},
-    shell_text::{execs_a_program, is_complete},
-    system_calls::{self, ProgramStart},
+    command_root::{CommandRoot, StartFailure, start_root},
+    descendants::{descendants, kill_all, signal},
+    environments::Environments,
+    protocol::{
+        CommandRequest, EndReport, KeeperMessage, ProcessIdentity, RequestKind, STOP_BYTES,
+    },
+    sandbox::{
+        Restrictions,
+        init_link::{InitMessage, ShellEnd},
+        limits::HeldLimits,
+        namespaces::PreparedInit,
+        placeholders::Placeholders,
+    },
+    shell_start::{ShellStreams, last_directory},
 };
 
 /// How long to wait for killed processes to be gone. A process in the kernel may be waiting for a disk.
@@ -54,169 +63,196 @@ enum WaitTime {
 
 /// A command to run, with its descriptors and its connection to the host.
 pub(crate) struct AcceptedCommand {
+    /// The request as it came, for whoever else needs it.
+    pub(crate) message: Vec<u8>,
     pub(crate) request: CommandRequest,
     pub(crate) streams: ShellStreams,
+    /// The file with the plan of its sandbox, if it has one.
+    pub(crate) plan: Option<OwnedFd>,
+    /// The socket for its proxy, if it has one.
+    pub(crate) door: Option<OwnedFd>,
     pub(crate) connection: UnixStream,
 }
 
-/// The descriptors that become the standard streams of the shell.
-pub(crate) struct ShellStreams {
-    pub(crate) output: OwnedFd,
-    /// None when errors go to the output.
-    pub(crate) errors: Option<OwnedFd>,
-    /// None for an empty input.
-    pub(crate) input: Option<OwnedFd>,
+/// What a keeper has prepared before its command came.
+pub(crate) struct KeeperSetup<'a> {
+    pub(crate) exits: OwnedFd,
+    pub(crate) environments: &'a Environments,
+    pub(crate) cookie: CString,
+    pub(crate) init: Option<PreparedInit>,
+    /// Through this the supervisor learns that a spare was used.
+    pub(crate) take: OwnedFd,
+    /// Where placeholders are handed over to, if they are wanted.
+    pub(crate) handover: Option<OwnedFd>,
 }
+
+/// The length of the message that a spare was used: its id, and whether its command needed namespaces.
+pub(crate) const SPARE_USE_BYTES: usize = 5;
 
 /// Sends a message to the host; false when the host is gone.
 pub(crate) fn send(connection: &mut UnixStream, message: &KeeperMessage) -> bool {
     connection.write_all(&message.encode()).is_ok()
 }
 
-/// Runs a command until all its processes have ended, and reports that to the host. The supervisor learns
-/// through `take` that this spare was used, but only once the command runs: creating a new spare can wait.
-pub(crate) fn oversee(
-    accepted: AcceptedCommand,
-    exits: &OwnedFd,
-    environment: &[CString],
-    take: OwnedFd,
-) {
-    let AcceptedCommand { request, streams, connection: mut host } = accepted;
-    let ended =
-        run(&request, streams, &mut host, exits, environment, take).unwrap_or_else(|error| {
-            EndReport {
-                spawn_error: Some(error.raw_os_error().unwrap_or(Errno::IO.raw_os_error())),
-                ..EndReport::default()
-            }
-        });
+/// Runs a command until all its processes have ended, and reports that to the host. The supervisor learns that
+/// this spare was used only once the command runs: creating a new spare can wait.
+pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
+    let output = rustix::fs::fstat(&accepted.streams.output).map_or(0, |it| it.st_ino);
+    let AcceptedCommand { message, request, streams, plan, door, connection: mut host } = accepted;
+    let KeeperSetup { exits, environments, cookie, mut init, take, handover } = setup;
+    let environment = environments.of(&request, &cookie);
+    let mut placeholders = Placeholders::default();
+    let mut held = HeldLimits::default();
+    let fork_init = || PreparedInit::fork(environments, &cookie);
+    let root = match plan {
+        None => {
+            let free = Restrictions::default();
+            CommandRoot::start_plainly(&request, &streams, &environment, &free)
+        }
+        Some(plan) => start_root(
+            (&message, &request),
+            &streams,
+            (plan, door),
+            &environment,
+            || init.take().map_or_else(fork_init, Ok),
+            &mut placeholders,
+            &mut held,
+        ),
+    };
+    drop(streams);
+    let [a, b, c, d] = std::process::id().to_le_bytes();
+    let needed_namespaces = matches!(root, Ok(CommandRoot::Init(_)));
+    let _ = rustix::io::write(&take, &[a, b, c, d, u8::from(needed_namespaces)]);
+    drop(take);
+    if let Some(unused) = init {
+        unused.discard();
+    }
+    let mut overseer = match root {
+        Ok(root) => Overseer::of(&request, root, output),
+        Err(failure) => {
+            drop(placeholders);
+            send(&mut host, &KeeperMessage::Ended(failure.report()));
+            return;
+        }
+    };
+    let ended = match overseer.watch(&mut host, &exits) {
+        Ok(()) => overseer.ended(&held),
+        Err(error) => StartFailure::Shell(error).report(),
+    };
+    if let Some(handover) = handover {
+        placeholders.hand_over(&handover);
+    }
+    drop(placeholders);
     let _ = host.set_nonblocking(false);
     // Fails only if the host is gone.
     send(&mut host, &KeeperMessage::Ended(ended));
-}
-
-fn run(
-    request: &CommandRequest,
-    streams: ShellStreams,
-    host: &mut UnixStream,
-    exits: &OwnedFd,
-    environment: &[CString],
-    take: OwnedFd,
-) -> io::Result<EndReport> {
-    let output = rustix::fs::fstat(&streams.output)?.st_ino;
-    let shell = start(request, &streams, environment);
-    drop(streams);
-    let _ = rustix::io::write(&take, &std::process::id().to_le_bytes());
-    drop(take);
-    let shell = shell?;
-    host.set_nonblocking(true)?;
-    let mut overseer = Overseer {
-        request,
-        shell,
-        output,
-        status: None,
-        cwd: None,
-        phase: Phase::Running,
-        stopped: 0,
-        held_output: false,
-    };
-    let mut host_listens = true;
-    loop {
-        if overseer.reap() {
-            break;
-        }
-        let timeout = match overseer.advance() {
-            WaitTime::Endless => None,
-            WaitTime::For(duration) => timespec(duration),
-            WaitTime::None => break,
-        };
-        let mut ready = [PollFd::new(exits, PollFlags::IN), PollFd::new(host, PollFlags::IN)];
-        // A closed connection stays readable, and would make `poll` return at once.
-        let watched = if host_listens { ready.as_mut_slice() } else { ready.split_at_mut(1).0 };
-        match poll(watched, timeout.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let [exited, asked] = ready.map(|it| !it.revents().is_empty());
-        if exited {
-            // Only a reason to reap: the exits of several children may be reported as one.
-            let mut news = [0; 128];
-            let _ = rustix::io::read(exits, &mut news);
-        }
-        if host_listens && asked {
-            let mut grace = [0; STOP_BYTES];
-            match host.read(&mut grace) {
-                Ok(STOP_BYTES) => overseer.stop(u32::from_le_bytes(grace)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Ok(_) | Err(_) => {
-                    host_listens = false;
-                    overseer.stop(request.grace_ms.min(ORPHANED_GRACE_MS));
-                }
-            }
-        }
-    }
-    Ok(overseer.ended())
-}
-
-/// Starts the shell. It shares its current directory with this process, so that the directory in which it
-/// ends is known without adding anything to the command.
-fn start(
-    request: &CommandRequest,
-    streams: &ShellStreams,
-    environment: &[CString],
-) -> io::Result<Pid> {
-    rustix::process::chdir(request.cwd.as_slice())?;
-    let program = CString::new(request.shell.as_slice())?;
-    let mut text = request.command.clone();
-    if is_complete(&text) {
-        // Instead of starting the last program of a text, a shell may replace itself with it (`execve`). If
-        // that program changed its directory, it would look like a `cd` of the shell. With an empty line
-        // after it, the program is not the last.
-        text.extend(b"\n\n");
-    }
-    let parameters = request.parameters.iter().map(Vec::as_slice);
-    let arguments = shell_arguments(&request.shell, &text)
-        .into_iter()
-        .chain(parameters)
-        .map(CString::new)
-        .collect::<Result<Vec<_>, _>>()?;
-    let arguments: Vec<&CStr> = arguments.iter().map(CString::as_c_str).collect();
-    system_calls::start_program(&ProgramStart {
-        // A program that gives its user other rights does not where somebody shares its directory. A shell
-        // that becomes one is not followed in any case.
-        shares_directory: !execs_a_program(&request.command),
-        program: &program,
-        arguments: &arguments,
-        environment,
-        input: streams.input.as_ref(),
-        output: &streams.output,
-        errors: streams.errors.as_ref().unwrap_or(&streams.output),
-    })
+    drop(host);
+    overseer.leave();
 }
 
 struct Overseer<'a> {
     request: &'a CommandRequest,
-    shell: Pid,
+    /// None once it was reaped, if it is process 1 of a sandbox.
+    root: Option<CommandRoot>,
     /// The inode number of the output pipe.
     output: u64,
-    status: Option<WaitStatus>,
-    /// The working directory of the shell when it exited.
-    cwd: Option<Vec<u8>>,
+    status: Option<ShellEnd>,
     phase: Phase,
     stopped: usize,
+    /// How many processes there were when they were stopped.
+    most_processes: usize,
     held_output: bool,
 }
 
-impl Overseer<'_> {
-    /// Reaps every child that has exited; true when there is no child left.
-    fn reap(&mut self) -> bool {
-        if self.status.is_none() {
-            self.note_directory();
+impl<'a> Overseer<'a> {
+    const fn of(request: &'a CommandRequest, root: CommandRoot, output: u64) -> Self {
+        Self {
+            request,
+            root: Some(root),
+            output,
+            status: None,
+            phase: Phase::Running,
+            stopped: 0,
+            most_processes: 0,
+            held_output: false,
         }
+    }
+
+    /// Watches over the command until all its processes have ended, or cannot be ended.
+    fn watch(&mut self, host: &mut UnixStream, exits: &OwnedFd) -> io::Result<()> {
+        host.set_nonblocking(true)?;
+        let mut host_listens = true;
+        loop {
+            if self.reap() {
+                return Ok(());
+            }
+            let timeout = match self.advance() {
+                WaitTime::Endless => None,
+                WaitTime::For(duration) => timespec(duration),
+                WaitTime::None => return Ok(()),
+            };
+            let [exited, asked] = self.wait(exits, host, host_listens, timeout)?;
+            if exited {
+                // Only a reason to reap: the exits of several children may be reported as one.
+                let mut news = [0; 128];
+                let _ = rustix::io::read(exits, &mut news);
+            }
+            if host_listens && asked {
+                let mut grace = [0; STOP_BYTES];
+                match host.read(&mut grace) {
+                    Ok(STOP_BYTES) => self.stop(u32::from_le_bytes(grace)),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Ok(_) | Err(_) => {
+                        host_listens = false;
+                        self.stop(self.request.grace_ms.min(ORPHANED_GRACE_MS));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for an exit or a message of the host, and says which came. A message of process 1 only ends it.
+    fn wait(
+        &self,
+        exits: &OwnedFd,
+        host: &UnixStream,
+        host_listens: bool,
+        timeout: Option<Timespec>,
+    ) -> io::Result<[bool; 2]> {
+        let mut ready = vec![PollFd::new(exits, PollFlags::IN)];
+        // A closed connection stays readable, and would make `poll` return at once.
+        if host_listens {
+            ready.push(PollFd::new(host, PollFlags::IN));
+        }
+        if let Some(CommandRoot::Init(init)) = &self.root
+            && init.is_open
+        {
+            ready.push(PollFd::new(&init.process.link, PollFlags::IN));
+        }
+        match poll(&mut ready, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let is_ready = |at: usize| ready.get(at).is_some_and(|it| !it.revents().is_empty());
+        Ok([is_ready(0), host_listens && is_ready(1)])
+    }
+
+    /// Reaps every child that has exited; true when no process of the command is left.
+    fn reap(&mut self) -> bool {
+        match self.root {
+            Some(CommandRoot::Shell(shell)) => self.reap_shell(shell),
+            Some(CommandRoot::Init(_)) => self.reap_init(),
+            None => true,
+        }
+    }
+
+    fn reap_shell(&mut self, shell: Pid) -> bool {
+        let cwd = if self.status.is_none() { last_directory(self.request, shell) } else { None };
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
-                    if pid == self.shell && (status.exited() || status.signaled()) {
-                        self.status = Some(status);
+                    if pid == shell && (status.exited() || status.signaled()) {
+                        self.status = Some(ShellEnd::of(status, cwd.clone()));
                     }
                 }
                 Ok(None) => return false,
@@ -226,18 +262,75 @@ impl Overseer<'_> {
         }
     }
 
-    /// Records the working directory of the shell after it has exited and before it is reaped. If the shell
-    /// has replaced itself with another program, it has that program's name, and the directory is ignored.
-    fn note_directory(&mut self) {
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        if !matches!(waitid(WaitId::Pid(self.shell), look), Ok(Some(_))) {
-            return;
+    /// Reaps process 1 of a sandbox and hears what it says. Once it was reaped, all others are gone as well.
+    fn reap_init(&mut self) -> bool {
+        let Some(CommandRoot::Init(init)) = &mut self.root else { return true };
+        let reaped = loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    let is_over = status.exited() || status.signaled();
+                    if pid == init.process.pid && is_over {
+                        break Some(status);
+                    }
+                }
+                Ok(None) => break None,
+                Err(Errno::INTR) => {}
+                Err(_) => return true,
+            }
+        };
+        let mut are_all_gone = reaped.is_some();
+        while init.is_open {
+            match InitMessage::receive_now(&init.process.link) {
+                Ok(Some(InitMessage::ShellEnded(end))) => self.status = Some(end),
+                Ok(Some(InitMessage::AllGone)) => are_all_gone = true,
+                Ok(Some(_)) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Ok(None) | Err(_) => init.is_open = false,
+            }
         }
-        let name = fs::read(format!("/proc/{}/comm", self.shell.as_raw_nonzero()));
-        let wanted = shell_name(&self.request.shell);
-        let wanted = wanted.get(..MAX_NAME_BYTES).unwrap_or(wanted);
-        if name.is_ok_and(|it| it.strip_suffix(b"\n") == Some(wanted)) {
-            self.cwd = rustix::process::getcwd(Vec::new()).ok().and_then(reportable_directory);
+        if let Some(status) = reaped {
+            self.root = None;
+            // Somebody outside has killed it, and the shell with it.
+            self.status.get_or_insert_with(|| ShellEnd::of(status, None));
+        }
+        are_all_gone
+    }
+
+    /// All processes of the command.
+    fn processes(&self) -> Vec<ProcessIdentity> {
+        let mut found = descendants();
+        if let Some(CommandRoot::Init(init)) = &self.root {
+            let own = init.process.pid.as_raw_nonzero().get();
+            found.retain(|it| it.pid != own);
+        }
+        found
+    }
+
+    fn signal_all(&self, which: Signal) -> usize {
+        let found = self.processes();
+        for process in &found {
+            signal(*process, which);
+        }
+        found.len()
+    }
+
+    /// Kills all processes of the command, as far as they are known.
+    fn kill(&self) {
+        match &self.root {
+            // The kernel kills all others.
+            Some(CommandRoot::Init(init)) => {
+                let _ = rustix::process::kill_process(init.process.pid, Signal::KILL);
+            }
+            Some(CommandRoot::Shell(_)) | None => kill_all(),
+        }
+    }
+
+    /// Waits for process 1 of a sandbox, which is about to end and whose mounts take a moment.
+    fn leave(self) {
+        if let Some(CommandRoot::Init(init)) = self.root
+            && !matches!(self.phase, Phase::Killing(_))
+        {
+            init.process.discard();
         }
     }
 
@@ -250,7 +343,7 @@ impl Overseer<'_> {
             }
             Phase::Lingering(until) if now >= until => {
                 self.held_output = self.request.kind != RequestKind::Command
-                    && descendants().into_iter().any(|it| writes_to(it.pid, self.output));
+                    && self.processes().into_iter().any(|it| writes_to(it.pid, self.output));
                 self.stopped = self.terminate(self.request.grace_ms);
             }
             Phase::Terminating(until) if now >= until => {
@@ -265,7 +358,7 @@ impl Overseer<'_> {
             }
             Phase::Killing(until) if now >= until => WaitTime::None,
             Phase::Killing(_) => {
-                kill_all();
+                self.kill();
                 WaitTime::For(KILL_RETRY_INTERVAL)
             }
         }
@@ -286,36 +379,43 @@ impl Overseer<'_> {
     /// Sends SIGTERM to all processes of the command; returns how many there were.
     fn terminate(&mut self, grace_ms: u32) -> usize {
         self.phase = Phase::Terminating(Instant::now() + milliseconds(grace_ms));
-        let count = signal_all(Signal::TERM);
+        let count = self.signal_all(Signal::TERM);
+        self.most_processes = self.most_processes.max(count);
         // A stopped process does not handle SIGTERM until it is resumed.
-        signal_all(Signal::CONT);
+        self.signal_all(Signal::CONT);
         count
     }
 
-    fn ended(self) -> EndReport {
+    fn ended(&mut self, held: &HeldLimits) -> EndReport {
+        let end = self.status.take().unwrap_or_default();
+        let limit_hit = held.hit(end.exit_code, end.signal, self.most_processes);
         EndReport {
-            exit_code: self.status.and_then(WaitStatus::exit_status),
-            signal: self.status.and_then(WaitStatus::terminating_signal),
-            spawn_error: None,
+            exit_code: end.exit_code,
+            signal: end.signal,
+            limit_hit: end.limit_hit.or(limit_hit),
             stopped: count(self.stopped),
-            survivors: if matches!(self.phase, Phase::Killing(_)) {
+            survivors: if matches!(self.phase, Phase::Killing(_)) && self.root.is_some() {
                 count(descendants().len())
             } else {
                 0
             },
             held_output: self.held_output,
-            cwd: self.cwd,
+            cwd: end.cwd,
+            ..EndReport::default()
         }
     }
 }
 
-/// How many bytes of a program's name the kernel keeps.
-const MAX_NAME_BYTES: usize = 15;
-
-/// A directory that can be reported. One that was removed has no absolute path.
-fn reportable_directory(directory: CString) -> Option<Vec<u8>> {
-    let directory = directory.into_bytes();
-    (directory.first() == Some(&b'/') && directory.len() <= MAX_CWD_BYTES).then_some(directory)
+impl ShellEnd {
+    /// How a shell ended that was reaped with this status.
+    pub(crate) fn of(status: WaitStatus, cwd: Option<Vec<u8>>) -> Self {
+        Self {
+            exit_code: status.exit_status(),
+            signal: status.terminating_signal(),
+            cwd,
+            limit_hit: None,
+        }
+    }
 }
 
 /// True when a process has the pipe with this inode number open.

@@ -10,14 +10,23 @@
 //! own environment is empty. It reads the environments of commands from a file, which the host passes as
 //! standard output.
 //!
-//! Commands run as the same user and may send signals to the supervisor and the keepers. Only SIGKILL and
+//! A command that has a sandbox in namespaces runs below a process 1 of its own (`sandbox/init.rs`), which the
+//! keeper has started. It sees neither the keeper nor the supervisor.
+//!
+//! Other commands run as the same user and may send signals to the supervisor and the keepers. Only SIGKILL and
 //! SIGSTOP have an effect, and only a privileged process can trace them. The host handles the rest: it
 //! resumes what was stopped, and replaces what was killed.
 
 #[cfg(target_os = "linux")]
+mod command_root;
+#[cfg(target_os = "linux")]
 #[path = "../process/descendants.rs"]
 #[allow(dead_code, reason = "the host uses the other half")]
 mod descendants;
+#[cfg(target_os = "linux")]
+mod descriptor_messages;
+#[cfg(target_os = "linux")]
+mod environments;
 #[cfg(target_os = "linux")]
 mod keeper;
 #[cfg(target_os = "linux")]
@@ -25,10 +34,14 @@ mod keeper;
 #[allow(dead_code, reason = "the host uses the other half")]
 mod protocol;
 #[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(target_os = "linux")]
 mod serve;
 #[cfg(target_os = "linux")]
 #[path = "../process/shell_arguments.rs"]
 mod shell_arguments;
+#[cfg(target_os = "linux")]
+mod shell_start;
 #[cfg(target_os = "linux")]
 mod shell_text;
 #[cfg(target_os = "linux")]

@@ -4,8 +4,7 @@ use std::{
     collections::HashSet,
     env,
     ffi::CString,
-    io::{self, IoSliceMut, Read as _},
-    mem::MaybeUninit,
+    io,
     os::{fd::OwnedFd, unix::net::UnixStream},
     path::PathBuf,
     time::{Duration, Instant},
@@ -14,18 +13,19 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
-    net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send},
+    net::{SendFlags, send},
     pipe::{PipeFlags, pipe_with},
     process::{WaitOptions, wait},
 };
 
 use crate::{
     descendants::{kill_strays, this_process},
-    keeper::{self, AcceptedCommand, ShellStreams},
-    protocol::{
-        COOKIE, CommandRequest, HELLO, KeeperMessage, MAX_DESCRIPTORS, MAX_REQUEST_BYTES,
-        RequestKind, cookie_of,
-    },
+    descriptor_messages::receive_with_descriptors,
+    environments::Environments,
+    keeper::{self, AcceptedCommand, KeeperSetup, SPARE_USE_BYTES},
+    protocol::{COOKIE, CommandRequest, HELLO, KeeperMessage, MAX_REQUEST_BYTES, cookie_of},
+    sandbox::{kept_placeholders::KeptPlaceholders, namespaces::PreparedInit, probe::probe},
+    shell_start::ShellStreams,
     system_calls::{self, Forked},
 };
 
@@ -56,11 +56,16 @@ pub(crate) fn serve() -> io::Result<()> {
     system_calls::block_all_signals();
     let exits = system_calls::child_exits()?;
     let (taken, take) = pipe_with(PipeFlags::CLOEXEC)?;
-    send(&host, &HELLO, SendFlags::NOSIGNAL)?;
+    let mut hello = HELLO.to_vec();
+    hello.extend(probe().encode());
+    send(&host, &hello, SendFlags::NOSIGNAL)?;
     // If a keeper is killed, the processes of its command become children of this process.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let mut spares = HashSet::new();
     let mut busy = HashSet::new();
+    let mut placeholders = KeptPlaceholders::new()?;
+    // Whether new spares prepare a sandbox in namespaces: if the last command had one.
+    let mut prepares = false;
     loop {
         let wanted = if spares.len() > MIN_SPARES { 0 } else { SPARES };
         while spares.len() < wanted {
@@ -70,30 +75,40 @@ pub(crate) fn serve() -> io::Result<()> {
                 }
                 Ok(Forked::Child) => {
                     drop((exits, taken));
-                    return run_one(host, take, environments);
+                    let handover = placeholders.into_handover();
+                    return run_one(host, take, &environments, SparePlan { prepares, handover });
                 }
                 // There are too many processes. It is tried again later.
                 Err(_) => break,
             }
         }
-        let timeout =
-            (spares.len() <= MIN_SPARES).then_some(Timespec { tv_sec: 0, tv_nsec: 20_000_000 });
+        let retry = (spares.len() <= MIN_SPARES).then_some(Duration::from_millis(20));
+        let timeout = [retry, placeholders.sweep()].into_iter().flatten().min();
+        let timeout = timeout.and_then(|it| Timespec::try_from(it).ok());
         let mut ready = [
             // Only reports that the host is gone. Its requests are received by the spares.
             PollFd::new(&host, PollFlags::empty()),
             PollFd::new(&taken, PollFlags::IN),
             PollFd::new(&exits, PollFlags::IN),
+            PollFd::new(&placeholders.socket, PollFlags::IN),
         ];
         match poll(&mut ready, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let [host_is_gone, spare_was_used, child_exited] = ready.map(|it| !it.revents().is_empty());
+        let [host_is_gone, spare_was_used, child_exited, was_handed_over] =
+            ready.map(|it| !it.revents().is_empty());
         if host_is_gone {
             break;
         }
         if spare_was_used {
-            note_used(&taken, &mut spares, &mut busy);
+            prepares = note_used(&taken, &mut spares, &mut busy);
+            if prepares {
+                placeholders.note_use();
+            }
+        }
+        if was_handed_over {
+            placeholders.receive();
         }
         if child_exited {
             note_ended(&exits, &mut spares, &mut busy);
@@ -103,7 +118,16 @@ pub(crate) fn serve() -> io::Result<()> {
         let _ = std::fs::remove_dir_all(files);
     }
     wait_for_children(&exits, &mut spares, &mut busy);
+    placeholders.remove_all();
     Ok(())
+}
+
+/// What a new spare does before its command comes, and after.
+struct SparePlan {
+    /// True to prepare a sandbox in namespaces.
+    prepares: bool,
+    /// Where placeholders are handed over to, if they are wanted.
+    handover: Option<OwnedFd>,
 }
 
 /// Waits for spares and keepers to exit, which also notice that the host is gone. So once the supervisor has
@@ -122,19 +146,19 @@ fn wait_for_children(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut Hash
     }
 }
 
-/// Records which spares have accepted a command.
-fn note_used(taken: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
-    let mut ids = [0; 64 * 4];
-    let length = rustix::io::read(taken, &mut ids).unwrap_or_default();
-    for id in ids.get(..length).unwrap_or_default().chunks_exact(4) {
-        if let Ok(id) = id.try_into() {
-            let id = i32::from_le_bytes(id);
-            // A keeper that has exited already is in neither set.
-            if spares.remove(&id) {
-                busy.insert(id);
-            }
+/// Records which spares have accepted a command. True if the last of them needed a sandbox in namespaces.
+fn note_used(taken: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) -> bool {
+    let mut uses = [0; 64 * SPARE_USE_BYTES];
+    let length = rustix::io::read(taken, &mut uses).unwrap_or_default();
+    let (uses, _) = uses.get(..length).unwrap_or_default().as_chunks::<SPARE_USE_BYTES>();
+    for [id @ .., _] in uses {
+        let id = i32::from_le_bytes(*id);
+        // A keeper that has exited already is in neither set.
+        if spares.remove(&id) {
+            busy.insert(id);
         }
     }
+    uses.last().is_some_and(|[.., needed_namespaces]| *needed_namespaces == 1)
 }
 
 /// Reaps children that have exited. If one was killed by a signal, the processes of its command are killed.
@@ -152,32 +176,14 @@ fn note_ended(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32
     }
 }
 
-/// The environments of commands and of helpers.
-struct Environments {
-    commands: Vec<CString>,
-    helpers: Vec<CString>,
-}
-
-impl Environments {
-    /// Reads the environments from the file that is passed as standard output: the variables for commands
-    /// and those for helpers, each followed by a NUL, with one more NUL between the two lists.
-    fn read() -> io::Result<Self> {
-        let mut text = Vec::new();
-        std::fs::File::from(rustix::io::dup(io::stdout())?).read_to_end(&mut text)?;
-        let mut variables = text.split(|it| *it == 0);
-        let mut next = || -> Vec<CString> {
-            variables
-                .by_ref()
-                .take_while(|it| !it.is_empty())
-                .filter_map(|it| CString::new(it).ok())
-                .collect()
-        };
-        Ok(Self { commands: next(), helpers: next() })
-    }
-}
-
-/// The life of a spare: waits for a command, and becomes its keeper.
-fn run_one(host: OwnedFd, take: OwnedFd, environments: Environments) -> io::Result<()> {
+/// The life of a spare: waits for a command, and becomes its keeper. If the commands before had a sandbox in
+/// namespaces, it prepares one.
+fn run_one(
+    host: OwnedFd,
+    take: OwnedFd,
+    environments: &Environments,
+    plan: SparePlan,
+) -> io::Result<()> {
     // A session without a terminal: no command can ask a person for a password, and Ctrl-C in the host's
     // terminal does not reach them.
     rustix::process::setsid()?;
@@ -185,59 +191,34 @@ fn run_one(host: OwnedFd, take: OwnedFd, environments: Environments) -> io::Resu
     let exits = system_calls::child_exits()?;
     let myself = this_process().ok_or(io::ErrorKind::NotFound)?;
     let cookie = CString::new(format!("{COOKIE}={}", cookie_of(myself))).unwrap_or_default();
+    // If it fails, the command that needs it is told why.
+    let init = if plan.prepares { PreparedInit::fork(environments, &cookie).ok() } else { None };
     // Everything above is done before the command arrives, so that it starts sooner.
     let Some(mut accepted) = receive(&host)? else { return Ok(()) };
     // Only waiting spares keep the socket open, so that the host notices when there are none left.
     drop(host);
-    let mut environment = match accepted.request.kind {
-        RequestKind::Command | RequestKind::Server => environments.commands,
-        RequestKind::Helper => environments.helpers,
-    };
-    for variable in &accepted.request.variables {
-        set_variable(&mut environment, variable);
-    }
-    environment.push(cookie);
     // A host that has closed the connection has given this request up, and may have sent the command again.
     if !keeper::send(&mut accepted.connection, &KeeperMessage::Accepted(myself)) {
         return Ok(());
     }
-    keeper::oversee(accepted, &exits, &environment, take);
+    let handover = plan.handover;
+    keeper::oversee(accepted, KeeperSetup { exits, environments, cookie, init, take, handover });
     Ok(())
-}
-
-/// Sets a variable, in place of one of the same name.
-fn set_variable(environment: &mut Vec<CString>, variable: &[u8]) {
-    let name = |text: &[u8]| text.split(|it| *it == b'=').next().map(<[u8]>::to_vec);
-    environment.retain(|it| name(it.to_bytes()) != name(variable));
-    environment.extend(CString::new(variable));
 }
 
 /// Waits for the next request; none when the host is gone.
 fn receive(host: &OwnedFd) -> io::Result<Option<AcceptedCommand>> {
-    let mut message = vec![0; MAX_REQUEST_BYTES];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let received = loop {
-        let mut parts = [IoSliceMut::new(&mut message)];
-        match recvmsg(host, &mut parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
-            Ok(received) => break received,
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    };
-    let mut descriptors: Vec<OwnedFd> = Vec::new();
-    for message in ancillary.drain() {
-        if let RecvAncillaryMessage::ScmRights(rights) = message {
-            descriptors.extend(rights);
-        }
-    }
-    let Some(request) = message.get(..received.bytes).and_then(CommandRequest::decode) else {
+    let Some((message, descriptors)) = receive_with_descriptors(host, MAX_REQUEST_BYTES)? else {
         return Ok(None);
     };
+    let Some(request) = CommandRequest::decode(&message) else { return Ok(None) };
     let mut descriptors = descriptors.into_iter();
     let (Some(connection), Some(output)) = (descriptors.next(), descriptors.next()) else {
         return Ok(None);
     };
+    let plan = if request.is_sandboxed { descriptors.next() } else { None };
+    let door = if request.is_proxied { descriptors.next() } else { None };
     let streams = ShellStreams { output, errors: descriptors.next(), input: descriptors.next() };
-    Ok(Some(AcceptedCommand { request, streams, connection: UnixStream::from(connection) }))
+    let connection = UnixStream::from(connection);
+    Ok(Some(AcceptedCommand { message, request, streams, plan, door, connection }))
 }

@@ -3,14 +3,16 @@
 #![expect(unsafe_code, reason = "fork, clone and signal masks have no safe interface")]
 
 use std::{
-    ffi::{CStr, CString, c_char, c_int, c_void},
+    ffi::{CStr, CString, c_char, c_int, c_long, c_void},
     io,
     mem::MaybeUninit,
-    os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd},
+    os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd},
     ptr,
 };
 
 use rustix::process::Pid;
+
+use crate::sandbox::Restrictions;
 
 /// The side of a fork that a process is on.
 pub(crate) enum Forked {
@@ -28,6 +30,99 @@ pub(crate) fn fork() -> io::Result<Forked> {
         0 => Ok(Forked::Child),
         child => Ok(Forked::Parent(child)),
     }
+}
+
+/// Forks this process into a user, mount and pid namespace of its own, where it is process 1.
+pub(crate) fn fork_into_namespaces() -> io::Result<Forked> {
+    let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::SIGCHLD;
+    let none: c_long = 0;
+    // SAFETY: without a stack of its own the new process goes on with a copy of this one, as after a fork.
+    // The supervisor has one thread, so it finds no lock held.
+    match unsafe { libc::syscall(libc::SYS_clone, c_long::from(flags), none, none, none, none) } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Forked::Child),
+        child => i32::try_from(child).map(Forked::Parent).map_err(io::Error::other),
+    }
+}
+
+/// Closes every descriptor but the standard streams and one more. What owned them must not be used again.
+pub(crate) fn close_all_but(kept: &OwnedFd) {
+    let kept = kept.as_raw_fd().cast_unsigned();
+    let first = 3;
+    for (from, to) in [(first, kept.saturating_sub(1)), (kept.saturating_add(1), u32::MAX)] {
+        if from <= to {
+            // SAFETY: the caller uses none of them any more. A kernel without the call leaves them open until
+            // the program is run, which closes them.
+            unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) };
+        }
+    }
+}
+
+/// What a mount allows.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct MountAttributes {
+    /// The `MOUNT_ATTR_` bits to set.
+    pub(crate) set: u64,
+    /// And to take away.
+    pub(crate) clear: u64,
+    /// True for all mounts below it as well.
+    pub(crate) is_recursive: bool,
+}
+
+/// Changes what a mount allows: the one that a descriptor refers to, or with a path the one at the path.
+pub(crate) fn set_mount_attributes(
+    mount: BorrowedFd<'_>,
+    path: &CStr,
+    attributes: MountAttributes,
+) -> io::Result<()> {
+    let change = libc::mount_attr {
+        attr_set: attributes.set,
+        attr_clr: attributes.clear,
+        propagation: 0,
+        userns_fd: 0,
+    };
+    let recursive = if attributes.is_recursive { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: the path ends with a NUL, and the structure has the size that is given.
+    let changed = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_raw_fd(),
+            path.as_ptr(),
+            libc::AT_EMPTY_PATH | recursive,
+            &raw const change,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    if changed == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Moves this process into a new network.
+pub(crate) fn leave_network() -> io::Result<()> {
+    // SAFETY: no memory is passed, and this process has one thread.
+    match unsafe { libc::unshare(libc::CLONE_NEWNET) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The version of Landlock that the kernel has.
+pub(crate) fn landlock_version() -> io::Result<u32> {
+    const ASK_FOR_VERSION: c_long = 1;
+    let nothing = ptr::null::<c_void>();
+    // SAFETY: the kernel reads nothing through the pointer where the version is asked for.
+    let version = unsafe {
+        libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0_usize, ASK_FOR_VERSION)
+    };
+    u32::try_from(version).map_err(|_| io::Error::last_os_error())
+}
+
+/// Lays Landlock's rules on this process. It must have given up new privileges.
+pub(crate) fn restrict_by_landlock(rules: &OwnedFd) -> io::Result<()> {
+    let no_flags: c_long = 0;
+    // SAFETY: the descriptor is open, and nothing else is passed.
+    let done =
+        unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), no_flags) };
+    if done == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// A descriptor that becomes readable when a child has ended, while [`block_all_signals`] holds.
@@ -92,10 +187,13 @@ pub(crate) struct ProgramStart<'a> {
     pub(crate) input: Option<&'a OwnedFd>,
     pub(crate) output: &'a OwnedFd,
     pub(crate) errors: &'a OwnedFd,
+    /// What the new process does to itself first.
+    pub(crate) restrictions: &'a Restrictions,
 }
 
 /// What the new process needs until it runs its program. Until then it shares the memory of this process.
 struct ChildSetup {
+    restrictions: *const Restrictions,
     program: *const c_char,
     arguments: *const *const c_char,
     environment: *const *const c_char,
@@ -114,6 +212,7 @@ pub(crate) fn start_program(start: &ProgramStart<'_>) -> io::Result<Pid> {
     let arguments = list(&mut start.arguments.iter().map(|it| it.as_ptr()));
     let environment = list(&mut start.environment.iter().map(|it| it.as_ptr()));
     let mut setup = ChildSetup {
+        restrictions: start.restrictions,
         program: start.program.as_ptr(),
         arguments: arguments.as_ptr(),
         environment: environment.as_ptr(),
@@ -157,14 +256,17 @@ extern "C" fn run_child(shared: *mut c_void) -> c_int {
         libc::setpgid(0, 0);
         for (number, descriptor) in (0..).zip((*setup).descriptors) {
             if descriptor >= 0 && libc::dup2(descriptor, number) == -1 {
-                return report_and_exit(setup);
+                return report_and_exit(setup, &io::Error::last_os_error());
             }
+        }
+        if let Err(error) = (*(*setup).restrictions).apply() {
+            return report_and_exit(setup, &error);
         }
         // Rust's runtime ignores SIGPIPE, and the supervisor blocks all signals.
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         set_mask(&signals([]));
         libc::execve((*setup).program, (*setup).arguments, (*setup).environment);
-        report_and_exit(setup)
+        report_and_exit(setup, &io::Error::last_os_error())
     }
 }
 
@@ -172,8 +274,8 @@ extern "C" fn run_child(shared: *mut c_void) -> c_int {
 ///
 /// # Safety
 /// `setup` must point to the memory that `start_program` shares.
-unsafe fn report_and_exit(setup: *mut ChildSetup) -> c_int {
-    let cause = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+unsafe fn report_and_exit(setup: *mut ChildSetup, error: &io::Error) -> c_int {
+    let cause = error.raw_os_error().unwrap_or(libc::EIO);
     // SAFETY: the caller guarantees that the memory is there.
     unsafe {
         (&raw mut (*setup).error).write_volatile(cause);

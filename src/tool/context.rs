@@ -4,7 +4,9 @@ use std::{panic::resume_unwind, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Commitment, Handlers, Progress, ProgressSink, SessionControl, ShownFile};
+use super::{
+    CommandSandbox, Commitment, Handlers, Progress, ProgressSink, SessionControl, ShownFile,
+};
 use crate::{error::ToolError, session::Session, workspace::walk::Visibility};
 
 /// The context of one call.
@@ -24,6 +26,8 @@ pub struct ToolContext {
     pub max_result_bytes: usize,
     /// Which files a search may see.
     pub visibility: Visibility,
+    /// What its commands are held to.
+    pub sandbox: CommandSandbox,
     /// The file of which a person was shown a change and agreed to it.
     pub shown_file: Option<ShownFile>,
     /// How long the user has to answer questions.

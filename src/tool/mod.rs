@@ -6,6 +6,7 @@
 mod access;
 mod catalogue;
 mod coerce;
+mod command_sandbox;
 mod commitment;
 mod context;
 mod contract;
@@ -28,6 +29,8 @@ mod typed;
 pub use access::Access;
 pub(crate) use access::{shown_path, shown_text};
 pub use catalogue::{KnownTool, ToolCatalogue};
+pub use command_sandbox::CommandSandbox;
+pub(crate) use command_sandbox::{PlannedSandbox, SandboxPlanner};
 pub use commitment::Commitment;
 pub use context::ToolContext;
 pub use contract::{DynTool, Prepared, Tool};

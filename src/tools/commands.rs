@@ -14,9 +14,9 @@ use crate::{
     error::{ErrorKind, ToolError},
     process::{
         CommandEnding, CommandRole, CommandSpec, ForegroundCommand, ForegroundOutcome,
-        MAX_COMMAND_BYTES, OnTimeout, RunMode,
+        MAX_COMMAND_BYTES, OnTimeout, RunMode, Task,
     },
-    tool::{ToolContext, ToolOutput, shown_path, shown_text},
+    tool::{PlannedSandbox, ToolContext, ToolOutput, shown_path, shown_text},
     workspace::real_place,
 };
 
@@ -173,6 +173,8 @@ async fn run_text(
     let manager = &cx.session.shared.tasks;
     let mut notes: Vec<String> = plan.start.note.clone().into_iter().collect();
     let is_fixed = matches!(role, CommandRole::FixedText { .. });
+    let sandbox = cx.sandbox.of_command(&cx.cancel).await?;
+    let made = sandbox.make_files();
     let task = manager
         .launch(CommandSpec {
             role,
@@ -182,10 +184,13 @@ async fn run_text(
             session_id: cx.session.id.clone(),
             run_mode: plan.run_mode,
             is_streamed: plan.run_mode == RunMode::Foreground && cx.progress.is_watched(),
-            sandbox: None,
+            sandbox: sandbox.plan.clone(),
+            door: sandbox.door.clone(),
         })
         .await?;
+    task.note_policy_gaps(sandbox.incomplete.clone(), sandbox.not_held.clone());
     if plan.run_mode == RunMode::Background {
+        made.leave();
         return Ok(started(&task, plan.wording, notes));
     }
     let mut foreground = ForegroundCommand::of(Arc::clone(manager), Arc::clone(&task));
@@ -204,6 +209,7 @@ async fn run_text(
     };
     match outcome {
         ForegroundOutcome::Background => {
+            made.leave();
             notes.push(format!(
                 "still running after {} ms; it continues in the background",
                 plan.timeout.as_millis()
@@ -214,12 +220,37 @@ async fn run_text(
             Ok(ended(&plan, &task, &stuck(&task, reason), notes, cx))
         }
         ForegroundOutcome::Ended(ending) => {
+            notes.extend(made_places(&sandbox));
+            if ending.exit_code != Some(0) {
+                notes.extend(refused_targets(&task));
+            }
             if !plan.start.is_own {
                 follow_cwd(&plan.start.path, &ending, cx, &mut notes);
             }
             Ok(ended(&plan, &task, &ending, notes, cx))
         }
     }
+}
+
+/// The note about places that a command made and that other programs run or trust. It may run without a question
+/// what somebody else runs later, so whoever reads the answer is told.
+fn made_places(sandbox: &PlannedSandbox) -> Option<String> {
+    let made = sandbox.made_places();
+    let shown: Vec<String> =
+        made.iter().take(3).map(|it| format!("`{}`", shown_path(it))).collect();
+    let more = if made.len() > shown.len() { " and more" } else { "" };
+    let list = shown.join(", ");
+    (!made.is_empty()).then(|| {
+        format!("{list}{more} did not exist before the command; other programs run or trust what is in there")
+    })
+}
+
+/// The note about what a command that failed did not reach. Few programs show the reason that they were given.
+fn refused_targets(task: &Task) -> Option<String> {
+    let refused = task.refused_targets();
+    let reasons: Vec<String> = refused.iter().take(3).map(|it| shown_text(&it.1)).collect();
+    let more = if refused.len() > reasons.len() { "; there were more" } else { "" };
+    (!refused.is_empty()).then(|| format!("not connected: {}{more}", reasons.join("; ")))
 }
 
 /// Makes the directory in which a command ended the one in which the next starts, if it is inside the

@@ -4,6 +4,8 @@
 mod atomic;
 mod diff;
 mod file_lock;
+#[cfg(unix)]
+mod git_index;
 pub(crate) mod image;
 #[allow(dead_code, reason = "the parts of the index are being joined")]
 pub(crate) mod index;
@@ -13,6 +15,8 @@ mod not_absolute;
 pub(crate) mod notebook;
 mod path;
 pub(crate) mod pdf;
+#[cfg(unix)]
+pub(crate) mod place_finder;
 mod reader;
 mod real_place;
 pub(crate) mod search;
@@ -30,6 +34,8 @@ pub(crate) use atomic::{
 pub(crate) use diff::{Diff, DiffLimits, unified_diff};
 pub use file_lock::FileLocks;
 pub(crate) use file_lock::{LockError, Turn};
+#[cfg(unix)]
+pub(crate) use git_index::visit_tracked;
 pub(crate) use image::{ImageBlock, ImageError, load_image};
 pub use index::{IndexMode, IndexPhase, IndexPool, IndexSettings, IndexStatus, WorkspaceIndexes};
 pub(crate) use line_ending::{LineEnding, LineEndings};

@@ -7,6 +7,9 @@ mod answers;
 mod command_hooks;
 #[cfg(target_os = "linux")]
 mod command_lines;
+mod command_proxy;
+mod command_proxy_bounds;
+mod command_proxy_client;
 mod commands;
 mod editing;
 mod hooks;
@@ -46,6 +49,18 @@ mod policy_rules;
 mod reading;
 #[cfg(target_os = "linux")]
 mod recording_bash;
+#[cfg(target_os = "linux")]
+mod sandbox_bed;
+#[cfg(target_os = "linux")]
+mod sandbox_landlock;
+#[cfg(target_os = "linux")]
+mod sandbox_levels;
+#[cfg(target_os = "linux")]
+mod sandbox_limits;
+#[cfg(target_os = "linux")]
+mod sandbox_mounts;
+#[cfg(target_os = "linux")]
+mod sandbox_processes;
 mod shared_state;
 #[cfg(target_os = "linux")]
 mod shell_edges;

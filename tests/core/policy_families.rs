@@ -86,7 +86,7 @@ impl Patched {
             })
             .unwrap();
         let call = ToolCall { name: "patch_file".to_owned(), input: json!({ "target": target }) };
-        self.0.pipeline.explain(call, CallOptions::default()).unwrap().action
+        self.0.pipeline.explain(call, CallOptions::default()).unwrap().verdict.action
     }
 }
 

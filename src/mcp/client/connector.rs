@@ -19,7 +19,11 @@ use super::{
 };
 #[cfg(unix)]
 use crate::process::ServerProcess;
-use crate::{net::WebSettings, process::TaskManager, tool::Handlers};
+use crate::{
+    net::WebSettings,
+    process::TaskManager,
+    tool::{CommandSandbox, Handlers},
+};
 
 /// How long a program that broke off has to end, so that it can be told how it ended.
 #[cfg(unix)]
@@ -34,6 +38,8 @@ pub(super) struct ClientSurroundings {
     pub(super) roots: Vec<PathBuf>,
     pub(super) handlers: Arc<Handlers>,
     pub(super) web: WebSettings,
+    /// What programs are held to.
+    pub(super) sandbox: CommandSandbox,
 }
 
 /// A connection, and all that belongs to it.
@@ -159,7 +165,9 @@ async fn attempt(
         #[cfg(unix)]
         Door::Stdio(command) => {
             stage.enter("it did not start");
-            let opened = super::stdio::open(&around.tasks, command, Arc::clone(&noise)).await;
+            let opened =
+                super::stdio::open(&around.tasks, command, &around.sandbox, Arc::clone(&noise))
+                    .await;
             let (started, pipe) = opened.map_err(not_opened)?;
             let started = Arc::new(started);
             stage.started(&started);

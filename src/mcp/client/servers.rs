@@ -157,6 +157,7 @@ impl McpServers {
             roots: pipeline.sessions.roots().all().to_vec(),
             handlers: Arc::clone(&pipeline.handlers),
             web: self.web.clone(),
+            sandbox: pipeline.server_sandbox(),
         };
         let keeping = keep_connected(Arc::clone(&link), around, Arc::downgrade(pipeline));
         tokio::spawn(keeping);

@@ -12,12 +12,16 @@ use tokio::{
     net::unix::pipe,
     sync::mpsc,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     message_pipe::{IncomingMessages, MAX_MESSAGE_BYTES, MessagePipe, NotPassedOn, PipeEnd},
     server_link::OutputNoise,
 };
-use crate::process::{ServerCommand, ServerProcess, TaskManager};
+use crate::{
+    process::{ServerCommand, ServerProcess, TaskManager},
+    tool::CommandSandbox,
+};
 
 /// How many bytes of each end of a message that is too long are kept, to find its id there.
 const KEPT_END: usize = 64;
@@ -26,9 +30,12 @@ const KEPT_END: usize = 64;
 pub(super) async fn open(
     tasks: &Arc<TaskManager>,
     command: &ServerCommand,
+    sandbox: &CommandSandbox,
     noise: Arc<OutputNoise>,
 ) -> Result<(ServerProcess, MessagePipe), String> {
-    let started = ServerProcess::start(tasks, command).await;
+    let planned = sandbox.of_command(&CancellationToken::new()).await;
+    let planned = planned.map_err(|cause| cause.to_string())?;
+    let started = ServerProcess::start(tasks, command, planned.plan, planned.door).await;
     let (process, input, output) = started.map_err(|cause| cause.to_string())?;
     let (mut messages, PipeEnd { received, to_send }) = MessagePipe::new();
     messages.ends(&tokio::spawn(read(output, received, noise)));

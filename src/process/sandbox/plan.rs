@@ -76,6 +76,19 @@ pub(crate) struct ResourceLimits {
     pub(crate) file_bytes: Option<u64>,
 }
 
+/// A limit that a command ran into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LimitKind {
+    /// [`ResourceLimits::cpu_seconds`].
+    Cpu,
+    /// [`ResourceLimits::memory_bytes`].
+    Memory,
+    /// [`ResourceLimits::processes`].
+    Processes,
+    /// [`ResourceLimits::file_bytes`].
+    FileSize,
+}
+
 /// What a command is held to. All paths are absolute, real and exist, except for [`Self::missing`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SandboxPlan {

@@ -1,0 +1,348 @@
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{plan_builder::BuiltPlan, *};
+use crate::{
+    policy::{Layer, PermissionMode, PolicyConfig, PolicyPlaces, PolicySources},
+    process::{
+        SandboxWrites,
+        sandbox::{PlaceKind, WritablePlaces},
+    },
+    tools::catalogue,
+};
+
+/// A project with a repository, a home and a directory for temporary files.
+struct Bed {
+    _directory: TempDir,
+    base: PathBuf,
+    plans: SandboxPlans,
+    settings: SandboxSettings,
+    mode: PermissionMode,
+    is_agreed: bool,
+}
+
+impl Bed {
+    fn new() -> Self {
+        let directory = TempDir::new().unwrap();
+        let base = directory.path().canonicalize().unwrap();
+        let folders = ["project/.git/hooks", "project/.git/info", "project/src", "home", "tmp"];
+        folders.iter().for_each(|it| fs::create_dir_all(base.join(it)).unwrap());
+        let bed = Self {
+            _directory: directory,
+            base,
+            plans: SandboxPlans::default(),
+            settings: SandboxSettings::default(),
+            mode: PermissionMode::Default,
+            is_agreed: false,
+        };
+        bed.write("project/.git/config");
+        bed
+    }
+
+    fn write(&self, name: &str) {
+        let path = self.base.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x").unwrap();
+    }
+
+    fn engine(&self, policy: &Value) -> Arc<PolicyEngine> {
+        let places = PolicyPlaces {
+            home: Some(self.base.join("home")),
+            ..PolicyPlaces::of_project(self.base.join("project"))
+        };
+        let config = PolicyConfig::from_json(policy, Layer::Options).unwrap();
+        let layers = vec![(Layer::Options, config)];
+        let tools = Arc::new(catalogue());
+        let sources = PolicySources { layers, mode: self.mode, places, tools };
+        Arc::new(PolicyEngine::new(sources).unwrap())
+    }
+
+    fn plan_of(&self, engine: &Arc<PolicyEngine>, line: &str) -> BuiltPlan {
+        let known = self.plans.of(engine);
+        let tools = catalogue();
+        let named = engine.named_places(&Question {
+            tool: "Bash",
+            origin: Origin::Builtin,
+            side_effect: SideEffect::Network,
+            kind: &tools.find("Bash").unwrap().kind,
+            annotations: &Annotations::default(),
+            input: &Value::Null,
+            accesses: &[Access::Run(line.to_owned())],
+            directory: &self.base.join("project"),
+            follow_links: Some(&real_place),
+        });
+        PlanSources {
+            level: SandboxLevel::Namespaces,
+            limits: &known.limits,
+            policy: known.number,
+            places: engine.places(),
+            named: &named,
+            is_agreed: self.is_agreed,
+            only_looks: self.mode.is_plan(),
+            settings: &self.settings,
+            temporary: &[self.base.join("tmp")],
+            finder: &self.plans.finder,
+            cancel: &CancellationToken::new(),
+        }
+        .plan()
+    }
+
+    fn plan(&self, policy: &Value, line: &str) -> BuiltPlan {
+        self.plan_of(&self.engine(policy), line)
+    }
+
+    fn shown<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) -> Vec<String> {
+        let below = |it: &Path| it.strip_prefix(&self.base).unwrap_or(it).display().to_string();
+        paths.into_iter().map(below).collect()
+    }
+
+    fn hidden(&self, built: &BuiltPlan) -> Vec<String> {
+        self.shown(built.plan.hidden.iter().map(|it| it.path.as_path()))
+    }
+
+    fn read_only(&self, built: &BuiltPlan) -> Vec<String> {
+        self.shown(built.plan.read_only.iter().map(PathBuf::as_path))
+    }
+
+    fn missing(&self, built: &BuiltPlan) -> Vec<String> {
+        self.shown(built.plan.missing.iter().map(|it| it.path.as_path()))
+    }
+
+    fn opened(&self, built: &BuiltPlan) -> Vec<String> {
+        self.shown(built.plan.opened.iter().map(PathBuf::as_path))
+    }
+}
+
+#[test]
+fn a_default_policy_hides_nothing_and_keeps_protected_places() {
+    let bed = Bed::new();
+    for name in ["project/.npmrc", "project/.vscode/tasks.json", "home/.bashrc", "home/.ssh/id"] {
+        bed.write(name);
+    }
+    let built = bed.plan(&json!({}), "npm test");
+    assert_eq!(bed.hidden(&built), [] as [&str; 0]);
+    assert_eq!(
+        bed.read_only(&built),
+        [
+            "home/.bashrc",
+            "home/.ssh",
+            "project/.git/config",
+            "project/.git/hooks",
+            "project/.npmrc",
+            "project/.vscode",
+        ]
+    );
+    let missing = bed.missing(&built);
+    for name in ["project/.claude", "project/.toolwright", "home/.zshrc", "home/.profile"] {
+        assert!(missing.contains(&name.to_owned()), "{name}: {missing:?}");
+    }
+    for name in ["project/.git", "project/.gitmodules", "home/.bash_profile", "project/.npmrc"] {
+        assert!(!missing.contains(&name.to_owned()), "{name}: {missing:?}");
+    }
+    assert_eq!(built.plan.writable, WritablePlaces::Everywhere);
+    let watched = bed.shown(built.watched.iter().map(PathBuf::as_path));
+    assert!(watched.contains(&"project/.gitmodules".to_owned()), "{watched:?}");
+    assert_eq!((built.incomplete, built.not_held), (None, Vec::new()));
+}
+
+#[test]
+fn what_rules_deny_to_read_is_hidden_under_all_its_names() {
+    let bed = Bed::new();
+    for name in [".env", "a/b/.env", "a/secrets/key", "src/main.rs", "data/x"] {
+        bed.write(&format!("project/{name}"));
+    }
+    bed.write("home/token");
+    let project = bed.base.join("project");
+    fs::hard_link(project.join(".env"), project.join("src/copy")).unwrap();
+    fs::hard_link(project.join("a/secrets/key"), project.join("src/key")).unwrap();
+    symlink(bed.base.join("home/token"), project.join("a/b/link.env")).unwrap();
+    let deny = ["Read(.env)", "Read(**/secrets/**)", "Read(*.env)", "Read(./data/**)"];
+    let built = bed.plan(&json!({ "deny": deny }), "npm test");
+    assert_eq!(
+        bed.hidden(&built),
+        [
+            "home/token",
+            "project/.env",
+            "project/a/b/.env",
+            "project/a/secrets",
+            "project/data",
+            "project/src/copy",
+            "project/src/key",
+        ]
+    );
+    let kinds = built.plan.hidden.iter().filter(|it| it.kind == PlaceKind::Directory).count();
+    assert_eq!(kinds, 2);
+    fs::hard_link(project.join(".env"), bed.base.join("elsewhere")).unwrap();
+    let built = bed.plan(&json!({ "deny": deny }), "npm test");
+    assert_eq!(built.not_held.len(), 1, "{:?}", built.not_held);
+}
+
+#[test]
+fn what_rules_deny_to_change_is_read_only_and_cannot_be_made() {
+    let bed = Bed::new();
+    bed.write("project/locked/a");
+    bed.write("project/src/x.lock");
+    let deny = ["Edit(./locked/**)", "Edit(*.lock)", "Edit(new.txt)", "Edit(./made/**)"];
+    let built = bed.plan(&json!({ "deny": deny }), "npm test");
+    let read_only = bed.read_only(&built);
+    for name in ["project/locked", "project/src/x.lock"] {
+        assert!(read_only.contains(&name.to_owned()), "{name}: {read_only:?}");
+    }
+    let missing = bed.missing(&built);
+    for name in ["project/new.txt", "project/made"] {
+        assert!(missing.contains(&name.to_owned()), "{name}: {missing:?}");
+    }
+    let whole = bed.plan(&json!({ "deny": ["Edit(.git/**)"] }), "npm test");
+    assert!(bed.read_only(&whole).contains(&"project/.git".to_owned()));
+    assert!(!bed.read_only(&whole).contains(&"project/.git/hooks".to_owned()));
+}
+
+#[test]
+fn a_line_opens_what_it_names_and_rules_ask_about() {
+    let bed = Bed::new();
+    for name in [".env", "a/.env", "secrets/one", "secrets/two"] {
+        bed.write(&format!("project/{name}"));
+    }
+    let ask = json!({ "ask": ["Read(.env)", "Read(secrets/**)"] });
+    let all = ["project/.env", "project/a/.env", "project/secrets"];
+    assert_eq!(bed.hidden(&bed.plan(&ask, "npm test")), all);
+    let named = bed.plan(&ask, "cat .env");
+    assert_eq!(bed.hidden(&named), ["project/a/.env", "project/secrets"]);
+    assert!(bed.read_only(&named).contains(&"project/.env".to_owned()));
+    let inner = bed.plan(&ask, "cat secrets/one");
+    assert_eq!(bed.hidden(&inner), ["project/.env", "project/a/.env", "project/secrets/two"]);
+    let folder = bed.plan(&ask, "ls secrets");
+    assert_eq!(bed.hidden(&folder), ["project/.env", "project/a/.env"]);
+    assert!(bed.read_only(&folder).contains(&"project/secrets".to_owned()));
+    // What is denied stays closed, whatever a line names.
+    let deny = json!({ "deny": ["Read(.env)"], "ask": ["Read(secrets/**)"] });
+    assert_eq!(bed.hidden(&bed.plan(&deny, "cat .env secrets/one")).first().unwrap(), all[0]);
+    // A directory above is not the file.
+    assert_eq!(bed.hidden(&bed.plan(&ask, "grep -r x .")), all);
+}
+
+#[test]
+fn a_line_opens_protected_places_that_it_names() {
+    let bed = Bed::new();
+    bed.write("project/.git/hooks/pre-push");
+    bed.write("project/.vscode/tasks.json");
+    let policy = json!({});
+    let closed = ["project/.git/config", "project/.git/hooks", "project/.vscode"];
+    assert_eq!(bed.read_only(&bed.plan(&policy, "rm -rf .")), closed);
+    let made = bed.plan(&policy, "echo x > .git/hooks/pre-commit");
+    assert_eq!(bed.read_only(&made), closed);
+    assert_eq!(bed.opened(&made), ["project/.git/hooks/pre-commit"]);
+    assert_eq!(
+        bed.shown(made.to_be_made.iter().map(PathBuf::as_path)),
+        ["project/.git/hooks/pre-commit"]
+    );
+    let replaced = bed.plan(&policy, "sed -i s/a/b/ .vscode/tasks.json");
+    assert_eq!(bed.read_only(&replaced), ["project/.git/config", "project/.git/hooks"]);
+    let replaced = bed.plan(&policy, "mv x .git/hooks/pre-commit");
+    assert_eq!(
+        bed.read_only(&replaced),
+        ["project/.git/config", "project/.git/hooks/pre-push", "project/.vscode"]
+    );
+    let removed = bed.plan(&policy, "rm -rf .vscode");
+    assert_eq!(bed.read_only(&removed), ["project/.git/config", "project/.git/hooks"]);
+    let mentioned = bed.plan(&policy, "python3 -c 'open(\".vscode/tasks.json\", \"w\")'");
+    assert_eq!(bed.read_only(&mentioned), ["project/.git/config", "project/.git/hooks"]);
+    let new = bed.plan(&policy, "mkdir .claude");
+    assert!(!bed.missing(&new).contains(&"project/.claude".to_owned()));
+}
+
+#[test]
+fn commands_of_git_that_change_its_settings_open_them() {
+    let bed = Bed::new();
+    for line in ["git config user.name x", "git remote add origin x", "git checkout -b y"] {
+        assert_eq!(bed.read_only(&bed.plan(&json!({}), line)), ["project/.git/hooks"], "{line}");
+    }
+    let closed = ["project/.git/config", "project/.git/hooks"];
+    assert_eq!(bed.read_only(&bed.plan(&json!({}), "git commit -m x")), closed);
+    let denied = bed.plan(&json!({ "deny": ["Edit(.git/config)"] }), "git config user.name x");
+    assert_eq!(bed.read_only(&denied), closed);
+}
+
+#[test]
+fn a_worktree_keeps_the_repository_it_belongs_to() {
+    let bed = Bed::new();
+    let project = bed.base.join("project");
+    fs::rename(project.join(".git"), bed.base.join("main.git")).unwrap();
+    let own = bed.base.join("main.git/worktrees/project");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(project.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+    fs::write(own.join("commondir"), "../..\n").unwrap();
+    fs::write(own.join("gitdir"), "x").unwrap();
+    let built = bed.plan(&json!({}), "npm test");
+    assert_eq!(
+        bed.read_only(&built),
+        [
+            "main.git/config",
+            "main.git/hooks",
+            "main.git/worktrees/project/commondir",
+            "main.git/worktrees/project/gitdir",
+            "project/.git",
+        ]
+    );
+}
+
+#[test]
+fn commands_write_only_where_the_host_and_the_mode_let_them() {
+    let mut bed = Bed::new();
+    bed.write("home/.bashrc");
+    fs::create_dir_all(bed.base.join("cache")).unwrap();
+    bed.settings.writes = SandboxWrites::Workspace;
+    bed.settings.writable = vec![bed.base.join("cache"), bed.base.join("none")];
+    let below = |built: &BuiltPlan| match &built.plan.writable {
+        WritablePlaces::Everywhere => Vec::new(),
+        WritablePlaces::Below(all) => bed.shown(all.iter().map(PathBuf::as_path)),
+    };
+    let built = bed.plan(&json!({}), "npm test");
+    assert_eq!(below(&built), ["cache", "project", "tmp"]);
+    // The home is closed as a whole.
+    assert_eq!(bed.read_only(&built), ["project/.git/config", "project/.git/hooks"]);
+    assert!(!bed.missing(&built).iter().any(|it| it.starts_with("home")));
+    let outside = format!("cp x {}", bed.base.join("home/x").display());
+    assert_eq!(below(&bed.plan(&json!({}), &outside)), ["cache", "project", "tmp"]);
+    bed.is_agreed = true;
+    let below = |built: &BuiltPlan| match &built.plan.writable {
+        WritablePlaces::Everywhere => Vec::new(),
+        WritablePlaces::Below(all) => bed.shown(all.iter().map(PathBuf::as_path)),
+    };
+    assert_eq!(below(&bed.plan(&json!({}), &outside)), ["cache", "home", "project", "tmp"]);
+    bed.mode = PermissionMode::Plan;
+    let built = bed.plan(&json!({}), "npm test");
+    let WritablePlaces::Below(all) = &built.plan.writable else { panic!("everywhere") };
+    assert_eq!(bed.shown(all.iter().map(PathBuf::as_path)), ["tmp"]);
+}
+
+#[test]
+fn nothing_stands_in_the_way_of_the_hosts_own_files() {
+    let bed = Bed::new();
+    let places = PolicyPlaces {
+        home: Some(bed.base.join("home")),
+        protected: vec![
+            bed.base.join("project/.toolwright/store.db"),
+            bed.base.join("home/policy.json"),
+            bed.base.join("home/toolwright/policy.json"),
+            bed.base.join("home/.config/toolwright/policy.json"),
+        ],
+        made_by_host: vec![bed.base.join("project/.toolwright/store.db")],
+        ..PolicyPlaces::of_project(bed.base.join("project"))
+    };
+    let found = protected_places::ProtectedPlaces::find(&places);
+    let missing = bed.shown(found.missing.keys().map(PathBuf::as_path));
+    assert!(!missing.iter().any(|it| it.starts_with("project/.toolwright")), "{missing:?}");
+    for name in ["home/policy.json", "home/toolwright"] {
+        assert!(missing.contains(&name.to_owned()), "{name}: {missing:?}");
+    }
+    assert!(!missing.contains(&"home/.config".to_owned()), "{missing:?}");
+}

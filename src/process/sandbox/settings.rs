@@ -1,0 +1,190 @@
+//! What a host wants of the sandbox of commands, and which level that makes on this machine.
+
+use std::path::PathBuf;
+
+use super::{
+    plan::{ResourceLimits, SandboxLevel},
+    support::SandboxSupport,
+};
+
+/// Whether commands need a sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SandboxMode {
+    /// They have the best one that this machine has.
+    #[default]
+    Auto,
+    /// They do not run without one of at least [`SandboxSettings::least_level`].
+    Required,
+    /// They have none.
+    Off,
+}
+
+/// Where commands may write, before policy takes places away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SandboxWrites {
+    /// Wherever their user may.
+    #[default]
+    Anywhere,
+    /// In the roots, in the directory for temporary files, and in [`SandboxSettings::writable`].
+    Workspace,
+}
+
+/// Whom commands may reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SandboxNetwork {
+    /// Everybody.
+    #[default]
+    Allow,
+    /// Nobody but their own processes.
+    Deny,
+    /// Their own processes and these hosts: each in lower case, exact or `*.example.com`.
+    Hosts(Vec<String>),
+}
+
+/// How much of the sandbox programs have that no model wrote: hooks and MCP servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SandboxShare {
+    /// None.
+    Off,
+    /// Processes of their own and the limits. Files and network are those of the user.
+    Processes,
+    /// All of it, as commands have.
+    Commands,
+}
+
+/// Everything about the sandbox that a host can set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SandboxSettings {
+    /// Whether there has to be one.
+    pub mode: SandboxMode,
+    /// The least level that [`SandboxMode::Required`] accepts.
+    pub(crate) least_level: SandboxLevel,
+    /// Where commands may write.
+    pub writes: SandboxWrites,
+    /// Directories that they may write to under [`SandboxWrites::Workspace`] as well. Absolute.
+    pub writable: Vec<PathBuf>,
+    /// Whom they may reach.
+    pub network: SandboxNetwork,
+    /// How much they may use.
+    pub(crate) limits: ResourceLimits,
+    /// What hooks have that are commands.
+    pub hooks: SandboxShare,
+    /// What MCP servers have that are programs.
+    pub mcp_servers: SandboxShare,
+}
+
+impl SandboxSettings {
+    /// The default of [`ResourceLimits::processes`]: more than builds need, and far fewer than a machine has.
+    pub(crate) const PROCESSES: u32 = 2_048;
+
+    /// No sandbox at all.
+    pub fn off() -> Self {
+        Self { mode: SandboxMode::Off, ..Self::default() }
+    }
+
+    /// The level that a command gets on a machine with this support, or why it may not run.
+    pub(crate) fn level_on(
+        &self,
+        support: &SandboxSupport,
+    ) -> Result<SandboxLevel, SandboxRefusal> {
+        let best = support.level();
+        match self.mode {
+            SandboxMode::Off => Ok(SandboxLevel::None),
+            SandboxMode::Auto => Ok(best),
+            SandboxMode::Required if best >= self.least_level => Ok(best),
+            SandboxMode::Required => {
+                Err(SandboxRefusal { wanted: self.least_level, cause: support.why_not_better() })
+            }
+        }
+    }
+}
+
+impl Default for SandboxSettings {
+    fn default() -> Self {
+        Self {
+            mode: SandboxMode::default(),
+            least_level: SandboxLevel::Namespaces,
+            writes: SandboxWrites::default(),
+            writable: Vec::new(),
+            network: SandboxNetwork::default(),
+            limits: ResourceLimits {
+                processes: Some(Self::PROCESSES),
+                ..ResourceLimits::default()
+            },
+            hooks: SandboxShare::Processes,
+            mcp_servers: SandboxShare::Commands,
+        }
+    }
+}
+
+/// Why a command that needs a sandbox did not run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("commands need a sandbox of the level `{}`, and this machine has none: {cause}", wanted.as_str())]
+pub(crate) struct SandboxRefusal {
+    /// The level that was asked for.
+    pub(crate) wanted: SandboxLevel,
+    /// What this machine refuses.
+    pub(crate) cause: String,
+}
+
+impl SandboxRefusal {
+    /// What a host can do about it. A model can do nothing.
+    pub(crate) fn next_step(&self) -> &'static str {
+        match self.wanted {
+            SandboxLevel::Namespaces => {
+                "allow user namespaces on this machine, or accept less: `sandbox: { mode: \"required\", \
+                 level: \"landlock\" }`, or `sandbox: \"auto\"`"
+            }
+            SandboxLevel::None | SandboxLevel::Landlock => {
+                "use a machine whose kernel has Landlock or user namespaces, or accept less: `sandbox: \
+                 \"auto\"`"
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::support::{LandlockSupport, SandboxTrouble},
+        *,
+    };
+
+    fn support(namespaces: bool, abi: u32) -> SandboxSupport {
+        SandboxSupport {
+            namespaces: if namespaces { Ok(()) } else { Err(SandboxTrouble::NotMade(1)) },
+            landlock: if abi > 0 {
+                LandlockSupport::Version(abi)
+            } else {
+                LandlockSupport::Refused(38)
+            },
+            ..SandboxSupport::default()
+        }
+    }
+
+    #[test]
+    fn auto_takes_the_best_level_there_is() {
+        let auto = SandboxSettings::default();
+        assert_eq!(auto.level_on(&support(true, 6)), Ok(SandboxLevel::Namespaces));
+        assert_eq!(auto.level_on(&support(false, 1)), Ok(SandboxLevel::Landlock));
+        assert_eq!(auto.level_on(&support(false, 0)), Ok(SandboxLevel::None));
+        let off = SandboxSettings::off();
+        assert_eq!(off.level_on(&support(true, 6)), Ok(SandboxLevel::None));
+    }
+
+    #[test]
+    fn required_refuses_less_than_was_asked_for_and_says_why() {
+        let mut settings =
+            SandboxSettings { mode: SandboxMode::Required, ..SandboxSettings::default() };
+        let refusal = settings.level_on(&support(false, 6)).unwrap_err();
+        let words = refusal.to_string();
+        assert!(words.contains("level `namespaces`"), "{words}");
+        assert!(words.contains("user namespaces are refused: EPERM"), "{words}");
+        assert!(refusal.next_step().contains("level: \"landlock\""));
+        settings.least_level = SandboxLevel::Landlock;
+        assert_eq!(settings.level_on(&support(false, 6)), Ok(SandboxLevel::Landlock));
+        assert_eq!(settings.level_on(&support(true, 0)), Ok(SandboxLevel::Namespaces));
+        let words = settings.level_on(&support(false, 0)).unwrap_err().to_string();
+        assert!(words.contains("the kernel has no Landlock"), "{words}");
+    }
+}

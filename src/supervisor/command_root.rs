@@ -1,0 +1,137 @@
+//! The first process of a command, from which all others descend: its shell, or process 1 of its sandbox.
+
+use std::{
+    ffi::CString,
+    fs::File,
+    io,
+    os::fd::{AsFd as _, OwnedFd},
+};
+
+use rustix::{io::Errno, process::Pid};
+
+use crate::{
+    descriptor_messages::send_with_descriptors,
+    protocol::{CommandRequest, EndReport},
+    sandbox::{
+        Restrictions, SandboxError, SandboxLevel, init::read_plan, init_link::InitMessage,
+        limits::HeldLimits, namespaces::PreparedInit, placeholders::Placeholders,
+    },
+    shell_start::{ShellStreams, start_shell},
+};
+
+/// The first process of a command.
+pub(crate) enum CommandRoot {
+    /// The shell, a child of this process.
+    Shell(Pid),
+    /// Process 1 of a sandbox, whose child is the shell.
+    Init(StartedInit),
+}
+
+/// Process 1 of a sandbox whose shell was started.
+pub(crate) struct StartedInit {
+    pub(crate) process: PreparedInit,
+    /// False once it has closed its side of the link.
+    pub(crate) is_open: bool,
+}
+
+/// Why a command was not started.
+pub(crate) enum StartFailure {
+    /// The system refused to start the shell.
+    Shell(io::Error),
+    /// The sandbox could not be made.
+    Sandbox(SandboxError),
+}
+
+impl From<SandboxError> for StartFailure {
+    fn from(error: SandboxError) -> Self {
+        Self::Sandbox(error)
+    }
+}
+
+impl StartFailure {
+    /// What the host is told.
+    pub(crate) fn report(self) -> EndReport {
+        match self {
+            Self::Shell(error) => EndReport {
+                spawn_error: Some(error.raw_os_error().unwrap_or(Errno::IO.raw_os_error())),
+                ..EndReport::default()
+            },
+            Self::Sandbox(SandboxError(reason)) => EndReport {
+                sandbox_error: Some(format!("its sandbox cannot be made: {reason}")),
+                ..EndReport::default()
+            },
+        }
+    }
+}
+
+impl CommandRoot {
+    /// Starts the shell as a child of this process.
+    pub(crate) fn start_plainly(
+        request: &CommandRequest,
+        streams: &ShellStreams,
+        environment: &[CString],
+        restrictions: &Restrictions,
+    ) -> Result<Self, StartFailure> {
+        start_shell(request, streams, environment, restrictions)
+            .map(Self::Shell)
+            .map_err(StartFailure::Shell)
+    }
+}
+
+/// Starts a command that has a plan: as the message that came, which holds the request.
+pub(crate) fn start_root(
+    (message, request): (&[u8], &CommandRequest),
+    streams: &ShellStreams,
+    (plan, door): (OwnedFd, Option<OwnedFd>),
+    environment: &[CString],
+    take_init: impl FnOnce() -> io::Result<PreparedInit>,
+    placeholders: &mut Placeholders,
+    held: &mut HeldLimits,
+) -> Result<CommandRoot, StartFailure> {
+    let plan_file = File::from(plan);
+    let plan =
+        read_plan(&plan_file).ok_or_else(|| SandboxError("its plan cannot be read".to_owned()))?;
+    *held = HeldLimits::of(&plan);
+    if plan.level != SandboxLevel::Namespaces {
+        let restrictions = Restrictions::of(&plan, held)
+            .map_err(|it| SandboxError::refused("Landlock cannot be used", it))?;
+        return CommandRoot::start_plainly(request, streams, environment, &restrictions);
+    }
+    *placeholders = Placeholders::make(&plan)?;
+    let process =
+        take_init().map_err(|it| SandboxError::refused("namespaces cannot be made", it))?;
+    if let Some(group) = held.group() {
+        group.add(process.pid).map_err(|it| SandboxError::refused("its cgroup is closed", it))?;
+    }
+    let apart = door.iter().chain(&streams.errors).chain(&streams.input).map(OwnedFd::as_fd);
+    let descriptors: Vec<_> =
+        [streams.output.as_fd(), plan_file.as_fd()].into_iter().chain(apart).collect();
+    // If it is gone, it has said why.
+    let _ = send_with_descriptors(&process.link, message, &descriptors);
+    match hear_of_start(&process) {
+        Ok(()) => Ok(CommandRoot::Init(StartedInit { process, is_open: true })),
+        Err(failure) => {
+            process.discard();
+            Err(failure)
+        }
+    }
+}
+
+/// Waits until process 1 says that the shell runs, or why it does not.
+fn hear_of_start(process: &PreparedInit) -> Result<(), StartFailure> {
+    loop {
+        match InitMessage::receive(&process.link) {
+            Ok(Some(InitMessage::Ready)) => {}
+            Ok(Some(InitMessage::Started)) => return Ok(()),
+            Ok(Some(InitMessage::Refused(reason))) => return Err(SandboxError(reason).into()),
+            Ok(Some(InitMessage::NotStarted(error))) => {
+                return Err(StartFailure::Shell(io::Error::from_raw_os_error(error)));
+            }
+            Ok(Some(InitMessage::ShellEnded(_) | InitMessage::AllGone) | None) => {
+                let reason = "its first process ended before the shell was started".to_owned();
+                return Err(SandboxError(reason).into());
+            }
+            Err(error) => return Err(StartFailure::Shell(error)),
+        }
+    }
+}

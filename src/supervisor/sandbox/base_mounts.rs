@@ -1,0 +1,85 @@
+//! What every sandbox mounts, whatever its plan says: a `/proc` that shows its own processes alone, and no
+//! devices but the harmless ones.
+
+use std::{fs::File, os::fd::OwnedFd, path::Path};
+
+use rustix::{
+    fs::{CWD, FileType, Mode, OFlags},
+    mount::{MountFlags, MountPropagationFlags, OpenTreeFlags, mount, mount_change, open_tree},
+};
+
+use super::{
+    SandboxError,
+    limits::open_highest_id,
+    mount_calls::{NO_DEVICES, attach, change, clone_of, make_read_only},
+};
+use crate::system_calls::MountAttributes;
+
+/// The devices that stay. None of them leads to a file of somebody else.
+const DEVICES: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+
+/// Through these a root could change the machine, such as which program the kernel starts after a crash.
+const KERNEL_SETTINGS: [&str; 6] =
+    ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/sys"];
+
+/// Mounts it, in the mount namespace of this process, which nobody else uses yet. Returns the setting that
+/// limits the number of processes, if it does here.
+pub(crate) fn mount_base(is_root: bool) -> Result<Option<File>, SandboxError> {
+    let refused = |what: &str| {
+        let what = what.to_owned();
+        move |cause: rustix::io::Errno| SandboxError::refused(&what, cause)
+    };
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", private).map_err(refused("mounts cannot be made private"))?;
+    let clone = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let devices: Vec<(&str, OwnedFd)> = DEVICES
+        .into_iter()
+        .filter_map(|path| Some((path, open_tree(CWD, path, clone).ok()?)))
+        .collect();
+    let root = open(Path::new("/")).map_err(refused("`/` cannot be opened"))?;
+    change(&root, MountAttributes { set: NO_DEVICES, clear: 0, is_recursive: true })
+        .map_err(|cause| SandboxError::refused("devices cannot be closed", cause))?;
+    for (path, device) in devices {
+        let place = open(Path::new(path)).map_err(refused(path))?;
+        attach(&device, &place).map_err(|cause| SandboxError::refused(path, cause))?;
+    }
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    mount("proc", "/proc", "proc", flags | MountFlags::NODEV, None)
+        .map_err(refused("`/proc` cannot be mounted"))?;
+    mount_terminals(flags);
+    let highest_id = open_highest_id();
+    if is_root {
+        for path in KERNEL_SETTINGS {
+            let Ok(place) = open(Path::new(path)) else { continue };
+            let copy = clone_of(&place);
+            copy.and_then(|copy| {
+                make_read_only(&copy)?;
+                attach(&copy, &place)
+            })
+            .map_err(|cause| SandboxError::refused(path, cause))?;
+        }
+    }
+    Ok(highest_id)
+}
+
+/// Terminals of its own. Without them only programs that make a terminal do not work.
+fn mount_terminals(flags: MountFlags) {
+    let options = c"newinstance,ptmxmode=0666,mode=0620";
+    if mount("devpts", "/dev/pts", "devpts", flags, options).is_err() {
+        return;
+    }
+    let is_device = rustix::fs::lstat("/dev/ptmx")
+        .is_ok_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::CharacterDevice);
+    if is_device
+        && let (Ok(own), Ok(place)) =
+            (open(Path::new("/dev/pts/ptmx")), open(Path::new("/dev/ptmx")))
+        && let Ok(copy) = clone_of(&own)
+    {
+        let _ = attach(&copy, &place);
+    }
+}
+
+fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+}

@@ -1,0 +1,135 @@
+//! A cgroup for one command, where this process may make one: the memory and the number of processes of the
+//! whole command, and not of each process.
+//!
+//! A cgroup (version 2) can be made where a directory of cgroups was handed over to this user, has the
+//! controllers switched on for its children, and has this process below it. That is so for services with
+//! `Delegate=` and `DelegateSubgroup=`, and in containers with a cgroup namespace whose processes are in a
+//! group of their own. Nothing is changed in any other place, so a machine that is set up otherwise has no
+//! such limits.
+
+use std::{
+    fs, io,
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
+
+use rustix::process::Pid;
+
+use super::plan::{LimitKind, ResourceLimits};
+
+/// A directory in which groups can be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GroupParent {
+    directory: PathBuf,
+    pub(crate) limits_memory: bool,
+    pub(crate) limits_processes: bool,
+}
+
+/// The group of one command.
+#[derive(Debug)]
+pub(crate) struct CommandGroup(PathBuf);
+
+impl GroupParent {
+    /// The directory for this process's commands, if there is one.
+    pub(crate) fn find() -> Option<Self> {
+        let group = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+        let own = group_directory(&group, &mounts)?;
+        // Processes may be in a group without children alone, so that it is rarely this very one.
+        [own.parent(), Some(own.as_path())].into_iter().flatten().find_map(Self::at)
+    }
+
+    /// The directory, if groups with controllers can be made in it and processes moved there.
+    fn at(directory: &Path) -> Option<Self> {
+        let controllers = fs::read_to_string(directory.join("cgroup.subtree_control")).ok()?;
+        let has = |name: &str| controllers.split_ascii_whitespace().any(|it| it == name);
+        let (limits_memory, limits_processes) = (has("memory"), has("pids"));
+        // The kernel asks for this right in the group that the old and the new one of a process are in.
+        let is_ours = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+        ((limits_memory || limits_processes)
+            && is_ours(directory)
+            && is_ours(&directory.join("cgroup.procs")))
+        .then(|| Self { directory: directory.to_owned(), limits_memory, limits_processes })
+    }
+
+    /// Makes a group with limits. Its name has to be new.
+    pub(crate) fn make(&self, name: &str, limits: &ResourceLimits) -> io::Result<CommandGroup> {
+        let group = CommandGroup(self.directory.join(name));
+        fs::create_dir(&group.0)?;
+        let set = || -> io::Result<()> {
+            if let Some(bytes) = limits.memory_bytes
+                && self.limits_memory
+            {
+                group.write("memory.max", &bytes.to_string())?;
+                // Otherwise the rest is swapped out. A kernel without swap has no such file.
+                let _ = group.write("memory.swap.max", "0");
+            }
+            if let Some(count) = limits.processes
+                && self.limits_processes
+            {
+                group.write("pids.max", &count.to_string())?;
+            }
+            Ok(())
+        };
+        set().inspect_err(|_| group.remove())?;
+        Ok(group)
+    }
+}
+
+impl CommandGroup {
+    /// A descriptor to which a process writes `0` to enter the group. The right to do so is that of whoever
+    /// opened it.
+    pub(crate) fn entrance(&self) -> io::Result<OwnedFd> {
+        Ok(fs::File::options().write(true).open(self.0.join("cgroup.procs"))?.into())
+    }
+
+    /// Puts a process into the group, with all that it starts from now on.
+    pub(crate) fn add(&self, process: Pid) -> io::Result<()> {
+        self.write("cgroup.procs", &process.as_raw_nonzero().to_string())
+    }
+
+    /// The limit that the command came up against, if it did.
+    pub(crate) fn limit_hit(&self) -> Option<LimitKind> {
+        let has_event = |file: &str, event: &str| {
+            let text = fs::read_to_string(self.0.join(file)).unwrap_or_default();
+            let count = text.lines().filter_map(|it| it.split_once(' ')).find(|it| it.0 == event);
+            count.is_some_and(|(_, count)| count.trim() != "0")
+        };
+        if has_event("memory.events", "oom_kill") {
+            Some(LimitKind::Memory)
+        } else if has_event("pids.events", "max") {
+            Some(LimitKind::Processes)
+        } else {
+            None
+        }
+    }
+
+    /// Removes the group. One that still has processes stays, and they go on within their limits.
+    pub(crate) fn remove(&self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+
+    fn write(&self, file: &str, text: &str) -> io::Result<()> {
+        fs::write(self.0.join(file), text)
+    }
+}
+
+/// The directory of this process's cgroup of version 2, from `/proc/self/cgroup` and `/proc/self/mountinfo`.
+fn group_directory(group: &str, mounts: &str) -> Option<PathBuf> {
+    let group = group.lines().find_map(|it| it.strip_prefix("0::"))?;
+    mounts.lines().find_map(|line| {
+        let (mount, system) = line.split_once(" - ")?;
+        if !system.starts_with("cgroup2 ") {
+            return None;
+        }
+        let mut fields = mount.split(' ').skip(3);
+        let (root, place) = (fields.next()?, fields.next()?);
+        // Names with blanks are written otherwise there; such a place is not looked for.
+        let inside = match root {
+            "/" => group,
+            root => group.strip_prefix(root)?,
+        };
+        (inside.is_empty() || inside.starts_with('/'))
+            .then(|| Path::new(place).join(inside.trim_start_matches('/')))
+    })
+}

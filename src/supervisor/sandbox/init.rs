@@ -1,0 +1,202 @@
+//! The life of a sandbox's process 1: it prepares what every command needs, waits for its command, mounts what
+//! the plan says, starts the shell, and reaps all processes until none is left.
+//!
+//! Nothing in the sandbox can signal it or look into it. When it ends, the kernel kills all others.
+
+use std::{
+    ffi::CString,
+    fs::File,
+    os::{fd::OwnedFd, unix::fs::FileExt as _},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+    process::{Pid, Signal, WaitOptions, set_parent_process_death_signal, wait},
+};
+
+use super::{
+    MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan, base_mounts, capabilities,
+    daemon_sockets::hide_daemon_sockets,
+    init_link::{InitMessage, ShellEnd},
+    limits::{self, HeldLimits},
+    namespaces::{self, MAPPED, UserMap},
+    network::{ProxyAddress, enter_network},
+    plan_mounts::{PlaceCover, mount_plan},
+};
+use crate::{
+    descriptor_messages::receive_with_descriptors,
+    environments::{Environments, set_variable},
+    protocol::{CommandRequest, MAX_REQUEST_BYTES},
+    shell_start::{ShellStreams, last_directory, start_shell},
+    system_calls,
+};
+
+/// What process 1 has from the process that forked it.
+pub(crate) struct InitSetup<'a> {
+    pub(crate) link: OwnedFd,
+    pub(crate) environments: &'a Environments,
+    pub(crate) cookie: &'a CString,
+    /// Its user outside.
+    pub(crate) user: u32,
+    /// Its group outside.
+    pub(crate) group: u32,
+    pub(crate) user_map: UserMap,
+}
+
+impl InitSetup<'_> {
+    const fn is_root(&self) -> bool {
+        self.user == 0
+    }
+}
+
+/// A command that has come.
+struct SandboxedCommand {
+    request: CommandRequest,
+    streams: ShellStreams,
+    plan: SandboxPlan,
+    /// The socket over which the host gets the one that its proxy listens on, if the command has a proxy.
+    door: Option<OwnedFd>,
+}
+
+/// Lives. Does not return: what the process that forked it goes on with is not for this one.
+pub(crate) fn live(setup: &InitSetup<'_>) -> ! {
+    system_calls::close_all_but(&setup.link);
+    // The keeper may be killed.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let link = &setup.link;
+    match prepare(setup) {
+        Ok(highest_id) => {
+            if InitMessage::Ready.send(link).is_ok() {
+                run(setup, highest_id);
+            }
+        }
+        Err(SandboxError(reason)) => {
+            let _ = InitMessage::Refused(reason).send(link);
+        }
+    }
+    std::process::exit(0)
+}
+
+/// Prepares what every command needs. Returns the setting that limits the number of processes, if it does here.
+fn prepare(setup: &InitSetup<'_>) -> Result<Option<File>, SandboxError> {
+    let is_mapped = setup.user_map == UserMap::FromOutside && {
+        let mut byte = [0];
+        rustix::io::read(&setup.link, &mut byte).is_ok() && byte == [MAPPED]
+    };
+    if !is_mapped {
+        namespaces::map_own_user(setup.user, setup.group)?;
+    }
+    let _ = rustix::process::setsid();
+    let highest_id = base_mounts::mount_base(setup.is_root())?;
+    capabilities::bound_capabilities(setup.is_root())?;
+    Ok(highest_id)
+}
+
+/// Runs one command to its end.
+fn run(setup: &InitSetup<'_>, highest_id: Option<File>) {
+    let link = &setup.link;
+    let Some(command) = receive(link) else { return };
+    let SandboxedCommand { request, streams, plan, door } = command;
+    // First of all, because nothing in which a file is open for writing becomes read-only.
+    limits::limit_ids(highest_id, &plan.limits);
+    let mut cover = PlaceCover::default();
+    let entered = mount_plan(&plan, &mut cover)
+        .and_then(|()| hide_daemon_sockets(&plan, &mut cover, setup.user))
+        .and_then(|()| enter_network(&plan))
+        .and_then(|()| door.as_ref().map(ProxyAddress::hand_out).transpose())
+        .and_then(|proxy| capabilities::drop_capabilities(setup.is_root()).map(|()| proxy));
+    drop(door);
+    let proxy = match entered {
+        Ok(proxy) => proxy,
+        Err(SandboxError(reason)) => {
+            let _ = InitMessage::Refused(reason).send(link);
+            return;
+        }
+    };
+    let mut environment = setup.environments.of(&request, setup.cookie);
+    for variable in proxy.iter().flat_map(ProxyAddress::variables) {
+        set_variable(&mut environment, variable.as_bytes());
+    }
+    let started = system_calls::child_exits().and_then(|exits| {
+        let restrictions = Restrictions::of(&plan, &HeldLimits::inside(&plan))?;
+        Ok((start_shell(&request, &streams, &environment, &restrictions)?, exits))
+    });
+    drop(streams);
+    match started {
+        Ok((shell, exits)) => {
+            if InitMessage::Started.send(link).is_ok() {
+                reap_all(link, &request, shell, &exits);
+            }
+        }
+        Err(error) => {
+            let number = error.raw_os_error().unwrap_or(Errno::IO.raw_os_error());
+            let _ = InitMessage::NotStarted(number).send(link);
+        }
+    }
+}
+
+/// Waits for the command; none when the keeper is gone.
+fn receive(link: &OwnedFd) -> Option<SandboxedCommand> {
+    let (message, descriptors) = receive_with_descriptors(link, MAX_REQUEST_BYTES).ok()??;
+    let request = CommandRequest::decode(&message)?;
+    let mut descriptors = descriptors.into_iter();
+    let (output, plan) = (descriptors.next()?, descriptors.next()?);
+    let door = if request.is_proxied { Some(descriptors.next()?) } else { None };
+    let streams = ShellStreams { output, errors: descriptors.next(), input: descriptors.next() };
+    let plan = read_plan(&File::from(plan))?;
+    Some(SandboxedCommand { request, streams, plan, door })
+}
+
+/// Reads a plan, wherever in the file others have read before.
+pub(crate) fn read_plan(file: &File) -> Option<SandboxPlan> {
+    let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
+    if length > MAX_PLAN_BYTES {
+        return None;
+    }
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, 0).ok()?;
+    SandboxPlan::decode(&bytes)
+}
+
+/// Reaps until no process is left, or the keeper is gone.
+fn reap_all(link: &OwnedFd, request: &CommandRequest, shell: Pid, exits: &OwnedFd) {
+    let mut is_shell_running = true;
+    loop {
+        let cwd = if is_shell_running { last_directory(request, shell) } else { None };
+        let mut end = None;
+        let is_last = loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    if pid == shell && (status.exited() || status.signaled()) {
+                        end = Some(ShellEnd::of(status, cwd.clone()));
+                    }
+                }
+                Ok(None) => break false,
+                Err(Errno::INTR) => {}
+                Err(_) => break true,
+            }
+        };
+        if let Some(end) = end {
+            is_shell_running = false;
+            if InitMessage::ShellEnded(end).send(link).is_err() {
+                return;
+            }
+        }
+        if is_last {
+            let _ = InitMessage::AllGone.send(link);
+            return;
+        }
+        let mut ready = [PollFd::new(exits, PollFlags::IN), PollFd::new(link, PollFlags::IN)];
+        match poll(&mut ready, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+        let [_, keeper_is_gone] = ready.map(|it| !it.revents().is_empty());
+        if keeper_is_gone {
+            return;
+        }
+        let mut news = [0; 128];
+        let _ = rustix::io::read(exits, &mut news);
+    }
+}

@@ -1,0 +1,54 @@
+//! The sandbox of a command: the namespaces that it runs in, what it finds mounted there, and what it is
+//! restricted to.
+//!
+//! A spare forks a process 1 for the namespaces ahead of time ([`namespaces`]). It prepares what every command
+//! needs ([`base_mounts`]) and waits. Once a command comes, it mounts what the plan says ([`plan_mounts`]),
+//! gives up its capabilities ([`capabilities`]), starts the shell with what restricts it ([`restrictions`]) and reaps what the command leaves behind ([`init`]). The
+//! keeper stays outside and hears from it over a socket ([`init_link`]).
+
+pub(crate) mod base_mounts;
+pub(crate) mod capabilities;
+pub(crate) mod cgroup;
+pub(crate) mod daemon_sockets;
+pub(crate) mod init;
+pub(crate) mod init_link;
+pub(crate) mod kept_placeholders;
+pub(crate) mod landlock;
+pub(crate) mod limits;
+pub(crate) mod mount_calls;
+pub(crate) mod namespaces;
+pub(crate) mod network;
+pub(crate) mod pins;
+#[path = "../../process/sandbox/placeholder.rs"]
+#[allow(dead_code, reason = "the host uses the other half")]
+mod placeholder;
+pub(crate) mod placeholders;
+#[path = "../../process/sandbox/plan.rs"]
+mod plan;
+pub(crate) mod plan_mounts;
+#[path = "../../process/sandbox/plan_wire.rs"]
+#[allow(dead_code, reason = "the host uses the other half")]
+mod plan_wire;
+pub(crate) mod probe;
+pub(crate) mod restrictions;
+pub(crate) mod seccomp;
+#[path = "../../process/sandbox/support.rs"]
+#[allow(dead_code, reason = "the host uses the other half")]
+mod support;
+
+pub(crate) use plan::{
+    CommandNetwork, LimitKind, MissingPlace, PlaceKind, SandboxLevel, SandboxPlan, WritablePlaces,
+};
+pub(crate) use plan_wire::MAX_PLAN_BYTES;
+pub(crate) use restrictions::Restrictions;
+
+/// Why a sandbox could not be made, as the host tells it.
+#[derive(Debug)]
+pub(crate) struct SandboxError(pub(crate) String);
+
+impl SandboxError {
+    /// Something that the system refused.
+    pub(crate) fn refused(what: &str, cause: impl Into<std::io::Error>) -> Self {
+        Self(format!("{what}: {}", cause.into()))
+    }
+}

@@ -1,0 +1,191 @@
+//! Mounts what a plan says: over what is hidden, something that cannot be read; over what is read-only, the
+//! same thing again, read-only.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    io,
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    fs::{CWD, FileType},
+    mount::{OpenTreeFlags, open_tree},
+};
+
+use super::{
+    SandboxError, SandboxPlan, WritablePlaces,
+    mount_calls::{
+        NO_DEVICES, READ_ONLY, attach, change, clone_of, closed_directory, make_read_only,
+        open_place,
+    },
+    pins::pinned_directories,
+};
+use crate::system_calls::MountAttributes;
+
+/// Mounts that stay writable where everything else is read-only. They are of this sandbox alone.
+const OWN_MOUNTS: [&str; 2] = ["/proc", "/dev/pts"];
+
+/// What happens to one place. Where several things happen to the same one, the later of these is on top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum PlaceChange {
+    /// Mounted onto itself, so that it cannot be renamed.
+    Pinned,
+    /// As [`Self::ReadOnly`], but nothing is lost if it is gone.
+    MadeImpossible,
+    ReadOnly,
+    Opened,
+    Hidden,
+}
+
+impl PlaceChange {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Pinned => "cannot be kept from being renamed",
+            Self::MadeImpossible | Self::ReadOnly => "cannot be made read-only",
+            Self::Opened => "cannot be made writable",
+            Self::Hidden => "cannot be hidden",
+        }
+    }
+}
+
+/// Mounts what the plan says, in the mount namespace of this process.
+pub(crate) fn mount_plan(plan: &SandboxPlan, cover: &mut PlaceCover) -> Result<(), SandboxError> {
+    if let WritablePlaces::Below(places) = &plan.writable {
+        bound_writes(places)?;
+    }
+    for (path, change) in place_changes(plan) {
+        let refused = |cause: io::Error| {
+            SandboxError::refused(&format!("`{}` {}", path.display(), change.words()), cause)
+        };
+        let Some(place) = open_place(path).map_err(refused)? else {
+            if change == PlaceChange::ReadOnly {
+                return Err(SandboxError(format!(
+                    "`{}` vanished while the command was started; run it again",
+                    path.display()
+                )));
+            }
+            continue;
+        };
+        match change {
+            PlaceChange::Pinned => clone_of(&place).and_then(|copy| attach(&copy, &place)),
+            PlaceChange::MadeImpossible | PlaceChange::ReadOnly => mount_read_only(&place),
+            PlaceChange::Opened => mount_writable(&place),
+            PlaceChange::Hidden => cover.hide(&place),
+        }
+        .map_err(refused)?;
+    }
+    Ok(())
+}
+
+/// What happens to which place, outer places before inner ones.
+fn place_changes(plan: &SandboxPlan) -> Vec<(&Path, PlaceChange)> {
+    let opened: HashSet<&Path> = plan.opened.iter().map(PathBuf::as_path).collect();
+    let hidden = plan.hidden.iter().map(|it| (it.path.as_path(), PlaceChange::Hidden));
+    let missing = plan.missing.iter().map(|it| (it.path.as_path(), PlaceChange::MadeImpossible));
+    // What is opened as a whole stays as it is: a mount there would keep programs from replacing it.
+    let read_only = plan.read_only.iter().map(PathBuf::as_path).filter(|it| !opened.contains(it));
+    let held: Vec<(&Path, PlaceChange)> =
+        hidden.chain(missing).chain(read_only.map(|it| (it, PlaceChange::ReadOnly))).collect();
+    let is_held: HashSet<&Path> = plan.read_only.iter().map(PathBuf::as_path).collect();
+    let reopened =
+        opened.iter().filter(|it| !is_held.contains(*it)).map(|it| (*it, PlaceChange::Opened));
+    let pins = pinned_directories(held.iter().map(|(path, _)| *path))
+        .into_iter()
+        .map(|it| (it, PlaceChange::Pinned));
+    let mut changes: BTreeMap<(&Path, PlaceChange), ()> = BTreeMap::new();
+    changes.extend(held.iter().copied().chain(reopened).chain(pins).map(|it| (it, ())));
+    changes.into_keys().collect()
+}
+
+/// Makes everything read-only but these places.
+fn bound_writes(places: &[PathBuf]) -> Result<(), SandboxError> {
+    let refused = |path: &Path, cause: io::Error| {
+        SandboxError::refused(&format!("`{}` cannot stay writable", path.display()), cause)
+    };
+    if places.iter().any(|it| it.parent().is_none()) {
+        return Ok(());
+    }
+    let mut kept: Vec<(&Path, OwnedFd)> = Vec::new();
+    let mut sorted: Vec<&Path> = places.iter().map(PathBuf::as_path).collect();
+    sorted.push(Path::new("/dev/shm"));
+    sorted.sort_unstable();
+    for path in sorted {
+        if kept.iter().any(|(above, _)| path.starts_with(above)) {
+            continue;
+        }
+        if let Some(place) = open_place(path).map_err(|it| refused(path, it))? {
+            kept.push((path, clone_of(&place).map_err(|it| refused(path, it))?));
+        }
+    }
+    let everything = open_place(Path::new("/"))
+        .and_then(|it| it.ok_or_else(|| io::ErrorKind::NotFound.into()))
+        .and_then(|it| make_read_only(&it));
+    everything.map_err(|it| SandboxError::refused("`/` cannot be made read-only", it))?;
+    for path in OWN_MOUNTS {
+        if let Ok(Some(place)) = open_place(Path::new(path)) {
+            let writable = MountAttributes { set: 0, clear: READ_ONLY, is_recursive: false };
+            change(&place, writable).map_err(|it| refused(Path::new(path), it))?;
+        }
+    }
+    for (path, copy) in kept {
+        let place =
+            open_place(path).and_then(|it| it.ok_or_else(|| io::ErrorKind::NotFound.into()));
+        place.and_then(|it| attach(&copy, &it)).map_err(|it| refused(path, it))?;
+    }
+    Ok(())
+}
+
+fn mount_read_only(place: &OwnedFd) -> io::Result<()> {
+    let copy = clone_of(place)?;
+    make_read_only(&copy)?;
+    attach(&copy, place)
+}
+
+/// Mounts a place writable again. What the machine itself has mounted read-only stays so.
+fn mount_writable(place: &OwnedFd) -> io::Result<()> {
+    let copy = clone_of(place)?;
+    let writable = MountAttributes { set: 0, clear: READ_ONLY, is_recursive: false };
+    match change(&copy, writable) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => attach(&copy, place),
+    }
+}
+
+/// What is mounted over hidden places: one device that cannot be opened, one directory that cannot be read,
+/// and copies of them.
+#[derive(Default)]
+pub(crate) struct PlaceCover {
+    file: Option<OwnedFd>,
+    directory: Option<OwnedFd>,
+}
+
+impl PlaceCover {
+    /// Hides a place, whatever it is by now.
+    pub(crate) fn hide(&mut self, place: &OwnedFd) -> io::Result<()> {
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(place)?.st_mode);
+        let (first, make): (_, fn() -> io::Result<OwnedFd>) = match kind {
+            FileType::Symlink => return Err(io::Error::other("it is a link by now")),
+            FileType::Directory => (&mut self.directory, closed_directory),
+            _ => (&mut self.file, closed_file),
+        };
+        // A mount can only be copied once it is mounted somewhere.
+        let cover = match first {
+            Some(mounted) => clone_of(mounted)?,
+            None => make()?,
+        };
+        attach(&cover, place)?;
+        first.get_or_insert(cover);
+        Ok(())
+    }
+}
+
+/// A device file where devices cannot be opened: not even root reads or writes it.
+fn closed_file() -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let copy = open_tree(CWD, "/dev/null", flags)?;
+    let set = NO_DEVICES | READ_ONLY;
+    change(&copy, MountAttributes { set, clear: 0, is_recursive: false })?;
+    Ok(copy)
+}

@@ -1,0 +1,184 @@
+//! The listing of one directory, and how to tell that it is out of date.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::Metadata,
+    os::unix::{
+        ffi::{OsStrExt as _, OsStringExt as _},
+        fs::{DirEntryExt as _, MetadataExt as _},
+    },
+    path::Path,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use super::{LinkedFile, PlaceMark};
+
+/// A directory that was changed less than this before it was listed may change again without another time.
+const RACY: Duration = Duration::from_millis(20);
+
+/// What an entry of a directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// Anything else.
+    File,
+}
+
+/// An entry that is marked.
+#[derive(Debug)]
+pub(super) struct MarkedName {
+    pub(super) name: OsString,
+    pub(super) kind: EntryKind,
+    pub(super) mark: PlaceMark,
+}
+
+/// The entries that a policy marks.
+#[derive(Debug)]
+struct MarkedNames {
+    policy: u64,
+    names: Arc<[MarkedName]>,
+}
+
+/// A directory as it was listed.
+#[derive(Debug)]
+pub(super) struct KnownDirectory {
+    stamp: DirectoryStamp,
+    /// True when it may have been changed in the moment of listing.
+    is_racy: bool,
+    /// The names, each with a NUL behind it, in one block: a tree has many.
+    names: Box<[u8]>,
+    kinds: Box<[EntryKind]>,
+    inodes: Box<[u64]>,
+    subdirectories: Box<[OsString]>,
+    marked: Mutex<Option<MarkedNames>>,
+    /// The files in it that have other names as well.
+    linked: OnceLock<Box<[LinkedFile]>>,
+}
+
+/// What changes when the entries of a directory do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct DirectoryStamp {
+    device: u64,
+    inode: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl DirectoryStamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    /// True when the directory was changed just now, as the clock says.
+    fn is_fresh(&self) -> bool {
+        let (seconds, nanoseconds) = self.changed.max(self.modified);
+        let changed = Duration::new(
+            u64::try_from(seconds).unwrap_or_default(),
+            u32::try_from(nanoseconds).unwrap_or_default(),
+        );
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        now < changed + RACY
+    }
+}
+
+impl KnownDirectory {
+    /// Lists a directory; `None` if that is refused.
+    pub(super) fn list(path: &Path) -> Option<Self> {
+        // Taken before the entries, so that a change meanwhile is seen the next time.
+        let stamp = DirectoryStamp::of(&path.symlink_metadata().ok()?);
+        let is_racy = stamp.is_fresh();
+        let (mut names, mut kinds, mut inodes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut subdirectories = Vec::new();
+        for entry in std::fs::read_dir(path).ok()? {
+            let Ok(entry) = entry else { continue };
+            let kind = match entry.file_type() {
+                Ok(kind) if kind.is_dir() => EntryKind::Directory,
+                Ok(kind) if kind.is_symlink() => EntryKind::Link,
+                Ok(_) | Err(_) => EntryKind::File,
+            };
+            let name = entry.file_name();
+            names.extend_from_slice(name.as_bytes());
+            names.push(0);
+            if kind == EntryKind::Directory {
+                subdirectories.push(name);
+            }
+            kinds.push(kind);
+            inodes.push(entry.ino());
+        }
+        Some(Self {
+            stamp,
+            is_racy,
+            names: names.into(),
+            kinds: kinds.into(),
+            inodes: inodes.into(),
+            subdirectories: subdirectories.into(),
+            marked: Mutex::default(),
+            linked: OnceLock::new(),
+        })
+    }
+
+    /// True when nothing was added or removed since.
+    pub(super) fn is_still(&self, metadata: &Metadata) -> bool {
+        !self.is_racy && self.stamp == DirectoryStamp::of(metadata)
+    }
+
+    pub(super) fn entries(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Every entry, with its number.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&OsStr, EntryKind, u64)> {
+        let names = self.names.split(|it| *it == 0).map(OsStr::from_bytes);
+        names.zip(&self.kinds).zip(&self.inodes).map(|((name, kind), inode)| (name, *kind, *inode))
+    }
+
+    pub(super) fn subdirectories(&self) -> impl Iterator<Item = &OsStr> {
+        self.subdirectories.iter().map(OsString::as_os_str)
+    }
+
+    /// The device that it lies on.
+    pub(super) const fn device(&self) -> u64 {
+        self.stamp.device
+    }
+
+    /// The entries that a policy marks; asked for once.
+    pub(super) fn marked(
+        &self,
+        policy: u64,
+        mark_of: impl Fn(&OsStr) -> PlaceMark,
+    ) -> Arc<[MarkedName]> {
+        let kept = || self.marked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept().as_ref().filter(|it| it.policy == policy) {
+            return Arc::clone(&known.names);
+        }
+        let names: Arc<[MarkedName]> = self
+            .iter()
+            .map(|(name, kind, _)| (name, kind, mark_of(name)))
+            .filter(|it| !it.2.is_none())
+            .map(|(name, kind, mark)| MarkedName {
+                name: OsString::from_vec(name.as_bytes().to_vec()),
+                kind,
+                mark,
+            })
+            .collect();
+        *kept() = Some(MarkedNames { policy, names: Arc::clone(&names) });
+        names
+    }
+
+    /// The files in it that have other names as well; looked up once.
+    pub(super) fn linked(&self, path: &Path) -> &[LinkedFile] {
+        self.linked.get_or_init(|| {
+            let files = self.iter().filter(|it| it.1 == EntryKind::File);
+            files.filter_map(|(name, ..)| LinkedFile::at(&path.join(name))).collect()
+        })
+    }
+}
