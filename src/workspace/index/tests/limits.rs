@@ -214,7 +214,7 @@ fn mounted_directories_are_closed_and_files_make_the_tree_cold() {
 
 #[test]
 fn a_hundred_thousand_files_in_one_directory_take_little_memory_each() {
-    let bed = ChangingRoot::new();
+    let bed = ChangingRoot::in_memory();
     let folder = bed.at("many");
     fs::create_dir(&folder).unwrap();
     let name = |number: usize| folder.join(format!("file-{number:06}"));
@@ -252,7 +252,7 @@ fn a_hundred_thousand_files_in_one_directory_take_little_memory_each() {
 
 #[test]
 fn ten_thousand_changed_files_are_known_at_once() {
-    let bed = ChangingRoot::new();
+    let bed = ChangingRoot::in_memory();
     for number in 0..10_000 {
         bed.write(&format!("{}/{number}", number % 100), "before");
     }

@@ -52,7 +52,16 @@ impl ChangingRoot {
     }
 
     fn with_files(files: &[(&str, &str)]) -> Self {
-        let dir = TempDir::new().unwrap();
+        Self::in_directory(TempDir::new().unwrap(), files)
+    }
+
+    /// In memory if possible, for many files.
+    fn in_memory() -> Self {
+        let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+        Self::in_directory(dir, &[])
+    }
+
+    fn in_directory(dir: TempDir, files: &[(&str, &str)]) -> Self {
         let top = dir.path().canonicalize().unwrap();
         let (root, outside) = (top.join("above/root"), top.join("outside"));
         fs::create_dir_all(&root).unwrap();
