@@ -21,7 +21,8 @@ use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
 use super::{
-    FileNumber, entry_table::EntryVersion,
+    FileNumber,
+    entry_table::EntryVersion,
     sweep::SweepCause,
     tree::{TreeSettings, WatchedTree},
     why_cold::WhyCold,
