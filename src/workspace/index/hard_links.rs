@@ -1,7 +1,7 @@
 //! Files with several names. An event only tells of the name by which a file was changed, so the other
 //! names in the tree are looked at as well, and the file itself is watched for names outside of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{
     entry_table::FileNumber,
@@ -16,7 +16,7 @@ const MAX_WATCHED_FILES: usize = 16_384;
 /// The files that have several names, by the digest of their inode.
 #[derive(Debug, Default)]
 pub(super) struct HardLinks {
-    names: HashMap<u32, Vec<FileNumber>>,
+    names: HashMap<u32, BTreeSet<FileNumber>>,
     watches: HashMap<FileNumber, WatchNumber>,
     /// Files that turned out to have several names.
     found: Vec<FileNumber>,
@@ -51,9 +51,7 @@ impl WatchedTree {
         let inode = self.table.inode(number);
         let links = &mut self.links;
         let Some(names) = links.names.get_mut(&inode) else { return };
-        let before = names.len();
-        names.retain(|it| *it != number);
-        if names.len() == before {
+        if !names.remove(&number) {
             return;
         }
         let is_last = names.is_empty();
@@ -77,8 +75,7 @@ impl WatchedTree {
             for number in self.table.files_with_inodes(&|it| inodes.contains(&it)) {
                 let inode = self.table.inode(number);
                 let names = self.links.names.entry(inode).or_default();
-                if !names.contains(&number) {
-                    names.push(number);
+                if names.insert(number) {
                     self.watch_link(number, inode);
                 }
             }

@@ -26,12 +26,13 @@ pub(super) struct NewNames {
 impl NewNames {
     /// Takes note of what an event says about a name in a directory.
     pub(super) fn note(&mut self, folder: FileNumber, event: &QueuedEvent) {
+        let name = || (folder, event.name.clone());
         // The engine's own writes end with a renaming, and never begin with another name of a file.
         if is_temporary_name(event.name()) {
-            return;
-        }
-        let name = || (folder, event.name.clone());
-        if event.is_any_of(ReadFlags::CREATE) {
+            if event.is_any_of(ReadFlags::MOVED_FROM) {
+                self.moving.insert(event.cookie, false);
+            }
+        } else if event.is_any_of(ReadFlags::CREATE) {
             self.names.insert(name());
         } else if event.is_any_of(ReadFlags::DELETE) {
             self.vanished |= self.names.remove(&name());

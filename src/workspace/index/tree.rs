@@ -57,7 +57,7 @@ impl TreeSettings {
         let limit = kernel_number("/proc/sys/fs/inotify/max_user_watches");
         Self {
             global_excludes,
-            max_entries: 4_000_000,
+            max_entries: 2_000_000,
             max_watches: limit.map_or(8_192, |it| it / 2),
         }
     }

@@ -11,7 +11,7 @@ mod rule_changes;
 use std::{
     collections::{HashMap, HashSet},
     ffi::OsStr,
-    fs,
+    fs, io,
     ops::ControlFlow,
     path::{Path, PathBuf},
     time::SystemTime,
@@ -22,7 +22,7 @@ use tempfile::TempDir;
 
 use super::{
     FileNumber,
-    entry_table::EntryVersion,
+    entry_table::{EntryVersion, WhyClosed},
     sweep::SweepCause,
     tree::{TreeSettings, WatchedTree},
     why_cold::WhyCold,
@@ -52,7 +52,16 @@ impl ChangingRoot {
     }
 
     fn with_files(files: &[(&str, &str)]) -> Self {
-        let dir = TempDir::new().unwrap();
+        Self::in_directory(TempDir::new().unwrap(), files)
+    }
+
+    /// In memory if possible, for many files.
+    fn in_memory() -> Self {
+        let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+        Self::in_directory(dir, &[])
+    }
+
+    fn in_directory(dir: TempDir, files: &[(&str, &str)]) -> Self {
         let top = dir.path().canonicalize().unwrap();
         let (root, outside) = (top.join("above/root"), top.join("outside"));
         fs::create_dir_all(&root).unwrap();
@@ -136,7 +145,10 @@ impl WalkVisitor for FoundFiles {
     }
 
     fn notice(&mut self, noticed: Noticed) -> Option<Vec<Found>> {
-        Some(problems(noticed.unapplied.iter().map(|it| (it.file.as_path(), &it.cause))))
+        let mut found = problems(noticed.unapplied.iter().map(|it| (it.file.as_path(), &it.cause)));
+        let unreadable = noticed.unreadable.map(|(path, cause)| (path, cause.to_string()));
+        found.extend(problems(unreadable.iter().map(|(path, cause)| (path.as_path(), cause))));
+        Some(found)
     }
 }
 
@@ -180,8 +192,15 @@ impl TreeFollower {
                 let path = self.tree.path(entry.number).display().to_string();
                 found.push((path, Some(stamp.modified())));
             } else if entry.kind == EntryKind::Folder {
-                assert_eq!(self.tree.why_closed(entry.number), None, "{:?}", entry.name);
-                self.add_found(entry.number, found);
+                match self.tree.why_closed(entry.number) {
+                    None => self.add_found(entry.number, found),
+                    Some(WhyClosed::Unreadable(cause)) => {
+                        let cause = io::Error::from_raw_os_error(cause).to_string();
+                        let path = self.tree.path(entry.number);
+                        found.extend(problems([(path.as_path(), &cause)].into_iter()));
+                    }
+                    Some(why) => panic!("{:?}: {why}", entry.name),
+                }
             }
         }
     }

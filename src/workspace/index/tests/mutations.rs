@@ -33,11 +33,16 @@ pub(super) struct Mutator {
     pub(super) outside: PathBuf,
     pub(super) chance: Chance,
     serial: usize,
+    /// Whether directories may be ignored. What is done by names in those is only known after a while.
+    may_ignore: bool,
     /// Files that are kept open after they were written.
     open: Vec<File>,
 }
 
 type Change = fn(&mut Mutator);
+
+/// How many kinds at the end of [`CHANGES`] are about ignore rules.
+pub(super) const RULE_CHANGES: usize = 4;
 
 /// Every kind of change, by its name.
 pub(super) const CHANGES: &[(&str, Change)] = &[
@@ -200,29 +205,29 @@ pub(super) const CHANGES: &[(&str, Change)] = &[
     }),
     ("a second name, written by it", |it| {
         let Some(path) = it.file() else { return };
-        let link = it.fresh("second");
-        fs::hard_link(path, &link).unwrap();
+        let link = it.second(&path, "second");
+        fs::hard_link(&path, &link).unwrap();
         it.write(&link);
     }),
     ("a second name made, written and removed", |it| {
         let Some(path) = it.file() else { return };
-        let link = it.fresh("short");
-        fs::hard_link(path, &link).unwrap();
+        let link = it.second(&path, "short");
+        fs::hard_link(&path, &link).unwrap();
         it.write(&link);
         fs::remove_file(link).unwrap();
     }),
     ("a second name made, written and moved out", |it| {
         let Some(path) = it.file() else { return };
-        let link = it.fresh("short");
-        fs::hard_link(path, &link).unwrap();
+        let link = it.second(&path, "short");
+        fs::hard_link(&path, &link).unwrap();
         it.write(&link);
         let to = it.beside("out");
         fs::rename(link, to).unwrap();
     }),
     ("a second name made, written and replaced", |it| {
         let Some(path) = it.file() else { return };
-        let link = it.fresh("short");
-        fs::hard_link(path, &link).unwrap();
+        let link = it.second(&path, "short");
+        fs::hard_link(&path, &link).unwrap();
         it.write(&link);
         let other = it.fresh("other");
         it.write(&other);
@@ -357,7 +362,7 @@ pub(super) const CHANGES: &[(&str, Change)] = &[
 
 impl Mutator {
     pub(super) fn new(root: PathBuf, outside: PathBuf, seed: u64) -> Self {
-        Self { root, outside, chance: Chance(seed), serial: 0, open: Vec::new() }
+        Self { root, outside, chance: Chance(seed), serial: 0, may_ignore: false, open: Vec::new() }
     }
 
     /// Some directories and files to begin with.
@@ -380,6 +385,23 @@ impl Mutator {
 
     fn fresh(&mut self, kind: &str) -> PathBuf {
         self.any_folder().join(self.name(kind))
+    }
+
+    /// A second name for a file.
+    fn second(&mut self, path: &Path, kind: &str) -> PathBuf {
+        let fresh = self.fresh(kind);
+        if !self.may_ignore {
+            return fresh;
+        }
+        path.with_file_name(fresh.file_name().unwrap())
+    }
+
+    /// Makes a change of a kind.
+    pub(super) fn change(&mut self, kind: usize) -> &'static str {
+        self.may_ignore |= kind >= CHANGES.len() - RULE_CHANGES;
+        let (name, change) = CHANGES[kind];
+        change(self);
+        name
     }
 
     fn beside(&mut self, kind: &str) -> PathBuf {

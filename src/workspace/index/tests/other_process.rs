@@ -88,13 +88,12 @@ fn makes_changes_on_demand() {
         if let Some(count) = line.strip_prefix("many ") {
             for _ in 0..count.parse().unwrap() {
                 let kind = mutator.chance.below(CHANGES.len());
-                CHANGES[kind].1(&mut mutator);
+                mutator.change(kind);
             }
             println!("{MARK}{count}");
             continue;
         }
-        let (name, change) = CHANGES[line.parse::<usize>().unwrap()];
-        change(&mut mutator);
+        let name = mutator.change(line.parse().unwrap());
         println!("{MARK}{name}");
     }
 }
