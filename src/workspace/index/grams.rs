@@ -12,10 +12,12 @@ const SET_WORDS: usize = 1 << (GRAM_BITS - 6);
 const SPREAD: u32 = 0x9E37_79B1;
 /// How many bits of a filter there are for each gram.
 const BITS_PER_GRAM: u32 = 2;
-/// The narrowest filter.
-const NARROWEST: u32 = 16;
+/// The narrowest filter. All widths are multiples of it: a word.
+const NARROWEST: u32 = 64;
 /// The widest filter. A text with more grams than it is made for is a candidate more often.
 const WIDEST: u32 = 1 << 16;
+/// Grams are counted in one of so many words of a set. They are spread evenly, so that is close enough.
+const COUNTED_PART: u32 = 4;
 
 /// Three bytes, folded and hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,21 +26,19 @@ pub(super) struct Gram(u32);
 impl Gram {
     /// The gram of three bytes that are folded already.
     pub(super) fn of([first, second, third]: [u8; 3]) -> Self {
-        Self::of_key(u32::from_be_bytes([0, first, second, third]))
+        Self::of_key(u32::from_le_bytes([first, second, third, 0]))
     }
 
+    /// The gram of the lowest three bytes of a key.
     #[inline]
     fn of_key(key: u32) -> Self {
         Self((key & 0x00ff_ffff).wrapping_mul(SPREAD) >> (32 - GRAM_BITS))
     }
 
-    /// The bit of this gram in a filter. Rising grams have rising bits, so filters are written in order.
+    /// The bit of this gram in a filter.
     #[inline]
     pub(super) fn bit_in(self, width: u32) -> u32 {
-        // The result is less than the width, so nothing is cut off.
-        #[expect(clippy::cast_possible_truncation, reason = "less than the width")]
-        let bit = ((u64::from(self.0) * u64::from(width)) >> GRAM_BITS) as u32;
-        bit
+        self.0.checked_rem(width).unwrap_or(0)
     }
 }
 
@@ -53,7 +53,7 @@ fn width_for(grams: u32) -> u32 {
     let wanted = grams.saturating_mul(BITS_PER_GRAM);
     let mut width = NARROWEST;
     while width < wanted && width < WIDEST {
-        width += (width / 4).max(8);
+        width += (width / 4 / NARROWEST).max(1) * NARROWEST;
     }
     width
 }
@@ -110,7 +110,7 @@ pub(super) fn ones(words: &[u64]) -> impl Iterator<Item = usize> {
 /// Collects the grams of a text that comes in pieces.
 pub(super) struct GramSet {
     seen: Box<[u64; SET_WORDS]>,
-    /// The last bytes, lowest byte last.
+    /// The last two bytes, as the lower bytes of the next key.
     key: u32,
     /// How many bytes the key has, at most two.
     in_key: u8,
@@ -123,50 +123,72 @@ impl GramSet {
 
     /// Adds the next piece of the text, whose letters are in lower case already.
     pub(super) fn feed(&mut self, piece: &[u8]) {
-        let mut rest = piece;
-        while self.in_key < 2 {
-            let Some((&first, more)) = rest.split_first() else { return };
-            self.key = (self.key << 8) | u32::from(first);
-            self.in_key += 1;
-            rest = more;
+        for byte in piece.iter().take(2) {
+            self.feed_byte(*byte);
         }
-        let mut key = self.key;
-        for &byte in rest {
-            key = (key << 8) | u32::from(byte);
-            let gram = Gram::of_key(key).0;
-            // No question whether it is new: the answer cannot be predicted, and costs more than setting.
-            if let Some(word) = self.seen.get_mut(gram as usize >> 6) {
-                *word |= 1 << (gram & 63);
+        // Six grams at a time, because this is most of what learning costs.
+        let mut rest = piece;
+        while let Some(bytes) = rest.first_chunk::<8>() {
+            let bytes = u64::from_le_bytes(*bytes);
+            #[expect(clippy::cast_possible_truncation, reason = "a key is the lower part")]
+            let grams = [0, 8, 16, 24, 32, 40].map(|it| Gram::of_key((bytes >> it) as u32));
+            for gram in grams {
+                self.add(gram);
+            }
+            rest = rest.get(6..).unwrap_or_default();
+        }
+        for bytes in rest.windows(3) {
+            if let Ok(bytes) = <[u8; 3]>::try_from(bytes) {
+                self.add(Gram::of(bytes));
             }
         }
-        self.key = key;
+        if let Some([.., before_last, last]) = piece.get(2..).and(Some(piece)) {
+            self.key = u32::from_le_bytes([*before_last, *last, 0, 0]);
+        }
+    }
+
+    fn feed_byte(&mut self, byte: u8) {
+        if self.in_key < 2 {
+            self.key |= u32::from(byte) << (8 * self.in_key);
+            self.in_key += 1;
+            return;
+        }
+        let key = self.key | u32::from(byte) << 16;
+        self.add(Gram::of_key(key));
+        self.key = key >> 8;
+    }
+
+    /// It is not asked whether a gram is new: that cannot be predicted, and costs more than noting it.
+    #[inline]
+    fn add(&mut self, gram: Gram) {
+        if let Some(word) = self.seen.get_mut(gram.0 as usize >> 6) {
+            *word |= 1 << (gram.0 & 63);
+        }
     }
 
     /// The filter of all that was added. What comes next is another text.
     pub(super) fn take_filter(&mut self) -> Filter {
-        let grams: u32 = self.seen.iter().map(|it| it.count_ones()).sum();
-        let width = width_for(grams);
-        let mut bits = vec![0_u64; width.div_ceil(64) as usize];
-        for (word_at, word) in (0_u32..).zip(self.seen.iter_mut()) {
-            let mut rest = std::mem::take(word);
-            while rest != 0 {
-                let bit = Gram(word_at * 64 + rest.trailing_zeros()).bit_in(width);
-                rest &= rest - 1;
-                if let Some(word) = bits.get_mut(bit as usize >> 6) {
-                    *word |= 1 << (bit & 63);
-                }
+        let counted = self.seen.iter().take(SET_WORDS / COUNTED_PART as usize);
+        let grams: u32 = counted.map(|it| it.count_ones()).sum();
+        let width = width_for(grams * COUNTED_PART);
+        // A gram's bit is its remainder, so the set is laid over itself in pieces of that length.
+        let mut bits = vec![0_u64; width as usize / 64];
+        for piece in self.seen.chunks(bits.len()) {
+            for (bit, seen) in bits.iter_mut().zip(piece) {
+                *bit |= seen;
             }
         }
-        self.key = 0;
-        self.in_key = 0;
+        self.clear();
         Filter { width, bits: bits.into() }
     }
 
-    /// Forgets all that was added.
+    /// Forgets what was added since the last filter.
     pub(super) fn clear(&mut self) {
-        self.seen.fill(0);
-        self.key = 0;
-        self.in_key = 0;
+        if self.in_key > 0 {
+            self.seen.fill(0);
+            self.key = 0;
+            self.in_key = 0;
+        }
     }
 }
 
