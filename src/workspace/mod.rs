@@ -5,7 +5,6 @@ mod atomic;
 mod diff;
 mod file_lock;
 pub(crate) mod image;
-#[allow(dead_code, reason = "the parts of the index are being joined")]
 pub(crate) mod index;
 mod line_ending;
 mod lines;
