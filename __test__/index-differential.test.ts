@@ -9,7 +9,7 @@ import { plantTree } from "./support/search-trees.js";
 import { useWorkspace } from "./support/workspace.js";
 
 // A longer run: TOOLWRIGHT_INDEX_CASES=5000 npx vitest run index-differential
-const CASES = Number(process.env.TOOLWRIGHT_INDEX_CASES ?? 400);
+const CASES = Number(process.env.TOOLWRIGHT_INDEX_CASES ?? 160);
 const SEED = Number(process.env.TOOLWRIGHT_INDEX_SEED ?? Date.now() % 1_000_000);
 const CASES_PER_TREE = 40;
 

@@ -53,6 +53,12 @@ export declare class NativeHttpService {
   answer(head: string, body: Uint8Array | undefined | null, cancel: CancelHandle): Promise<NativeHttpAnswer>
 }
 
+/** The indexes of an environment, which its registries share. */
+export declare class NativeIndexPool {
+  /** A pool without indexes. */
+  constructor()
+}
+
 /** Carries requests to JavaScript's listeners and their answers back. */
 export declare class NativeMessageBus {
   /** A bus that reaches nobody yet. */
@@ -102,6 +108,10 @@ export declare class NativeRegistry {
   httpService(options: string): NativeHttpService
   /** Opens a server; rejects with the text of an error envelope. */
   openServer(options: string): Promise<NativeHttpServer>
+  /** Begins to build the indexes that the host wants to have from the beginning. */
+  beginIndexing(): void
+  /** How the index of each root stands, as JSON. */
+  indexStatus(): string
   /**
    * Serves an MCP client over the standard streams, which belong to it from then on. Kept when it has gone,
    * or the registry is closed.
@@ -142,7 +152,7 @@ export declare class NativeRegistry {
   /** Switches tools on, also those that `disallowedTools` names. */
   enable(names: Array<string>): string
   /** Builds a registry, or throws the text of an error envelope. */
-  constructor(options: string, host: (what: "call" | "abort" | "letGo" | "forget", key: number, fn: number, input: string, context: string) => void, bus: NativeMessageBus)
+  constructor(options: string, host: (what: "call" | "abort" | "letGo" | "forget", key: number, fn: number, input: string, context: string) => void, bus: NativeMessageBus, indexes: NativeIndexPool)
   /** Registers a host's tool, whose handler is the function of a number. Gives `{ id, name }`. */
   register(spec: string, handler: number): string
   /** Takes the answer of a host tool's handler; false when nobody waits for it any more. */

@@ -840,6 +840,7 @@ module.exports.McpLine = nativeBinding.McpLine
 module.exports.NativeHttpAnswer = nativeBinding.NativeHttpAnswer
 module.exports.NativeHttpServer = nativeBinding.NativeHttpServer
 module.exports.NativeHttpService = nativeBinding.NativeHttpService
+module.exports.NativeIndexPool = nativeBinding.NativeIndexPool
 module.exports.NativeMessageBus = nativeBinding.NativeMessageBus
 module.exports.NativePolicyEngine = nativeBinding.NativePolicyEngine
 module.exports.NativeRegistry = nativeBinding.NativeRegistry

@@ -130,6 +130,8 @@ export interface GlobOutput {
     /** Files that are ignored or hidden. */
     ignoredOrHidden: string[];
   };
+  /** Why every directory was read although there is an index, if that is not how it should be. */
+  notIndexed?: string;
 }
 
 /** The `structuredContent` of `Grep`. */
@@ -186,6 +188,8 @@ export type GrepOutput = {
   };
   /** Why nothing is shown. */
   note?: string;
+  /** Why every file was read although there is an index, if that is not how it should be. */
+  notIndexed?: string;
 } & ({
   mode: "files_with_matches";
   /** The files with a match. */
@@ -529,6 +533,8 @@ export interface ClassicGlobOutput {
     /** Files that are ignored or hidden. */
     ignoredOrHidden: string[];
   };
+  /** Why every directory was read although there is an index, if that is not how it should be. */
+  notIndexed?: string;
 }
 
 /** The `structuredContent` of `grep`. */
@@ -585,6 +591,8 @@ export type ClassicGrepOutput = {
   };
   /** Why nothing is shown. */
   note?: string;
+  /** Why every file was read although there is an index, if that is not how it should be. */
+  notIndexed?: string;
 } & ({
   mode: "files_with_matches";
   /** The files with a match. */

@@ -7,7 +7,6 @@ mod file_lock;
 #[cfg(unix)]
 mod git_index;
 pub(crate) mod image;
-#[allow(dead_code, reason = "the parts of the index are being joined")]
 pub(crate) mod index;
 mod line_ending;
 mod lines;

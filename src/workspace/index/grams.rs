@@ -117,6 +117,7 @@ pub(super) struct GramSet {
 }
 
 impl GramSet {
+    #[expect(clippy::large_stack_arrays, reason = "once for each thread that learns")]
     pub(super) fn new() -> Self {
         Self { seen: Box::new([0; SET_WORDS]), key: 0, in_key: 0 }
     }

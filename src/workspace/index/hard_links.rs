@@ -1,12 +1,18 @@
 //! Files with several names. An event only tells of the name by which a file was changed, so the other
 //! names in the tree are looked at as well, and the file itself is watched for names outside of it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    os::fd::AsFd as _,
+};
 
 use super::{
     entry_table::FileNumber,
     event_queue::WatchNumber,
+    file_stamp::look_at_place,
+    judge::RULE_NAMES,
     tree::{WatchTarget, WatchedTree},
+    why_cold::WhyCold,
 };
 
 /// How many files are watched besides directories. What happens to further ones by names outside of the
@@ -66,8 +72,23 @@ impl WatchedTree {
         }
     }
 
-    /// Looks at all names of the files with several names of which one was found or changed.
-    pub(super) fn follow_links(&mut self) {
+    /// Looks at all names of the files with several names of which one was found or changed, and applies
+    /// the rules of those that are ignore files.
+    pub(super) fn follow_links(&mut self) -> Result<(), WhyCold> {
+        loop {
+            let rules = self.look_at_links();
+            if rules.is_empty() {
+                return Ok(());
+            }
+            // Directories that were ignored before may have further files with several names.
+            for folder in rules {
+                self.judge_below(folder)?;
+            }
+        }
+    }
+
+    /// Returns the directories whose ignore files changed.
+    fn look_at_links(&mut self) -> BTreeSet<FileNumber> {
         let found = std::mem::take(&mut self.links.found);
         let mut changed = std::mem::take(&mut self.links.changed);
         if !found.is_empty() {
@@ -82,11 +103,16 @@ impl WatchedTree {
             // They may have been written before they were watched.
             changed.extend(inodes);
         }
+        let mut rules = BTreeSet::new();
         for inode in changed {
             for number in self.links.names.get(&inode).cloned().unwrap_or_default() {
                 self.look_at_file(number);
+                if RULE_NAMES.iter().any(|it| self.table.name(number) == *it) {
+                    rules.extend(self.table.parent(number));
+                }
             }
         }
+        rules
     }
 
     fn watch_link(&mut self, number: FileNumber, inode: u32) {
@@ -96,7 +122,7 @@ impl WatchedTree {
         let below = self.table.path_below(number);
         // If it cannot be watched, or not any more, the next sweep finds what events do not tell.
         let Ok(place) = self.root.open_place(&below) else { return };
-        let Ok(watch) = self.queue.watch_file(std::os::fd::AsFd::as_fd(&place)) else { return };
+        let Ok(watch) = self.queue.watch_file(place.as_fd()) else { return };
         if matches!(self.targets.get(&watch), Some(WatchTarget::Folder(_))) {
             return;
         }
@@ -109,7 +135,7 @@ impl WatchedTree {
         self.table.touch(number);
         let below = self.table.path_below(number);
         let Ok(place) = self.root.open_place(&below) else { return };
-        if let Some(looked) = super::file_stamp::look_at_place(&place)
+        if let Some(looked) = look_at_place(&place)
             && looked.stamp.inode == self.table.inode(number)
         {
             self.table.set_stamp(number, &looked.stamp);

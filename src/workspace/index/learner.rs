@@ -128,15 +128,12 @@ impl LearnerSignals {
     fn sleep(&self, at_most: Option<Duration>) {
         let is_asleep = |woken: &mut bool| !*woken;
         let woken = self.woken.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut woken = match at_most {
-            Some(time) => {
-                let waited = self.changed.wait_timeout_while(woken, time, is_asleep);
-                waited.unwrap_or_else(PoisonError::into_inner).0
-            }
-            None => {
-                let waited = self.changed.wait_while(woken, is_asleep);
-                waited.unwrap_or_else(PoisonError::into_inner)
-            }
+        let mut woken = if let Some(time) = at_most {
+            let waited = self.changed.wait_timeout_while(woken, time, is_asleep);
+            waited.unwrap_or_else(PoisonError::into_inner).0
+        } else {
+            let waited = self.changed.wait_while(woken, is_asleep);
+            waited.unwrap_or_else(PoisonError::into_inner)
         };
         *woken = false;
     }

@@ -168,8 +168,7 @@ impl WatchedTree {
         if new.any(|it| it.is_some_and(|it| self.table.why_closed(it).is_none())) {
             self.sweep_wanted = Some(SweepCause::NameGone);
         }
-        self.follow_links();
-        Ok(())
+        self.follow_links()
     }
 
     /// Looks what has these names in a directory now.

@@ -107,7 +107,7 @@ impl Signatures {
 
     /// Whether more can be learned.
     pub(crate) fn has_room(&self) -> bool {
-        self.memory() < self.max_memory
+        self.memory() < self.max_memory || self.slices.has_places()
     }
 
     /// There is a file that is not known yet, or one that may have changed.
@@ -127,7 +127,7 @@ impl Signatures {
         self.forget(file);
         let stamp = learned.stamp;
         let is_large = stamp.bytes() >= SMALL_FILE_BYTES as u64;
-        if self.memory().saturating_add(learned.memory()) > self.max_memory {
+        if !self.has_room_for(&learned) {
             return Kept::NoRoom;
         }
         let known = match learned.content {
@@ -149,7 +149,9 @@ impl Signatures {
                     known.push(KnownText { start, lines_before, place });
                 }
                 if known.len() < texts.len() {
-                    known.iter().for_each(|it| self.slices.remove(it.place));
+                    for text in &known {
+                        self.slices.remove(text.place);
+                    }
                     KnownFile::Unclear
                 } else if let [] | [_] = known.as_slice() {
                     let place = known.first().map(|it| it.place);
@@ -169,6 +171,13 @@ impl Signatures {
         self.replace(file, known);
         self.tidy();
         Kept::Yes
+    }
+
+    fn has_room_for(&self, learned: &LearnedFile) -> bool {
+        let LearnedContent::Texts { texts, .. } = &learned.content else { return true };
+        let cost: usize = texts.iter().map(|it| self.slices.cost(&it.filter)).sum();
+        // What takes no more memory is kept even if there is too little of it.
+        cost == 0 || self.memory().saturating_add(cost) <= self.max_memory
     }
 
     /// Moves some texts together if many are gone. Returns whether there is more to do.
@@ -208,7 +217,9 @@ impl Signatures {
                 }
             }
             KnownFile::Texts(known) => {
-                known.texts.iter().for_each(|it| self.slices.remove(it.place));
+                for text in &known.texts {
+                    self.slices.remove(text.place);
+                }
             }
         }
     }
@@ -342,3 +353,6 @@ impl std::fmt::Debug for Signatures {
         write!(out, "Signatures({counts:?}, {} bytes)", self.memory())
     }
 }
+
+#[cfg(test)]
+mod tests;

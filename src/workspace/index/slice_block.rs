@@ -62,6 +62,11 @@ impl SliceBlock {
         self.owners.len()
     }
 
+    /// How many columns are empty again.
+    pub(super) fn dead(&self) -> usize {
+        self.dead.len()
+    }
+
     /// How many columns have a text.
     pub(super) fn texts(&self) -> usize {
         self.owners.len() - self.dead.len()

@@ -38,6 +38,8 @@ struct WidthClass {
     /// Those with room for a text.
     roomy: Vec<u32>,
     texts: usize,
+    /// How many places are empty again.
+    dead: usize,
 }
 
 impl BitSlices {
@@ -52,6 +54,17 @@ impl BitSlices {
         self.classes.values().map(|it| it.texts).sum()
     }
 
+    /// About how much memory it would take to add a text with this filter.
+    pub(super) fn cost(&self, filter: &Filter) -> usize {
+        let has_place = self.classes.get(&filter.width()).is_some_and(|it| it.dead > 0);
+        if has_place { 0 } else { size_of_val(filter.words()) + size_of::<TextOwner>() }
+    }
+
+    /// Whether there are places for texts that take no more memory.
+    pub(super) fn has_places(&self) -> bool {
+        self.classes.values().any(|it| it.dead > 0)
+    }
+
     fn block(&self, number: u32) -> Option<&SliceBlock> {
         self.blocks.get(number as usize)?.as_deref()
     }
@@ -64,12 +77,13 @@ impl BitSlices {
             None => self.new_block(width)?,
         };
         let block = self.blocks.get_mut(number as usize)?.as_deref_mut()?;
-        let before = block.memory();
+        let (before, was_dead) = (block.memory(), block.dead() > 0);
         let column = block.add(owner, filter)?;
         self.memory += block.memory() - before;
         let is_full = !block.has_room();
         let class = self.classes.entry(width).or_default();
         class.texts += 1;
+        class.dead -= usize::from(was_dead);
         if is_full {
             class.roomy.pop();
         }
@@ -103,6 +117,7 @@ impl BitSlices {
         self.memory += block.memory() - before;
         let class = self.classes.entry(block.width()).or_default();
         class.texts -= 1;
+        class.dead += 1;
         if !had_room {
             class.roomy.push(place.block);
         }
@@ -157,6 +172,7 @@ impl BitSlices {
             self.memory += block.memory() - before;
             if let Some(class) = self.classes.get_mut(&width) {
                 class.texts -= 1;
+                class.dead += 1;
             }
         }
         true
@@ -176,11 +192,13 @@ impl BitSlices {
     }
 
     fn drop_block(&mut self, width: u32, number: u32) {
-        if let Some(block) = self.blocks.get_mut(number as usize).and_then(Option::take) {
+        let block = self.blocks.get_mut(number as usize).and_then(Option::take);
+        if let Some(block) = &block {
             self.memory -= block.memory();
             self.unused.push(number);
         }
         if let Some(class) = self.classes.get_mut(&width) {
+            class.dead -= block.map_or(0, |it| it.dead());
             class.blocks.retain(|it| *it != number);
             class.roomy.retain(|it| *it != number);
         }

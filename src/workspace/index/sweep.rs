@@ -116,7 +116,7 @@ impl WatchedTree {
         self.queue.drain().map_err(|cause| WhyCold::Failed { cause: cause.to_string() })?;
         self.read_rules_above();
         self.list_below(EntryTable::ROOT, cancelled)?;
-        self.follow_links();
+        self.follow_links()?;
         self.check_mounted_files()?;
         self.refresh()
     }

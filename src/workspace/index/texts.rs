@@ -47,18 +47,6 @@ pub(super) struct LearnedText {
     pub(super) filter: Filter,
 }
 
-impl LearnedFile {
-    /// About how much memory it takes.
-    pub(super) fn memory(&self) -> usize {
-        match &self.content {
-            LearnedContent::Unclear | LearnedContent::Binary => 0,
-            LearnedContent::Texts { texts, .. } => {
-                texts.iter().map(|it| it.filter.words().len() * 8 + size_of::<LearnedText>()).sum()
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 impl LearnedFile {
     /// What there is to learn of a file that nobody changes.

@@ -71,7 +71,7 @@ pub(super) struct Scanner {
     searcher: Searcher,
     buffer: Box<[u8]>,
     /// Searches only some texts of a file, if that finds the same matches.
-    text_scanner: Option<TextScanner>,
+    texts: Option<TextScanner>,
 }
 
 impl Scanner {
@@ -86,9 +86,8 @@ impl Scanner {
             .memory_map(MmapChoice::never())
             .binary_detection(BinaryDetection::none());
         let searcher = builder.build();
-        let text_scanner =
-            query.sees_single_lines().then(|| TextScanner::new(&mut builder, details));
-        Self { searcher, buffer: vec![0; SMALL_FILE_BYTES].into(), text_scanner }
+        let texts = query.sees_single_lines().then(|| TextScanner::new(&mut builder, details));
+        Self { searcher, buffer: vec![0; SMALL_FILE_BYTES].into(), texts }
     }
 
     /// Searches a file, or only its texts if these are known and nothing else can match. The rows are the
@@ -101,7 +100,7 @@ impl Scanner {
         sink: &mut FileSink<'_>,
     ) -> Result<Scanned, io::Error> {
         let file = &mut target.file;
-        if let (Some(texts), Some(scanner)) = (target.texts, &mut self.text_scanner)
+        if let (Some(texts), Some(scanner)) = (target.texts, &mut self.texts)
             && scanner.scan(file, texts, matcher, sink)?
         {
             return Ok(Scanned::Text);

@@ -143,7 +143,8 @@ impl<'c> FileVisitor<'c> {
                     held: 0,
                 };
                 let scanned = scanner.scan_file(&mut target, binary, matcher, &mut sink);
-                full = sink.is_full();
+                // Without a row there is no gap before it either.
+                full = !sink.rows.is_empty() && sink.is_full();
                 group.held += sink.held;
                 if !sink.rows.is_empty() {
                     counted.rows = sink.rows_before + sink.rows.len();

@@ -54,15 +54,16 @@ impl TextScanner {
             return Ok(false);
         };
         let has_context = self.before > 0 || self.after > 0;
-        let mut sink =
-            TextSink { sink, has_context, is_first: true, found_any: false, full: false };
+        let mut sink = TextSink { sink, has_context, rows: RowsSoFar::None, full: false };
         for range in &ranges {
             if sink.full || matcher.is_cancelled() {
                 break;
             }
             read_at(file, range.start, range.bytes, &mut self.text)?;
             sink.sink.go_to_text(range.lines_before);
-            sink.is_first = true;
+            if sink.rows == RowsSoFar::Here {
+                sink.rows = RowsSoFar::Before;
+            }
             self.searcher.search_slice(matcher, &self.text, &mut sink)?;
         }
         Ok(true)
@@ -147,20 +148,26 @@ fn read_at(file: &mut File, start: u64, bytes: u64, into: &mut Vec<u8>) -> io::R
 struct TextSink<'s, 'm> {
     sink: &'s mut FileSink<'m>,
     has_context: bool,
-    /// Whether nothing was found in this text yet.
-    is_first: bool,
-    /// Whether something was found in a text before.
-    found_any: bool,
+    rows: RowsSoFar,
     /// Whether the sink wants no more.
     full: bool,
+}
+
+/// Where rows were found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RowsSoFar {
+    None,
+    /// Only in texts before this one.
+    Before,
+    /// In this text.
+    Here,
 }
 
 impl TextSink<'_, '_> {
     /// Shows the gap between this text and the one before, if both have something to show.
     fn begin_row(&mut self, searcher: &Searcher) -> io::Result<bool> {
-        let is_gap = self.is_first && self.found_any && self.has_context;
-        self.is_first = false;
-        self.found_any = true;
+        let is_gap = self.rows == RowsSoFar::Before && self.has_context;
+        self.rows = RowsSoFar::Here;
         let goes_on = !is_gap || self.sink.context_break(searcher)?;
         Ok(self.note(goes_on))
     }

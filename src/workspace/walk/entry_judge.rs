@@ -51,11 +51,6 @@ impl<'a> EntryJudge<'a> {
         }
     }
 
-    /// Whether judging an entry takes its path, and not only its name.
-    pub(crate) fn needs_path(&self) -> bool {
-        self.needs_path
-    }
-
     /// Goes to a directory that is `depth` levels below the start.
     pub(crate) fn go_to(&mut self, folder: &Path, depth: usize) {
         self.path.clear();

@@ -62,6 +62,19 @@ fn rules_of_every_source_are_followed() {
 }
 
 #[test]
+fn rules_that_are_written_by_another_name_of_their_file_are_followed() {
+    let bed = ChangingRoot::with_files(&[(".gitignore", "*.log\n"), ("a.log", ""), ("sub/b", "")]);
+    let mut follower = bed.open();
+    fs::hard_link(bed.at(".gitignore"), bed.at("sub/rules")).unwrap();
+    fs::write(bed.at("sub/rules"), "sub\n").unwrap();
+    follower.check(&bed, "a second name");
+    assert_eq!(files(&follower), ["a.log"]);
+    fs::write(bed.at("sub/rules"), "none\n").unwrap();
+    follower.check(&bed, "a write by a name in a directory that was ignored");
+    assert_eq!(files(&follower), ["a.log", "sub/b", "sub/rules"]);
+}
+
+#[test]
 fn the_excludes_of_a_linked_worktree_are_followed() {
     let bed = ChangingRoot::with_files(&[("a.log", ""), ("b.txt", "")]);
     let git = bed.outside.join("main/.git");
