@@ -7,15 +7,12 @@ use std::{
     ffi::{OsStr, OsString},
     io,
     os::{
-        fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd},
+        fd::{AsRawFd as _, BorrowedFd, OwnedFd},
         unix::ffi::{OsStrExt as _, OsStringExt as _},
     },
-    sync::Arc,
-    time::Duration,
 };
 
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
     fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags},
     io::Errno,
 };
@@ -43,17 +40,13 @@ pub(super) struct QueuedEvent {
 /// The queue, and the watches that fill it.
 #[derive(Debug)]
 pub(super) struct EventQueue {
-    inotify: Arc<OwnedFd>,
+    inotify: OwnedFd,
 }
-
-/// Waits for changes without the tree.
-#[derive(Clone, Debug)]
-pub(crate) struct ChangeWaiter(Arc<OwnedFd>);
 
 impl EventQueue {
     pub(super) fn new() -> Result<Self, Errno> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        Ok(Self { inotify: Arc::new(inotify) })
+        Ok(Self { inotify })
     }
 
     /// Watches an open directory for changes of its entries. The same directory gives the same number.
@@ -79,24 +72,24 @@ impl EventQueue {
     /// By descriptor, because a path may lead elsewhere by now.
     fn watch(&self, place: BorrowedFd<'_>, wanted: WatchFlags) -> Result<WatchNumber, Errno> {
         let path = format!("/proc/self/fd/{}", place.as_raw_fd());
-        inotify::add_watch(&*self.inotify, path, wanted).map(WatchNumber)
+        inotify::add_watch(&self.inotify, path, wanted).map(WatchNumber)
     }
 
     /// Ends a watch. It may have ended already, with what it watched.
     pub(super) fn unwatch(&self, watch: WatchNumber) {
-        let _ = inotify::remove_watch(&*self.inotify, watch.0);
+        let _ = inotify::remove_watch(&self.inotify, watch.0);
     }
 
     /// Takes the events that are in the queue now. Those that come meanwhile may be among them or not.
     pub(super) fn drain(&self) -> io::Result<Vec<QueuedEvent>> {
-        let mut left = usize::try_from(rustix::io::ioctl_fionread(&*self.inotify)?).unwrap_or(0);
+        let mut left = usize::try_from(rustix::io::ioctl_fionread(&self.inotify)?).unwrap_or(0);
         let mut events = Vec::new();
         if left == 0 {
             return Ok(events);
         }
         let mut buffer = vec![0; BUFFER_BYTES];
         while left > 0 {
-            let read = match rustix::io::read(&*self.inotify, &mut buffer) {
+            let read = match rustix::io::read(&self.inotify, &mut buffer) {
                 Ok(read) => read,
                 Err(Errno::AGAIN) => break,
                 Err(Errno::INTR) => continue,
@@ -110,11 +103,6 @@ impl EventQueue {
             }
         }
         Ok(events)
-    }
-
-    /// Something to wait with for the next event.
-    pub(super) fn waiter(&self) -> ChangeWaiter {
-        ChangeWaiter(Arc::clone(&self.inotify))
     }
 }
 
@@ -144,17 +132,5 @@ impl QueuedEvent {
 
     pub(super) fn name(&self) -> &OsStr {
         OsStr::from_bytes(self.name.as_bytes())
-    }
-}
-
-impl ChangeWaiter {
-    /// Waits until there is a change to be told, or the time is over. Returns whether there is one.
-    pub(crate) fn wait(&self, most: Duration) -> bool {
-        let mut queue = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN)];
-        let most = Timespec {
-            tv_sec: i64::try_from(most.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: most.subsec_nanos().into(),
-        };
-        poll(&mut queue, Some(&most)).is_ok_and(|ready| ready > 0)
     }
 }
