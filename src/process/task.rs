@@ -19,7 +19,7 @@ use super::{
     locate_supervisor::NoSupervisor,
     manager::TaskManager,
     protocol::{EndReport, ProcessIdentity},
-    sandbox::OpenDoor,
+    sandbox::{AppliedSandbox, OpenDoor},
 };
 
 /// How long after the grace a keeper may take to end a command. After that the host assumes that the keeper
@@ -75,6 +75,9 @@ pub struct Task {
     /// Why not everything it starts may be found and ended with it; nothing where all is, also when the host
     /// is gone.
     pub not_contained: Option<NoSupervisor>,
+    sandbox: AppliedSandbox,
+    /// What else is told of its sandbox.
+    policy_gaps: OnceLock<(Option<String>, Vec<String>)>,
     run_mode: Mutex<RunMode>,
     started: Instant,
     output: Mutex<CommandOutput>,
@@ -108,6 +111,7 @@ pub(super) struct NewTask {
     pub(super) description: Option<Arc<str>>,
     pub(super) session_id: Arc<str>,
     pub(super) not_contained: Option<NoSupervisor>,
+    pub(super) sandbox: AppliedSandbox,
     pub(super) run_mode: RunMode,
     pub(super) output: CommandOutput,
     pub(super) errors: Option<CommandOutput>,
@@ -130,6 +134,8 @@ impl Task {
             session_id: parts.session_id,
             started_at: SystemTime::now(),
             not_contained: parts.not_contained,
+            sandbox: parts.sandbox,
+            policy_gaps: OnceLock::new(),
             run_mode: Mutex::new(parts.run_mode),
             started: now,
             output: Mutex::new(parts.output),
@@ -153,6 +159,21 @@ impl Task {
     /// True when whatever it starts is found and ended with it, also when the host is gone.
     pub const fn is_contained(&self) -> bool {
         self.not_contained.is_none()
+    }
+
+    /// What the kernel holds it to.
+    pub(crate) fn sandbox(&self) -> AppliedSandbox {
+        let mut sandbox = self.sandbox.clone();
+        if let Some((incomplete, not_held)) = self.policy_gaps.get() {
+            sandbox.incomplete.clone_from(incomplete);
+            sandbox.not_held.splice(0..0, not_held.iter().cloned());
+        }
+        sandbox
+    }
+
+    /// Records what policy says and its sandbox does not hold.
+    pub(crate) fn note_policy_gaps(&self, incomplete: Option<String>, not_held: Vec<String>) {
+        let _ = self.policy_gaps.set((incomplete, not_held));
     }
 
     /// True for an agent, which has no process and no exit code.
@@ -482,6 +503,7 @@ impl Task {
             leftovers: ended.stopped,
             survivors: ended.survivors,
             held_output: ended.held_output,
+            limit_hit: ended.limit_hit,
             cwd: ended.cwd.map(path_of),
             duration: self.started.elapsed(),
         }

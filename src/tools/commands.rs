@@ -188,6 +188,7 @@ async fn run_text(
             door: sandbox.door.clone(),
         })
         .await?;
+    task.note_policy_gaps(sandbox.incomplete.clone(), sandbox.not_held.clone());
     if plan.run_mode == RunMode::Background {
         made.leave();
         return Ok(started(&task, plan.wording, notes));

@@ -11,6 +11,7 @@ mod plan;
 mod plan_wire;
 mod settings;
 mod support;
+mod told;
 
 pub(crate) use door::{CommandDoor, OpenDoor};
 pub(crate) use placeholder::is_placeholder_time;
@@ -23,3 +24,4 @@ pub(crate) use plan_wire::MAX_PLAN_BYTES;
 pub(crate) use settings::SandboxRefusal;
 pub use settings::{SandboxMode, SandboxNetwork, SandboxSettings, SandboxShare, SandboxWrites};
 pub(crate) use support::{LandlockSupport, SandboxSupport};
+pub(crate) use told::AppliedSandbox;

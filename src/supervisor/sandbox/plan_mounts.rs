@@ -165,18 +165,18 @@ impl PlaceCover {
     /// Hides a place, whatever it is by now.
     pub(crate) fn hide(&mut self, place: &OwnedFd) -> io::Result<()> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(place)?.st_mode);
-        let (made, make): (_, fn() -> io::Result<OwnedFd>) = match kind {
+        let (first, make): (_, fn() -> io::Result<OwnedFd>) = match kind {
             FileType::Symlink => return Err(io::Error::other("it is a link by now")),
             FileType::Directory => (&mut self.directory, closed_directory),
             _ => (&mut self.file, closed_file),
         };
         // A mount can only be copied once it is mounted somewhere.
-        let cover = match made {
-            Some(first) => clone_of(first)?,
+        let cover = match first {
+            Some(mounted) => clone_of(mounted)?,
             None => make()?,
         };
         attach(&cover, place)?;
-        made.get_or_insert(cover);
+        first.get_or_insert(cover);
         Ok(())
     }
 }
