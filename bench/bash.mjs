@@ -1,8 +1,8 @@
 // The cost of a command, compared with child_process, which a host would use otherwise.
 import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { createToolRegistry } from "../index.mjs";
 import { Suite, concurrent, sequential } from "./harness.mjs";
@@ -14,31 +14,56 @@ const FLOOD = "head -c 1G /dev/zero | base64";
 
 const projectPath = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
 process.once("exit", () => rmSync(projectPath, { recursive: true, force: true }));
-const registry = createToolRegistry({ projectPath, permissionMode: "bypassPermissions" });
-process.once("beforeExit", () => registry.close());
+const options = { projectPath, permissionMode: "bypassPermissions", userPolicyFile: false };
+const registry = createToolRegistry(options);
+const withoutSandbox = createToolRegistry({ ...options, sandbox: "off" });
+// The price of holding files: a protected repository, and three files that a rule hides.
+for (const name of [".env", "a/.env", "a/b/.env"]) {
+  mkdirSync(dirname(join(projectPath, name)), { recursive: true });
+  writeFileSync(join(projectPath, name), "");
+}
+const withRules = createToolRegistry({ ...options, policy: { deny: ["Read(**/.env)"] } });
+process.once("beforeExit", () => {
+  for (const each of [registry, withoutSandbox, withRules]) each.close();
+});
 
 const run = promisify(execFile);
 const inNode = () => run("bash", ["-c", "true"], { cwd: projectPath });
-const throughBash = () => registry.call("Bash", { command: "true" });
+const through = (each) => () => each.call("Bash", { command: "true" });
+
+const { level = "none" } = (await through(registry)())._meta["toolwright/command"].sandbox ?? {};
+const SANDBOXED = `toolwright: Bash, sandbox: ${level}`;
+const WITH_RULES = "the same, three files hidden";
+const WITHOUT = "toolwright: Bash, sandbox: off";
 
 bash.task({
   title: "`true`, one after the other",
   baseline: 'Node: execFile("bash")',
-  budgets: [{ contender: "toolwright: Bash", atMost: 1 }],
+  budgets: [
+    { contender: SANDBOXED, atMost: 1 },
+    { contender: WITHOUT, atMost: 1 },
+  ],
   contenders: {
     'Node: execFile("bash")': sequential(inNode),
-    "toolwright: Bash": sequential(throughBash),
+    [SANDBOXED]: sequential(through(registry)),
+    [WITH_RULES]: sequential(through(withRules)),
+    [WITHOUT]: sequential(through(withoutSandbox)),
   },
 });
 
 bash.task({
   title: `\`true\`, ${WIDTH} at once`,
   baseline: 'Node: execFile("bash")',
-  budgets: [{ contender: "toolwright: Bash", atMost: 0.9 }],
+  budgets: [
+    { contender: SANDBOXED, atMost: 0.9 },
+    { contender: WITHOUT, atMost: 0.9 },
+  ],
   width: WIDTH,
   contenders: {
     'Node: execFile("bash")': concurrent(WIDTH, inNode),
-    "toolwright: Bash": concurrent(WIDTH, throughBash),
+    [SANDBOXED]: concurrent(WIDTH, through(registry)),
+    [WITH_RULES]: concurrent(WIDTH, through(withRules)),
+    [WITHOUT]: concurrent(WIDTH, through(withoutSandbox)),
   },
 });
 

@@ -104,6 +104,7 @@ impl<'a> GitRunner<'a> {
             run_mode: RunMode::Foreground,
             is_streamed: false,
             sandbox: None,
+            door: None,
         };
         let running = RunningGit(self.tasks.launch(spec).await?);
         let ending = running.0.ended().await;

@@ -43,6 +43,7 @@ impl HookRunner for CommandHook {
             run_mode: RunMode::Foreground,
             is_streamed: false,
             sandbox: sandbox.plan,
+            door: sandbox.door,
         };
         let started = cx.session.shared.tasks.launch(spec).await;
         let hook = RunningHook(started.map_err(|err| format!("`{command}` cannot be run: {err}"))?);

@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     fmt,
+    net::TcpListener,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -14,16 +15,18 @@ use reqwest::{
         VARY,
     },
 };
+use tokio::{runtime::Handle, sync::Semaphore};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{
-    CacheUse, FetchError, FetchMethod, FetchOutcome, FetchRequest, FetchedPage, NameLookup,
-    TimedPhase, WebLimits, WebSettings,
+    CacheUse, CommandProxy, FetchError, FetchMethod, FetchOutcome, FetchRequest, FetchedPage,
+    NameLookup, ProxyOrder, TimedPhase, WebLimits, WebSettings,
     body::read_body,
     cache::{PageCache, PageKey},
     causes::failure_of,
     charset::decode_text,
+    command_proxy::ProxyParts,
     deadline::Deadline,
     decompress::ACCEPTED_ENCODINGS,
     guard::{AddressGuard, shown_place},
@@ -51,7 +54,12 @@ struct SharedClient {
     turns: Turns,
     cache: Mutex<PageCache>,
     closed: CancellationToken,
+    /// What the proxies of commands need.
+    for_proxies: ProxyParts,
 }
+
+/// How many connections the commands of a registry may have at once through their proxies.
+const MAX_PROXIED: usize = 512;
 
 impl fmt::Debug for WebClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -75,13 +83,23 @@ impl WebClient {
     pub fn with_lookup(settings: WebSettings, lookup: Arc<dyn NameLookup>) -> Self {
         let limits = settings.limits;
         let guard = AddressGuard::new(&settings.allow);
+        let closed = CancellationToken::new();
+        let for_proxies = ProxyParts {
+            guard: guard.clone(),
+            lookup: Arc::clone(&lookup),
+            proxies: settings.proxies.clone(),
+            connect_time: limits.connect,
+            places: Arc::new(Semaphore::new(MAX_PROXIED)),
+            closed: closed.clone(),
+        };
         let shared = SharedClient {
             limits,
             guard: guard.clone(),
             routes: Routes::new(settings, guard, lookup),
             turns: Turns::new(limits.max_at_once, limits.max_at_once_per_host),
             cache: Mutex::new(PageCache::new(limits.cache_age, limits.cache_bytes)),
-            closed: CancellationToken::new(),
+            closed,
+            for_proxies,
         };
         Self { shared: Arc::new(shared) }
     }
@@ -103,6 +121,30 @@ impl WebClient {
             () = self.shared.closed.cancelled() => Err(FetchError::Closed),
             fetched = self.shared.fetch(request) => fetched,
         }
+    }
+
+    /// Serves the proxy of a command on a listener in the command's network. What a command reaches has to be
+    /// among the hosts of the order, pass its judge, and be at an address that pages may be fetched from.
+    pub fn serve_proxy(
+        &self,
+        listener: TcpListener,
+        order: ProxyOrder,
+        runtime: &Handle,
+    ) -> CommandProxy {
+        let parts = self.shared.for_proxies.clone();
+        CommandProxy::serve(std::future::ready(Ok(listener)), parts, order, runtime)
+    }
+
+    /// The same with a listener that is still to come over a socket.
+    #[cfg(unix)]
+    pub(crate) fn serve_proxy_behind(
+        &self,
+        link: std::os::unix::net::UnixStream,
+        order: ProxyOrder,
+        runtime: &Handle,
+    ) -> CommandProxy {
+        let parts = self.shared.for_proxies.clone();
+        CommandProxy::serve(super::command_proxy::receive_listener(link), parts, order, runtime)
     }
 
     /// Ends all fetches, closes all connections and forgets all pages.

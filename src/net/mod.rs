@@ -11,6 +11,8 @@
 //!    give the target back to the caller.
 //! 6. `body` reads within limits and unpacks (`decompress`); `charset` makes text of it.
 //!
+//! `command_proxy` lets commands out through the same guard.
+//!
 //! It knows nothing of tools and policy, and what is in a body means nothing to it: `page` reads HTML, and
 //! `search` the JSON of search services.
 
@@ -21,6 +23,7 @@ mod cache;
 mod causes;
 mod charset;
 mod client;
+mod command_proxy;
 mod deadline;
 mod decompress;
 mod failure;
@@ -41,6 +44,7 @@ pub use address::AddressClass;
 pub use allow::AllowedHost;
 pub use charset::decode_text;
 pub use client::WebClient;
+pub use command_proxy::{CommandProxy, ProxyHosts, ProxyOrder, ProxyTimes, TargetJudge};
 pub use failure::{FetchError, TimedPhase};
 pub use guard::parse_web_url;
 pub use request::{

@@ -275,25 +275,31 @@ impl<'e: 'q, 'q> Judge<'e, 'q> {
             Access::Connect(url) => Some(url),
             Access::Read(_) | Access::Write(_) | Access::Run(_) => None,
         });
-        let fetches = self.facts.question.family() == Some(ToolFamily::Fetches);
         for (url, host) in urls.zip(&self.facts.hosts) {
-            let mut hits = self.call.clone();
-            for place in &self.engine.for_hosts {
-                let Some(mut hit) = self.hit(*place) else { continue };
-                let Subject::Host(pattern) = &hit.rule.subject else { continue };
-                let certainty = match (host, hit.rule.is_limit()) {
-                    (Some(host), true) => Match::certain_if(pattern.limits(host)),
-                    (Some(host), false) => Match::certain_if(fetches && pattern.matches(host)),
-                    (None, true) => Match::Possible,
-                    (None, false) => Match::No,
-                };
-                hit.certainty = hit.certainty.min(certainty);
-                if hit.certainty != Match::No {
-                    hits.push(hit);
-                }
-            }
+            let hits = [self.call.clone(), self.rules_for_host(host.as_deref())].concat();
             parts.push(self.part(ShownPart::Text(url), &hits, Fallback::Call));
         }
+    }
+
+    /// The rules about a host; `None` is a host that is not known.
+    pub(super) fn rules_for_host(&self, host: Option<&str>) -> Vec<RuleHit<'e>> {
+        let fetches = self.facts.question.family() == Some(ToolFamily::Fetches);
+        let mut hits = Vec::new();
+        for place in &self.engine.for_hosts {
+            let Some(mut hit) = self.hit(*place) else { continue };
+            let Subject::Host(pattern) = &hit.rule.subject else { continue };
+            let certainty = match (host, hit.rule.is_limit()) {
+                (Some(host), true) => Match::certain_if(pattern.limits(host)),
+                (Some(host), false) => Match::certain_if(fetches && pattern.matches(host)),
+                (None, true) => Match::Possible,
+                (None, false) => Match::No,
+            };
+            hit.certainty = hit.certainty.min(certainty);
+            if hit.certainty != Match::No {
+                hits.push(hit);
+            }
+        }
+        hits
     }
 }
 

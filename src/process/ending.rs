@@ -5,6 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::sandbox::LimitKind;
+
 /// Why a command was stopped by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopReason {
@@ -73,6 +75,8 @@ pub(crate) struct CommandEnding {
     pub survivors: u32,
     /// True when a process that outlived the shell of a helper could still write to its output.
     pub held_output: bool,
+    /// The limit of the sandbox that it is known to have reached.
+    pub limit_hit: Option<LimitKind>,
     /// The shell's last working directory, if it is known.
     pub cwd: Option<PathBuf>,
     /// The time from the start until the last process of the command was gone.

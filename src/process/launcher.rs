@@ -6,7 +6,7 @@ use std::{
     io,
     os::{fd::OwnedFd, unix::net::UnixStream},
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use tokio::sync::oneshot;
@@ -15,7 +15,7 @@ use super::{
     locate_supervisor::NoSupervisor,
     manager::StartError,
     protocol::CommandRequest,
-    sandbox::{SandboxLevel, SandboxPlan, SandboxSupport},
+    sandbox::{AppliedSandbox, SandboxLevel, SandboxPlan, SandboxSupport},
     settings::ProcessSettings,
     without_supervisor,
 };
@@ -29,6 +29,8 @@ pub(super) struct CommandStreams {
     pub(super) errors: Option<OwnedFd>,
     /// None for an empty input.
     pub(super) input: Option<OwnedFd>,
+    /// The socket over which the host gets the one that the command's proxy listens on, if it has a proxy.
+    pub(super) door: Option<OwnedFd>,
 }
 
 /// Starts commands, until it is closed.
@@ -59,6 +61,15 @@ impl Launcher {
             LaunchMethod::Direct(reason) => SandboxSupport::without_supervisor(reason.to_string()),
             LaunchMethod::Closed => SandboxSupport::default(),
         }
+    }
+
+    /// What a command that was started with this plan is held to.
+    pub(super) fn applied(&self, plan: Option<Arc<SandboxPlan>>) -> AppliedSandbox {
+        let mut applied = AppliedSandbox { plan, ..AppliedSandbox::default() };
+        if applied.plan.is_some() {
+            applied.add_gaps(&self.sandbox_support());
+        }
+        applied
     }
 
     /// Starts a command. Returns why not everything it starts is certain to be found and ended with it, if it

@@ -27,7 +27,7 @@ pub(crate) const HELLO: [u8; 8] = *b"tw-sup-5";
 pub(crate) const MAX_REQUEST_BYTES: usize = 160 * 1024;
 
 /// The most descriptors that are sent with a request.
-pub(crate) const MAX_DESCRIPTORS: usize = 5;
+pub(crate) const MAX_DESCRIPTORS: usize = 6;
 
 /// The length of a stop message in bytes.
 pub(crate) const STOP_BYTES: usize = 4;
@@ -62,6 +62,9 @@ pub(crate) struct CommandRequest {
     pub(crate) kind: RequestKind,
     /// True when a file with the plan of its sandbox is sent along.
     pub(crate) is_sandboxed: bool,
+    /// True when a socket is sent along, after the plan, over which the host gets the one that the command's
+    /// proxy listens on.
+    pub(crate) is_proxied: bool,
     /// How long processes that the shell left behind may continue before they are stopped.
     pub(crate) linger_ms: u32,
     /// The time between SIGTERM and SIGKILL, for these processes, and for all when the host is gone.
@@ -88,6 +91,7 @@ impl CommandRequest {
             RequestKind::Server => 2,
         });
         body.push(u8::from(self.is_sandboxed));
+        body.push(u8::from(self.is_proxied));
         body.extend(self.linger_ms.to_le_bytes());
         body.extend(self.grace_ms.to_le_bytes());
         body.extend(u32::try_from(self.variables.len()).unwrap_or(u32::MAX).to_le_bytes());
@@ -108,11 +112,13 @@ impl CommandRequest {
             _ => return None,
         };
         let is_sandboxed = take_byte(&mut body)? == 1;
+        let is_proxied = take_byte(&mut body)? == 1;
         let (linger_ms, grace_ms) = (take_u32(&mut body)?, take_u32(&mut body)?);
         let variables = take_u32(&mut body)?;
         Some(Self {
             kind,
             is_sandboxed,
+            is_proxied,
             linger_ms,
             grace_ms,
             shell: take_text(&mut body)?,
@@ -309,6 +315,7 @@ mod tests {
         let request = CommandRequest {
             kind: RequestKind::Helper,
             is_sandboxed: true,
+            is_proxied: true,
             linger_ms: 1,
             grace_ms: u32::MAX,
             shell: b"/bin/bash".to_vec(),

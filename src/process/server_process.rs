@@ -13,7 +13,8 @@ use tokio::net::unix::pipe;
 #[cfg(unix)]
 use super::{
     CommandRole, CommandSpec, RunMode, StartError, StopReason, Task, TaskManager,
-    manager::ServerPipes, sandbox::SandboxPlan,
+    manager::ServerPipes,
+    sandbox::{CommandDoor, SandboxPlan},
 };
 
 /// The text that the system's shell runs. The program takes the place of the shell.
@@ -50,6 +51,7 @@ impl ServerProcess {
         tasks: &Arc<TaskManager>,
         command: &ServerCommand,
         sandbox: Option<Arc<SandboxPlan>>,
+        door: Option<Arc<dyn CommandDoor>>,
     ) -> Result<(Self, pipe::Sender, pipe::Receiver), StartError> {
         let (input, sender) = io::pipe()?;
         let (receiver, output) = io::pipe()?;
@@ -69,6 +71,7 @@ impl ServerProcess {
             run_mode: RunMode::Foreground,
             is_streamed: false,
             sandbox,
+            door,
         };
         let task = tasks.launch(spec).await?;
         Ok((Self { task }, sender, receiver))
@@ -152,7 +155,7 @@ mod tests {
             r#"echo "$GIVEN, $OTHER, $1$SECRET"; echo ready >&2; cat; echo over >&2; exit 3"#;
         let command = shell(text, directory.path().to_owned());
         let (process, mut input, output) =
-            ServerProcess::start(&tasks, &command, None).await.unwrap();
+            ServerProcess::start(&tasks, &command, None, None).await.unwrap();
         let mut output = BufReader::new(output);
         let mut line = String::new();
         output.read_line(&mut line).await.unwrap();
@@ -175,7 +178,7 @@ mod tests {
         let tasks = tasks(directory.path());
         let command = shell("exec sleep 1000", directory.path().to_owned());
         let (process, _input, mut output) =
-            ServerProcess::start(&tasks, &command, None).await.unwrap();
+            ServerProcess::start(&tasks, &command, None, None).await.unwrap();
         drop(process);
         let mut rest = String::new();
         assert_eq!(output.read_to_string(&mut rest).await.unwrap(), 0);

@@ -107,8 +107,12 @@ impl SupervisorClient {
         connection: &UnixStream,
     ) -> io::Result<()> {
         let message = request.encode();
-        let apart =
-            plan.into_iter().chain(&streams.errors).chain(&streams.input).map(OwnedFd::as_fd);
+        let apart = plan
+            .into_iter()
+            .chain(&streams.door)
+            .chain(&streams.errors)
+            .chain(&streams.input)
+            .map(OwnedFd::as_fd);
         let descriptors: Vec<_> =
             [connection.as_fd(), streams.output.as_fd()].into_iter().chain(apart).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];

@@ -19,6 +19,7 @@ use super::{
     locate_supervisor::NoSupervisor,
     manager::TaskManager,
     protocol::{EndReport, ProcessIdentity},
+    sandbox::{AppliedSandbox, OpenDoor},
 };
 
 /// How long after the grace a keeper may take to end a command. After that the host assumes that the keeper
@@ -74,6 +75,9 @@ pub struct Task {
     /// Why not everything it starts may be found and ended with it; nothing where all is, also when the host
     /// is gone.
     pub not_contained: Option<NoSupervisor>,
+    sandbox: AppliedSandbox,
+    /// What else is told of its sandbox.
+    policy_gaps: OnceLock<(Option<String>, Vec<String>)>,
     run_mode: Mutex<RunMode>,
     started: Instant,
     output: Mutex<CommandOutput>,
@@ -92,6 +96,10 @@ pub struct Task {
     /// The connection to the keeper, until the command has ended.
     #[cfg(unix)]
     connection: Mutex<Option<Arc<std::os::unix::net::UnixStream>>>,
+    /// The way out of its own network, until it has ended.
+    door: Mutex<Option<Box<dyn OpenDoor>>>,
+    /// What it did not reach because it may not, each with the reason.
+    refused_targets: OnceLock<Vec<(String, String)>>,
     manager: Weak<TaskManager>,
 }
 
@@ -103,12 +111,15 @@ pub(super) struct NewTask {
     pub(super) description: Option<Arc<str>>,
     pub(super) session_id: Arc<str>,
     pub(super) not_contained: Option<NoSupervisor>,
+    pub(super) sandbox: AppliedSandbox,
     pub(super) run_mode: RunMode,
     pub(super) output: CommandOutput,
     pub(super) errors: Option<CommandOutput>,
     /// None for a task without a process.
     #[cfg(unix)]
     pub(super) connection: Option<Arc<std::os::unix::net::UnixStream>>,
+    /// The way out of its own network, if it has one.
+    pub(super) door: Option<Box<dyn OpenDoor>>,
     pub(super) manager: Weak<TaskManager>,
 }
 
@@ -123,6 +134,8 @@ impl Task {
             session_id: parts.session_id,
             started_at: SystemTime::now(),
             not_contained: parts.not_contained,
+            sandbox: parts.sandbox,
+            policy_gaps: OnceLock::new(),
             run_mode: Mutex::new(parts.run_mode),
             started: now,
             output: Mutex::new(parts.output),
@@ -137,6 +150,8 @@ impl Task {
             ending: OnceLock::new(),
             #[cfg(unix)]
             connection: Mutex::new(parts.connection),
+            door: Mutex::new(parts.door),
+            refused_targets: OnceLock::new(),
             manager: parts.manager,
         }
     }
@@ -144,6 +159,21 @@ impl Task {
     /// True when whatever it starts is found and ended with it, also when the host is gone.
     pub const fn is_contained(&self) -> bool {
         self.not_contained.is_none()
+    }
+
+    /// What the kernel holds it to.
+    pub(crate) fn sandbox(&self) -> AppliedSandbox {
+        let mut sandbox = self.sandbox.clone();
+        if let Some((incomplete, not_held)) = self.policy_gaps.get() {
+            sandbox.incomplete.clone_from(incomplete);
+            sandbox.not_held.splice(0..0, not_held.iter().cloned());
+        }
+        sandbox
+    }
+
+    /// Records what policy says and its sandbox does not hold.
+    pub(crate) fn note_policy_gaps(&self, incomplete: Option<String>, not_held: Vec<String>) {
+        let _ = self.policy_gaps.set((incomplete, not_held));
     }
 
     /// True for an agent, which has no process and no exit code.
@@ -425,6 +455,12 @@ impl Task {
         self.end(ended, failure, trouble);
     }
 
+    /// What a command that has ended did not reach because it may not, each with the reason. Only the first few
+    /// are known.
+    pub(crate) fn refused_targets(&self) -> &[(String, String)] {
+        self.refused_targets.get().map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// Records the end of a task without a process, with the reason why it failed, if it did.
     pub(crate) fn finish_without_process(&self, failure: Option<String>) {
         self.end(EndReport::default(), failure, None);
@@ -444,6 +480,8 @@ impl Task {
         lock(&self.output).settle();
         #[cfg(unix)]
         lock(&self.connection).take();
+        let door = lock(&self.door).take();
+        let _ = self.refused_targets.set(door.map(|it| it.refused()).unwrap_or_default());
         if let Some(manager) = self.manager.upgrade() {
             manager.ended(&self.id);
         }
@@ -465,6 +503,7 @@ impl Task {
             leftovers: ended.stopped,
             survivors: ended.survivors,
             held_output: ended.held_output,
+            limit_hit: ended.limit_hit,
             cwd: ended.cwd.map(path_of),
             duration: self.started.elapsed(),
         }

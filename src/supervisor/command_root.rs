@@ -82,7 +82,7 @@ impl CommandRoot {
 pub(crate) fn start_root(
     (message, request): (&[u8], &CommandRequest),
     streams: &ShellStreams,
-    plan: OwnedFd,
+    (plan, door): (OwnedFd, Option<OwnedFd>),
     environment: &[CString],
     take_init: impl FnOnce() -> io::Result<PreparedInit>,
     placeholders: &mut Placeholders,
@@ -103,7 +103,7 @@ pub(crate) fn start_root(
     if let Some(group) = held.group() {
         group.add(process.pid).map_err(|it| SandboxError::refused("its cgroup is closed", it))?;
     }
-    let apart = streams.errors.iter().chain(&streams.input).map(OwnedFd::as_fd);
+    let apart = door.iter().chain(&streams.errors).chain(&streams.input).map(OwnedFd::as_fd);
     let descriptors: Vec<_> =
         [streams.output.as_fd(), plan_file.as_fd()].into_iter().chain(apart).collect();
     // If it is gone, it has said why.

@@ -14,13 +14,14 @@ use rustix::{
     },
 };
 
-use crate::protocol::{MAX_DESCRIPTORS, MAX_REQUEST_BYTES};
+use crate::protocol::MAX_DESCRIPTORS;
 
-/// Waits for the next message; none when the other side is gone.
+/// Waits for the next message, of at most so many bytes; none when the other side is gone.
 pub(crate) fn receive_with_descriptors(
     socket: &OwnedFd,
+    max_bytes: usize,
 ) -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
-    let mut message = vec![0; MAX_REQUEST_BYTES];
+    let mut message = vec![0; max_bytes];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let received = loop {

@@ -45,7 +45,7 @@ impl Environments {
 }
 
 /// Sets a variable, in place of one of the same name.
-fn set_variable(environment: &mut Vec<CString>, variable: &[u8]) {
+pub(crate) fn set_variable(environment: &mut Vec<CString>, variable: &[u8]) {
     let name = |text: &[u8]| text.split(|it| *it == b'=').next().map(<[u8]>::to_vec);
     environment.retain(|it| name(it.to_bytes()) != name(variable));
     environment.extend(CString::new(variable));

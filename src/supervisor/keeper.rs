@@ -69,6 +69,8 @@ pub(crate) struct AcceptedCommand {
     pub(crate) streams: ShellStreams,
     /// The file with the plan of its sandbox, if it has one.
     pub(crate) plan: Option<OwnedFd>,
+    /// The socket for its proxy, if it has one.
+    pub(crate) door: Option<OwnedFd>,
     pub(crate) connection: UnixStream,
 }
 
@@ -80,6 +82,8 @@ pub(crate) struct KeeperSetup<'a> {
     pub(crate) init: Option<PreparedInit>,
     /// Through this the supervisor learns that a spare was used.
     pub(crate) take: OwnedFd,
+    /// Where placeholders are handed over to, if they are wanted.
+    pub(crate) handover: Option<OwnedFd>,
 }
 
 /// The length of the message that a spare was used: its id, and whether its command needed namespaces.
@@ -94,8 +98,8 @@ pub(crate) fn send(connection: &mut UnixStream, message: &KeeperMessage) -> bool
 /// this spare was used only once the command runs: creating a new spare can wait.
 pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
     let output = rustix::fs::fstat(&accepted.streams.output).map_or(0, |it| it.st_ino);
-    let AcceptedCommand { message, request, streams, plan, connection: mut host } = accepted;
-    let KeeperSetup { exits, environments, cookie, mut init, take } = setup;
+    let AcceptedCommand { message, request, streams, plan, door, connection: mut host } = accepted;
+    let KeeperSetup { exits, environments, cookie, mut init, take, handover } = setup;
     let environment = environments.of(&request, &cookie);
     let mut placeholders = Placeholders::default();
     let mut held = HeldLimits::default();
@@ -108,7 +112,7 @@ pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
         Some(plan) => start_root(
             (&message, &request),
             &streams,
-            plan,
+            (plan, door),
             &environment,
             || init.take().map_or_else(fork_init, Ok),
             &mut placeholders,
@@ -135,6 +139,9 @@ pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
         Ok(()) => overseer.ended(&held),
         Err(error) => StartFailure::Shell(error).report(),
     };
+    if let Some(handover) = handover {
+        placeholders.hand_over(&handover);
+    }
     drop(placeholders);
     let _ = host.set_nonblocking(false);
     // Fails only if the host is gone.

@@ -23,8 +23,8 @@ use crate::{
     descriptor_messages::receive_with_descriptors,
     environments::Environments,
     keeper::{self, AcceptedCommand, KeeperSetup, SPARE_USE_BYTES},
-    protocol::{COOKIE, CommandRequest, HELLO, KeeperMessage, cookie_of},
-    sandbox::{namespaces::PreparedInit, probe::probe},
+    protocol::{COOKIE, CommandRequest, HELLO, KeeperMessage, MAX_REQUEST_BYTES, cookie_of},
+    sandbox::{kept_placeholders::KeptPlaceholders, namespaces::PreparedInit, probe::probe},
     shell_start::ShellStreams,
     system_calls::{self, Forked},
 };
@@ -63,6 +63,7 @@ pub(crate) fn serve() -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let mut spares = HashSet::new();
     let mut busy = HashSet::new();
+    let mut placeholders = KeptPlaceholders::new()?;
     // Whether new spares prepare a sandbox in namespaces: if the last command had one.
     let mut prepares = false;
     loop {
@@ -74,30 +75,40 @@ pub(crate) fn serve() -> io::Result<()> {
                 }
                 Ok(Forked::Child) => {
                     drop((exits, taken));
-                    return run_one(host, take, &environments, prepares);
+                    let handover = placeholders.into_handover();
+                    return run_one(host, take, &environments, SparePlan { prepares, handover });
                 }
                 // There are too many processes. It is tried again later.
                 Err(_) => break,
             }
         }
-        let timeout =
-            (spares.len() <= MIN_SPARES).then_some(Timespec { tv_sec: 0, tv_nsec: 20_000_000 });
+        let retry = (spares.len() <= MIN_SPARES).then_some(Duration::from_millis(20));
+        let timeout = [retry, placeholders.sweep()].into_iter().flatten().min();
+        let timeout = timeout.and_then(|it| Timespec::try_from(it).ok());
         let mut ready = [
             // Only reports that the host is gone. Its requests are received by the spares.
             PollFd::new(&host, PollFlags::empty()),
             PollFd::new(&taken, PollFlags::IN),
             PollFd::new(&exits, PollFlags::IN),
+            PollFd::new(&placeholders.socket, PollFlags::IN),
         ];
         match poll(&mut ready, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let [host_is_gone, spare_was_used, child_exited] = ready.map(|it| !it.revents().is_empty());
+        let [host_is_gone, spare_was_used, child_exited, was_handed_over] =
+            ready.map(|it| !it.revents().is_empty());
         if host_is_gone {
             break;
         }
         if spare_was_used {
-            note_used(&taken, &mut spares, &mut busy, &mut prepares);
+            prepares = note_used(&taken, &mut spares, &mut busy);
+            if prepares {
+                placeholders.note_use();
+            }
+        }
+        if was_handed_over {
+            placeholders.receive();
         }
         if child_exited {
             note_ended(&exits, &mut spares, &mut busy);
@@ -107,7 +118,16 @@ pub(crate) fn serve() -> io::Result<()> {
         let _ = std::fs::remove_dir_all(files);
     }
     wait_for_children(&exits, &mut spares, &mut busy);
+    placeholders.remove_all();
     Ok(())
+}
+
+/// What a new spare does before its command comes, and after.
+struct SparePlan {
+    /// True to prepare a sandbox in namespaces.
+    prepares: bool,
+    /// Where placeholders are handed over to, if they are wanted.
+    handover: Option<OwnedFd>,
 }
 
 /// Waits for spares and keepers to exit, which also notice that the host is gone. So once the supervisor has
@@ -126,24 +146,19 @@ fn wait_for_children(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut Hash
     }
 }
 
-/// Records which spares have accepted a command, and whether the last of them needed a sandbox in namespaces.
-fn note_used(
-    taken: &OwnedFd,
-    spares: &mut HashSet<i32>,
-    busy: &mut HashSet<i32>,
-    prepares: &mut bool,
-) {
+/// Records which spares have accepted a command. True if the last of them needed a sandbox in namespaces.
+fn note_used(taken: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) -> bool {
     let mut uses = [0; 64 * SPARE_USE_BYTES];
     let length = rustix::io::read(taken, &mut uses).unwrap_or_default();
     let (uses, _) = uses.get(..length).unwrap_or_default().as_chunks::<SPARE_USE_BYTES>();
-    for [id @ .., needed_namespaces] in uses {
+    for [id @ .., _] in uses {
         let id = i32::from_le_bytes(*id);
-        *prepares = *needed_namespaces == 1;
         // A keeper that has exited already is in neither set.
         if spares.remove(&id) {
             busy.insert(id);
         }
     }
+    uses.last().is_some_and(|[.., needed_namespaces]| *needed_namespaces == 1)
 }
 
 /// Reaps children that have exited. If one was killed by a signal, the processes of its command are killed.
@@ -167,7 +182,7 @@ fn run_one(
     host: OwnedFd,
     take: OwnedFd,
     environments: &Environments,
-    prepares: bool,
+    plan: SparePlan,
 ) -> io::Result<()> {
     // A session without a terminal: no command can ask a person for a password, and Ctrl-C in the host's
     // terminal does not reach them.
@@ -177,7 +192,7 @@ fn run_one(
     let myself = this_process().ok_or(io::ErrorKind::NotFound)?;
     let cookie = CString::new(format!("{COOKIE}={}", cookie_of(myself))).unwrap_or_default();
     // If it fails, the command that needs it is told why.
-    let init = if prepares { PreparedInit::fork(environments, &cookie).ok() } else { None };
+    let init = if plan.prepares { PreparedInit::fork(environments, &cookie).ok() } else { None };
     // Everything above is done before the command arrives, so that it starts sooner.
     let Some(mut accepted) = receive(&host)? else { return Ok(()) };
     // Only waiting spares keep the socket open, so that the host notices when there are none left.
@@ -186,20 +201,24 @@ fn run_one(
     if !keeper::send(&mut accepted.connection, &KeeperMessage::Accepted(myself)) {
         return Ok(());
     }
-    keeper::oversee(accepted, KeeperSetup { exits, environments, cookie, init, take });
+    let handover = plan.handover;
+    keeper::oversee(accepted, KeeperSetup { exits, environments, cookie, init, take, handover });
     Ok(())
 }
 
 /// Waits for the next request; none when the host is gone.
 fn receive(host: &OwnedFd) -> io::Result<Option<AcceptedCommand>> {
-    let Some((message, descriptors)) = receive_with_descriptors(host)? else { return Ok(None) };
+    let Some((message, descriptors)) = receive_with_descriptors(host, MAX_REQUEST_BYTES)? else {
+        return Ok(None);
+    };
     let Some(request) = CommandRequest::decode(&message) else { return Ok(None) };
     let mut descriptors = descriptors.into_iter();
     let (Some(connection), Some(output)) = (descriptors.next(), descriptors.next()) else {
         return Ok(None);
     };
     let plan = if request.is_sandboxed { descriptors.next() } else { None };
+    let door = if request.is_proxied { descriptors.next() } else { None };
     let streams = ShellStreams { output, errors: descriptors.next(), input: descriptors.next() };
     let connection = UnixStream::from(connection);
-    Ok(Some(AcceptedCommand { message, request, streams, plan, connection }))
+    Ok(Some(AcceptedCommand { message, request, streams, plan, door, connection }))
 }

@@ -96,6 +96,15 @@ pub(crate) fn set_mount_attributes(
     if changed == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Moves this process into a new network.
+pub(crate) fn leave_network() -> io::Result<()> {
+    // SAFETY: no memory is passed, and this process has one thread.
+    match unsafe { libc::unshare(libc::CLONE_NEWNET) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// The version of Landlock that the kernel has.
 pub(crate) fn landlock_version() -> io::Result<u32> {
     const ASK_FOR_VERSION: c_long = 1;

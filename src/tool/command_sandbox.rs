@@ -5,13 +5,18 @@ use std::{fmt, path::PathBuf, sync::Arc, time::SystemTime};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{error::ToolError, process::sandbox::SandboxPlan};
+use crate::{
+    error::ToolError,
+    process::sandbox::{CommandDoor, SandboxPlan},
+};
 
 /// The sandbox of one command, and what has to be told of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlannedSandbox {
     /// What the kernel holds it to; none for no sandbox.
     pub(crate) plan: Option<Arc<SandboxPlan>>,
+    /// What serves its own network, if that has a proxy.
+    pub(crate) door: Option<Arc<dyn CommandDoor>>,
     /// Why it may be held to less than policy says, because not every file was looked at.
     pub(crate) incomplete: Option<String>,
     /// What policy says and the sandbox does not hold, each as a sentence.

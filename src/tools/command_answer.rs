@@ -10,6 +10,7 @@ use serde_json::json;
 use super::{
     command_text::{ShownOutput, file_note, shown_output},
     commands::{CommandToRun, CommandWording},
+    sandbox_answer::{SandboxFacts, sandbox_notes},
 };
 use crate::{
     error::{ErrorKind, ToolError},
@@ -33,6 +34,9 @@ pub(super) struct CommandFacts {
     /// Why they may not: no supervisor was found, or it could not be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_contained: Option<String>,
+    /// What the kernel holds it to; agents have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<SandboxFacts>,
     /// The size of its output so far, in bytes.
     output_bytes: u64,
     /// The file with its output.
@@ -125,6 +129,7 @@ pub(super) fn stuck(task: &Task, reason: StopReason) -> CommandEnding {
         failure: None,
         trouble: None,
         held_output: false,
+        limit_hit: None,
         stopped_for: Some(reason),
         leftovers: 0,
         survivors: 1,
@@ -150,6 +155,7 @@ pub(super) fn ended(
     if ending.survivors > 0 {
         notes.push(format!("{} processes could not be stopped", ending.survivors));
     }
+    notes.extend(sandbox_notes(task, ending));
     let idle_limit = cx.session.shared.tasks.settings.idle_timeout;
     let verdict = Verdict::of(plan, ending, idle_limit, task.total() == 0);
     let answer = |ShownOutput { text, notes: cuts }: &ShownOutput| {
@@ -332,6 +338,7 @@ impl CommandFacts {
             task_id: (task.run_mode() == RunMode::Background).then(|| task.id.clone()),
             contained: task.is_contained(),
             not_contained: task.not_contained.as_ref().map(ToString::to_string),
+            sandbox: (!task.is_agent()).then(|| SandboxFacts::of(&task.sandbox(), ending)),
             output_bytes: task.total(),
             output_file,
             output_file_bytes,

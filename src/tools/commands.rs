@@ -14,7 +14,7 @@ use crate::{
     error::{ErrorKind, ToolError},
     process::{
         CommandEnding, CommandRole, CommandSpec, ForegroundCommand, ForegroundOutcome,
-        MAX_COMMAND_BYTES, OnTimeout, RunMode,
+        MAX_COMMAND_BYTES, OnTimeout, RunMode, Task,
     },
     tool::{PlannedSandbox, ToolContext, ToolOutput, shown_path, shown_text},
     workspace::real_place,
@@ -185,8 +185,10 @@ async fn run_text(
             run_mode: plan.run_mode,
             is_streamed: plan.run_mode == RunMode::Foreground && cx.progress.is_watched(),
             sandbox: sandbox.plan.clone(),
+            door: sandbox.door.clone(),
         })
         .await?;
+    task.note_policy_gaps(sandbox.incomplete.clone(), sandbox.not_held.clone());
     if plan.run_mode == RunMode::Background {
         made.leave();
         return Ok(started(&task, plan.wording, notes));
@@ -219,6 +221,9 @@ async fn run_text(
         }
         ForegroundOutcome::Ended(ending) => {
             notes.extend(made_places(&sandbox));
+            if ending.exit_code != Some(0) {
+                notes.extend(refused_targets(&task));
+            }
             if !plan.start.is_own {
                 follow_cwd(&plan.start.path, &ending, cx, &mut notes);
             }
@@ -238,6 +243,14 @@ fn made_places(sandbox: &PlannedSandbox) -> Option<String> {
     (!made.is_empty()).then(|| {
         format!("{list}{more} did not exist before the command; other programs run or trust what is in there")
     })
+}
+
+/// The note about what a command that failed did not reach. Few programs show the reason that they were given.
+fn refused_targets(task: &Task) -> Option<String> {
+    let refused = task.refused_targets();
+    let reasons: Vec<String> = refused.iter().take(3).map(|it| shown_text(&it.1)).collect();
+    let more = if refused.len() > reasons.len() { "; there were more" } else { "" };
+    (!refused.is_empty()).then(|| format!("not connected: {}{more}", reasons.join("; ")))
 }
 
 /// Makes the directory in which a command ended the one in which the next starts, if it is inside the

@@ -20,6 +20,7 @@ mod project;
 mod questions;
 mod reading;
 mod replacing;
+mod sandbox_answer;
 mod searching;
 mod set_names;
 mod task_reading;

@@ -7,6 +7,9 @@ mod answers;
 mod command_hooks;
 #[cfg(target_os = "linux")]
 mod command_lines;
+mod command_proxy;
+mod command_proxy_bounds;
+mod command_proxy_client;
 mod commands;
 mod editing;
 mod hooks;
@@ -48,6 +51,12 @@ mod reading;
 mod recording_bash;
 #[cfg(target_os = "linux")]
 mod sandbox_bed;
+#[cfg(target_os = "linux")]
+mod sandbox_landlock;
+#[cfg(target_os = "linux")]
+mod sandbox_levels;
+#[cfg(target_os = "linux")]
+mod sandbox_limits;
 #[cfg(target_os = "linux")]
 mod sandbox_mounts;
 #[cfg(target_os = "linux")]

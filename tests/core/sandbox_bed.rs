@@ -2,7 +2,7 @@
 //! plans are given as they are, without any policy.
 
 use std::{
-    ffi::CString,
+    ffi::{CString, OsString},
     fs::{self, File},
     io::{IoSlice, Read as _, Seek as _, Write as _},
     mem::MaybeUninit,
@@ -28,7 +28,7 @@ pub(crate) use self::{
     },
     protocol::{CommandRequest, EndReport, KeeperMessage, ProcessIdentity, RequestKind},
     sandbox::LimitKind,
-    support::{LandlockSupport, SandboxSupport},
+    support::SandboxSupport,
 };
 
 #[path = "../../src/process/protocol.rs"]
@@ -107,22 +107,30 @@ pub(crate) fn users() -> Vec<TestUser> {
 impl SandboxBed {
     /// A bed whose commands run as this user.
     pub(crate) fn of(user: TestUser) -> Self {
+        Self::below(&[], user)
+    }
+
+    /// The same, with a supervisor that another program starts, which is given as the first arguments.
+    pub(crate) fn below(starter: &[&str], user: TestUser) -> Self {
         let home = TempDir::new().unwrap();
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let program = Path::new(env!("CARGO_BIN_EXE_toolwright-supervisor"));
-        let mut command = match user {
-            TestUser::Same => Command::new(program),
+        let mut arguments: Vec<OsString> = starter.iter().map(OsString::from).collect();
+        match user {
+            TestUser::Same => arguments.push(program.into()),
             TestUser::Ordinary => {
                 std::os::unix::fs::chown(home.path(), Some(ORDINARY), Some(ORDINARY)).unwrap();
                 // The directory of the build may be closed to others.
                 let copy = home.path().join("supervisor");
                 fs::copy(program, &copy).unwrap();
-                let mut command = Command::new("setpriv");
                 let id = ORDINARY.to_string();
-                command.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"]).arg(copy);
-                command
+                let drops = ["setpriv", "--reuid", &id, "--regid", &id, "--clear-groups", "--"];
+                arguments.splice(0..0, drops.map(OsString::from));
+                arguments.push(copy.into());
             }
-        };
+        }
+        let mut command = Command::new(&arguments[0]);
+        command.args(&arguments[1..]);
         let (socket, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .unwrap();
@@ -173,6 +181,7 @@ impl SandboxBed {
         let request = CommandRequest {
             kind: RequestKind::Command,
             is_sandboxed: plan.is_some(),
+            is_proxied: false,
             linger_ms: 100,
             grace_ms: 200,
             shell: b"/bin/bash".to_vec(),

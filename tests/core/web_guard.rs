@@ -19,7 +19,7 @@ use super::web_server::{
 };
 
 /// All ways to write an address of this machine that we know of. `PORT` is where a server listens.
-const DISGUISES: [&str; 34] = [
+pub(crate) const DISGUISES: [&str; 34] = [
     "http://127.0.0.1:PORT/",
     "http://127.1:PORT/",
     "http://127.0.1:PORT/",
@@ -58,13 +58,13 @@ const DISGUISES: [&str; 34] = [
 
 /// Answers from a table. A name with several answers gives them in turn.
 #[derive(Debug, Default)]
-struct TableLookup {
+pub(crate) struct TableLookup {
     answers: HashMap<&'static str, Vec<Vec<IpAddr>>>,
     asked: AtomicUsize,
 }
 
 impl TableLookup {
-    fn with(mut self, name: &'static str, answers: &[&[&str]]) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, answers: &[&[&str]]) -> Self {
         let parsed = answers.iter().map(|it| it.iter().map(|address| ip(address)).collect());
         self.answers.insert(name, parsed.collect());
         self

@@ -34,8 +34,8 @@ pub(super) async fn open(
     noise: Arc<OutputNoise>,
 ) -> Result<(ServerProcess, MessagePipe), String> {
     let planned = sandbox.of_command(&CancellationToken::new()).await;
-    let sandbox = planned.map_err(|cause| cause.to_string())?.plan;
-    let started = ServerProcess::start(tasks, command, sandbox).await;
+    let planned = planned.map_err(|cause| cause.to_string())?;
+    let started = ServerProcess::start(tasks, command, planned.plan, planned.door).await;
     let (process, input, output) = started.map_err(|cause| cause.to_string())?;
     let (mut messages, PipeEnd { received, to_send }) = MessagePipe::new();
     messages.ends(&tokio::spawn(read(output, received, noise)));

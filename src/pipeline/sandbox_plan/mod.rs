@@ -8,6 +8,7 @@ mod git_places;
 mod opened_places;
 mod plan_builder;
 mod protected_places;
+mod proxy_door;
 mod tracked_files;
 
 use std::{
@@ -21,13 +22,15 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 pub use self::explanation::{ExplainedCall, SandboxExplanation};
-use self::{plan_builder::PlanSources, tracked_files::TrackedFiles};
+use self::{plan_builder::PlanSources, proxy_door::ProxyDoor, tracked_files::TrackedFiles};
 use super::Pipeline;
 use crate::{
     error::{ErrorKind, ToolError},
+    net::WebClient,
     policy::{CurrentPolicy, FileLimits, NamedPlaces, Origin, PolicyEngine, Question},
     process::{
-        ProcessSettings, SandboxMode, SandboxSettings, SandboxShare, TaskManager,
+        ProcessSettings, SandboxMode, SandboxNetwork, SandboxSettings, SandboxShare, SandboxWrites,
+        TaskManager,
         sandbox::{SandboxLevel, SandboxPlan, SandboxRefusal},
     },
     registry::Entry,
@@ -94,6 +97,7 @@ struct CallPlanner {
     plans: Arc<SandboxPlans>,
     policy: KnownPolicy,
     settings: Arc<SandboxSettings>,
+    web: WebClient,
     tasks: Arc<TaskManager>,
     /// The call; none before it was judged.
     line: Option<JudgedLine>,
@@ -144,6 +148,7 @@ impl Pipeline {
             plans: Arc::clone(&self.sandbox_plans),
             policy: Arc::clone(&self.policy),
             settings: Arc::clone(&shared.sandbox),
+            web: shared.web.clone(),
             tasks: Arc::clone(&shared.tasks),
         })
     }
@@ -157,6 +162,7 @@ impl Pipeline {
             plans: Arc::clone(&self.sandbox_plans),
             policy: self.sandbox_plans.of(engine),
             settings: Arc::clone(&shared.sandbox),
+            web: shared.web.clone(),
             tasks: Arc::clone(&shared.tasks),
             line,
         })
@@ -231,10 +237,26 @@ impl CallPlanner {
                     let limits = self.settings.limits;
                     Arc::new(SandboxPlan { level, limits, ..SandboxPlan::default() })
                 };
-                let plan = self.level()?.map(with_level);
-                Ok(PlannedSandbox { plan, ..PlannedSandbox::default() })
+                let level = self.level()?.unwrap_or_default();
+                Ok(PlannedSandbox { plan: Some(with_level(level)), ..PlannedSandbox::default() })
             }
             SandboxShare::Commands => self.planned(&NamedPlaces::default(), cancel),
+        }
+    }
+
+    /// What commands are held to on a machine without a sandbox.
+    fn limits_alone(&self) -> PlannedSandbox {
+        let settings = &self.settings;
+        let wanted = [
+            (!self.policy.limits.is_empty(), "rules about files"),
+            (settings.network != SandboxNetwork::Allow, "the network"),
+            (settings.writes == SandboxWrites::Workspace, "where commands may write"),
+        ];
+        let not_held = wanted.into_iter().filter(|it| it.0);
+        PlannedSandbox {
+            plan: Some(Arc::new(SandboxPlan { limits: settings.limits, ..SandboxPlan::default() })),
+            not_held: not_held.map(|it| format!("{}: this machine has no sandbox", it.1)).collect(),
+            ..PlannedSandbox::default()
         }
     }
 
@@ -243,7 +265,7 @@ impl CallPlanner {
         named: &NamedPlaces,
         cancel: &CancellationToken,
     ) -> Result<PlannedSandbox, ToolError> {
-        let Some(level) = self.level()? else { return Ok(PlannedSandbox::default()) };
+        let Some(level) = self.level()? else { return Ok(self.limits_alone()) };
         let places = self.policy.engine.places();
         let sources = PlanSources {
             level,
@@ -270,6 +292,7 @@ impl CallPlanner {
         built.not_held.extend(self.plans.tracked.told(&places.roots, &built.plan.hidden));
         Ok(PlannedSandbox {
             plan: Some(Arc::new(built.plan)),
+            door: ProxyDoor::of(&self.settings.network, &self.policy.engine, &self.web)?,
             incomplete: built.incomplete,
             not_held: built.not_held,
             watched: built.watched,
@@ -299,6 +322,7 @@ struct ServerPlanner {
     plans: Arc<SandboxPlans>,
     policy: Arc<CurrentPolicy>,
     settings: Arc<SandboxSettings>,
+    web: WebClient,
     tasks: Arc<TaskManager>,
 }
 
@@ -308,6 +332,7 @@ impl SandboxPlanner for ServerPlanner {
             plans: Arc::clone(&self.plans),
             policy: self.plans.of(&self.policy.get()),
             settings: Arc::clone(&self.settings),
+            web: self.web.clone(),
             tasks: Arc::clone(&self.tasks),
             line: None,
         };

@@ -6,6 +6,7 @@ use super::{StartError, TaskManager};
 use crate::process::{
     command_output::CommandOutput,
     ending::StopReason,
+    sandbox::AppliedSandbox,
     task::{NewTask, RunMode, Task, TaskKind},
 };
 
@@ -46,6 +47,8 @@ impl TaskManager {
             errors: None,
             #[cfg(unix)]
             connection: None,
+            door: None,
+            sandbox: AppliedSandbox::default(),
             manager: Weak::clone(&self.me),
         }));
         let mut tasks = self.lock();

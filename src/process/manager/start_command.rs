@@ -16,7 +16,7 @@ use super::{MAX_RUNNING, TaskManager, TaskTable};
 use crate::process::{
     command_output::CommandOutput,
     ending::StopReason,
-    sandbox::{SandboxLevel, SandboxPlan, SandboxSupport},
+    sandbox::{CommandDoor, SandboxPlan, SandboxSupport},
     task::{RunMode, Task, TaskKind},
 };
 #[cfg(unix)]
@@ -145,6 +145,8 @@ pub(crate) struct CommandSpec {
     pub is_streamed: bool,
     /// What the kernel holds it to; none to run it as the user.
     pub sandbox: Option<Arc<SandboxPlan>>,
+    /// What serves its own network, if its sandbox gives it one with a proxy.
+    pub door: Option<Arc<dyn CommandDoor>>,
 }
 
 /// What happened to a request to run a command.
@@ -291,9 +293,17 @@ impl TaskManager {
             CommandRole::Helper { .. } => (RequestKind::Helper, &self.settings.helper_shell),
             CommandRole::Server { .. } => (RequestKind::Server, &self.settings.helper_shell),
         };
+        let (open_door, door) = match &spec.door {
+            Some(door) => {
+                let (ours, theirs) = UnixStream::pair()?;
+                (Some(door.open(ours)?), Some(OwnedFd::from(theirs)))
+            }
+            None => (None, None),
+        };
         let request = CommandRequest {
             kind,
             is_sandboxed: spec.sandbox.is_some(),
+            is_proxied: door.is_some(),
             linger_ms: LINGER_MS,
             grace_ms: self.settings.grace_ms(),
             shell: shell.as_os_str().as_bytes().to_vec(),
@@ -306,13 +316,13 @@ impl TaskManager {
         let (mut kept, errors, errors_end, streams) = match &spec.role {
             CommandRole::Model | CommandRole::FixedText { .. } => {
                 let kept = CommandOutput::new(files, file_name, self.settings.max_file_bytes);
-                (kept, None, None, CommandStreams { output, errors: None, input: None })
+                (kept, None, None, CommandStreams { output, errors: None, input: None, door })
             }
             CommandRole::Helper { input, kept_bytes } => {
                 let (errors_end, errors) = pipe()?;
                 let input = Some(input_of(input)?);
                 let kept = || CommandOutput::beginning(Arc::clone(&files), *kept_bytes);
-                let streams = CommandStreams { output, errors: Some(errors), input };
+                let streams = CommandStreams { output, errors: Some(errors), input, door };
                 (kept(), Some(kept()), Some(errors_end), streams)
             }
             CommandRole::Server { pipes, .. } => {
@@ -320,6 +330,7 @@ impl TaskManager {
                     errors: Some(output),
                     output: pipes.output.try_clone()?,
                     input: Some(pipes.input.try_clone()?),
+                    door,
                 };
                 (CommandOutput::beginning(files, 0), None, None, streams)
             }
@@ -328,6 +339,7 @@ impl TaskManager {
         let settings = &self.settings;
         let not_contained =
             engine.launcher.launch(request, streams, plan, keeper_end, settings, self.files())?;
+        let sandbox = engine.launcher.applied(spec.sandbox);
         if spec.is_streamed {
             kept.listen();
         }
@@ -342,10 +354,12 @@ impl TaskManager {
             description: spec.description.map(Into::into),
             session_id: spec.session_id.into(),
             not_contained,
+            sandbox,
             run_mode: spec.run_mode,
             output: kept,
             errors,
             connection: Some(Arc::clone(&connection)),
+            door: open_door,
             manager: Weak::clone(&self.me),
         }));
         let mut tasks = self.lock();
@@ -431,35 +445,14 @@ impl TaskManager {
         Ok(())
     }
 
-    /// Which sandbox commands can have on this machine. Starts the supervisor if none runs.
-    pub(crate) async fn sandbox_support(self: &Arc<Self>) -> SandboxSupport {
-        if !self.is_warm() {
-            let _ = self.blocking(Self::warm_up).await;
-        }
-        #[cfg(unix)]
-        if let Ok(engine) = self.engine() {
-            return engine.launcher.sandbox_support();
-        }
-        SandboxSupport::default()
-    }
-
-    /// As [`Self::sandbox_support`], but blocks for some milliseconds if no supervisor runs.
+    /// Which sandbox commands can have on this machine. Starts the supervisor if none runs, which blocks for some
+    /// milliseconds.
     pub(crate) fn sandbox_support_now(&self) -> SandboxSupport {
         #[cfg(unix)]
         if let Ok(engine) = self.engine() {
             return engine.launcher.sandbox_support();
         }
         SandboxSupport::default()
-    }
-
-    /// The best sandbox that commands can have on this machine. Starts the supervisor if none runs, which
-    /// blocks for some milliseconds.
-    pub(crate) fn sandbox_level(&self) -> SandboxLevel {
-        #[cfg(unix)]
-        if let Ok(engine) = self.engine() {
-            return engine.launcher.sandbox_support().level();
-        }
-        SandboxLevel::None
     }
 
     /// True when they have been started, so that starting a command does not block.

@@ -4,13 +4,16 @@
 //! A [`SandboxPlan`] is a list of places and numbers. Whoever makes one knows the policy; whoever applies one
 //! (the supervisor) does not.
 
+mod door;
 mod placeholder;
 mod plan;
 #[cfg(unix)]
 mod plan_wire;
 mod settings;
 mod support;
+mod told;
 
+pub(crate) use door::{CommandDoor, OpenDoor};
 pub(crate) use placeholder::is_placeholder_time;
 pub(crate) use plan::{
     CommandNetwork, HiddenPlace, LimitKind, MissingPlace, PlaceKind, ResourceLimits, SandboxLevel,
@@ -21,3 +24,4 @@ pub(crate) use plan_wire::MAX_PLAN_BYTES;
 pub(crate) use settings::SandboxRefusal;
 pub use settings::{SandboxMode, SandboxNetwork, SandboxSettings, SandboxShare, SandboxWrites};
 pub(crate) use support::{LandlockSupport, SandboxSupport};
+pub(crate) use told::AppliedSandbox;

@@ -30,7 +30,7 @@ pub(crate) struct SandboxSupport {
     pub(crate) namespaces: Result<(), SandboxTrouble>,
     /// Which Landlock there is.
     pub(crate) landlock: LandlockSupport,
-    /// True where the number of processes of a command can be limited in namespaces of its own.
+    /// True where the number of processes of a command can be limited, in the best level there is.
     pub(crate) limits_processes: bool,
     /// True where the memory of a whole command can be limited, by a cgroup.
     pub(crate) limits_memory: bool,

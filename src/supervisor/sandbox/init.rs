@@ -21,12 +21,13 @@ use super::{
     init_link::{InitMessage, ShellEnd},
     limits::{self, HeldLimits},
     namespaces::{self, MAPPED, UserMap},
+    network::{ProxyAddress, enter_network},
     plan_mounts::{PlaceCover, mount_plan},
 };
 use crate::{
     descriptor_messages::receive_with_descriptors,
-    environments::Environments,
-    protocol::CommandRequest,
+    environments::{Environments, set_variable},
+    protocol::{CommandRequest, MAX_REQUEST_BYTES},
     shell_start::{ShellStreams, last_directory, start_shell},
     system_calls,
 };
@@ -54,6 +55,8 @@ struct SandboxedCommand {
     request: CommandRequest,
     streams: ShellStreams,
     plan: SandboxPlan,
+    /// The socket over which the host gets the one that its proxy listens on, if the command has a proxy.
+    door: Option<OwnedFd>,
 }
 
 /// Lives. Does not return: what the process that forked it goes on with is not for this one.
@@ -94,18 +97,27 @@ fn prepare(setup: &InitSetup<'_>) -> Result<Option<File>, SandboxError> {
 fn run(setup: &InitSetup<'_>, highest_id: Option<File>) {
     let link = &setup.link;
     let Some(command) = receive(link) else { return };
-    let SandboxedCommand { request, streams, plan } = command;
+    let SandboxedCommand { request, streams, plan, door } = command;
     // First of all, because nothing in which a file is open for writing becomes read-only.
     limits::limit_ids(highest_id, &plan.limits);
     let mut cover = PlaceCover::default();
     let entered = mount_plan(&plan, &mut cover)
         .and_then(|()| hide_daemon_sockets(&plan, &mut cover, setup.user))
-        .and_then(|()| capabilities::drop_capabilities(setup.is_root()));
-    if let Err(SandboxError(reason)) = entered {
-        let _ = InitMessage::Refused(reason).send(link);
-        return;
+        .and_then(|()| enter_network(&plan))
+        .and_then(|()| door.as_ref().map(ProxyAddress::hand_out).transpose())
+        .and_then(|proxy| capabilities::drop_capabilities(setup.is_root()).map(|()| proxy));
+    drop(door);
+    let proxy = match entered {
+        Ok(proxy) => proxy,
+        Err(SandboxError(reason)) => {
+            let _ = InitMessage::Refused(reason).send(link);
+            return;
+        }
+    };
+    let mut environment = setup.environments.of(&request, setup.cookie);
+    for variable in proxy.iter().flat_map(ProxyAddress::variables) {
+        set_variable(&mut environment, variable.as_bytes());
     }
-    let environment = setup.environments.of(&request, setup.cookie);
     let started = system_calls::child_exits().and_then(|exits| {
         let restrictions = Restrictions::of(&plan, &HeldLimits::inside(&plan))?;
         Ok((start_shell(&request, &streams, &environment, &restrictions)?, exits))
@@ -126,13 +138,14 @@ fn run(setup: &InitSetup<'_>, highest_id: Option<File>) {
 
 /// Waits for the command; none when the keeper is gone.
 fn receive(link: &OwnedFd) -> Option<SandboxedCommand> {
-    let (message, descriptors) = receive_with_descriptors(link).ok()??;
+    let (message, descriptors) = receive_with_descriptors(link, MAX_REQUEST_BYTES).ok()??;
     let request = CommandRequest::decode(&message)?;
     let mut descriptors = descriptors.into_iter();
     let (output, plan) = (descriptors.next()?, descriptors.next()?);
+    let door = if request.is_proxied { Some(descriptors.next()?) } else { None };
     let streams = ShellStreams { output, errors: descriptors.next(), input: descriptors.next() };
     let plan = read_plan(&File::from(plan))?;
-    Some(SandboxedCommand { request, streams, plan })
+    Some(SandboxedCommand { request, streams, plan, door })
 }
 
 /// Reads a plan, wherever in the file others have read before.

@@ -12,10 +12,12 @@ pub(crate) mod cgroup;
 pub(crate) mod daemon_sockets;
 pub(crate) mod init;
 pub(crate) mod init_link;
+pub(crate) mod kept_placeholders;
 pub(crate) mod landlock;
 pub(crate) mod limits;
 pub(crate) mod mount_calls;
 pub(crate) mod namespaces;
+pub(crate) mod network;
 pub(crate) mod pins;
 #[path = "../../process/sandbox/placeholder.rs"]
 #[allow(dead_code, reason = "the host uses the other half")]
@@ -35,7 +37,7 @@ pub(crate) mod seccomp;
 mod support;
 
 pub(crate) use plan::{
-    LimitKind, MissingPlace, PlaceKind, SandboxLevel, SandboxPlan, WritablePlaces,
+    CommandNetwork, LimitKind, MissingPlace, PlaceKind, SandboxLevel, SandboxPlan, WritablePlaces,
 };
 pub(crate) use plan_wire::MAX_PLAN_BYTES;
 pub(crate) use restrictions::Restrictions;

@@ -1,6 +1,6 @@
 //! What a command must not make stands there while it runs, empty and read-only. The keeper makes it before
 //! the command starts and removes it in the end. Keepers that need the same one share it: each holds a lock
-//! on it, and the last one removes it.
+//! on it, and the last one removes it. Where one command follows the other, the supervisor keeps it for them.
 
 use std::{
     io,
@@ -20,6 +20,7 @@ use rustix::{
 
 use super::{
     MissingPlace, PlaceKind, SandboxError, SandboxPlan,
+    kept_placeholders::send_placeholder,
     mount_calls::open_place,
     placeholder::{
         PLACEHOLDER_NANOSECONDS, PLACEHOLDER_SECONDS, PLACEHOLDER_SECONDS_LATER,
@@ -27,23 +28,32 @@ use super::{
     },
 };
 
-/// How often one is tried to be made, while others remove it or are about to mark theirs.
+/// How often one is tried to be made, while others remove it.
 const MAX_TRIES: usize = 200;
+/// How often an empty one that has just been made is looked at again, because it may be marked by now.
+const MAX_LOOKS: usize = 20;
 /// The pause between two tries.
 const RETRY_INTERVAL: Duration = Duration::from_millis(1);
-/// How long an empty file may take until it is marked, in seconds.
+/// How old one may be that is not marked yet, in seconds.
 const MARKING_SECONDS: i64 = 2;
+
+/// The rights on them are ordinary ones: the mount keeps the command away, and nobody else is in its way.
+const FILE_MODE: u32 = 0o644;
+const DIRECTORY_MODE: u32 = 0o755;
 
 /// The placeholders of one command. Dropping them removes those that no other command needs.
 #[derive(Default)]
 pub(crate) struct Placeholders(Vec<Placeholder>);
 
-struct Placeholder {
-    directory: OwnedFd,
-    name: PathBuf,
-    kind: PlaceKind,
+/// One placeholder that this process has a lock on.
+pub(crate) struct Placeholder {
+    pub(crate) directory: OwnedFd,
+    pub(crate) name: PathBuf,
+    pub(crate) kind: PlaceKind,
     /// Open for as long as it is needed: the lock is on it.
-    file: OwnedFd,
+    pub(crate) file: OwnedFd,
+    /// True when this process has made it.
+    pub(crate) is_own: bool,
 }
 
 /// What came of one try.
@@ -51,6 +61,8 @@ enum MakeAttempt {
     Made(Placeholder),
     /// Something real is there, or nothing can be made there.
     NotNeeded,
+    /// Something empty is there that may be a placeholder in a moment.
+    LookAgain,
     TryAgain,
 }
 
@@ -71,6 +83,12 @@ impl Placeholders {
         }
         Ok(all)
     }
+
+    /// Gives those that this process has made to the supervisor, which removes them once no command has needed
+    /// them for a while. Others are removed by whoever has made them.
+    pub(crate) fn hand_over(&mut self, keeper_of_all: &OwnedFd) {
+        self.0.retain(|it| !(it.is_own && send_placeholder(it, keeper_of_all).is_ok()));
+    }
 }
 
 impl Drop for Placeholders {
@@ -87,13 +105,17 @@ fn make(place: &MissingPlace) -> io::Result<Option<Placeholder>> {
         return Ok(None);
     };
     let Some(directory) = open_place(parent)? else { return Ok(None) };
+    let mut looks = 0;
     for _ in 0..MAX_TRIES {
         let directory = directory.try_clone()?;
         match try_to_make(directory, Path::new(name), place.kind)? {
             MakeAttempt::Made(made) => return Ok(Some(made)),
             MakeAttempt::NotNeeded => return Ok(None),
-            MakeAttempt::TryAgain => thread::sleep(RETRY_INTERVAL),
+            MakeAttempt::LookAgain if looks == MAX_LOOKS => return Ok(None),
+            MakeAttempt::LookAgain => looks += 1,
+            MakeAttempt::TryAgain => {}
         }
+        thread::sleep(RETRY_INTERVAL);
     }
     Err(io::ErrorKind::TimedOut.into())
 }
@@ -103,9 +125,9 @@ fn try_to_make(directory: OwnedFd, name: &Path, kind: PlaceKind) -> io::Result<M
     let file = match kind {
         PlaceKind::File => {
             let new = flags | OFlags::CREATE | OFlags::EXCL;
-            openat(&directory, name, new, Mode::RUSR)
+            openat(&directory, name, new, Mode::from_raw_mode(FILE_MODE))
         }
-        PlaceKind::Directory => mkdirat(&directory, name, Mode::RUSR | Mode::XUSR)
+        PlaceKind::Directory => mkdirat(&directory, name, Mode::from_raw_mode(DIRECTORY_MODE))
             .and_then(|()| openat(&directory, name, flags | OFlags::DIRECTORY, Mode::empty())),
     };
     let is_new = file.is_ok();
@@ -123,7 +145,7 @@ fn try_to_make(directory: OwnedFd, name: &Path, kind: PlaceKind) -> io::Result<M
         }
         Err(error) => return Err(error.into()),
     };
-    let placeholder = Placeholder { directory, name: name.to_owned(), kind, file };
+    let placeholder = Placeholder { directory, name: name.to_owned(), kind, file, is_own: is_new };
     if flock(&placeholder.file, FlockOperation::NonBlockingLockShared).is_err() {
         // Somebody is about to remove it.
         return Ok(MakeAttempt::TryAgain);
@@ -138,10 +160,9 @@ fn try_to_make(directory: OwnedFd, name: &Path, kind: PlaceKind) -> io::Result<M
         return Ok(if is_there { MakeAttempt::Made(placeholder) } else { MakeAttempt::TryAgain });
     }
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime).tv_sec;
-    let mode = Mode::from_raw_mode(seen.st_mode);
-    let may_be_marked_soon = [Mode::RUSR, Mode::RUSR | Mode::XUSR].contains(&mode)
-        && (0..=MARKING_SECONDS).contains(&now.saturating_sub(seen.st_ctime));
-    Ok(if may_be_marked_soon { MakeAttempt::TryAgain } else { MakeAttempt::NotNeeded })
+    let is_fresh = (0..=MARKING_SECONDS).contains(&now.saturating_sub(seen.st_ctime));
+    let may_be_marked_soon = is_fresh && is_empty(&seen, kind);
+    Ok(if may_be_marked_soon { MakeAttempt::LookAgain } else { MakeAttempt::NotNeeded })
 }
 
 /// Gives a file the time by which a placeholder is known.
@@ -164,12 +185,16 @@ fn changed_at(seen: &Stat) -> (i64, i64) {
 
 fn is_marked(seen: &Stat, kind: PlaceKind) -> bool {
     let (seconds, nanoseconds) = changed_at(seen);
-    let is_kind = match (kind, FileType::from_raw_mode(seen.st_mode)) {
+    is_empty(seen, kind) && is_placeholder_time(seconds, nanoseconds)
+}
+
+/// True for an empty file of this kind. Whether a directory is empty shows when it is removed.
+fn is_empty(seen: &Stat, kind: PlaceKind) -> bool {
+    match (kind, FileType::from_raw_mode(seen.st_mode)) {
         (PlaceKind::File, FileType::RegularFile) => seen.st_size == 0,
         (PlaceKind::Directory, FileType::Directory) => true,
         _ => false,
-    };
-    is_kind && is_placeholder_time(seconds, nanoseconds)
+    }
 }
 
 impl Placeholder {
@@ -180,11 +205,15 @@ impl Placeholder {
         (named.st_dev, named.st_ino) == (own.st_dev, own.st_ino)
     }
 
-    /// Removes it, unless another command needs it or somebody has made something else of it.
-    fn remove(self) {
-        let is_last = flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_ok();
-        let is_same = || fstat(&self.file).is_ok_and(|it| is_marked(&it, self.kind));
-        if is_last && is_same() && self.is_there() {
+    /// Removes it, unless somebody has made something else of it. False while another command needs it; it is
+    /// locked then as before.
+    pub(crate) fn remove(&self) -> bool {
+        if flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            // Trying to lock it alone has given the other lock up.
+            let _ = flock(&self.file, FlockOperation::NonBlockingLockShared);
+            return false;
+        }
+        if fstat(&self.file).is_ok_and(|it| is_marked(&it, self.kind)) && self.is_there() {
             let flags = match self.kind {
                 PlaceKind::File => AtFlags::empty(),
                 PlaceKind::Directory => AtFlags::REMOVEDIR,
@@ -192,5 +221,6 @@ impl Placeholder {
             // A directory that is not empty stays.
             let _ = unlinkat(&self.directory, &self.name, flags);
         }
+        true
     }
 }

@@ -13,16 +13,16 @@ use crate::environments::Environments;
 
 /// What this machine allows. Leaves nothing behind.
 pub(crate) fn probe() -> SandboxSupport {
-    let group = GroupParent::find();
+    let (group, namespaces) = (GroupParent::find(), try_namespaces());
     SandboxSupport {
-        namespaces: try_namespaces(),
         landlock: landlock::version().map_or_else(
             |error| LandlockSupport::Refused(error.raw_os_error().unwrap_or_default()),
             LandlockSupport::Version,
         ),
-        limits_processes: limits::can_limit_processes()
+        limits_processes: namespaces.is_ok() && limits::can_limit_processes()
             || group.as_ref().is_some_and(|it| it.limits_processes),
         limits_memory: group.is_some_and(|it| it.limits_memory),
+        namespaces,
     }
 }
 

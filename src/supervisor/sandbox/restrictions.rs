@@ -38,7 +38,11 @@ impl Restrictions {
             limits: limits::process_limits(&plan.limits, plan.level, held.holds_memory),
             group: held.group().map(CommandGroup::entrance).transpose()?,
             rules: if is_landlock { landlock::ruleset(plan)? } else { None },
-            filter: (is_landlock && is_closed).then(seccomp::without_network).transpose()?,
+            filter: match plan.level {
+                SandboxLevel::Landlock if is_closed => Some(seccomp::without_network()?),
+                SandboxLevel::Namespaces if is_closed => Some(seccomp::within_network()?),
+                _ => None,
+            },
             no_new_privileges: is_landlock,
         })
     }

@@ -1,5 +1,6 @@
-//! The filter of system calls that closes the network in the level `landlock`, whose rules know TCP alone.
-//! Commands in namespaces need none: there the network is another one.
+//! The filter of system calls that closes the network. The rules of the level `landlock` know TCP alone. Commands
+//! in namespaces have a network of their own, but some kinds of sockets know no networks: those between a virtual
+//! machine and its host (AF_VSOCK) lead out of every one.
 
 use std::{collections::BTreeMap, io};
 
@@ -12,15 +13,28 @@ use seccompiler::{
 /// ciphers. All others are refused, because some of them, such as AF_SMC, are TCP by another name.
 const LOCAL_FAMILIES: [i32; 3] = [libc::AF_UNIX, libc::AF_NETLINK, libc::AF_ALG];
 
-/// A filter that refuses sockets to other machines with EPERM, and so io_uring, which could make them without
+/// The kinds of sockets that stay inside a network of the command's own.
+const NETWORK_FAMILIES: [i32; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_PACKET];
+
+/// A filter for commands that have no network of their own.
+pub(crate) fn without_network() -> io::Result<BpfProgram> {
+    only_families(&LOCAL_FAMILIES)
+}
+
+/// A filter for commands that have a network of their own.
+pub(crate) fn within_network() -> io::Result<BpfProgram> {
+    only_families(&[LOCAL_FAMILIES, NETWORK_FAMILIES].concat())
+}
+
+/// A filter that refuses sockets of all other kinds with EPERM, and so io_uring, which could make them without
 /// asking the filter. Programs of another architecture than this one's, whose calls have other numbers, are
 /// killed by SIGSYS.
-pub(crate) fn without_network() -> io::Result<BpfProgram> {
+fn only_families(families: &[i32]) -> io::Result<BpfProgram> {
     let is_another = |family: i32| {
         let family = u64::from(family.unsigned_abs());
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)
     };
-    let conditions = LOCAL_FAMILIES.map(is_another).into_iter().collect::<Result<Vec<_>, _>>();
+    let conditions = families.iter().copied().map(is_another).collect::<Result<Vec<_>, _>>();
     let to_others = conditions.and_then(SeccompRule::new).map_err(io::Error::other)?;
     let sockets = numbers(libc::SYS_socket).map(|it| (it, vec![to_others.clone()]));
     // A call without a rule is always refused.

@@ -1,0 +1,62 @@
+// What is left of a sandbox when whoever made it is killed: nothing that runs, and nothing that stands in the way.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { alive, childrenOf, eventually, marker } from "./support/processes.js";
+import { useRegistries } from "./support/registries.js";
+import { root } from "./support/runtimes.js";
+import { useWorkspace } from "./support/workspace.js";
+
+const workspace = useWorkspace();
+const registryHere = useRegistries(workspace);
+
+const HOST = `
+  const { createToolRegistry } = require("./index.js");
+  const [projectPath, command] = process.argv.slice(-2);
+  createToolRegistry({ projectPath, permissionMode: "bypassPermissions", userPolicyFile: false, sandbox: "required" })
+    .call("Bash", { command });
+`;
+
+/** A host in a process of its own whose command runs, and the mark of what that started. */
+async function busyHost() {
+  const mark = marker();
+  const command = `setsid sleep ${mark} & touch started; sleep ${mark}`;
+  mkdirSync(workspace.path("home"));
+  const host = spawn(process.execPath, ["-e", HOST, "--", workspace.root, command], {
+    cwd: root,
+    env: { ...process.env, HOME: workspace.path("home") },
+    stdio: "ignore",
+  });
+  const isBusy = () => existsSync(workspace.path("started")) && alive(mark).length === 2;
+  expect(await eventually(isBusy, 20_000)).toBe(true);
+  expect(existsSync(workspace.path(".vscode"))).toBe(true);
+  return { host, mark };
+}
+
+describe("when a command runs in a sandbox", () => {
+  test("and its host is killed, nothing of either stays", async () => {
+    const { host, mark } = await busyHost();
+    host.kill("SIGKILL");
+    const files = () => readdirSync(workspace.root).toSorted().join();
+    const isGone = () => alive(mark).length === 0 && files() === "home,started";
+    expect(await eventually(isGone, 10_000)).toBe(true);
+    expect(readdirSync(workspace.path("home"))).toEqual([]);
+  });
+
+  test("and all who keep it are killed with its host, its processes end, and the next command clears up", async () => {
+    const { host, mark } = await busyHost();
+    const children = childrenOf(host.pid ?? 0);
+    const supervisor = children.find(({ name }) => name.startsWith("toolwright"))?.pid ?? 0;
+    const keepers = childrenOf(supervisor).map(({ pid }) => pid);
+    // Zero would be the group of this process.
+    const all = [...keepers, supervisor, host.pid ?? 0].filter((pid) => pid > 1);
+    expect(all.length).toBeGreaterThan(2);
+    for (const signal of ["SIGSTOP", "SIGKILL"]) for (const pid of all) process.kill(pid, signal);
+    expect(await eventually(() => alive(mark).length === 0, 10_000)).toBe(true);
+    const registry = registryHere({ sandbox: "required" });
+    const made = await registry.call("Bash", { command: "bash -c 'mkdir -p .vsc''ode/x'" });
+    expect(made.isError).toBe(true);
+    await registry.call("Bash", { command: "true" });
+    expect(readdirSync(workspace.root).toSorted()).toEqual(["home", "started"]);
+  });
+});

@@ -1,0 +1,64 @@
+//! What rules say of hosts that the processes of a command connect to. They are the rules about hosts for tools
+//! that fetch, and for commands. A rule about a whole tool is none of them: that the model may not fetch does not
+//! mean that a package manager may not.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::tool::{Access, Annotations, SideEffect, ToolFamily, ToolKind};
+
+use super::{
+    action::Action,
+    engine::PolicyEngine,
+    host_pattern::host_of,
+    judge::Judge,
+    question::{Origin, Question},
+    rule::{Rule, SettledRules},
+};
+
+/// The limits on hosts of a policy.
+#[derive(Clone, Debug)]
+pub(crate) struct HostLimits {
+    engine: Arc<PolicyEngine>,
+    /// The tools whose rules count.
+    tools: Vec<(&'static str, ToolKind)>,
+}
+
+impl HostLimits {
+    /// The limits of a policy.
+    pub(crate) fn of(engine: &Arc<PolicyEngine>) -> Self {
+        let known = &engine.sources.tools;
+        let tools = [ToolFamily::Fetches, ToolFamily::RunsCommands]
+            .into_iter()
+            .filter_map(|family| known.family_name(family).and_then(|it| known.find(it)))
+            .map(|it| (it.name, it.kind))
+            .collect();
+        Self { engine: Arc::clone(engine), tools }
+    }
+
+    /// Whether rules deny a host, or ask about it; nothing if they do neither.
+    pub(crate) fn of_host(&self, host: &str, port: u16) -> Option<Action> {
+        let url = format!("https://{host}:{port}/");
+        self.tools.iter().filter_map(|(name, kind)| self.limit(name, kind, &url)).max()
+    }
+
+    fn limit(&self, tool: &str, kind: &ToolKind, url: &str) -> Option<Action> {
+        let accesses = [Access::Connect(url.to_owned())];
+        let question = Question {
+            tool,
+            origin: Origin::Builtin,
+            side_effect: SideEffect::Network,
+            kind,
+            annotations: &Annotations::default(),
+            input: &Value::Null,
+            accesses: &accesses,
+            directory: &self.engine.sources.places.project,
+            follow_links: None,
+        };
+        let judge = Judge::of(&self.engine, &question);
+        let settled = SettledRules::of(&judge.rules_for_host(host_of(url).as_deref()));
+        let certain = settled.certain.filter(|it| it.is_limit()).map(Rule::action);
+        certain.max(settled.possible.map(|_| Action::Ask))
+    }
+}
