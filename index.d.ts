@@ -14,6 +14,7 @@ import type { McpSdkServerConfig } from "./lib/types/mcp-host";
 import type { McpServerConfig, McpServerStatus } from "./lib/types/mcp-servers";
 import type { PluginConfigValidation, PluginToolValidation } from "./lib/types/plugins";
 import type {
+  ExplainedCall,
   PermissionMode,
   PolicyAction,
   PolicyConfig,
@@ -821,8 +822,12 @@ export declare class ToolRegistry {
   enable(...names: string[]): this;
   /** Adds rules that allow, like `allowedTools`. If one has a mistake, it throws and adds none. */
   withAllowed(...rules: string[]): this;
-  /** The decision of policy about a call and about each part of it. Nothing runs; wrong input throws. */
-  explain(name: string, input?: unknown, options?: Pick<CallOptions, "sessionId">): PolicyVerdict;
+  /**
+   * The decision of policy about a call and about each part of it, and what a sandbox would hold its command to.
+   * Nothing runs; wrong input throws. For a command it looks for the files that rules limit, which takes a moment
+   * in a large workspace.
+   */
+  explain(name: string, input?: unknown, options?: Pick<CallOptions, "sessionId">): ExplainedCall;
   /** Replaces the option `policy`. If the new one has a mistake, it throws and the old one stays. */
   setPolicy(policy: PolicyConfig | null): this;
   /** Reads the policy files again. If one has a mistake, it throws and the old policy stays. */
