@@ -9,6 +9,7 @@ import type { ToolRegistry } from "../index.js";
 import { eventually } from "./support/processes.js";
 import { useRegistries } from "./support/registries.js";
 import { texts } from "./support/results.js";
+import { people, prepare, runInHost } from "./support/sandbox-ways.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
@@ -64,6 +65,10 @@ describe("network: deny", () => {
     abstract.on("error", () => (hasAbstract = false));
     abstract.listen(`\0${name}`);
     await Promise.race([once(abstract, "listening"), once(abstract, "error")]);
+    const path = workspace.path("listening.sock");
+    const named = createServer((socket: Socket) => socket.end("reached by path"));
+    named.listen(path);
+    await once(named, "listening");
     workspace.write(
       "reach.py",
       `
@@ -84,6 +89,11 @@ attempt("dns", lambda: socket.getaddrinfo("example.com", 80))
 attempt("raw", lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1).sendto(b"12345678", ("192.0.2.1", 0)))
 attempt("packet", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 768))
 attempt("vsock", lambda: socket.socket(40, socket.SOCK_STREAM))
+import ctypes
+def ring():
+    if ctypes.CDLL(None, use_errno=True).syscall(425, 8, ctypes.create_string_buffer(256)) < 0: raise OSError()
+attempt("io_uring", ring)
+attempt("path", lambda: socket.socket(socket.AF_UNIX).connect("${path}"))
 attempt("abstract", lambda: socket.socket(socket.AF_UNIX).connect("\\0${name}"))
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", ${datagrams.address().port}))
 `,
@@ -92,7 +102,7 @@ socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", ${da
     const output = await run(registry, "python3 reach.py; cat /proc/net/dev | grep -c :");
     expect(output).toContain("tcp failed\ntcp of another address failed\ntcp6 failed\n");
     expect(output).not.toContain("REACHED");
-    expect(output).toContain("abstract failed");
+    expect(output).toContain("vsock failed\nio_uring failed\npath failed\nabstract failed\n");
     expect(output).toContain("\n1\n[exit code 0]");
     // A datagram to the same port in here would have come by now: this one is sent after it.
     const probe = createSocket("udp4");
@@ -104,6 +114,7 @@ socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", ${da
     });
     probe.close();
     datagrams.close();
+    named.close();
     if (hasAbstract) abstract.close();
   });
 
@@ -267,5 +278,27 @@ describe("network: hosts", () => {
       "readlink /proc/self/ns/net; curl -sS http://127.0.0.1:8765/ 2>&1",
     );
     expect(output).toMatch(/Failed to connect|refused/);
+  });
+});
+
+describe.each(people)("for $name", (person) => {
+  test("a closed network is closed, and a proxy lets through what is listed", async () => {
+    workspace.write("project/nothing", "");
+    const owner = person.user === undefined ? "" : `chown -R ${person.user}:${person.user} .`;
+    prepare(`mkdir home; chmod 755 .; ${owner}`, workspace.root);
+    const web = { allow: [HOST] };
+    const url = `http://${HOST}:${port}/`;
+    const runs = (["deny", { hosts: [HOST] }, { hosts: ["docs.rs"] }] as const).map((network) => ({
+      projectPath: workspace.path("project"),
+      lines: [`curl -sS ${url} 2>&1`, `curl -sS --noproxy '*' ${url} 2>&1`],
+      options: { sandbox: { mode: "required", network }, web },
+    }));
+    const { ended } = await runInHost({ person, home: workspace.path("home") }, runs);
+    const [denied, listed, unlisted] = ended.map((lines) => lines.map((it) => it.text));
+    const closed = expect.stringMatching(/^curl: \(7\) Failed to connect/);
+    expect(denied).toEqual([closed, closed]);
+    expect(listed).toEqual(["GET / 0\n[exit code 0]", closed]);
+    expect(unlisted).toEqual([expect.stringMatching(/^toolwright: .* is not among/), closed]);
+    expect(connections).toBe(1);
   });
 });

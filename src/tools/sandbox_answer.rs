@@ -31,6 +31,9 @@ pub(super) struct SandboxFacts {
     /// How much: `namespaces` for files, processes and network, `landlock` for writes and connections alone,
     /// `none` for nothing.
     level: SandboxLevelName,
+    /// Why it was no better level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
     /// Whom it could reach.
     network: NetworkName,
     /// The number of places that it could not read.
@@ -88,6 +91,7 @@ impl SandboxFacts {
                 SandboxLevel::Landlock => SandboxLevelName::Landlock,
                 SandboxLevel::None => SandboxLevelName::None,
             },
+            cause: sandbox.cause.clone(),
             network: match (plan.network, level) {
                 (CommandNetwork::Open, _) | (_, SandboxLevel::None) => NetworkName::Allow,
                 (CommandNetwork::Proxied, SandboxLevel::Namespaces) => NetworkName::Hosts,

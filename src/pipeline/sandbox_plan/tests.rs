@@ -6,6 +6,11 @@ use std::{
 };
 
 use pretty_assertions::assert_eq;
+use proptest::{
+    collection::vec,
+    prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest},
+    sample::select,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -67,18 +72,7 @@ impl Bed {
 
     fn plan_of(&self, engine: &Arc<PolicyEngine>, line: &str) -> BuiltPlan {
         let known = self.plans.of(engine);
-        let tools = catalogue();
-        let named = engine.named_places(&Question {
-            tool: "Bash",
-            origin: Origin::Builtin,
-            side_effect: SideEffect::Network,
-            kind: &tools.find("Bash").unwrap().kind,
-            annotations: &Annotations::default(),
-            input: &Value::Null,
-            accesses: &[Access::Run(line.to_owned())],
-            directory: &self.base.join("project"),
-            follow_links: Some(&real_place),
-        });
+        let named = engine_named(self, engine, line);
         PlanSources {
             level: SandboxLevel::Namespaces,
             limits: &known.limits,
@@ -119,6 +113,20 @@ impl Bed {
     fn opened(&self, built: &BuiltPlan) -> Vec<String> {
         self.shown(built.plan.opened.iter().map(PathBuf::as_path))
     }
+}
+
+fn engine_named(bed: &Bed, engine: &PolicyEngine, line: &str) -> NamedPlaces {
+    engine.named_places(&Question {
+        tool: "Bash",
+        origin: Origin::Builtin,
+        side_effect: SideEffect::Network,
+        kind: &catalogue().find("Bash").unwrap().kind,
+        annotations: &Annotations::default(),
+        input: &Value::Null,
+        accesses: &[Access::Run(line.to_owned())],
+        directory: &bed.base.join("project"),
+        follow_links: Some(&real_place),
+    })
 }
 
 #[test]
@@ -200,7 +208,10 @@ fn what_rules_deny_to_change_is_read_only_and_cannot_be_made() {
     for name in ["project/new.txt", "project/made"] {
         assert!(missing.contains(&name.to_owned()), "{name}: {missing:?}");
     }
+    let project = bed.base.join("project");
+    fs::hard_link(project.join(".git/config"), project.join("config-too")).unwrap();
     let whole = bed.plan(&json!({ "deny": ["Edit(.git/**)"] }), "npm test");
+    assert!(bed.read_only(&whole).contains(&"project/config-too".to_owned()));
     assert!(bed.read_only(&whole).contains(&"project/.git".to_owned()));
     assert!(!bed.read_only(&whole).contains(&"project/.git/hooks".to_owned()));
 }
@@ -345,4 +356,107 @@ fn nothing_stands_in_the_way_of_the_hosts_own_files() {
         assert!(missing.contains(&name.to_owned()), "{name}: {missing:?}");
     }
     assert!(!missing.contains(&"home/.config".to_owned()), "{missing:?}");
+}
+
+/// Every file and directory below a directory.
+fn everything(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(path) = open.pop() {
+        for entry in fs::read_dir(path).unwrap().flatten() {
+            let is_directory = entry.file_type().unwrap().is_dir();
+            found.push(entry.path());
+            open.extend(is_directory.then(|| entry.path()));
+        }
+    }
+    found
+}
+
+const NAMES: [&str; 9] =
+    ["a", "b", ".env", "secrets", "key.pem", ".git", "hooks", ".npmrc", ".vscode"];
+const PATTERNS: [&str; 16] = [
+    ".env",
+    "**/secrets/**",
+    "*.pem",
+    "./a/**",
+    "a",
+    "./a/b/key.pem",
+    "**/.env",
+    "b/*",
+    "secrets/",
+    "**",
+    "./secrets/key.pem",
+    "{a,b}/.env",
+    "[ab]/**",
+    "**/a/.env",
+    "~/.ssh/**",
+    ".git/**",
+];
+const LINES: [&str; 9] = [
+    "npm test",
+    "cat a/.env",
+    "rm -rf .",
+    "echo x > notes",
+    "ls secrets a",
+    "git status",
+    "cp -r a b",
+    "grep -r x .",
+    "find . -delete",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_read_does_not_see_is_hidden_and_whatever_is_protected_is_kept(
+        files in vec(vec(select(&NAMES[..]), 1..5), 1..12),
+        denied in vec((select(&["Read", "Edit", "Grep"][..]), select(&PATTERNS[..])), 0..3),
+        asked in vec(select(&PATTERNS[..]), 0..2),
+        line in select(&LINES[..]),
+    ) {
+        let bed = Bed::new();
+        for names in &files {
+            let path = bed.base.join("project").join(names.join("/"));
+            // A name may be taken by a file or a directory already.
+            let _ = fs::create_dir_all(path.parent().unwrap());
+            let _ = fs::write(&path, "x");
+        }
+        let deny: Vec<String> = denied.iter().map(|(tool, it)| format!("{tool}({it})")).collect();
+        let ask: Vec<String> = asked.iter().map(|it| format!("Read({it})")).collect();
+        let engine = bed.engine(&json!({ "deny": deny, "ask": ask }));
+        let kind = catalogue().find("Read").unwrap().kind;
+        let named = engine_named(&bed, &engine, line);
+        let built = bed.plan_of(&engine, line);
+        prop_assert_eq!(&built.incomplete, &None);
+        let is_hidden = |path: &Path| built.plan.hidden.iter().any(|it| path.starts_with(&it.path));
+        let is_closed = |path: &Path| {
+            let nearest = path.ancestors().find(|it| {
+                built.plan.read_only.iter().chain(&built.plan.opened).any(|closed| closed == it)
+            });
+            nearest.is_some_and(|it| built.plan.read_only.iter().any(|closed| closed == it))
+        };
+        for path in everything(&bed.base.join("project")) {
+            let is_named = named.read.iter().chain(&named.changed).any(|it| path.starts_with(it));
+            let limit = bed.plans.of(&engine).limits.of_named_file(&path);
+            // A yes does not open what is denied.
+            let is_open = is_named && limit.reading != Some(crate::policy::Action::Deny);
+            let is_unseen = engine.hides("Read", &kind, &path);
+            prop_assert!(
+                !is_unseen || is_open || path.is_dir() || is_hidden(&path),
+                "{:?} can be read: {:?}", path, built.plan
+            );
+            if is_hidden(&path) {
+                prop_assert!(is_unseen || engine.hides("Bash", &kind, &path), "{:?} is hidden", path);
+            }
+        }
+        let top = bed.base.join("project");
+        for name in [".npmrc", ".vscode", ".git/hooks", ".git/config", ".git/hooks/a"] {
+            let place = top.join(name);
+            let is_named = named.changed.contains(&place);
+            prop_assert!(
+                place.symlink_metadata().is_err() || is_named || is_closed(&place) || is_hidden(&place),
+                "{:?} can be changed: {:?}", place, built.plan
+            );
+        }
+    }
 }

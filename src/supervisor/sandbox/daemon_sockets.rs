@@ -1,14 +1,20 @@
-//! Sockets of daemons that run programs for whoever asks. What they run is not in the sandbox, so a command
-//! that is held to something must not reach them.
+//! Sockets of daemons that run programs for whoever asks, also by typing into a terminal. What they run is not in
+//! the sandbox, so a command that is held to something must not reach them. A command whose network is its own must
+//! reach no socket of others at all, because whoever listens there may pass on what it hears.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    fs,
+    os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
+    path::{Path, PathBuf},
+};
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
 use super::{CommandNetwork, SandboxError, SandboxPlan, WritablePlaces, plan_mounts::PlaceCover};
 
 /// Below `/run`.
-const OF_THE_SYSTEM: [&str; 8] = [
+const OF_THE_SYSTEM: [&str; 9] = [
     "docker.sock",
     "podman/podman.sock",
     "containerd/containerd.sock",
@@ -17,18 +23,11 @@ const OF_THE_SYSTEM: [&str; 8] = [
     "dbus/system_bus_socket",
     "systemd/private",
     "systemd/io.systemd.Manager",
-];
-
-/// Below `/run`: those that look names up for whoever asks, which carries words out of a network as well.
-const THAT_LOOK_UP: [&str; 4] = [
-    "nscd/socket",
-    "systemd/resolve/io.systemd.Resolve",
-    "systemd/resolve/io.systemd.Resolve.Monitor",
-    "avahi-daemon/socket",
+    "screen",
 ];
 
 /// Below `/run/user/<id>`.
-const OF_THE_USER: [&str; 7] = [
+const OF_THE_USER: [&str; 10] = [
     "bus",
     "systemd",
     "docker.sock",
@@ -36,7 +35,16 @@ const OF_THE_USER: [&str; 7] = [
     "containerd-rootless",
     "buildkit/buildkitd.sock",
     "at-spi",
+    "emacs",
+    "i3",
+    "hypr",
 ];
+
+/// The beginnings of names in `/run/user/<id>`: of window managers, terminals and editors.
+const OF_PROGRAMS: [&str; 4] = ["sway-ipc.", "kitty", "vscode-ipc-", "vscode-git-"];
+
+/// How many sockets of others are hidden from a command whose network is its own.
+const MAX_SOCKETS: usize = 1_024;
 
 /// Hides those that exist, unless the plan holds the command to nothing that they could undo.
 pub(crate) fn hide_daemon_sockets(
@@ -52,22 +60,67 @@ pub(crate) fn hide_daemon_sockets(
     if holds_nothing {
         return Ok(());
     }
-    let that_look_up: &[&str] =
-        if plan.network == CommandNetwork::Open { &[] } else { &THAT_LOOK_UP };
     let of_the_user = Path::new("/run/user").join(user.to_string());
+    let of_programs = entries(&of_the_user).filter(|it| {
+        let name = it.file_name().map(OsStr::as_bytes).unwrap_or_default();
+        OF_PROGRAMS.iter().any(|start| name.starts_with(start.as_bytes()))
+    });
+    let others = if plan.network == CommandNetwork::Open { Vec::new() } else { listening()? };
     let all = OF_THE_SYSTEM
         .iter()
-        .chain(that_look_up)
         .map(|it| Path::new("/run").join(it))
         .chain(OF_THE_USER.iter().map(|it| of_the_user.join(it)))
-        .chain([PathBuf::from("/var/run/docker.sock")]);
-    for path in all {
+        .chain([PathBuf::from("/var/run/docker.sock"), format!("/tmp/emacs{user}").into()])
+        .map(|it| (it, false));
+    // Not the directories, in which a command may have sockets of its own. Whoever listens may see other files
+    // under these paths, so only sockets are meant.
+    let of_terminals = entries(Path::new(&format!("/tmp/tmux-{user}")));
+    let only_sockets = of_programs.chain(of_terminals).chain(others).map(|it| (it, true));
+    for (path, is_only_socket) in all.chain(only_sockets) {
         // Following links: `/var/run` usually is one.
-        if let Ok(place) = open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
-            cover.hide(&place).map_err(|cause| {
-                SandboxError::refused(&format!("`{}` cannot be hidden", path.display()), cause)
-            })?;
+        let Ok(place) = open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else {
+            continue;
+        };
+        if is_only_socket && !is_socket(&place) {
+            continue;
         }
+        cover.hide(&place).map_err(|cause| {
+            SandboxError::refused(&format!("`{}` cannot be hidden", path.display()), cause)
+        })?;
     }
     Ok(())
+}
+
+fn is_socket(place: &OwnedFd) -> bool {
+    fstat(place).is_ok_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::Socket)
+}
+
+fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|it| it.path())
+}
+
+/// The paths at which processes of the network that this one is still in listen.
+fn listening() -> Result<Vec<PathBuf>, SandboxError> {
+    let list = fs::read("/proc/net/unix")
+        .map_err(|cause| SandboxError::refused("the sockets of others cannot be listed", cause))?;
+    let paths: Vec<PathBuf> = list.split(|it| *it == b'\n').filter_map(listening_path).collect();
+    if paths.len() > MAX_SOCKETS {
+        return Err(SandboxError(format!(
+            "there are more than {MAX_SOCKETS} sockets of others, and no more are hidden"
+        )));
+    }
+    Ok(paths)
+}
+
+/// The path in a line of the list, if a process listens there. Datagrams need no listening.
+fn listening_path(line: &[u8]) -> Option<PathBuf> {
+    const LISTENS: &[u8] = b"00010000";
+    const DATAGRAMS: &[u8] = b"0002";
+    let mut columns = line.splitn(7, |it| *it == b' ').skip(3);
+    let (flags, kind) = (columns.next()?, columns.next()?);
+    // The number before the path is filled up with spaces.
+    let numbered = columns.nth(1)?.trim_ascii_start();
+    let path = numbered.splitn(2, |it| *it == b' ').nth(1)?;
+    let is_meant = path.first() == Some(&b'/') && (flags == LISTENS || kind == DATAGRAMS);
+    is_meant.then(|| OsStr::from_bytes(path).into())
 }
