@@ -15,6 +15,7 @@ import type { McpSdkServerConfig } from "./lib/types/mcp-host";
 import type { McpServerConfig, McpServerStatus } from "./lib/types/mcp-servers";
 import type { PluginConfigValidation, PluginToolValidation } from "./lib/types/plugins";
 import type {
+  ExplainedCall,
   PermissionMode,
   PolicyAction,
   PolicyConfig,
@@ -44,6 +45,7 @@ import type {
   StandardSchema,
 } from "./lib/types/schemas";
 import type { Grant, RegistryConfig, SettingSpec, StateEvents, TodoItem } from "./lib/types/state";
+import type { SandboxMode, SandboxOptions } from "./lib/types/sandbox";
 import type { FileStoreOptions, KeyValueStore } from "./lib/types/stores";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
 import type { TeamMessageIterator } from "./lib/types/teams";
@@ -63,6 +65,7 @@ export type * from "./lib/types/plugins";
 export type * from "./lib/types/policy";
 export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
+export type * from "./lib/types/sandbox";
 export type * from "./lib/types/schemas";
 export type * from "./lib/types/state";
 export type * from "./lib/types/stores";
@@ -674,6 +677,12 @@ export interface ToolRegistryOptions {
         maxOutputFileBytes?: number | undefined;
       }
     | undefined;
+  /**
+   * What the kernel holds commands to, so that a file that policy denies stays closed whatever a command line
+   * says: a mode, or an object with more. Default: `"auto"`, the best that this machine has. Linux only; elsewhere
+   * the mode `required` refuses every command.
+   */
+  sandbox?: SandboxMode | SandboxOptions | undefined;
   /** What web tools may reach, and how much they fetch. Default: the public internet alone. */
   web?: WebOptions | undefined;
   /**
@@ -820,8 +829,12 @@ export declare class ToolRegistry {
   enable(...names: string[]): this;
   /** Adds rules that allow, like `allowedTools`. If one has a mistake, it throws and adds none. */
   withAllowed(...rules: string[]): this;
-  /** The decision of policy about a call and about each part of it. Nothing runs; wrong input throws. */
-  explain(name: string, input?: unknown, options?: Pick<CallOptions, "sessionId">): PolicyVerdict;
+  /**
+   * The decision of policy about a call and about each part of it, and what a sandbox would hold its command to.
+   * Nothing runs; wrong input throws. For a command it looks for the files that rules limit, which takes a moment
+   * in a large workspace.
+   */
+  explain(name: string, input?: unknown, options?: Pick<CallOptions, "sessionId">): ExplainedCall;
   /** Replaces the option `policy`. If the new one has a mistake, it throws and the old one stays. */
   setPolicy(policy: PolicyConfig | null): this;
   /** Reads the policy files again. If one has a mistake, it throws and the old policy stays. */

@@ -22,7 +22,18 @@ function run({ values, operands: [name, operand], terminal }) {
 
 const STYLES = { allow: "green", ask: "yellow", deny: "red" };
 
-function show({ action, reason, basis, rule, risk, message, parts, suggestedRules = [] }, out) {
+function show(explained, out) {
+  const {
+    action,
+    reason,
+    basis,
+    rule,
+    risk,
+    message,
+    parts,
+    suggestedRules = [],
+    sandbox,
+  } = explained;
   out.line(`${out.styled(STYLES[action], action)}: ${inLine(reason)}`);
   if (message !== undefined) out.line(`  says: ${inLine(message)}`);
   if (rule !== undefined) out.line(`  rule: ${shownRule(rule)}`);
@@ -32,8 +43,18 @@ function show({ action, reason, basis, rule, risk, message, parts, suggestedRule
   for (const { part, action: word, reason: why } of parts.length > 1 ? parts : []) {
     out.line(`    ${out.styled(STYLES[word], word)}  ${inLine(part)}: ${inLine(why)}`);
   }
-  if (suggestedRules.length === 0) return;
-  out.line(`  to allow it: ${inLine(suggestedRules.map(allowing).join(" "))}`);
+  if (suggestedRules.length > 0) {
+    out.line(`  to allow it: ${inLine(suggestedRules.map(allowing).join(" "))}`);
+  }
+  if (sandbox !== undefined) showSandbox(sandbox, out);
+}
+
+function showSandbox({ level, holds, doesNotHold, hidden }, out) {
+  out.line(`  sandbox: ${level}`);
+  for (const words of holds) out.line(`    holds: ${inLine(words)}`);
+  for (const path of hidden.slice(0, 10)) out.line(`      cannot be read: ${inLine(path)}`);
+  if (hidden.length > 10) out.line(`      and ${hidden.length - 10} more`);
+  for (const words of doesNotHold) out.line(`    does not hold: ${inLine(words)}`);
 }
 
 function shownRule({ layer, place, text, action }) {

@@ -91,6 +91,32 @@ export interface PolicyVerdict {
   suggestedRules?: string[];
 }
 
+/** The decision of policy about a call of a registry, and what the command of the call would be held to. */
+export interface ExplainedCall extends PolicyVerdict {
+  /** What the kernel would hold the command to. Missing if the call runs none, or is denied. */
+  sandbox?: SandboxExplanation;
+}
+
+/** What the kernel holds a command to. Which files that are is looked up when `explain` is called. */
+export interface SandboxExplanation {
+  /** `"none"`: nothing below holds on this machine, or `sandbox` is `"off"`. */
+  level: "namespaces" | "landlock" | "none";
+  /** What it cannot read: at most 200 paths. */
+  hidden: string[];
+  /** What it cannot change, or make if it does not exist: at most 200 paths. */
+  readOnly: string[];
+  /** Where it may write, apart from `readOnly`. */
+  writable: "anywhere" | string[];
+  /** `"hosts"`: the hosts of the option `sandbox.network`. */
+  network: "allow" | "deny" | "hosts";
+  /** A limit that is missing here is not set. */
+  limits: { cpuSeconds?: number; memoryMb?: number; processes?: number; fileSizeMb?: number };
+  /** What holds, in sentences. */
+  holds: string[];
+  /** What policy says and this sandbox does not hold, in sentences. */
+  doesNotHold: string[];
+}
+
 /** A rule that has a different effect than it seems to have. */
 export interface PolicyLint {
   kind: "shadowed" | "redundant" | "without-effect" | "too-broad" | "unknown-tool";

@@ -29,7 +29,8 @@ use crate::{
     net::WebClient,
     policy::{CurrentPolicy, FileLimits, NamedPlaces, Origin, PolicyEngine, Question},
     process::{
-        ProcessSettings, SandboxMode, SandboxSettings, SandboxShare, TaskManager,
+        ProcessSettings, SandboxMode, SandboxNetwork, SandboxSettings, SandboxShare, SandboxWrites,
+        TaskManager,
         sandbox::{SandboxLevel, SandboxPlan, SandboxRefusal},
     },
     registry::Entry,
@@ -236,10 +237,26 @@ impl CallPlanner {
                     let limits = self.settings.limits;
                     Arc::new(SandboxPlan { level, limits, ..SandboxPlan::default() })
                 };
-                let plan = self.level()?.map(with_level);
-                Ok(PlannedSandbox { plan, ..PlannedSandbox::default() })
+                let level = self.level()?.unwrap_or_default();
+                Ok(PlannedSandbox { plan: Some(with_level(level)), ..PlannedSandbox::default() })
             }
             SandboxShare::Commands => self.planned(&NamedPlaces::default(), cancel),
+        }
+    }
+
+    /// What commands are held to on a machine without a sandbox.
+    fn limits_alone(&self) -> PlannedSandbox {
+        let settings = &self.settings;
+        let wanted = [
+            (!self.policy.limits.is_empty(), "rules about files"),
+            (settings.network != SandboxNetwork::Allow, "the network"),
+            (settings.writes == SandboxWrites::Workspace, "where commands may write"),
+        ];
+        let not_held = wanted.into_iter().filter(|it| it.0);
+        PlannedSandbox {
+            plan: Some(Arc::new(SandboxPlan { limits: settings.limits, ..SandboxPlan::default() })),
+            not_held: not_held.map(|it| format!("{}: this machine has no sandbox", it.1)).collect(),
+            ..PlannedSandbox::default()
         }
     }
 
@@ -248,7 +265,7 @@ impl CallPlanner {
         named: &NamedPlaces,
         cancel: &CancellationToken,
     ) -> Result<PlannedSandbox, ToolError> {
-        let Some(level) = self.level()? else { return Ok(PlannedSandbox::default()) };
+        let Some(level) = self.level()? else { return Ok(self.limits_alone()) };
         let places = self.policy.engine.places();
         let sources = PlanSources {
             level,

@@ -299,6 +299,9 @@ impl PlanBuilder<'_> {
         if linked.is_empty() {
             return Vec::new();
         }
+        // A file may be closed by itself and with its directory.
+        linked.sort_by(|one, other| one.path.cmp(&other.path));
+        linked.dedup();
         let roots = self.from.places.roots.clone();
         let (names, not_all) = {
             let search = self.search(&roots, &|_| PlaceMark::default(), &|_| false);

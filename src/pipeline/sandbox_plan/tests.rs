@@ -208,7 +208,10 @@ fn what_rules_deny_to_change_is_read_only_and_cannot_be_made() {
     for name in ["project/new.txt", "project/made"] {
         assert!(missing.contains(&name.to_owned()), "{name}: {missing:?}");
     }
+    let project = bed.base.join("project");
+    fs::hard_link(project.join(".git/config"), project.join("config-too")).unwrap();
     let whole = bed.plan(&json!({ "deny": ["Edit(.git/**)"] }), "npm test");
+    assert!(bed.read_only(&whole).contains(&"project/config-too".to_owned()));
     assert!(bed.read_only(&whole).contains(&"project/.git".to_owned()));
     assert!(!bed.read_only(&whole).contains(&"project/.git/hooks".to_owned()));
 }

@@ -17,7 +17,7 @@ use super::{CommandSpec, MAX_RUNNING, TaskManager, TaskTable};
 use crate::process::{
     command_output::CommandOutput,
     ending::StopReason,
-    sandbox::{SandboxLevel, SandboxSupport},
+    sandbox::SandboxSupport,
     task::{RunMode, Task, TaskKind},
 };
 #[cfg(unix)]
@@ -343,35 +343,14 @@ impl TaskManager {
         Ok(())
     }
 
-    /// Which sandbox commands can have on this machine. Starts the supervisor if none runs.
-    pub(crate) async fn sandbox_support(self: &Arc<Self>) -> SandboxSupport {
-        if !self.is_warm() {
-            let _ = self.blocking(Self::warm_up).await;
-        }
-        #[cfg(unix)]
-        if let Ok(engine) = self.engine() {
-            return engine.launcher.sandbox_support();
-        }
-        SandboxSupport::default()
-    }
-
-    /// As [`Self::sandbox_support`], but blocks for some milliseconds if no supervisor runs.
+    /// Which sandbox commands can have on this machine. Starts the supervisor if none runs, which blocks for some
+    /// milliseconds.
     pub(crate) fn sandbox_support_now(&self) -> SandboxSupport {
         #[cfg(unix)]
         if let Ok(engine) = self.engine() {
             return engine.launcher.sandbox_support();
         }
         SandboxSupport::default()
-    }
-
-    /// The best sandbox that commands can have on this machine. Starts the supervisor if none runs, which
-    /// blocks for some milliseconds.
-    pub(crate) fn sandbox_level(&self) -> SandboxLevel {
-        #[cfg(unix)]
-        if let Ok(engine) = self.engine() {
-            return engine.launcher.sandbox_support().level();
-        }
-        SandboxLevel::None
     }
 
     /// True when they have been started, so that starting a command does not block.

@@ -12,6 +12,8 @@ use super::{
 pub(crate) struct AppliedSandbox {
     /// Its plan; none if it has no sandbox.
     pub(crate) plan: Option<Arc<SandboxPlan>>,
+    /// Why it is not of a better level; none for the best, and where there is no plan.
+    pub(crate) cause: Option<String>,
     /// Why it may be held to less than policy says.
     pub(crate) incomplete: Option<String>,
     /// What policy and options say and the sandbox does not hold, each as a sentence.
@@ -27,6 +29,7 @@ impl AppliedSandbox {
     /// Adds what the machine cannot hold of the plan.
     pub(crate) fn add_gaps(&mut self, support: &SandboxSupport) {
         if let Some(plan) = &self.plan {
+            self.cause = Some(support.why_not_better()).filter(|it| !it.is_empty());
             self.not_held.extend(gaps(plan, support).into_iter().map(str::to_owned));
         }
     }
