@@ -44,6 +44,7 @@ import type {
   StandardSchema,
 } from "./lib/types/schemas";
 import type { Grant, RegistryConfig, SettingSpec, StateEvents, TodoItem } from "./lib/types/state";
+import type { SandboxMode, SandboxOptions } from "./lib/types/sandbox";
 import type { FileStoreOptions, KeyValueStore } from "./lib/types/stores";
 import type { TaskEvent, TaskEventIterator, TaskEventOptions, TaskInfo } from "./lib/types/tasks";
 import type { TeamMessageIterator } from "./lib/types/teams";
@@ -62,6 +63,7 @@ export type * from "./lib/types/plugins";
 export type * from "./lib/types/policy";
 export type * from "./lib/types/provider-formats";
 export type * from "./lib/types/results";
+export type * from "./lib/types/sandbox";
 export type * from "./lib/types/schemas";
 export type * from "./lib/types/state";
 export type * from "./lib/types/stores";
@@ -673,6 +675,12 @@ export interface ToolRegistryOptions {
         maxOutputFileBytes?: number | undefined;
       }
     | undefined;
+  /**
+   * What the kernel holds commands to, so that a file that policy denies stays closed whatever a command line
+   * says: a mode, or an object with more. Default: `"auto"`, the best that this machine has. Linux only; elsewhere
+   * the mode `required` refuses every command.
+   */
+  sandbox?: SandboxMode | SandboxOptions | undefined;
   /** What web tools may reach, and how much they fetch. Default: the public internet alone. */
   web?: WebOptions | undefined;
   /**

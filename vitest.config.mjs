@@ -13,6 +13,9 @@ const BOTH_RUNTIMES = [
   "load-errors",
   "packages",
   "readme",
+  "sandbox-reads",
+  "sandbox-work",
+  "sandbox-writes",
 ];
 
 export default defineConfig({

@@ -142,6 +142,7 @@ describe.each(runtimes)("on $name", ({ path }) => {
       "addon",
       "project",
       "supervisor",
+      "sandbox",
       "shell",
       "git",
       "store",

@@ -73,6 +73,33 @@ describe("options", () => {
       "has characters that a header cannot have",
     ],
     ["an unknown web option", { web: { allowed: [] } }, "unknown option `allowed`"],
+    [
+      "an unknown mode of the sandbox",
+      { sandbox: "on" },
+      "option `sandbox`: expected `auto`, `required`, `off` or an object, got `on`",
+    ],
+    ["a sandbox that is a switch", { sandbox: true }, "option `sandbox`: expected"],
+    ["an unknown sandbox option", { sandbox: { writeable: [] } }, "unknown option `writeable`"],
+    [
+      "a relative directory that commands may write to",
+      { sandbox: { write: "workspace", writable: ["cache"] } },
+      "option `sandbox.writable`: `cache` is no absolute path; name the directory from the root on",
+    ],
+    [
+      "directories to write to where commands write anywhere",
+      { sandbox: { writable: ["/cache"] } },
+      "set `sandbox.write` to `workspace`, or leave `writable` out",
+    ],
+    [
+      "a URL in place of a host of commands",
+      { sandbox: { network: { hosts: ["https://docs.rs"] } } },
+      "option `sandbox.network.hosts`: `https://docs.rs` is no host; write `example.com`",
+    ],
+    [
+      "no CPU time for commands",
+      { sandbox: { limits: { cpuSeconds: 0 } } },
+      "option `sandbox.limits.cpuSeconds`",
+    ],
     ["a BigInt", { limits: { callTimeoutMs: 1n } }, "cannot be written as JSON"],
   ])("refuses %s", (_what, options, cause) => {
     const refused = thrownBy(() => createToolRegistry(options));

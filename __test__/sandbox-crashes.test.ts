@@ -12,7 +12,7 @@ const registryHere = useRegistries(workspace);
 
 const HOST = `
   const { createToolRegistry } = require("./index.js");
-  const [projectPath, command] = process.argv.slice(-2);
+  const { PROJECT: projectPath, COMMAND: command } = process.env;
   createToolRegistry({ projectPath, permissionMode: "bypassPermissions", userPolicyFile: false, sandbox: "required" })
     .call("Bash", { command });
 `;
@@ -22,9 +22,15 @@ async function busyHost() {
   const mark = marker();
   const command = `setsid sleep ${mark} & touch started; sleep ${mark}`;
   mkdirSync(workspace.path("home"));
-  const host = spawn(process.execPath, ["-e", HOST, "--", workspace.root, command], {
+  const host = spawn(process.execPath, ["-e", HOST], {
     cwd: root,
-    env: { ...process.env, HOME: workspace.path("home") },
+    // Not as an argument, by which it would be taken for one of the processes that it starts.
+    env: {
+      ...process.env,
+      HOME: workspace.path("home"),
+      PROJECT: workspace.root,
+      COMMAND: command,
+    },
     stdio: "ignore",
   });
   const isBusy = () => existsSync(workspace.path("started")) && alive(mark).length === 2;

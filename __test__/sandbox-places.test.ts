@@ -120,16 +120,14 @@ describe.each(people)("$name", (person) => {
     expect(exists(...names)).toEqual([]);
   });
 
-  test("a file that rules name cannot be made where it is missing", async () => {
-    const policy = { deny: ["Edit(locked.txt)", "Edit(./made/**)"] };
+  test("what rules about changes name cannot be made where it is missing", async () => {
+    const policy = { deny: ["Edit(locked.txt)", "Edit(locked/**)"] };
     const line = { line: "bash ./way.sh", options: { policy } };
-    const [ended] = await run(
-      "",
-      [line],
-      "echo x > locked.txt; mkdir made; echo x > made/a; mv way.sh locked.txt; echo fine",
-    );
+    const script =
+      "echo x > locked.txt; mkdir locked; touch locked/x; mv way.sh locked.txt; echo fine";
+    const [ended] = await run("", [line], script);
     expect(ended?.text).toMatch(/^fine$/m);
-    expect(exists("project/locked.txt", "project/made")).toEqual([]);
+    expect(exists("project/locked.txt", "project/locked")).toEqual([]);
   });
 
   test("many commands at once share what stands for a missing place, and none leaves it", async () => {
@@ -243,7 +241,7 @@ describe.each(people)("$name", (person) => {
     const options = { policy: { deny: ["Read(.env)"] } };
     const fill = `echo ${SECRET} > project/.env`;
     const [ended] = await run(fill, [{ line: "bash ./way.sh", options }], "cat .env");
-    expect(ended?.text).toContain("sandbox");
+    expect(ended?.text).toContain(`commands cannot read \`${workspace.path("project/.env")}\``);
     expect(ended?.facts).toMatchObject({ exitCode: 1, contained: true });
   });
 });

@@ -45,6 +45,19 @@ const CHECKS = {
     return trouble === undefined ? ok(supervisor.program) : problem(supervisor.program, trouble);
   },
 
+  async sandbox({ registry }) {
+    const { isError, error, _meta } = await registry.call("Bash", { command: "exit 0" });
+    if (isError) return problem("a command failed", error.message);
+    const { level, cause, notHeld = [] } = _meta["toolwright/command"].sandbox;
+    if (level === "namespaces" && notHeld.length === 0) return ok(level);
+    if (level === "namespaces") return note(level, `not held: ${notHeld.join("; ")}`);
+    const held =
+      level === "landlock"
+        ? "commands are held to where they may write and connect, and not to rules about single files"
+        : "commands can do whatever their user can";
+    return note(level, cause === undefined ? held : `${held}; ${cause}`);
+  },
+
   async shell({ facts, registry }) {
     const { isError, error } = await registry.call("Bash", { command: "exit 0" });
     if (isError) return problem(facts.shell, `a command failed: ${error.message}`);

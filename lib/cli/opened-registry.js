@@ -43,6 +43,7 @@ function makeRegistry(values, { sets = ["claude"], permissionMode, ...more }) {
     additionalDirectories: (values["add-dir"] ?? []).map((folder) => path.resolve(folder)),
     toolsets: values.set ?? sets,
     ...pluginsOf(values),
+    ...(values.sandbox === undefined ? {} : { sandbox: values.sandbox }),
     ...(servers === undefined ? {} : { mcpServers: readServers(servers) }),
     permissionMode: values["permission-mode"] ?? permissionMode,
     allowedTools: values.allow ?? [],

@@ -42,6 +42,12 @@ const REGISTRY = [
   },
   { name: "no-plugins", text: "load no plugins" },
   {
+    name: "sandbox",
+    value: "MODE",
+    choices: ["auto", "required", "off"],
+    text: "whether commands run in a sandbox: in the best there is (the default), not without, or in none",
+  },
+  {
     name: "mcp-config",
     value: "FILE",
     completes: "files",

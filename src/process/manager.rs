@@ -1,6 +1,7 @@
 //! The commands of a registry. The manager starts them, finds tasks by id, keeps the output of ended ones
 //! within bounds, and ends all commands when the registry is closed.
 
+mod command_spec;
 mod start_agent;
 mod start_command;
 
@@ -12,12 +13,15 @@ use std::{
 
 use tokio::sync::OnceCell;
 
+#[cfg(unix)]
+pub(crate) use self::command_spec::ServerPipes;
 pub(crate) use self::start_agent::AgentTaskSpec;
 #[cfg(unix)]
 use self::start_command::CommandEngine;
-#[cfg(unix)]
-pub(crate) use self::start_command::ServerPipes;
-pub(crate) use self::start_command::{CommandRole, CommandSpec, MAX_COMMAND_BYTES, StartError};
+pub(crate) use self::{
+    command_spec::{CommandRole, CommandSpec},
+    start_command::{MAX_COMMAND_BYTES, StartError},
+};
 use super::{
     command_output::SpillState,
     ending::StopReason,

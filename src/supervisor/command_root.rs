@@ -11,10 +11,12 @@ use rustix::{io::Errno, process::Pid};
 
 use crate::{
     descriptor_messages::send_with_descriptors,
+    environments::Environments,
     protocol::{CommandRequest, EndReport},
     sandbox::{
-        Restrictions, SandboxError, SandboxLevel, init::read_plan, init_link::InitMessage,
-        limits::HeldLimits, namespaces::PreparedInit, placeholders::Placeholders,
+        Restrictions, SandboxError, SandboxLevel, SandboxPlan, foreseen_plan::PlanReports,
+        init::read_plan, init_link::InitMessage, limits::HeldLimits, namespaces::PreparedInit,
+        placeholders::Placeholders,
     },
     shell_start::{ShellStreams, start_shell},
 };
@@ -84,13 +86,14 @@ pub(crate) fn start_root(
     streams: &ShellStreams,
     (plan, door): (OwnedFd, Option<OwnedFd>),
     environment: &[CString],
-    take_init: impl FnOnce() -> io::Result<PreparedInit>,
+    inits: &mut InitSource<'_>,
     placeholders: &mut Placeholders,
     held: &mut HeldLimits,
 ) -> Result<CommandRoot, StartFailure> {
     let plan_file = File::from(plan);
-    let plan =
-        read_plan(&plan_file).ok_or_else(|| SandboxError("its plan cannot be read".to_owned()))?;
+    let unreadable = || SandboxError("its plan cannot be read".to_owned());
+    let plan_bytes = read_plan(&plan_file).ok_or_else(unreadable)?;
+    let plan = SandboxPlan::decode(&plan_bytes).ok_or_else(unreadable)?;
     *held = HeldLimits::of(&plan);
     if plan.level != SandboxLevel::Namespaces {
         let restrictions = Restrictions::of(&plan, held)
@@ -98,31 +101,72 @@ pub(crate) fn start_root(
         return CommandRoot::start_plainly(request, streams, environment, &restrictions);
     }
     *placeholders = Placeholders::make(&plan)?;
-    let process =
-        take_init().map_err(|it| SandboxError::refused("namespaces cannot be made", it))?;
-    if let Some(group) = held.group() {
-        group.add(process.pid).map_err(|it| SandboxError::refused("its cgroup is closed", it))?;
-    }
     let apart = door.iter().chain(&streams.errors).chain(&streams.input).map(OwnedFd::as_fd);
     let descriptors: Vec<_> =
         [streams.output.as_fd(), plan_file.as_fd()].into_iter().chain(apart).collect();
-    // If it is gone, it has said why.
-    let _ = send_with_descriptors(&process.link, message, &descriptors);
-    match hear_of_start(&process) {
-        Ok(()) => Ok(CommandRoot::Init(StartedInit { process, is_open: true })),
-        Err(failure) => {
-            process.discard();
-            Err(failure)
+    loop {
+        let process = inits
+            .take(&plan_bytes)
+            .map_err(|it| SandboxError::refused("namespaces cannot be made", it))?;
+        if let Some(group) = held.group() {
+            let added = group.add(process.pid);
+            added.map_err(|it| SandboxError::refused("its cgroup is closed", it))?;
+        }
+        // If it is gone, it has said why.
+        let _ = send_with_descriptors(&process.link, message, &descriptors);
+        match hear_of_start(&process) {
+            Ok(true) => {
+                inits.reports.tell(&plan_file, &plan_bytes);
+                return Ok(CommandRoot::Init(StartedInit { process, is_open: true }));
+            }
+            Ok(false) => inits.unfit.push(process),
+            Err(failure) => {
+                process.discard();
+                return Err(failure);
+            }
         }
     }
 }
 
-/// Waits until process 1 says that the shell runs, or why it does not.
-fn hear_of_start(process: &PreparedInit) -> Result<(), StartFailure> {
+/// Where a keeper takes process 1 of its command from.
+pub(crate) struct InitSource<'a> {
+    pub(crate) prepared: Option<PreparedInit>,
+    pub(crate) reports: &'a PlanReports,
+    pub(crate) environments: &'a Environments,
+    pub(crate) cookie: &'a CString,
+    /// Those that could not be used.
+    pub(crate) unfit: Vec<PreparedInit>,
+}
+
+impl InitSource<'_> {
+    /// The prepared one, if it is prepared for this plan or for any; a new one otherwise.
+    fn take(&mut self, plan: &[u8]) -> io::Result<PreparedInit> {
+        match self.prepared.take() {
+            Some(it) if !it.has_foreseen || self.reports.foreseen.as_deref() == Some(plan) => {
+                Ok(it)
+            }
+            other => {
+                self.unfit.extend(other);
+                PreparedInit::fork(self.environments, self.cookie, None)
+            }
+        }
+    }
+
+    /// Ends all that were not used.
+    pub(crate) fn discard(self) {
+        for init in self.prepared.into_iter().chain(self.unfit) {
+            init.discard();
+        }
+    }
+}
+
+/// Waits until process 1 says that the shell runs, or why it does not. False when another one has to be used.
+fn hear_of_start(process: &PreparedInit) -> Result<bool, StartFailure> {
     loop {
         match InitMessage::receive(&process.link) {
             Ok(Some(InitMessage::Ready)) => {}
-            Ok(Some(InitMessage::Started)) => return Ok(()),
+            Ok(Some(InitMessage::Started)) => return Ok(true),
+            Ok(Some(InitMessage::Unfit)) => return Ok(false),
             Ok(Some(InitMessage::Refused(reason))) => return Err(SandboxError(reason).into()),
             Ok(Some(InitMessage::NotStarted(error))) => {
                 return Err(StartFailure::Shell(io::Error::from_raw_os_error(error)));

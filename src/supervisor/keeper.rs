@@ -15,7 +15,7 @@ use rustix::{
 };
 
 use crate::{
-    command_root::{CommandRoot, StartFailure, start_root},
+    command_root::{CommandRoot, InitSource, StartFailure, start_root},
     descendants::{descendants, kill_all, signal},
     environments::Environments,
     protocol::{
@@ -23,6 +23,7 @@ use crate::{
     },
     sandbox::{
         Restrictions,
+        foreseen_plan::PlanReports,
         init_link::{InitMessage, ShellEnd},
         limits::HeldLimits,
         namespaces::PreparedInit,
@@ -74,6 +75,16 @@ pub(crate) struct AcceptedCommand {
     pub(crate) connection: UnixStream,
 }
 
+/// What a spare knows from the supervisor about the commands before its own.
+pub(crate) struct SpareKnowledge {
+    /// True when they had a sandbox in namespaces.
+    pub(crate) prepares: bool,
+    /// The plan that they had.
+    pub(crate) reports: PlanReports,
+    /// Where placeholders are handed over to, if they are wanted.
+    pub(crate) handover: Option<OwnedFd>,
+}
+
 /// What a keeper has prepared before its command came.
 pub(crate) struct KeeperSetup<'a> {
     pub(crate) exits: OwnedFd,
@@ -82,8 +93,7 @@ pub(crate) struct KeeperSetup<'a> {
     pub(crate) init: Option<PreparedInit>,
     /// Through this the supervisor learns that a spare was used.
     pub(crate) take: OwnedFd,
-    /// Where placeholders are handed over to, if they are wanted.
-    pub(crate) handover: Option<OwnedFd>,
+    pub(crate) spare: SpareKnowledge,
 }
 
 /// The length of the message that a spare was used: its id, and whether its command needed namespaces.
@@ -99,11 +109,13 @@ pub(crate) fn send(connection: &mut UnixStream, message: &KeeperMessage) -> bool
 pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
     let output = rustix::fs::fstat(&accepted.streams.output).map_or(0, |it| it.st_ino);
     let AcceptedCommand { message, request, streams, plan, door, connection: mut host } = accepted;
-    let KeeperSetup { exits, environments, cookie, mut init, take, handover } = setup;
+    let KeeperSetup { exits, environments, cookie, init, take, spare } = setup;
     let environment = environments.of(&request, &cookie);
     let mut placeholders = Placeholders::default();
     let mut held = HeldLimits::default();
-    let fork_init = || PreparedInit::fork(environments, &cookie);
+    let reports = &spare.reports;
+    let mut inits =
+        InitSource { prepared: init, reports, environments, cookie: &cookie, unfit: Vec::new() };
     let root = match plan {
         None => {
             let free = Restrictions::default();
@@ -114,7 +126,7 @@ pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
             &streams,
             (plan, door),
             &environment,
-            || init.take().map_or_else(fork_init, Ok),
+            &mut inits,
             &mut placeholders,
             &mut held,
         ),
@@ -124,9 +136,7 @@ pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
     let needed_namespaces = matches!(root, Ok(CommandRoot::Init(_)));
     let _ = rustix::io::write(&take, &[a, b, c, d, u8::from(needed_namespaces)]);
     drop(take);
-    if let Some(unused) = init {
-        unused.discard();
-    }
+    inits.discard();
     let mut overseer = match root {
         Ok(root) => Overseer::of(&request, root, output),
         Err(failure) => {
@@ -139,8 +149,8 @@ pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
         Ok(()) => overseer.ended(&held),
         Err(error) => StartFailure::Shell(error).report(),
     };
-    if let Some(handover) = handover {
-        placeholders.hand_over(&handover);
+    if let Some(handover) = &spare.handover {
+        placeholders.hand_over(handover);
     }
     drop(placeholders);
     let _ = host.set_nonblocking(false);

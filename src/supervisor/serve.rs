@@ -22,9 +22,12 @@ use crate::{
     descendants::{kill_strays, this_process},
     descriptor_messages::receive_with_descriptors,
     environments::Environments,
-    keeper::{self, AcceptedCommand, KeeperSetup, SPARE_USE_BYTES},
+    keeper::{self, AcceptedCommand, KeeperSetup, SPARE_USE_BYTES, SpareKnowledge},
     protocol::{COOKIE, CommandRequest, HELLO, KeeperMessage, MAX_REQUEST_BYTES, cookie_of},
-    sandbox::{kept_placeholders::KeptPlaceholders, namespaces::PreparedInit, probe::probe},
+    sandbox::{
+        foreseen_plan::ForeseenPlan, kept_placeholders::KeptPlaceholders, namespaces::PreparedInit,
+        probe::probe,
+    },
     shell_start::ShellStreams,
     system_calls::{self, Forked},
 };
@@ -64,6 +67,7 @@ pub(crate) fn serve() -> io::Result<()> {
     let mut spares = HashSet::new();
     let mut busy = HashSet::new();
     let mut placeholders = KeptPlaceholders::new()?;
+    let mut foreseen = ForeseenPlan::new()?;
     // Whether new spares prepare a sandbox in namespaces: if the last command had one.
     let mut prepares = false;
     loop {
@@ -76,7 +80,9 @@ pub(crate) fn serve() -> io::Result<()> {
                 Ok(Forked::Child) => {
                     drop((exits, taken));
                     let handover = placeholders.into_handover();
-                    return run_one(host, take, &environments, SparePlan { prepares, handover });
+                    let reports = foreseen.into_reports();
+                    let spare = SpareKnowledge { prepares, reports, handover };
+                    return run_one(host, take, &environments, spare);
                 }
                 // There are too many processes. It is tried again later.
                 Err(_) => break,
@@ -91,12 +97,13 @@ pub(crate) fn serve() -> io::Result<()> {
             PollFd::new(&taken, PollFlags::IN),
             PollFd::new(&exits, PollFlags::IN),
             PollFd::new(&placeholders.socket, PollFlags::IN),
+            PollFd::new(&foreseen.socket, PollFlags::IN),
         ];
         match poll(&mut ready, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let [host_is_gone, spare_was_used, child_exited, was_handed_over] =
+        let [host_is_gone, spare_was_used, child_exited, was_handed_over, was_told] =
             ready.map(|it| !it.revents().is_empty());
         if host_is_gone {
             break;
@@ -110,6 +117,9 @@ pub(crate) fn serve() -> io::Result<()> {
         if was_handed_over {
             placeholders.receive();
         }
+        if was_told {
+            foreseen.receive();
+        }
         if child_exited {
             note_ended(&exits, &mut spares, &mut busy);
         }
@@ -120,14 +130,6 @@ pub(crate) fn serve() -> io::Result<()> {
     wait_for_children(&exits, &mut spares, &mut busy);
     placeholders.remove_all();
     Ok(())
-}
-
-/// What a new spare does before its command comes, and after.
-struct SparePlan {
-    /// True to prepare a sandbox in namespaces.
-    prepares: bool,
-    /// Where placeholders are handed over to, if they are wanted.
-    handover: Option<OwnedFd>,
 }
 
 /// Waits for spares and keepers to exit, which also notice that the host is gone. So once the supervisor has
@@ -182,7 +184,7 @@ fn run_one(
     host: OwnedFd,
     take: OwnedFd,
     environments: &Environments,
-    plan: SparePlan,
+    spare: SpareKnowledge,
 ) -> io::Result<()> {
     // A session without a terminal: no command can ask a person for a password, and Ctrl-C in the host's
     // terminal does not reach them.
@@ -192,7 +194,9 @@ fn run_one(
     let myself = this_process().ok_or(io::ErrorKind::NotFound)?;
     let cookie = CString::new(format!("{COOKIE}={}", cookie_of(myself))).unwrap_or_default();
     // If it fails, the command that needs it is told why.
-    let init = if plan.prepares { PreparedInit::fork(environments, &cookie).ok() } else { None };
+    let plan = spare.reports.foreseen.as_deref();
+    let prepare = || PreparedInit::fork(environments, &cookie, plan).ok();
+    let init = if spare.prepares { prepare() } else { None };
     // Everything above is done before the command arrives, so that it starts sooner.
     let Some(mut accepted) = receive(&host)? else { return Ok(()) };
     // Only waiting spares keep the socket open, so that the host notices when there are none left.
@@ -201,8 +205,7 @@ fn run_one(
     if !keeper::send(&mut accepted.connection, &KeeperMessage::Accepted(myself)) {
         return Ok(());
     }
-    let handover = plan.handover;
-    keeper::oversee(accepted, KeeperSetup { exits, environments, cookie, init, take, handover });
+    keeper::oversee(accepted, KeeperSetup { exits, environments, cookie, init, take, spare });
     Ok(())
 }
 

@@ -136,8 +136,8 @@ async fn a_head_that_is_too_large_is_refused() {
 
 #[tokio::test]
 async fn an_answer_whose_head_is_too_large_becomes_a_refusal() {
-    let long = format!("X-Long: {}\r\n", "x".repeat(200_000));
-    let server = WebServer::sending(answer("200 OK", &long, "reached")).await;
+    let header = format!("X-Long: {}\r\n", "x".repeat(200_000));
+    let server = WebServer::sending(answer("200 OK", &header, "reached")).await;
     let bed = bed_with(long());
     let got = bed
         .ask(format!(

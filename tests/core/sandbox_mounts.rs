@@ -290,3 +290,76 @@ fn a_place_that_cannot_be_held_ends_the_command_before_it_starts() {
         assert!(!bed.home().join("gone").exists(), "{user:?}");
     }
 }
+
+#[test]
+fn what_is_replaced_between_two_commands_is_held_all_the_same() {
+    for user in users() {
+        let bed = SandboxBed::of(user);
+        let secret = bed.write("project/.env", "hush\n");
+        let config = bed.write("project/.git/config", "kept\n");
+        let home = bed.home();
+        let missing =
+            MissingPlace { path: home.join("project/.vscode"), kind: PlaceKind::Directory };
+        let everywhere = SandboxPlan {
+            hidden: vec![HiddenPlace { path: secret.clone(), kind: PlaceKind::File }],
+            read_only: vec![config.clone()],
+            missing: vec![missing],
+            ..plan()
+        };
+        let writable = WritablePlaces::Below(vec![home.join("project")]);
+        let below = SandboxPlan { writable, ..everywhere.clone() };
+        for plan in [everywhere, below] {
+            let attempt = "cat project/.env; echo n > project/.git/config; mkdir project/.vscode/x; \
+                echo n > project/other && cat project/other";
+            let check = |when: &str| {
+                let text = bed.run(&plan, attempt).with_code(0);
+                assert!(
+                    text.ends_with("\nn\n") && !text.contains("hush"),
+                    "{user:?} {when}: {text}"
+                );
+                assert_eq!(text.lines().count(), 4, "{user:?} {when}: {text}");
+                assert_eq!(fs::read_to_string(&secret).unwrap(), "hush\n", "{user:?} {when}");
+                assert_eq!(fs::read_to_string(&config).unwrap(), "kept\n", "{user:?} {when}");
+                assert!(!home.join("project/.vscode/x").exists(), "{user:?} {when}");
+            };
+            for _ in 0..12 {
+                // Often enough for the next ones to be prepared for the same.
+                check("before");
+            }
+            for _ in 0..4 {
+                fs::rename(bed.write("new", "hush\n"), &secret).unwrap();
+                fs::rename(bed.write("new", "kept\n"), &config).unwrap();
+                check("after the files were replaced");
+            }
+            for _ in 0..4 {
+                fs::rename(home.join("project"), home.join("old")).unwrap();
+                bed.write("project/.env", "hush\n");
+                bed.write("project/.git/config", "kept\n");
+                check("after the directory was replaced");
+                fs::remove_dir_all(home.join("old")).unwrap();
+            }
+            for _ in 0..4 {
+                fs::remove_file(&secret).unwrap();
+                bed.run(&plan, "true").with_code(0);
+                bed.write("project/.env", "hush\n");
+                check("after the file was made again");
+            }
+        }
+    }
+}
+
+#[test]
+fn commands_with_changing_plans_each_have_their_own() {
+    for user in users() {
+        let bed = SandboxBed::of(user);
+        let files = ["a", "b"].map(|it| bed.write(it, "said\n"));
+        let plans = files.map(|path| hidden(path, PlaceKind::File));
+        for which in [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0] {
+            let text = bed.run(&plans[which], "cat a b").with_code(1);
+            let denied = ["a", "b"][which];
+            assert!(text.contains(&format!("cat: {denied}: Permission denied\n")), "{text}");
+            assert_eq!(text.lines().count(), 2, "{user:?}: {text}");
+            assert!(text.contains("said\n"), "{user:?}: {text}");
+        }
+    }
+}

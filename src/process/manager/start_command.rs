@@ -5,24 +5,24 @@
 use std::os::fd::OwnedFd;
 use std::{
     io,
-    path::PathBuf,
     sync::{Arc, PoisonError, Weak},
     time::Duration,
 };
 
 use tokio::time::timeout;
 
-use super::{MAX_RUNNING, TaskManager, TaskTable};
+#[cfg(unix)]
+use super::CommandRole;
+use super::{CommandSpec, MAX_RUNNING, TaskManager, TaskTable};
 use crate::process::{
     command_output::CommandOutput,
     ending::StopReason,
-    sandbox::{CommandDoor, SandboxPlan, SandboxSupport},
+    sandbox::SandboxSupport,
     task::{RunMode, Task, TaskKind},
 };
 #[cfg(unix)]
 use crate::process::{
     launcher::{CommandStreams, Launcher, input_of},
-    protocol::{CommandRequest, RequestKind},
     reactor::{Reactor, WatchedCommand},
     task::NewTask,
 };
@@ -64,89 +64,6 @@ pub(crate) enum StartError {
     #[cfg(not(unix))]
     #[error("commands cannot be run on this system yet")]
     Unsupported,
-}
-
-/// Who a command is run for.
-#[derive(Clone, Debug)]
-pub(crate) enum CommandRole {
-    /// A model. The command has no input, output and errors in one stream, and an environment without
-    /// secrets.
-    Model,
-    /// The host itself. The command has an input and the environment for helpers. Output and errors are kept
-    /// apart, and only the beginning of each.
-    Helper {
-        /// The text that it reads from its standard input.
-        input: Vec<u8>,
-        /// How many bytes of each output are kept.
-        kept_bytes: usize,
-    },
-    /// A model, by a tool whose command is fixed. As for [`Self::Model`], but the text is read by the system's
-    /// shell, the same one on every machine, and what the model says are its positional parameters.
-    FixedText {
-        /// The values of `$1` and so on.
-        parameters: Vec<String>,
-    },
-    /// A program that the host talks to over pipes and that others have written. Input and output are those
-    /// pipes, of its errors the end is kept, and its environment has the secrets alone that it was given.
-    #[cfg(unix)]
-    Server {
-        /// The values of `$1` and so on.
-        parameters: Vec<String>,
-        /// Variables of its own, each as `NAME=value`.
-        variables: Vec<String>,
-        /// Its ends of the pipes.
-        pipes: Arc<ServerPipes>,
-    },
-}
-
-/// The ends of pipes that a server reads from and writes to.
-#[cfg(unix)]
-#[derive(Debug)]
-pub(crate) struct ServerPipes {
-    pub(crate) input: OwnedFd,
-    pub(crate) output: OwnedFd,
-}
-
-impl CommandRole {
-    fn parameters(&self) -> &[String] {
-        match self {
-            Self::FixedText { parameters } => parameters,
-            #[cfg(unix)]
-            Self::Server { parameters, .. } => parameters,
-            Self::Model | Self::Helper { .. } => &[],
-        }
-    }
-
-    fn variables(&self) -> &[String] {
-        match self {
-            #[cfg(unix)]
-            Self::Server { variables, .. } => variables,
-            Self::Model | Self::Helper { .. } | Self::FixedText { .. } => &[],
-        }
-    }
-}
-
-/// A command to start.
-#[derive(Clone, Debug)]
-pub(crate) struct CommandSpec {
-    /// Who the command is run for.
-    pub role: CommandRole,
-    /// The command line.
-    pub command: String,
-    /// The caller's description of the command.
-    pub description: Option<String>,
-    /// The working directory to start in.
-    pub cwd: PathBuf,
-    /// The session that starts it.
-    pub session_id: String,
-    /// Whether a call waits for it.
-    pub run_mode: RunMode,
-    /// True when its output is also queued for [`Task::take_waiting`] while it comes.
-    pub is_streamed: bool,
-    /// What the kernel holds it to; none to run it as the user.
-    pub sandbox: Option<Arc<SandboxPlan>>,
-    /// What serves its own network, if its sandbox gives it one with a proxy.
-    pub door: Option<Arc<dyn CommandDoor>>,
 }
 
 /// What happened to a request to run a command.
@@ -269,11 +186,9 @@ impl TaskManager {
     /// Sends a command to the supervisor. The first one blocks for a few milliseconds.
     #[cfg(unix)]
     fn start(&self, spec: CommandSpec) -> Result<Arc<Task>, StartError> {
-        use std::os::unix::{ffi::OsStrExt as _, net::UnixStream};
+        use std::os::unix::net::UnixStream;
 
-        let (parameters, variables) = (spec.role.parameters(), spec.role.variables());
-        let texts = parameters.iter().chain(variables);
-        let length = texts.fold(spec.command.len(), |sum, it| sum + it.len());
+        let length = spec.text_bytes();
         if length > MAX_COMMAND_BYTES {
             return Err(StartError::TooLong(length));
         }
@@ -287,12 +202,6 @@ impl TaskManager {
         let (connection, keeper_end) = UnixStream::pair()?;
         connection.set_nonblocking(true)?;
         let (id, file_name, slot) = self.next_names(spec.run_mode)?;
-        let (kind, shell) = match spec.role {
-            CommandRole::Model => (RequestKind::Command, &self.settings.shell),
-            CommandRole::FixedText { .. } => (RequestKind::Command, &self.settings.helper_shell),
-            CommandRole::Helper { .. } => (RequestKind::Helper, &self.settings.helper_shell),
-            CommandRole::Server { .. } => (RequestKind::Server, &self.settings.helper_shell),
-        };
         let (open_door, door) = match &spec.door {
             Some(door) => {
                 let (ours, theirs) = UnixStream::pair()?;
@@ -300,18 +209,7 @@ impl TaskManager {
             }
             None => (None, None),
         };
-        let request = CommandRequest {
-            kind,
-            is_sandboxed: spec.sandbox.is_some(),
-            is_proxied: door.is_some(),
-            linger_ms: LINGER_MS,
-            grace_ms: self.settings.grace_ms(),
-            shell: shell.as_os_str().as_bytes().to_vec(),
-            cwd: spec.cwd.as_os_str().as_bytes().to_vec(),
-            command: spec.command.as_bytes().to_vec(),
-            variables: variables.iter().map(|it| it.as_bytes().to_vec()).collect(),
-            parameters: parameters.iter().map(|it| it.as_bytes().to_vec()).collect(),
-        };
+        let request = spec.request(&self.settings, LINGER_MS);
         let files = Arc::clone(&self.files);
         let (mut kept, errors, errors_end, streams) = match &spec.role {
             CommandRole::Model | CommandRole::FixedText { .. } => {

@@ -16,13 +16,13 @@ use rustix::{
 };
 
 use super::{
-    MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan, base_mounts, capabilities,
-    daemon_sockets::hide_daemon_sockets,
+    CommandNetwork, MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan, base_mounts, capabilities,
+    daemon_sockets::{LISTENING_SOCKETS, hide_daemon_sockets},
     init_link::{InitMessage, ShellEnd},
     limits::{self, HeldLimits},
     namespaces::{self, MAPPED, UserMap},
     network::{ProxyAddress, enter_network},
-    plan_mounts::{PlaceCover, mount_plan},
+    plan_mounts::MountedPlan,
 };
 use crate::{
     descriptor_messages::receive_with_descriptors,
@@ -42,6 +42,8 @@ pub(crate) struct InitSetup<'a> {
     /// Its group outside.
     pub(crate) group: u32,
     pub(crate) user_map: UserMap,
+    /// The plan of the command that will most likely come, as bytes.
+    pub(crate) foreseen: Option<&'a [u8]>,
 }
 
 impl InitSetup<'_> {
@@ -66,20 +68,49 @@ pub(crate) fn live(setup: &InitSetup<'_>) -> ! {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let link = &setup.link;
     match prepare(setup) {
-        Ok(highest_id) => {
+        Ok(inside) => {
             if InitMessage::Ready.send(link).is_ok() {
-                run(setup, highest_id);
+                run(setup, inside);
             }
         }
         Err(SandboxError(reason)) => {
-            let _ = InitMessage::Refused(reason).send(link);
+            let is_unfit = setup.foreseen.is_some();
+            let message = if is_unfit { InitMessage::Unfit } else { InitMessage::Refused(reason) };
+            let _ = message.send(link);
         }
     }
-    std::process::exit(0)
+    // Nothing is left to be done at an exit.
+    system_calls::exit_at_once()
 }
 
-/// Prepares what every command needs. Returns the setting that limits the number of processes, if it does here.
-fn prepare(setup: &InitSetup<'_>) -> Result<Option<File>, SandboxError> {
+/// How far process 1 has entered its sandbox.
+#[derive(Default)]
+struct EnteredSandbox {
+    /// The setting that limits the number of processes, if it does here and was not used yet.
+    highest_id: Option<File>,
+    mounts: MountedPlan,
+    /// The list of the sockets of the network outside, which this process may have left already.
+    sockets: Option<File>,
+    /// True once it has a network of its own.
+    has_network: bool,
+}
+
+impl EnteredSandbox {
+    /// Enters as far as a plan says, from wherever it is. The second time only what has changed costs time.
+    fn enter(&mut self, plan: &SandboxPlan) -> Result<(), SandboxError> {
+        // First of all, because nothing in which a file is open for writing becomes read-only.
+        limits::limit_ids(self.highest_id.take(), &plan.limits);
+        self.mounts.hold(plan)?;
+        if !self.has_network {
+            enter_network(plan)?;
+            self.has_network = plan.network != CommandNetwork::Open;
+        }
+        Ok(())
+    }
+}
+
+/// Prepares what every command needs, and what the foreseen one does.
+fn prepare(setup: &InitSetup<'_>) -> Result<EnteredSandbox, SandboxError> {
     let is_mapped = setup.user_map == UserMap::FromOutside && {
         let mut byte = [0];
         rustix::io::read(&setup.link, &mut byte).is_ok() && byte == [MAPPED]
@@ -90,23 +121,29 @@ fn prepare(setup: &InitSetup<'_>) -> Result<Option<File>, SandboxError> {
     let _ = rustix::process::setsid();
     let highest_id = base_mounts::mount_base(setup.is_root())?;
     capabilities::bound_capabilities(setup.is_root())?;
-    Ok(highest_id)
+    let sockets = File::open(LISTENING_SOCKETS).ok();
+    let mut inside = EnteredSandbox { highest_id, sockets, ..EnteredSandbox::default() };
+    if let Some(plan) = setup.foreseen.and_then(SandboxPlan::decode) {
+        inside.enter(&plan)?;
+        inside.mounts.note(&plan);
+    }
+    Ok(inside)
 }
 
 /// Runs one command to its end.
-fn run(setup: &InitSetup<'_>, highest_id: Option<File>) {
+fn run(setup: &InitSetup<'_>, mut inside: EnteredSandbox) {
     let link = &setup.link;
     let Some(command) = receive(link) else { return };
     let SandboxedCommand { request, streams, plan, door } = command;
-    // First of all, because nothing in which a file is open for writing becomes read-only.
-    limits::limit_ids(highest_id, &plan.limits);
-    let mut cover = PlaceCover::default();
-    let entered = mount_plan(&plan, &mut cover)
-        .and_then(|()| hide_daemon_sockets(&plan, &mut cover, setup.user))
-        .and_then(|()| enter_network(&plan))
+    let entered = inside
+        .enter(&plan)
+        .and_then(|()| {
+            let sockets = inside.sockets.as_ref();
+            hide_daemon_sockets(&plan, &mut inside.mounts.cover, setup.user, sockets)
+        })
         .and_then(|()| door.as_ref().map(ProxyAddress::hand_out).transpose())
         .and_then(|proxy| capabilities::drop_capabilities(setup.is_root()).map(|()| proxy));
-    drop(door);
+    drop((door, inside));
     let proxy = match entered {
         Ok(proxy) => proxy,
         Err(SandboxError(reason)) => {
@@ -144,19 +181,19 @@ fn receive(link: &OwnedFd) -> Option<SandboxedCommand> {
     let (output, plan) = (descriptors.next()?, descriptors.next()?);
     let door = if request.is_proxied { Some(descriptors.next()?) } else { None };
     let streams = ShellStreams { output, errors: descriptors.next(), input: descriptors.next() };
-    let plan = read_plan(&File::from(plan))?;
+    let plan = SandboxPlan::decode(&read_plan(&File::from(plan))?)?;
     Some(SandboxedCommand { request, streams, plan, door })
 }
 
-/// Reads a plan, wherever in the file others have read before.
-pub(crate) fn read_plan(file: &File) -> Option<SandboxPlan> {
+/// Reads the bytes of a plan, wherever in the file others have read before.
+pub(crate) fn read_plan(file: &File) -> Option<Vec<u8>> {
     let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
     if length > MAX_PLAN_BYTES {
         return None;
     }
     let mut bytes = vec![0; length];
     file.read_exact_at(&mut bytes, 0).ok()?;
-    SandboxPlan::decode(&bytes)
+    Some(bytes)
 }
 
 /// Reaps until no process is left, or the keeper is gone.

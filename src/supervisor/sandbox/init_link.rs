@@ -31,6 +31,8 @@ pub(crate) struct ShellEnd {
 pub(crate) enum InitMessage {
     /// What every command needs is prepared.
     Ready,
+    /// What was foreseen could not be prepared, and nothing else can be any more. No shell was started.
+    Unfit,
     /// The sandbox could not be made, for this reason. No shell was started.
     Refused(String),
     /// The shell could not be started, with this error number.
@@ -94,6 +96,7 @@ impl InitMessage {
                 message
             }
             Self::AllGone => vec![5],
+            Self::Unfit => vec![6],
         }
     }
 
@@ -116,6 +119,7 @@ impl InitMessage {
                 Self::ShellEnded(ShellEnd { exit_code, signal, cwd, limit_hit: limit_of(*limit) })
             }
             5 => Self::AllGone,
+            6 => Self::Unfit,
             _ => return None,
         })
     }

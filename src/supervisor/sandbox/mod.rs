@@ -10,6 +10,7 @@ pub(crate) mod base_mounts;
 pub(crate) mod capabilities;
 pub(crate) mod cgroup;
 pub(crate) mod daemon_sockets;
+pub(crate) mod foreseen_plan;
 pub(crate) mod init;
 pub(crate) mod init_link;
 pub(crate) mod kept_placeholders;

@@ -23,6 +23,8 @@ use crate::{
 pub(crate) struct PreparedInit {
     pub(crate) pid: Pid,
     pub(crate) link: OwnedFd,
+    /// True when it has prepared itself for one plan and can have no other.
+    pub(crate) has_foreseen: bool,
 }
 
 /// Whether process 1 has to map its user itself.
@@ -38,8 +40,12 @@ pub(crate) enum UserMap {
 pub(crate) const MAPPED: u8 = 1;
 
 impl PreparedInit {
-    /// Forks it. It prepares itself while this process goes on.
-    pub(crate) fn fork(environments: &Environments, cookie: &CString) -> io::Result<Self> {
+    /// Forks it. It prepares itself while this process goes on, also for the foreseen plan if there is one.
+    pub(crate) fn fork(
+        environments: &Environments,
+        cookie: &CString,
+        foreseen: Option<&[u8]>,
+    ) -> io::Result<Self> {
         let (link, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         let (user, group) = (geteuid().as_raw(), getegid().as_raw());
@@ -48,7 +54,15 @@ impl PreparedInit {
         match fork_into_namespaces()? {
             Forked::Child => {
                 drop(link);
-                let setup = InitSetup { link: theirs, environments, cookie, user, group, user_map };
+                let setup = InitSetup {
+                    link: theirs,
+                    environments,
+                    cookie,
+                    user,
+                    group,
+                    user_map,
+                    foreseen,
+                };
                 init::live(&setup)
             }
             Forked::Parent(pid) => {
@@ -58,14 +72,14 @@ impl PreparedInit {
                     // Fails only if it is gone, which is noticed when it gets its command.
                     let _ = send(&link, &[u8::from(is_mapped)], SendFlags::NOSIGNAL);
                 }
-                Ok(Self { pid, link })
+                Ok(Self { pid, link, has_foreseen: foreseen.is_some() })
             }
         }
     }
 
     /// Ends it before it had a command, or after all other processes of its command have ended.
     pub(crate) fn discard(self) {
-        let Self { pid, link } = self;
+        let Self { pid, link, .. } = self;
         drop(link);
         let _ = kill_process(pid, Signal::KILL);
         let _ = waitpid(Some(pid), WaitOptions::empty());

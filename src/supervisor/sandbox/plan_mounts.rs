@@ -2,14 +2,14 @@
 //! same thing again, read-only.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     io,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
 };
 
 use rustix::{
-    fs::{CWD, FileType},
+    fs::{AtFlags, CWD, FileType, StatxFlags, statx},
     mount::{OpenTreeFlags, open_tree},
 };
 
@@ -49,12 +49,63 @@ impl PlaceChange {
     }
 }
 
-/// Mounts what the plan says, in the mount namespace of this process.
-pub(crate) fn mount_plan(plan: &SandboxPlan, cover: &mut PlaceCover) -> Result<(), SandboxError> {
-    if let WritablePlaces::Below(places) = &plan.writable {
-        bound_writes(places)?;
+/// What is mounted for a plan, in the mount namespace of this process.
+#[derive(Default)]
+pub(crate) struct MountedPlan {
+    /// The mount on top of each place, as of the last look. None where there was no such place.
+    tops: HashMap<PathBuf, Option<u64>>,
+    are_writes_bounded: bool,
+    pub(crate) cover: PlaceCover,
+}
+
+impl MountedPlan {
+    /// Mounts what the plan says and is not mounted yet. It may have been mounted some time ago: a place that was
+    /// replaced or made since then is held all the same.
+    pub(crate) fn hold(&mut self, plan: &SandboxPlan) -> Result<(), SandboxError> {
+        if let WritablePlaces::Below(places) = &plan.writable {
+            if self.are_writes_bounded {
+                self.keep_writable(places)?;
+            } else {
+                bound_writes(places)?;
+            }
+        }
+        self.are_writes_bounded = true;
+        for (path, change) in place_changes(plan) {
+            if !self.is_held(path) {
+                self.change(path, change)?;
+            }
+        }
+        Ok(())
     }
-    for (path, change) in place_changes(plan) {
+
+    /// Notes what is mounted now, for [`Self::hold`] at a later time.
+    pub(crate) fn note(&mut self, plan: &SandboxPlan) {
+        let writable = match &plan.writable {
+            WritablePlaces::Everywhere => [].as_slice(),
+            WritablePlaces::Below(places) => places,
+        };
+        let held = place_changes(plan).into_iter().map(|(path, _)| path);
+        let all = held.chain(writable.iter().map(PathBuf::as_path));
+        self.tops = all.map(|it| (it.to_owned(), top_mount(it))).collect();
+    }
+
+    /// True when the mount on a place is the one that was noted.
+    fn is_held(&self, path: &Path) -> bool {
+        self.tops.get(path).copied().flatten().is_some_and(|it| top_mount(path) == Some(it))
+    }
+
+    /// Makes those places writable again that were replaced since.
+    fn keep_writable(&self, places: &[PathBuf]) -> Result<(), SandboxError> {
+        for path in places.iter().filter(|it| it.parent().is_some() && !self.is_held(it)) {
+            let made = open_place(path).and_then(|it| it.map_or(Ok(()), |it| mount_writable(&it)));
+            made.map_err(|cause| {
+                SandboxError::refused(&format!("`{}` cannot stay writable", path.display()), cause)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, path: &Path, change: PlaceChange) -> Result<(), SandboxError> {
         let refused = |cause: io::Error| {
             SandboxError::refused(&format!("`{}` {}", path.display(), change.words()), cause)
         };
@@ -65,17 +116,23 @@ pub(crate) fn mount_plan(plan: &SandboxPlan, cover: &mut PlaceCover) -> Result<(
                     path.display()
                 )));
             }
-            continue;
+            return Ok(());
         };
         match change {
             PlaceChange::Pinned => clone_of(&place).and_then(|copy| attach(&copy, &place)),
             PlaceChange::MadeImpossible | PlaceChange::ReadOnly => mount_read_only(&place),
             PlaceChange::Opened => mount_writable(&place),
-            PlaceChange::Hidden => cover.hide(&place),
+            PlaceChange::Hidden => self.cover.hide(&place),
         }
-        .map_err(refused)?;
+        .map_err(refused)
     }
-    Ok(())
+}
+
+/// The number of the mount that a place is in. None when it is gone.
+fn top_mount(path: &Path) -> Option<u64> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_DONT_SYNC;
+    let seen = statx(CWD, path, flags, StatxFlags::MNT_ID).ok()?;
+    (seen.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(seen.stx_mnt_id)
 }
 
 /// What happens to which place, outer places before inner ones.
@@ -165,18 +222,19 @@ impl PlaceCover {
     /// Hides a place, whatever it is by now.
     pub(crate) fn hide(&mut self, place: &OwnedFd) -> io::Result<()> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(place)?.st_mode);
-        let (made, make): (_, fn() -> io::Result<OwnedFd>) = match kind {
+        let (first, make): (_, fn() -> io::Result<OwnedFd>) = match kind {
             FileType::Symlink => return Err(io::Error::other("it is a link by now")),
             FileType::Directory => (&mut self.directory, closed_directory),
             _ => (&mut self.file, closed_file),
         };
-        // A mount can only be copied once it is mounted somewhere.
-        let cover = match made {
-            Some(first) => clone_of(first)?,
-            None => make()?,
-        };
+        // A mount can only be copied while it is mounted somewhere.
+        let copy = first.as_ref().and_then(|it| clone_of(it).ok());
+        let is_copy = copy.is_some();
+        let cover = copy.map_or_else(make, Ok)?;
         attach(&cover, place)?;
-        made.get_or_insert(cover);
+        if !is_copy {
+            *first = Some(cover);
+        }
         Ok(())
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn probe() -> SandboxSupport {
 /// Makes a sandbox in namespaces as for a command, and ends it.
 fn try_namespaces() -> Result<(), SandboxTrouble> {
     let nothing = Environments { commands: Vec::new(), helpers: Vec::new() };
-    let init = PreparedInit::fork(&nothing, &CString::default())
+    let init = PreparedInit::fork(&nothing, &CString::default(), None)
         .map_err(|error| SandboxTrouble::NotMade(error.raw_os_error().unwrap_or_default()))?;
     let heard = InitMessage::receive(&init.link);
     init.discard();

@@ -1,0 +1,73 @@
+//! The plan that the next command will most likely have. Most commands have the same as the one before, so that
+//! process 1 can mount it before the command comes.
+
+use std::{
+    fs::File,
+    io,
+    os::fd::{AsFd as _, OwnedFd},
+};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+use super::init::read_plan;
+use crate::descriptor_messages::{receive_with_descriptors, send_with_descriptors};
+
+/// The longest plan that is foreseen, in bytes. Each spare has a copy.
+const MAX_FORESEEN_BYTES: usize = 128 * 1024;
+
+/// The plan that is foreseen, and the socket over which keepers tell that theirs was another one.
+pub(crate) struct ForeseenPlan {
+    pub(crate) socket: OwnedFd,
+    /// The end of the keepers.
+    reports: OwnedFd,
+    /// The plan of the last command that had another one than the foreseen.
+    last: Vec<u8>,
+    /// None until two commands in a row had the same.
+    foreseen: Option<Vec<u8>>,
+}
+
+/// What a keeper has of it.
+pub(crate) struct PlanReports {
+    reports: OwnedFd,
+    /// The plan that was foreseen when its spare was forked.
+    pub(crate) foreseen: Option<Vec<u8>>,
+}
+
+impl ForeseenPlan {
+    pub(crate) fn new() -> io::Result<Self> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let (socket, reports) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+        Ok(Self { socket, reports, last: Vec::new(), foreseen: None })
+    }
+
+    /// What a new spare needs of it.
+    pub(crate) fn into_reports(self) -> PlanReports {
+        PlanReports { reports: self.reports, foreseen: self.foreseen }
+    }
+
+    /// Takes note of what keepers have told.
+    pub(crate) fn receive(&mut self) {
+        while let Ok(Some((_, descriptors))) = receive_with_descriptors(&self.socket, 1) {
+            let plan = descriptors.into_iter().next().map(File::from);
+            let bytes = plan.and_then(|it| read_plan(&it)).unwrap_or_default();
+            if Some(&bytes) == self.foreseen.as_ref() {
+                // Its spare was forked before it was foreseen.
+                continue;
+            }
+            let is_again = bytes == self.last && !bytes.is_empty();
+            self.foreseen = (is_again && bytes.len() <= MAX_FORESEEN_BYTES).then(|| bytes.clone());
+            self.last = bytes;
+        }
+    }
+}
+
+impl PlanReports {
+    /// Tells the supervisor the plan of a command, unless it was foreseen.
+    pub(crate) fn tell(&self, file: &File, bytes: &[u8]) {
+        if self.foreseen.as_deref() != Some(bytes) {
+            // If the supervisor has too much to do, it foresees nothing.
+            let _ = send_with_descriptors(&self.reports, &[1], &[file.as_fd()]);
+        }
+    }
+}
