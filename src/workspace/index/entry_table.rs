@@ -177,10 +177,6 @@ impl EntryTable {
         Some(EntryVersion(self.entry(number)?.version))
     }
 
-    pub(super) fn is_ignored(&self, number: FileNumber) -> bool {
-        self.entry(number).is_some_and(|it| it.is_ignored)
-    }
-
     pub(super) fn set_ignored(&mut self, number: FileNumber, is_ignored: bool) {
         if let Some(entry) = self.entry_mut(number) {
             entry.is_ignored = is_ignored;
@@ -261,10 +257,6 @@ impl EntryTable {
 
     pub(super) fn folders(&self) -> impl Iterator<Item = FileNumber> + '_ {
         self.folders.keys().copied().map(FileNumber)
-    }
-
-    pub(super) fn folder_count(&self) -> usize {
-        self.folders.len()
     }
 
     /// The entries of an open directory, in the order of their names.

@@ -7,15 +7,13 @@ use std::{
     ffi::{OsStr, OsString},
     io,
     os::{
-        fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd},
+        fd::{AsRawFd as _, BorrowedFd, OwnedFd},
         unix::ffi::{OsStrExt as _, OsStringExt as _},
     },
     sync::Arc,
-    time::Duration,
 };
 
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
     fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags},
     io::Errno,
 };
@@ -45,10 +43,6 @@ pub(super) struct QueuedEvent {
 pub(super) struct EventQueue {
     inotify: Arc<OwnedFd>,
 }
-
-/// Waits for changes without the tree.
-#[derive(Clone, Debug)]
-pub(crate) struct ChangeWaiter(Arc<OwnedFd>);
 
 impl EventQueue {
     pub(super) fn new() -> Result<Self, Errno> {
@@ -111,11 +105,6 @@ impl EventQueue {
         }
         Ok(events)
     }
-
-    /// Something to wait with for the next event.
-    pub(super) fn waiter(&self) -> ChangeWaiter {
-        ChangeWaiter(Arc::clone(&self.inotify))
-    }
 }
 
 impl QueuedEvent {
@@ -144,17 +133,5 @@ impl QueuedEvent {
 
     pub(super) fn name(&self) -> &OsStr {
         OsStr::from_bytes(self.name.as_bytes())
-    }
-}
-
-impl ChangeWaiter {
-    /// Waits until there is a change to be told, or the time is over. Returns whether there is one.
-    pub(crate) fn wait(&self, most: Duration) -> bool {
-        let mut queue = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN)];
-        let most = Timespec {
-            tv_sec: i64::try_from(most.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: most.subsec_nanos().into(),
-        };
-        poll(&mut queue, Some(&most)).is_ok_and(|ready| ready > 0)
     }
 }

@@ -2,8 +2,6 @@
 
 use std::{
     ffi::OsStr,
-    fs::File,
-    io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     time::{Duration, SystemTime},
 };
@@ -43,12 +41,6 @@ pub(super) struct Looked {
 }
 
 impl FileStamp {
-    /// The stamp of an open file.
-    pub(crate) fn of_file(file: &File) -> io::Result<Self> {
-        let looked = statx(file, c"", AtFlags::EMPTY_PATH, wanted())?;
-        Ok(Self::of(&looked))
-    }
-
     fn of(looked: &Statx) -> Self {
         let device = u64::from(looked.stx_dev_major) << 32 | u64::from(looked.stx_dev_minor);
         let changed = looked.stx_ctime;
@@ -71,11 +63,6 @@ impl FileStamp {
     /// When the content of the file was changed last.
     pub(crate) fn modified(&self) -> SystemTime {
         system_time(self.seconds, self.nanoseconds.into())
-    }
-
-    /// The size of the file in bytes.
-    pub(crate) fn size(&self) -> u64 {
-        self.size
     }
 
     /// Whether a file that had this stamp, and has the other one now, is surely unchanged.

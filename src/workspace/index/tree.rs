@@ -11,7 +11,6 @@
 
 use std::{
     collections::HashMap,
-    ffi::OsStr,
     fs::File,
     io,
     os::fd::OwnedFd,
@@ -24,7 +23,7 @@ use rustix::fs::OFlags;
 
 use super::{
     entry_table::{EntryTable, EntryVersion, EntryView, FileNumber, TreeChanges, WhyClosed},
-    event_queue::{ChangeWaiter, EventQueue, WatchNumber},
+    event_queue::{EventQueue, WatchNumber},
     file_stamp::FileStamp,
     hard_links::HardLinks,
     root_check::{WatchedRoot, failed, kernel_number, open_below},
@@ -117,11 +116,6 @@ impl FilePlace {
         let flags = regular_file::reading() | OFlags::NOFOLLOW;
         regular_file::checked(open_below(&self.root, &self.below, flags)?)
     }
-
-    /// The path below the root.
-    pub(crate) fn below(&self) -> &Path {
-        &self.below
-    }
 }
 
 impl WatchedTree {
@@ -159,6 +153,7 @@ impl WatchedTree {
     }
 
     /// The path of the root.
+    #[cfg(test)]
     pub(crate) fn root(&self) -> &Path {
         self.root.path()
     }
@@ -167,11 +162,6 @@ impl WatchedTree {
     /// another one.
     pub(crate) fn take_changes(&mut self) -> TreeChanges {
         self.table.take_changes()
-    }
-
-    /// Something to wait with for the next change, while others use the tree.
-    pub(crate) fn waiter(&self) -> ChangeWaiter {
-        self.queue.waiter()
     }
 
     /// Finds what a path below the root leads to.
@@ -218,7 +208,12 @@ impl WatchedTree {
     }
 
     /// An entry of an open directory, by its name.
-    pub(crate) fn entry_named(&self, folder: FileNumber, name: &OsStr) -> Option<EntryView<'_>> {
+    #[cfg(test)]
+    pub(crate) fn entry_named(
+        &self,
+        folder: FileNumber,
+        name: &std::ffi::OsStr,
+    ) -> Option<EntryView<'_>> {
         self.table.view(self.table.child(folder, name)?)
     }
 
@@ -305,11 +300,13 @@ impl WatchedTree {
     }
 
     /// How many entries there are.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.table.len()
     }
 
     /// How many directories and files are watched.
+    #[cfg(test)]
     pub(crate) fn watches(&self) -> usize {
         self.targets.len()
     }
