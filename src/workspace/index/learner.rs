@@ -68,6 +68,7 @@ pub(crate) trait LearnSource: Send + Sync {
 #[derive(Debug)]
 pub(crate) struct Learner {
     shared: Arc<LearnerSignals>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests wait for the thread"))]
     thread: Option<JoinHandle<()>>,
 }
 
@@ -104,6 +105,7 @@ impl Learner {
     }
 
     /// Ends the thread and waits until it has.
+    #[cfg(test)]
     pub(crate) fn end(mut self) {
         self.tell_to_end();
         if let Some(thread) = self.thread.take() {

@@ -8,10 +8,8 @@ pub(crate) enum WhyCold {
     /// It is being built, or has not been asked for.
     #[error("the index is not built yet")]
     NotBuiltYet,
-    /// The host does not want one.
-    #[error("the index is turned off")]
-    Off,
     /// Only Linux tells of every change before the system call that made it returns.
+    #[cfg(not(target_os = "linux"))]
     #[error("the index needs Linux")]
     NotLinux,
     /// The file system may be changed without this machine's kernel knowing.
@@ -98,9 +96,9 @@ impl WhyCold {
             | Self::RootMoved
             | Self::Failed { .. }
             | Self::OverBudget => true,
+            #[cfg(not(target_os = "linux"))]
+            Self::NotLinux => false,
             Self::NotBuiltYet
-            | Self::Off
-            | Self::NotLinux
             | Self::NoNeed
             | Self::NotInTree { .. }
             | Self::NamedFolder
