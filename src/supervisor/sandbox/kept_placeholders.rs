@@ -104,8 +104,8 @@ impl KeptPlaceholders {
             return None;
         }
         let last = self.uses.first().map_or(KEPT_FOR, Instant::elapsed);
-        if last < KEPT_FOR {
-            return Some(KEPT_FOR - last);
+        if let Some(left) = KEPT_FOR.checked_sub(last).filter(|it| !it.is_zero()) {
+            return Some(left);
         }
         // Those that a command still needs are looked at again.
         self.kept.retain(|it| !it.remove());

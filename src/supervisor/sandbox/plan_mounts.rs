@@ -2,7 +2,7 @@
 //! same thing again, read-only.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     io,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
@@ -122,17 +122,16 @@ fn keep_writable(path: &Path) -> Result<(), SandboxError> {
 /// The number of the mount that a place is in. None when it is gone.
 fn top_mount(path: &Path) -> Option<u64> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_DONT_SYNC;
-    mount_number(statx(CWD, path, flags, StatxFlags::MNT_ID))
+    statx(CWD, path, flags, StatxFlags::MNT_ID).ok().as_ref().and_then(mount_number)
 }
 
 /// The number of a mount.
 fn number_of(mount: &OwnedFd) -> Option<u64> {
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
-    mount_number(statx(mount, c"", flags, StatxFlags::MNT_ID))
+    statx(mount, c"", flags, StatxFlags::MNT_ID).ok().as_ref().and_then(mount_number)
 }
 
-fn mount_number(seen: rustix::io::Result<Statx>) -> Option<u64> {
-    let seen = seen.ok()?;
+fn mount_number(seen: &Statx) -> Option<u64> {
     (seen.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(seen.stx_mnt_id)
 }
 
@@ -151,9 +150,8 @@ fn place_changes(plan: &SandboxPlan) -> Vec<(&Path, PlaceChange)> {
     let pins = pinned_directories(held.iter().map(|(path, _)| *path))
         .into_iter()
         .map(|it| (it, PlaceChange::Pinned));
-    let mut changes: BTreeMap<(&Path, PlaceChange), ()> = BTreeMap::new();
-    changes.extend(held.iter().copied().chain(reopened).chain(pins).map(|it| (it, ())));
-    changes.into_keys().collect()
+    let changes: BTreeSet<_> = held.iter().copied().chain(reopened).chain(pins).collect();
+    changes.into_iter().collect()
 }
 
 /// Makes everything read-only but these places.
