@@ -121,7 +121,6 @@ fn prepare(setup: &InitSetup<'_>) -> Result<EnteredSandbox, SandboxError> {
     let mut inside = EnteredSandbox { highest_id, ..EnteredSandbox::default() };
     if let Some(plan) = setup.foreseen.and_then(SandboxPlan::decode) {
         inside.enter(&plan)?;
-        inside.mounts.note(&plan);
     }
     Ok(inside)
 }
