@@ -158,7 +158,14 @@ pub(super) fn sandbox_notes(task: &Task, ending: &CommandEnding) -> Vec<String> 
         let words = limit_words(limit, &plan.limits).filter(|_| !lines(signs).is_empty());
         words.map(|it| it.replacen("it reached the limit", "there is a limit", 1))
     };
-    let memory = ["MemoryError", "ut of memory", "annot allocate memory", "ENOMEM", "bad_alloc"];
+    let memory = [
+        "MemoryError",
+        "ut of memory",
+        "emory exhausted",
+        "annot allocate memory",
+        "ENOMEM",
+        "bad_alloc",
+    ];
     notes.extend(is_out(&memory, LimitKind::Memory));
     notes.extend(is_out(&["esource temporarily unavailable", "EAGAIN"], LimitKind::Processes));
     notes
@@ -168,6 +175,7 @@ pub(super) fn sandbox_notes(task: &Task, ending: &CommandEnding) -> Vec<String> 
 fn limit_words(limit: LimitKind, limits: &ResourceLimits) -> Option<String> {
     let megabytes = |bytes: u64| bytes >> 20;
     let of = match limit {
+        LimitKind::Cpu if limits.cpu_seconds == Some(1) => "1 second of CPU time".to_owned(),
         LimitKind::Cpu => format!("{} seconds of CPU time", limits.cpu_seconds?),
         LimitKind::Memory => format!("{} MB of memory", megabytes(limits.memory_bytes?)),
         LimitKind::Processes => format!("{} processes", limits.processes?),

@@ -4,6 +4,8 @@
 
 mod answers;
 #[cfg(target_os = "linux")]
+mod command_groups;
+#[cfg(target_os = "linux")]
 mod command_hooks;
 #[cfg(target_os = "linux")]
 mod command_lines;

@@ -133,3 +133,89 @@ fn group_directory(group: &str, mounts: &str) -> Option<PathBuf> {
             .then(|| Path::new(place).join(inside.trim_start_matches('/')))
     })
 }
+
+// Run by `tests/core/command_groups.rs`, because this program has no tests of its own.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: ResourceLimits = ResourceLimits {
+        cpu_seconds: None,
+        memory_bytes: Some(1 << 20),
+        processes: Some(7),
+        file_bytes: None,
+    };
+
+    #[test]
+    fn the_own_group_is_found_wherever_it_is_mounted() {
+        let mount = |root: &str, place: &str, system: &str| {
+            format!(
+                "22 1 0:20 / / rw - ext4 /dev/vda rw\n30 22 0:26 {root} {place} rw,nosuid shared:4 - {system} \
+                 cgroup rw\n"
+            )
+        };
+        let found = |group: &str, mounts: &str| group_directory(group, mounts);
+        let usual = mount("/", "/sys/fs/cgroup", "cgroup2");
+        assert_eq!(found("0::/a.slice/b\n", &usual), Some("/sys/fs/cgroup/a.slice/b".into()));
+        let hybrid = mount("/", "/sys/fs/cgroup/unified", "cgroup2");
+        let both = "4:memory:/other\n0::/a\n";
+        assert_eq!(found(both, &hybrid), Some("/sys/fs/cgroup/unified/a".into()));
+        let container = mount("/docker/1", "/sys/fs/cgroup", "cgroup2");
+        assert_eq!(found("0::/docker/1/b\n", &container), Some("/sys/fs/cgroup/b".into()));
+        assert_eq!(found("0::/docker/1\n", &container), Some("/sys/fs/cgroup/".into()));
+        assert_eq!(found("0::/docker/12\n", &container), None);
+        assert_eq!(found("4:memory:/a\n", &usual), None);
+        assert_eq!(found("0::/a\n", &mount("/", "/sys/fs/cgroup/memory", "cgroup")), None);
+    }
+
+    #[test]
+    fn a_group_is_made_where_controllers_are_switched_on() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path();
+        assert_eq!(GroupParent::at(place), None);
+        fs::write(place.join("cgroup.procs"), "").unwrap();
+        fs::write(place.join("cgroup.subtree_control"), "cpu io\n").unwrap();
+        assert_eq!(GroupParent::at(place), None);
+        fs::write(place.join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
+        let parent = GroupParent::at(place).unwrap();
+        assert!(parent.limits_memory && parent.limits_processes);
+        let group = parent.make("one", &LIMITS).unwrap();
+        let text = |file: &str| fs::read_to_string(place.join("one").join(file)).unwrap();
+        assert_eq!(
+            [text("memory.max"), text("memory.swap.max"), text("pids.max")],
+            ["1048576", "0", "7"]
+        );
+        assert!(parent.make("one", &LIMITS).is_err(), "a name was used twice");
+        group.add(rustix::process::getpid()).unwrap();
+        assert_eq!(text("cgroup.procs"), std::process::id().to_string());
+        fs::write(place.join("cgroup.subtree_control"), "pids\n").unwrap();
+        let parent = GroupParent::at(place).unwrap();
+        assert!(!parent.limits_memory);
+        parent.make("two", &LIMITS).unwrap();
+        assert!(!place.join("two/memory.max").exists());
+    }
+
+    #[test]
+    fn events_tell_which_limit_was_reached() {
+        let place = tempfile::tempdir().unwrap();
+        let group = CommandGroup(place.path().to_owned());
+        let write = |file: &str, text: &str| fs::write(place.path().join(file), text).unwrap();
+        assert_eq!(group.limit_hit(), None);
+        write("memory.events", "low 0\nhigh 0\nmax 12\noom 0\noom_kill 0\n");
+        write("pids.events", "max 0\n");
+        assert_eq!(group.limit_hit(), None);
+        write("pids.events", "max 3\n");
+        assert_eq!(group.limit_hit(), Some(LimitKind::Processes));
+        write("memory.events", "max 12\noom 1\noom_kill 1\n");
+        assert_eq!(group.limit_hit(), Some(LimitKind::Memory));
+    }
+
+    #[test]
+    fn an_empty_group_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let group = CommandGroup(place.path().join("group"));
+        fs::create_dir(&group.0).unwrap();
+        group.remove();
+        assert!(!group.0.exists());
+    }
+}

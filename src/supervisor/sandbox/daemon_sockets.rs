@@ -4,7 +4,8 @@
 
 use std::{
     ffi::OsStr,
-    fs,
+    fs::{self, File},
+    io::{self, Read as _},
     os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
     path::{Path, PathBuf},
 };
@@ -46,11 +47,16 @@ const OF_PROGRAMS: [&str; 4] = ["sway-ipc.", "kitty", "vscode-ipc-", "vscode-git
 /// How many sockets of others are hidden from a command whose network is its own.
 const MAX_SOCKETS: usize = 1_024;
 
-/// Hides those that exist, unless the plan holds the command to nothing that they could undo.
+/// The list of sockets of a process's network. Once it is open it stays that of the network in which it was opened.
+pub(crate) const LISTENING_SOCKETS: &str = "/proc/net/unix";
+
+/// Hides those that exist, unless the plan holds the command to nothing that they could undo. `sockets` is the list
+/// of those outside.
 pub(crate) fn hide_daemon_sockets(
     plan: &SandboxPlan,
     cover: &mut PlaceCover,
     user: u32,
+    sockets: Option<&File>,
 ) -> Result<(), SandboxError> {
     let holds_nothing = plan.hidden.is_empty()
         && plan.read_only.is_empty()
@@ -65,7 +71,8 @@ pub(crate) fn hide_daemon_sockets(
         let name = it.file_name().map(OsStr::as_bytes).unwrap_or_default();
         OF_PROGRAMS.iter().any(|start| name.starts_with(start.as_bytes()))
     });
-    let others = if plan.network == CommandNetwork::Open { Vec::new() } else { listening()? };
+    let others =
+        if plan.network == CommandNetwork::Open { Vec::new() } else { listening(sockets)? };
     let all = OF_THE_SYSTEM
         .iter()
         .map(|it| Path::new("/run").join(it))
@@ -99,10 +106,14 @@ fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(directory).into_iter().flatten().flatten().map(|it| it.path())
 }
 
-/// The paths at which processes of the network that this one is still in listen.
-fn listening() -> Result<Vec<PathBuf>, SandboxError> {
-    let list = fs::read("/proc/net/unix")
-        .map_err(|cause| SandboxError::refused("the sockets of others cannot be listed", cause))?;
+/// The paths at which processes listen, by the list of their sockets.
+fn listening(sockets: Option<&File>) -> Result<Vec<PathBuf>, SandboxError> {
+    let mut list = Vec::new();
+    let read = match sockets {
+        Some(mut file) => file.read_to_end(&mut list),
+        None => Err(io::ErrorKind::NotFound.into()),
+    };
+    read.map_err(|cause| SandboxError::refused("the sockets of others cannot be listed", cause))?;
     let paths: Vec<PathBuf> = list.split(|it| *it == b'\n').filter_map(listening_path).collect();
     if paths.len() > MAX_SOCKETS {
         return Err(SandboxError(format!(

@@ -16,8 +16,8 @@ use rustix::{
 };
 
 use super::{
-    MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan, base_mounts, capabilities,
-    daemon_sockets::hide_daemon_sockets,
+    CommandNetwork, MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan, base_mounts, capabilities,
+    daemon_sockets::{LISTENING_SOCKETS, hide_daemon_sockets},
     init_link::{InitMessage, ShellEnd},
     limits::{self, HeldLimits},
     namespaces::{self, MAPPED, UserMap},
@@ -89,6 +89,9 @@ struct EnteredSandbox {
     /// The setting that limits the number of processes, if it does here and was not used yet.
     highest_id: Option<File>,
     mounts: MountedPlan,
+    /// The list of the sockets of the network outside, which this process may have left already.
+    sockets: Option<File>,
+    /// True once it has a network of its own.
     has_network: bool,
 }
 
@@ -100,7 +103,7 @@ impl EnteredSandbox {
         self.mounts.hold(plan)?;
         if !self.has_network {
             enter_network(plan)?;
-            self.has_network = true;
+            self.has_network = plan.network != CommandNetwork::Open;
         }
         Ok(())
     }
@@ -118,7 +121,8 @@ fn prepare(setup: &InitSetup<'_>) -> Result<EnteredSandbox, SandboxError> {
     let _ = rustix::process::setsid();
     let highest_id = base_mounts::mount_base(setup.is_root())?;
     capabilities::bound_capabilities(setup.is_root())?;
-    let mut inside = EnteredSandbox { highest_id, ..EnteredSandbox::default() };
+    let sockets = File::open(LISTENING_SOCKETS).ok();
+    let mut inside = EnteredSandbox { highest_id, sockets, ..EnteredSandbox::default() };
     if let Some(plan) = setup.foreseen.and_then(SandboxPlan::decode) {
         inside.enter(&plan)?;
     }
@@ -132,7 +136,10 @@ fn run(setup: &InitSetup<'_>, mut inside: EnteredSandbox) {
     let SandboxedCommand { request, streams, plan, door } = command;
     let entered = inside
         .enter(&plan)
-        .and_then(|()| hide_daemon_sockets(&plan, &mut inside.mounts.cover, setup.user))
+        .and_then(|()| {
+            let sockets = inside.sockets.as_ref();
+            hide_daemon_sockets(&plan, &mut inside.mounts.cover, setup.user, sockets)
+        })
         .and_then(|()| door.as_ref().map(ProxyAddress::hand_out).transpose())
         .and_then(|proxy| capabilities::drop_capabilities(setup.is_root()).map(|()| proxy));
     drop((door, inside));
