@@ -283,7 +283,16 @@ impl PolicyEngine {
             for (segment, arguments) in command.segments() {
                 named.changes_git_settings |= changes_git_settings(&segment.words);
                 let replaces = !is_in_place(&segment.words);
-                arguments.iter().for_each(|it| named.add(it, replaces));
+                for argument in arguments {
+                    named.add(argument, replaces);
+                }
+                let changes =
+                    arguments.iter().any(|it| it.places.is_empty() && !it.used.only_reads());
+                for directory in segment.words.iter().skip(1).filter_map(partly_known) {
+                    let place = question.place_of(&question.directory.join(directory));
+                    named.read.extend(place.clone());
+                    named.changed.extend(place.filter(|_| changes));
+                }
                 if arguments.iter().any(|it| it.mentions_protected) {
                     segment.words.iter().for_each(|it| named.mention(it));
                 }
@@ -310,6 +319,18 @@ impl PolicyEngine {
     pub(crate) const fn places(&self) -> &PolicyPlaces {
         &self.sources.places
     }
+}
+
+/// The directory in which a word with a wildcard or a variable begins: `secrets` for `secrets/*.txt`. Where rules
+/// limit files, a person was asked about such a word.
+fn partly_known(word: &Word) -> Option<&str> {
+    if word.literal().is_some() {
+        return None;
+    }
+    let is_plain = |it: char| it.is_alphanumeric() || matches!(it, '.' | '_' | '-' | '/');
+    let text = word.text();
+    let plain = text.get(..text.find(|it| !is_plain(it))?)?;
+    plain.rsplit_once('/').map(|it| it.0).filter(|it| !it.is_empty() && *it != ".")
 }
 
 /// Programs that write into a file that is there, and do not put another one in its place.

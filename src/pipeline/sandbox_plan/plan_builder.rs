@@ -248,10 +248,10 @@ impl PlanBuilder<'_> {
     }
 
     fn hide(&mut self, path: PathBuf, kind: PlaceKind) {
-        if !self.opened_by_line.may_read(&path, self.from.limits) {
-            self.hidden.insert(path, kind);
-        } else {
+        if self.opened_by_line.may_read(&path, self.from.limits) {
             self.lock(path);
+        } else {
+            self.hidden.insert(path, kind);
         }
     }
 
@@ -321,7 +321,13 @@ impl PlanBuilder<'_> {
 
     /// What other programs run or trust.
     fn protected(&mut self, protected: ProtectedPlaces) {
-        let ProtectedPlaces { existing, missing, watched, git_settings } = protected;
+        let ProtectedPlaces { existing, missing, watched, git_settings, links } = protected;
+        for link in links.iter().take(MAX_TOLD) {
+            self.built.not_held.push(format!(
+                "`{}` is a link: what it leads to is kept, but the link itself can be replaced",
+                shown_path(link)
+            ));
+        }
         let opens_settings = self.from.named.changes_git_settings;
         for place in existing {
             let is_settings = opens_settings
@@ -354,8 +360,8 @@ impl PlanBuilder<'_> {
 
     fn finish(mut self) -> BuiltPlan {
         let from = self.from;
-        let Openings { opened, to_be_made } = self.opened_by_line.open_within(&mut self.read_only);
-        self.built.to_be_made = to_be_made;
+        let Openings { mut opened, mut to_be_made } =
+            self.opened_by_line.open_within(&mut self.read_only);
         // What another command stands for is not there, and has to be kept for this one as well.
         let placeholders: Vec<PathBuf> =
             self.read_only.iter().filter(|it| is_placeholder(it)).cloned().collect();
@@ -369,6 +375,8 @@ impl PlanBuilder<'_> {
             let is_writable = |it: &Path| directories.iter().any(|below| it.starts_with(below));
             self.read_only.retain(|it| is_writable(it));
             self.missing.retain(|it, _| is_writable(it));
+            opened.retain(|it| is_writable(it));
+            to_be_made.retain(|it| is_writable(it));
         }
         // What lies in a place that is closed already needs no mount of its own.
         let hidden = self.hidden.clone();
@@ -389,6 +397,7 @@ impl PlanBuilder<'_> {
             !is_in_closed(it) && !is_in_hidden(it) && it.parent().is_some_and(can_be_written)
         });
         let mut built = self.built;
+        built.to_be_made = to_be_made;
         built.plan = SandboxPlan {
             level: from.level,
             hidden: self
@@ -426,17 +435,16 @@ impl PlanBuilder<'_> {
             directories.extend(from.settings.writable.iter().cloned());
             if from.is_agreed {
                 // A person agreed to a line that names them.
-                let named = from.named.changed.iter().filter_map(|it| {
-                    it.ancestors().find(|it| it.is_dir()).filter(|it| it.parent().is_some())
+                let named = from.named.changed.iter().filter_map(|place| {
+                    let is_enough = place.exists() && !from.named.replaced.contains(place);
+                    let mut around = place.ancestors().skip(usize::from(!is_enough));
+                    around.find(|it| it.exists()).filter(|it| it.parent().is_some())
                 });
                 directories.extend(named.map(Path::to_owned));
             }
         }
-        let real: BTreeSet<PathBuf> = directories
-            .iter()
-            .filter_map(|it| it.canonicalize().ok())
-            .filter(|it| it.is_dir())
-            .collect();
+        let real: BTreeSet<PathBuf> =
+            directories.iter().filter_map(|it| it.canonicalize().ok()).collect();
         let outermost =
             real.iter().filter(|it| !it.ancestors().skip(1).any(|above| real.contains(above)));
         WritablePlaces::Below(outermost.cloned().collect())

@@ -33,6 +33,8 @@ pub(super) struct ProtectedPlaces {
     pub(super) watched: Vec<PathBuf>,
     /// The settings of repositories. Real paths.
     pub(super) git_settings: Vec<PathBuf>,
+    /// Those that are links. A link itself cannot be held.
+    pub(super) links: Vec<PathBuf>,
 }
 
 impl ProtectedPlaces {
@@ -135,8 +137,9 @@ impl ProtectedPlaces {
 
     /// Notes a place that exists, by where it leads. False if there is nothing.
     fn exists(&mut self, place: &Path) -> bool {
-        if place.symlink_metadata().is_err() {
-            return false;
+        let Ok(metadata) = place.symlink_metadata() else { return false };
+        if metadata.is_symlink() {
+            self.links.push(place.to_owned());
         }
         self.existing.extend(place.canonicalize());
         true

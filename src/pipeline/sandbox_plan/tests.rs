@@ -233,6 +233,8 @@ fn a_line_opens_what_it_names_and_rules_ask_about() {
     let folder = bed.plan(&ask, "ls secrets");
     assert_eq!(bed.hidden(&folder), ["project/.env", "project/a/.env"]);
     assert!(bed.read_only(&folder).contains(&"project/secrets".to_owned()));
+    let wild = bed.plan(&ask, "cat secrets/*");
+    assert_eq!(bed.hidden(&wild), ["project/.env", "project/a/.env"]);
     // What is denied stays closed, whatever a line names.
     let deny = json!({ "deny": ["Read(.env)"], "ask": ["Read(secrets/**)"] });
     assert_eq!(bed.hidden(&bed.plan(&deny, "cat .env secrets/one")).first().unwrap(), all[0]);
@@ -329,9 +331,14 @@ fn commands_write_only_where_the_host_and_the_mode_let_them() {
         WritablePlaces::Below(all) => bed.shown(all.iter().map(PathBuf::as_path)),
     };
     assert_eq!(below(&bed.plan(&json!({}), &outside)), ["cache", "home", "project", "tmp"]);
+    bed.write("home/notes");
+    let one = format!("echo x >> {}", bed.base.join("home/notes").display());
+    assert_eq!(below(&bed.plan(&json!({}), &one)), ["cache", "home/notes", "project", "tmp"]);
     bed.mode = PermissionMode::Plan;
     let built = bed.plan(&json!({}), "npm test");
     let WritablePlaces::Below(all) = &built.plan.writable else { panic!("everywhere") };
+    let hook = bed.plan(&json!({}), "echo x > .git/hooks/pre-commit");
+    assert_eq!((bed.opened(&hook).len(), hook.to_be_made.len()), (0, 0));
     assert_eq!(bed.shown(all.iter().map(PathBuf::as_path)), ["tmp"]);
 }
 
