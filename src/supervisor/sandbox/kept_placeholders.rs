@@ -108,7 +108,7 @@ impl KeptPlaceholders {
             return Some(left);
         }
         // Those that a command still needs are looked at again.
-        self.kept.retain(|it| !it.remove());
+        self.kept.retain(|it| !it.remove_or_keep());
         (!self.kept.is_empty()).then_some(NEXT_LOOK)
     }
 
