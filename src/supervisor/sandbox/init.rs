@@ -125,7 +125,6 @@ fn prepare(setup: &InitSetup<'_>) -> Result<EnteredSandbox, SandboxError> {
     let mut inside = EnteredSandbox { highest_id, sockets, ..EnteredSandbox::default() };
     if let Some(plan) = setup.foreseen.and_then(SandboxPlan::decode) {
         inside.enter(&plan)?;
-        inside.mounts.note(&plan);
     }
     Ok(inside)
 }
