@@ -25,7 +25,6 @@ describe("Bash", () => {
       _meta: {
         "toolwright/command": {
           contained: true,
-          sandbox: expect.objectContaining({ network: "allow", hidden: 0 }),
           outputBytes: 8,
           exitCode: 2,
           stoppedProcesses: 0,
