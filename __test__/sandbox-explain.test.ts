@@ -70,7 +70,9 @@ test("says that a hidden file can be read from the repository that tracks it", (
 test("says nothing of a sandbox where no command runs", () => {
   workspace.write("project/a.txt", "x");
   const registry = createToolRegistry({ projectPath: workspace.path("project") });
-  expect(registry.explain("Read", { file_path: "a.txt" }).sandbox).toBeUndefined();
+  expect(
+    registry.explain("Read", { file_path: workspace.path("project/a.txt") }).sandbox,
+  ).toBeUndefined();
   void registry.close();
   const denied = explained("rm x", { policy: { deny: ["Bash(rm:*)"] } });
   expect([denied.action, denied.sandbox]).toEqual(["deny", undefined]);
