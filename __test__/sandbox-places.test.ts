@@ -241,7 +241,7 @@ describe.each(people)("$name", (person) => {
     const options = { policy: { deny: ["Read(.env)"] } };
     const fill = `echo ${SECRET} > project/.env`;
     const [ended] = await run(fill, [{ line: "bash ./way.sh", options }], "cat .env");
-    expect(ended?.text).toContain("sandbox");
+    expect(ended?.text).toContain(`commands cannot read \`${workspace.path("project/.env")}\``);
     expect(ended?.facts).toMatchObject({ exitCode: 1, contained: true });
   });
 });

@@ -85,7 +85,10 @@ impl SupervisorClient {
         let mut hello = [0; HELLO.len() + SandboxSupport::MAX_BYTES];
         set_socket_timeout(&supervisor.socket, Timeout::Recv, Some(HELLO_TIMEOUT))?;
         set_socket_timeout(&supervisor.socket, Timeout::Send, Some(SEND_TIMEOUT))?;
-        let (_, length) = recv(&supervisor.socket, &mut hello, RecvFlags::empty())?;
+        // Every child of the host that ends interrupts this, because there is a timeout.
+        let length = rustix::io::retry_on_intr(|| {
+            recv(&supervisor.socket, hello.as_mut_slice(), RecvFlags::empty()).map(|it| it.1)
+        })?;
         let support = hello.get(..length).and_then(|it| it.strip_prefix(&HELLO));
         match support.and_then(SandboxSupport::decode) {
             Some(support) => {
