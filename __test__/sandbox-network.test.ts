@@ -257,7 +257,7 @@ describe("network: hosts", () => {
       run_in_background: true,
     });
     expect(await eventually(() => open.size === 4, 10_000)).toBe(true);
-    const id = /task_\d+/.exec(texts(started).join())?.[0];
+    const id = /task_\d+/.exec(texts(started).join())?.[0] ?? "none";
     await registry.call("TaskStop", { task_id: id });
     expect(await eventually(() => open.size === 0, 10_000)).toBe(true);
     // What a command leaves behind ends with it, and so with the registry.
