@@ -18,6 +18,7 @@ type LeftOut<T> = { [K in keyof Required<T>]: undefined };
 
 const OPTIONS: LeftOut<Omit<ToolRegistryOptions, "projectPath" | "userPolicyFile">> = {
   additionalDirectories: undefined,
+  sandbox: undefined,
   toolsets: undefined,
   serverName: undefined,
   version: undefined,

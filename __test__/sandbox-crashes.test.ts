@@ -46,7 +46,9 @@ describe("when a command runs in a sandbox", () => {
     const files = () => readdirSync(workspace.root).toSorted().join();
     const isGone = () => alive(mark).length === 0 && files() === "home,started";
     expect(await eventually(isGone, 10_000)).toBe(true);
-    expect(readdirSync(workspace.path("home"))).toEqual([]);
+    // Bun itself keeps a cache there.
+    const left = readdirSync(workspace.path("home")).filter((name) => name !== ".bun");
+    expect(left).toEqual([]);
   });
 
   test("and all who keep it are killed with its host, its processes end, and the next command clears up", async () => {

@@ -96,9 +96,7 @@ describe("a file that a rule denies", () => {
 describe("explain", () => {
   test("says what the sandbox will hold, and what not", async () => {
     const registry = await registryThatHides();
-    const { sandbox } = registry.explain("Bash", { command: "bash ./way.sh" }) as unknown as {
-      sandbox: Record<string, unknown>;
-    };
+    const { sandbox } = registry.explain("Bash", { command: "bash ./way.sh" });
     expect(sandbox).toMatchObject({
       level: "namespaces",
       hidden: [workspace.path(".env")],
@@ -110,9 +108,7 @@ describe("explain", () => {
 
   test("says that nothing will be held where the sandbox is off", async () => {
     const registry = await registryThatHides({ sandbox: "off" });
-    const { sandbox } = registry.explain("Bash", { command: "true" }) as unknown as {
-      sandbox: Record<string, unknown>;
-    };
+    const { sandbox } = registry.explain("Bash", { command: "true" });
     expect(sandbox).toMatchObject({ level: "none", hidden: [], readOnly: [] });
   });
 });

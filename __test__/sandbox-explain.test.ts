@@ -20,57 +20,65 @@ function explained(command: string, options: Record<string, unknown> = {}) {
   }
 }
 
+const probe = createToolRegistry({ projectPath: import.meta.dirname, userPolicyFile: false });
+const { level } = probe.explain("Bash", { command: "true" }).sandbox ?? {};
+void probe.close();
+/** Where a command can have a sandbox that hides files. */
+const hasNamespaces = level === "namespaces";
+
 function below(paths: string[] = []): string[] {
   const root = `${workspace.path("project")}/`;
   return paths.filter((path) => path.startsWith(root)).map((path) => path.slice(root.length));
 }
 
-test("says which files a command cannot read, and which it cannot change", () => {
-  for (const name of [".env", "a/.env", "a/b.txt", "secrets/key", ".vscode/tasks.json"]) {
-    workspace.write(`project/${name}`, "x");
-  }
-  linkSync(workspace.path("project/.env"), workspace.path("project/a/same"));
-  const policy = { deny: ["Read(.env)", "Edit(a/b.txt)"], ask: ["Read(secrets/**)"] };
-  const { action, sandbox } = explained("npm test", { policy });
-  expect(action).toBe("ask");
-  if (sandbox?.level !== "namespaces") {
-    expect(sandbox?.hidden).toEqual([]);
-    return;
-  }
-  expect(below(sandbox.hidden)).toEqual([".env", "a/.env", "a/same", "secrets"]);
-  expect(below(sandbox.readOnly)).toEqual(
-    expect.arrayContaining([".vscode", "a/b.txt", ".claude"]),
-  );
-  expect(sandbox).toMatchObject({
-    writable: "anywhere",
-    network: "allow",
-    limits: { processes: 2048 },
-  });
-  const named = explained("cat secrets/key", { policy }).sandbox;
-  expect(below(named?.hidden)).toEqual([".env", "a/.env", "a/same"]);
-});
+test.runIf(hasNamespaces)(
+  "says which files a command cannot read, and which it cannot change",
+  () => {
+    for (const name of [".env", "a/.env", "a/b.txt", "secrets/key", ".vscode/tasks.json"]) {
+      workspace.write(`project/${name}`, "x");
+    }
+    linkSync(workspace.path("project/.env"), workspace.path("project/a/same"));
+    const policy = { deny: ["Read(.env)", "Edit(a/b.txt)"], ask: ["Read(secrets/**)"] };
+    const { action, sandbox } = explained("npm test", { policy });
+    expect(action).toBe("ask");
+    expect(below(sandbox?.hidden)).toEqual([".env", "a/.env", "a/same", "secrets"]);
+    expect(below(sandbox?.readOnly)).toEqual(
+      expect.arrayContaining([".vscode", "a/b.txt", ".claude"]),
+    );
+    expect(sandbox).toMatchObject({
+      writable: "anywhere",
+      network: "allow",
+      limits: { processes: 2048 },
+    });
+    const named = explained("cat secrets/key", { policy }).sandbox;
+    expect(below(named?.hidden)).toEqual([".env", "a/.env", "a/same"]);
+  },
+);
 
-test("says that a hidden file can be read from the repository that tracks it", () => {
-  workspace.write("project/.env", "x");
-  workspace.write("project/other.txt", "x");
-  const git = (...args: string[]) =>
-    execFileSync("git", ["-C", workspace.path("project"), ...args], { stdio: "ignore" });
-  git("init", "-q");
-  git("add", "other.txt");
-  const policy = { deny: ["Read(.env)"] };
-  const before = explained("npm test", { policy }).sandbox;
-  expect(before?.doesNotHold.join("\n")).not.toContain("git tracks");
-  git("add", "-f", ".env");
-  const after = explained("npm test", { policy }).sandbox;
-  if (after?.level === "namespaces") {
-    expect(after.doesNotHold.join("\n")).toContain("git tracks `.env`");
-  }
-});
+test.runIf(hasNamespaces)(
+  "says that a hidden file can be read from the repository that tracks it",
+  () => {
+    workspace.write("project/.env", "x");
+    workspace.write("project/other.txt", "x");
+    const git = (...args: string[]) =>
+      execFileSync("git", ["-C", workspace.path("project"), ...args], { stdio: "ignore" });
+    git("init", "-q");
+    git("add", "other.txt");
+    const policy = { deny: ["Read(.env)"] };
+    const before = explained("npm test", { policy }).sandbox;
+    expect(before?.doesNotHold.join("\n")).not.toContain("git tracks");
+    git("add", "-f", ".env");
+    const after = explained("npm test", { policy }).sandbox;
+    expect(after?.doesNotHold.join("\n")).toContain("git tracks `.env`");
+  },
+);
 
 test("says nothing of a sandbox where no command runs", () => {
   workspace.write("project/a.txt", "x");
   const registry = createToolRegistry({ projectPath: workspace.path("project") });
-  expect(registry.explain("Read", { file_path: "a.txt" }).sandbox).toBeUndefined();
+  expect(
+    registry.explain("Read", { file_path: workspace.path("project/a.txt") }).sandbox,
+  ).toBeUndefined();
   void registry.close();
   const denied = explained("rm x", { policy: { deny: ["Bash(rm:*)"] } });
   expect([denied.action, denied.sandbox]).toEqual(["deny", undefined]);

@@ -22,8 +22,8 @@ interface Told {
   sandbox?: CommandSandbox;
 }
 
-function sandboxOf(result: CallResult) {
-  return (result._meta?.["toolwright/command"] as { sandbox: CommandSandbox }).sandbox;
+function sandboxOf({ _meta = {} }: CallResult) {
+  return (_meta["toolwright/command"] as { sandbox: CommandSandbox }).sandbox;
 }
 
 /** Runs a program of this runtime in a user namespace in which no other one can be made. */

@@ -2,6 +2,7 @@
 // the rest of the world; `127.0.0.2` is one of its addresses that programs do not take for their own.
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { mkdirSync, rmSync } from "node:fs";
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -256,7 +257,7 @@ describe("network: hosts", () => {
       run_in_background: true,
     });
     expect(await eventually(() => open.size === 4, 10_000)).toBe(true);
-    const id = /task_\d+/.exec(texts(started).join())?.[0];
+    const id = /task_\d+/.exec(texts(started).join())?.[0] ?? "none";
     await registry.call("TaskStop", { task_id: id });
     expect(await eventually(() => open.size === 0, 10_000)).toBe(true);
     // What a command leaves behind ends with it, and so with the registry.
@@ -278,6 +279,26 @@ describe("network: hosts", () => {
       "readlink /proc/self/ns/net; curl -sS http://127.0.0.1:8765/ 2>&1",
     );
     expect(output).toMatch(/Failed to connect|refused/);
+  });
+});
+
+describe("network: allow", () => {
+  test("servers are reached, but nobody who types into a terminal for whoever asks", async () => {
+    const folder = `/tmp/tmux-${process.getuid?.()}`;
+    const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = `${folder}/toolwright-${process.pid}`;
+    const terminal = createServer((socket: Socket) => socket.end("typed"));
+    terminal.listen(path);
+    await once(terminal, "listening");
+    const connect = `import socket; s = socket.socket(socket.AF_UNIX); s.connect("${path}"); print(s.recv(9))`;
+    const output = await run(
+      registryWith("allow"),
+      `curl -sS http://127.0.0.1:${port}/; python3 -c '${connect}' 2>&1 | tail -1`,
+    );
+    expect(output).toMatch(/^GET \/ 0(Connection|Permission|OSError)/);
+    terminal.close();
+    await once(terminal, "close");
+    if (made !== undefined) rmSync(folder, { recursive: true });
   });
 });
 

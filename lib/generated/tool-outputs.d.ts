@@ -32,6 +32,25 @@ export interface BashOutput {
   contained: boolean;
   /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
+  /** What the kernel holds it to; agents have none. */
+  sandbox?: {
+    /** How much: `namespaces` for files, processes and network, `landlock` for writes and connections alone, `none` for nothing. */
+    level: "namespaces" | "landlock" | "none";
+    /** Why it was no better level. */
+    cause?: string;
+    /** Whom it could reach. */
+    network: "allow" | "deny" | "hosts";
+    /** The number of places that it could not read. */
+    hidden: number;
+    /** The number of places that it could not change or make. */
+    readOnly: number;
+    /** Why it may have been held to less than policy says, because not every file was looked at. */
+    incomplete?: string;
+    /** The limit that it is known to have reached. */
+    limitHit?: "cpu" | "memory" | "processes" | "fileSize";
+    /** What policy and options say and the sandbox did not hold. */
+    notHeld?: string[];
+  };
   /** The size of its output so far, in bytes. */
   outputBytes: number;
   /** The file with its output. */
@@ -326,6 +345,25 @@ export interface TaskOutputOutput {
   contained: boolean;
   /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
+  /** What the kernel holds it to; agents have none. */
+  sandbox?: {
+    /** How much: `namespaces` for files, processes and network, `landlock` for writes and connections alone, `none` for nothing. */
+    level: "namespaces" | "landlock" | "none";
+    /** Why it was no better level. */
+    cause?: string;
+    /** Whom it could reach. */
+    network: "allow" | "deny" | "hosts";
+    /** The number of places that it could not read. */
+    hidden: number;
+    /** The number of places that it could not change or make. */
+    readOnly: number;
+    /** Why it may have been held to less than policy says, because not every file was looked at. */
+    incomplete?: string;
+    /** The limit that it is known to have reached. */
+    limitHit?: "cpu" | "memory" | "processes" | "fileSize";
+    /** What policy and options say and the sandbox did not hold. */
+    notHeld?: string[];
+  };
   /** The size of its output so far, in bytes. */
   outputBytes: number;
   /** The file with its output. */
@@ -362,6 +400,25 @@ export interface TaskStopOutput {
   contained: boolean;
   /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
+  /** What the kernel holds it to; agents have none. */
+  sandbox?: {
+    /** How much: `namespaces` for files, processes and network, `landlock` for writes and connections alone, `none` for nothing. */
+    level: "namespaces" | "landlock" | "none";
+    /** Why it was no better level. */
+    cause?: string;
+    /** Whom it could reach. */
+    network: "allow" | "deny" | "hosts";
+    /** The number of places that it could not read. */
+    hidden: number;
+    /** The number of places that it could not change or make. */
+    readOnly: number;
+    /** Why it may have been held to less than policy says, because not every file was looked at. */
+    incomplete?: string;
+    /** The limit that it is known to have reached. */
+    limitHit?: "cpu" | "memory" | "processes" | "fileSize";
+    /** What policy and options say and the sandbox did not hold. */
+    notHeld?: string[];
+  };
   /** The size of its output so far, in bytes. */
   outputBytes: number;
   /** The file with its output. */
@@ -727,6 +784,25 @@ export interface ShellOutput {
   contained: boolean;
   /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
+  /** What the kernel holds it to; agents have none. */
+  sandbox?: {
+    /** How much: `namespaces` for files, processes and network, `landlock` for writes and connections alone, `none` for nothing. */
+    level: "namespaces" | "landlock" | "none";
+    /** Why it was no better level. */
+    cause?: string;
+    /** Whom it could reach. */
+    network: "allow" | "deny" | "hosts";
+    /** The number of places that it could not read. */
+    hidden: number;
+    /** The number of places that it could not change or make. */
+    readOnly: number;
+    /** Why it may have been held to less than policy says, because not every file was looked at. */
+    incomplete?: string;
+    /** The limit that it is known to have reached. */
+    limitHit?: "cpu" | "memory" | "processes" | "fileSize";
+    /** What policy and options say and the sandbox did not hold. */
+    notHeld?: string[];
+  };
   /** The size of its output so far, in bytes. */
   outputBytes: number;
   /** The file with its output. */
@@ -757,6 +833,25 @@ export interface ClassicTaskOutputOutput {
   contained: boolean;
   /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
+  /** What the kernel holds it to; agents have none. */
+  sandbox?: {
+    /** How much: `namespaces` for files, processes and network, `landlock` for writes and connections alone, `none` for nothing. */
+    level: "namespaces" | "landlock" | "none";
+    /** Why it was no better level. */
+    cause?: string;
+    /** Whom it could reach. */
+    network: "allow" | "deny" | "hosts";
+    /** The number of places that it could not read. */
+    hidden: number;
+    /** The number of places that it could not change or make. */
+    readOnly: number;
+    /** Why it may have been held to less than policy says, because not every file was looked at. */
+    incomplete?: string;
+    /** The limit that it is known to have reached. */
+    limitHit?: "cpu" | "memory" | "processes" | "fileSize";
+    /** What policy and options say and the sandbox did not hold. */
+    notHeld?: string[];
+  };
   /** The size of its output so far, in bytes. */
   outputBytes: number;
   /** The file with its output. */
@@ -793,6 +888,25 @@ export interface ClassicTaskStopOutput {
   contained: boolean;
   /** Why they may not: no supervisor was found, or it could not be used. */
   notContained?: string;
+  /** What the kernel holds it to; agents have none. */
+  sandbox?: {
+    /** How much: `namespaces` for files, processes and network, `landlock` for writes and connections alone, `none` for nothing. */
+    level: "namespaces" | "landlock" | "none";
+    /** Why it was no better level. */
+    cause?: string;
+    /** Whom it could reach. */
+    network: "allow" | "deny" | "hosts";
+    /** The number of places that it could not read. */
+    hidden: number;
+    /** The number of places that it could not change or make. */
+    readOnly: number;
+    /** Why it may have been held to less than policy says, because not every file was looked at. */
+    incomplete?: string;
+    /** The limit that it is known to have reached. */
+    limitHit?: "cpu" | "memory" | "processes" | "fileSize";
+    /** What policy and options say and the sandbox did not hold. */
+    notHeld?: string[];
+  };
   /** The size of its output so far, in bytes. */
   outputBytes: number;
   /** The file with its output. */

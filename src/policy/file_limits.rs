@@ -283,7 +283,9 @@ impl PolicyEngine {
             for (segment, arguments) in command.segments() {
                 named.changes_git_settings |= changes_git_settings(&segment.words);
                 let replaces = !is_in_place(&segment.words);
-                arguments.iter().for_each(|it| named.add(it, replaces));
+                for argument in arguments {
+                    named.add(argument, replaces);
+                }
                 let changes =
                     arguments.iter().any(|it| it.places.is_empty() && !it.used.only_reads());
                 for directory in segment.words.iter().skip(1).filter_map(partly_known) {

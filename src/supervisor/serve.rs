@@ -68,7 +68,7 @@ pub(crate) fn serve() -> io::Result<()> {
     let mut busy = HashSet::new();
     let mut placeholders = KeptPlaceholders::new()?;
     let mut foreseen = ForeseenPlan::new()?;
-    // Whether new spares prepare a sandbox in namespaces: if the last command had one.
+    // Whether new spares prepare a sandbox in namespaces: if one of the last commands had one.
     let mut prepares = false;
     loop {
         let wanted = if spares.len() > MIN_SPARES { 0 } else { SPARES };
@@ -109,10 +109,9 @@ pub(crate) fn serve() -> io::Result<()> {
             break;
         }
         if spare_was_used {
-            prepares = note_used(&taken, &mut spares, &mut busy);
-            if prepares {
-                placeholders.note_use();
-            }
+            let with_namespaces = note_used(&taken, &mut spares, &mut busy);
+            prepares = with_namespaces > 0;
+            placeholders.note_uses(with_namespaces);
         }
         if was_handed_over {
             placeholders.receive();
@@ -148,8 +147,8 @@ fn wait_for_children(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut Hash
     }
 }
 
-/// Records which spares have accepted a command. True if the last of them needed a sandbox in namespaces.
-fn note_used(taken: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) -> bool {
+/// Records which spares have accepted a command. Returns how many of them needed a sandbox in namespaces.
+fn note_used(taken: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) -> usize {
     let mut uses = [0; 64 * SPARE_USE_BYTES];
     let length = rustix::io::read(taken, &mut uses).unwrap_or_default();
     let (uses, _) = uses.get(..length).unwrap_or_default().as_chunks::<SPARE_USE_BYTES>();
@@ -160,7 +159,7 @@ fn note_used(taken: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>
             busy.insert(id);
         }
     }
-    uses.last().is_some_and(|[.., needed_namespaces]| *needed_namespaces == 1)
+    uses.iter().filter(|[.., needed_namespaces]| *needed_namespaces == 1).count()
 }
 
 /// Reaps children that have exited. If one was killed by a signal, the processes of its command are killed.

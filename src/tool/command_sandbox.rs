@@ -123,8 +123,8 @@ impl CommandSandbox {
             return plan(planner.as_ref(), cancel);
         }
         let (planner, cancel) = (Arc::clone(planner), cancel.clone());
-        let planned = tokio::task::spawn_blocking(move || plan(planner.as_ref(), &cancel)).await;
-        planned.unwrap_or_else(|failure| match failure.try_into_panic() {
+        let result = tokio::task::spawn_blocking(move || plan(planner.as_ref(), &cancel)).await;
+        result.unwrap_or_else(|failure| match failure.try_into_panic() {
             // Passed on to the panic fence around the call.
             Ok(payload) => std::panic::resume_unwind(payload),
             Err(_) => Err(ToolError::cancelled()),

@@ -349,6 +349,37 @@ fn what_is_replaced_between_two_commands_is_held_all_the_same() {
 }
 
 #[test]
+fn places_in_places_are_each_held_the_first_time_and_later() {
+    for user in users() {
+        let bed = SandboxBed::of(user);
+        let secret = bed.write("project/held/secret", "hush\n");
+        let opened = bed.write("project/held/opened/file", "old\n");
+        let held = bed.home().join("project/held");
+        let plan = SandboxPlan {
+            writable: WritablePlaces::Below(vec![held.clone(), bed.home().join("out")]),
+            read_only: vec![held.clone()],
+            hidden: vec![HiddenPlace { path: secret.clone(), kind: PlaceKind::File }],
+            opened: vec![opened.parent().unwrap().to_owned()],
+            ..plan()
+        };
+        bed.write("out/file", "");
+        let command = "cd project/held; echo n > new; mkdir d; cat secret; rm -f secret; mv secret s; \
+            echo \"$RANDOM\" > opened/file; echo ok > ../../out/file; echo n > ../n; cat ../../out/file";
+        for _ in 0..10 {
+            let text = bed.run(&plan, command).with_code(0);
+            assert!(text.ends_with("\nok\n") && !text.contains("hush"), "{user:?}: {text}");
+            let mut names: Vec<_> =
+                fs::read_dir(&held).unwrap().map(|it| it.unwrap().file_name()).collect();
+            names.sort();
+            assert_eq!(names, ["opened", "secret"], "{user:?}: {text}");
+            assert_ne!(fs::read_to_string(&opened).unwrap(), "old\n", "{user:?}: {text}");
+            assert!(!bed.home().join("project/n").exists(), "{user:?}: {text}");
+            fs::write(&opened, "old\n").unwrap();
+        }
+    }
+}
+
+#[test]
 fn commands_with_changing_plans_each_have_their_own() {
     for user in users() {
         let bed = SandboxBed::of(user);

@@ -1,6 +1,6 @@
 //! What a sandbox will hold, in words, for `explain`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -91,13 +91,13 @@ impl SandboxExplanation {
             read_only: listed(
                 plan.read_only
                     .iter()
-                    .map(|it| it.as_path())
+                    .map(PathBuf::as_path)
                     .chain(plan.missing.iter().map(|it| it.path.as_path())),
             ),
             writable: match &plan.writable {
                 WritablePlaces::Everywhere => WritableExplanation::Anywhere("anywhere"),
                 WritablePlaces::Below(all) => {
-                    WritableExplanation::Below(listed(all.iter().map(|it| it.as_path())))
+                    WritableExplanation::Below(listed(all.iter().map(PathBuf::as_path)))
                 }
             },
             network: match plan.network {

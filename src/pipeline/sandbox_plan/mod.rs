@@ -134,8 +134,8 @@ impl Pipeline {
             return Ok(None);
         }
         let planner = self.planner(&self.engine(cx), Some(judged_line(entry, prepared, false, cx)));
-        let planned = planner.map(|it| it.of_command(&cx.cancel)).transpose()?;
-        Ok(Some(SandboxExplanation::of(&planned.unwrap_or_default())))
+        let sandbox = planner.map(|it| it.of_command(&cx.cancel)).transpose()?;
+        Ok(Some(SandboxExplanation::of(&sandbox.unwrap_or_default())))
     }
 
     /// What the programs of MCP servers are held to: by the policy of the registry, when they are started.

@@ -248,10 +248,10 @@ impl PlanBuilder<'_> {
     }
 
     fn hide(&mut self, path: PathBuf, kind: PlaceKind) {
-        if !self.opened_by_line.may_read(&path, self.from.limits) {
-            self.hidden.insert(path, kind);
-        } else {
+        if self.opened_by_line.may_read(&path, self.from.limits) {
             self.lock(path);
+        } else {
+            self.hidden.insert(path, kind);
         }
     }
 

@@ -38,7 +38,9 @@ impl TrackedFiles {
         let mut sorted: Vec<_> = tops.iter().collect();
         sorted.sort();
         sorted.hash(&mut state);
-        hidden.iter().for_each(|it| it.path.hash(&mut state));
+        for place in hidden {
+            place.path.hash(&mut state);
+        }
         let state = state.finish();
         let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, told)) = kept().as_ref().filter(|it| it.0 == state) {

@@ -16,7 +16,8 @@ use rustix::{
 };
 
 use super::{
-    CommandNetwork, MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan, base_mounts, capabilities,
+    CommandNetwork, MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan, base_mounts,
+    capabilities,
     daemon_sockets::{LISTENING_SOCKETS, hide_daemon_sockets},
     init_link::{InitMessage, ShellEnd},
     limits::{self, HeldLimits},
@@ -125,7 +126,6 @@ fn prepare(setup: &InitSetup<'_>) -> Result<EnteredSandbox, SandboxError> {
     let mut inside = EnteredSandbox { highest_id, sockets, ..EnteredSandbox::default() };
     if let Some(plan) = setup.foreseen.and_then(SandboxPlan::decode) {
         inside.enter(&plan)?;
-        inside.mounts.note(&plan);
     }
     Ok(inside)
 }

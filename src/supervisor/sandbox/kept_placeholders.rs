@@ -22,6 +22,8 @@ use crate::descriptor_messages::{receive_with_descriptors, send_with_descriptors
 
 /// How long after the last command that needed a sandbox they are removed.
 const KEPT_FOR: Duration = Duration::from_millis(50);
+/// How long it takes until those that were still needed are looked at again.
+const NEXT_LOOK: Duration = Duration::from_secs(1);
 /// Within this time so many commands count as one following the other.
 const BUSY_TIME: Duration = Duration::from_secs(1);
 const BUSY_COMMANDS: usize = 100;
@@ -56,12 +58,12 @@ impl KeptPlaceholders {
         Ok(Self { socket, handover, kept: Vec::new(), uses: Vec::new() })
     }
 
-    /// Notes that a command with a sandbox came.
-    pub(crate) fn note_use(&mut self) {
+    /// Notes that so many commands with a sandbox came.
+    pub(crate) fn note_uses(&mut self, count: usize) {
         let now = Instant::now();
-        self.uses.retain(|it| now.saturating_duration_since(*it) < BUSY_TIME);
-        self.uses.truncate(BUSY_COMMANDS);
-        self.uses.insert(0, now);
+        let earlier = std::mem::take(&mut self.uses).into_iter();
+        let recent = earlier.filter(|it| now.saturating_duration_since(*it) < BUSY_TIME);
+        self.uses = std::iter::repeat_n(now, count).chain(recent).take(BUSY_COMMANDS).collect();
     }
 
     /// True when commands with a sandbox follow each other so quickly that placeholders are kept for them.
@@ -102,12 +104,12 @@ impl KeptPlaceholders {
             return None;
         }
         let last = self.uses.first().map_or(KEPT_FOR, Instant::elapsed);
-        if last < KEPT_FOR {
-            return Some(KEPT_FOR - last);
+        if let Some(left) = KEPT_FOR.checked_sub(last).filter(|it| !it.is_zero()) {
+            return Some(left);
         }
         // Those that a command still needs are looked at again.
-        self.kept.retain(|it| !it.remove());
-        (!self.kept.is_empty()).then_some(KEPT_FOR)
+        self.kept.retain(|it| !it.remove_or_keep());
+        (!self.kept.is_empty()).then_some(NEXT_LOOK)
     }
 
     /// Removes all that no command needs.

@@ -1,7 +1,7 @@
 //! How much a command may use, by limits on each of its processes, and which of them it came up against.
 //!
-//! Memory is limited by RLIMIT_DATA, which counts what a process can write to and shares with nobody.
-//! RLIMIT_AS would count addresses: Node.js and Java reserve gigabytes of them and use none, and do not start
+//! Memory is limited by `RLIMIT_DATA`, which counts what a process can write to and shares with nobody.
+//! `RLIMIT_AS` would count addresses: Node.js and Java reserve gigabytes of them and use none, and do not start
 //! under 512 MB of those.
 
 use std::{
@@ -58,7 +58,7 @@ pub(crate) fn process_limits(
     all
 }
 
-/// True where RLIMIT_NPROC counts the processes of a user namespace apart from those of others.
+/// True where `RLIMIT_NPROC` counts the processes of a user namespace apart from those of others.
 fn counts_by_namespace() -> bool {
     kernel_version() >= Some((5, 14))
 }

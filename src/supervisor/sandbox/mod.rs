@@ -2,9 +2,10 @@
 //! restricted to.
 //!
 //! A spare forks a process 1 for the namespaces ahead of time ([`namespaces`]). It prepares what every command
-//! needs ([`base_mounts`]) and waits. Once a command comes, it mounts what the plan says ([`plan_mounts`]),
-//! gives up its capabilities ([`capabilities`]), starts the shell with what restricts it ([`restrictions`]) and reaps what the command leaves behind ([`init`]). The
-//! keeper stays outside and hears from it over a socket ([`init_link`]).
+//! needs ([`base_mounts`]), mounts the plan that most commands have ([`foreseen_plan`]) and waits. Once a command
+//! comes, it mounts what is missing of its plan ([`plan_mounts`]), gives up its capabilities ([`capabilities`]),
+//! starts the shell with what restricts it ([`restrictions`]) and reaps what the command leaves behind
+//! ([`init`]). The keeper stays outside and hears from it over a socket ([`init_link`]).
 
 pub(crate) mod base_mounts;
 pub(crate) mod capabilities;

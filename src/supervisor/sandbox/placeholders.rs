@@ -205,12 +205,12 @@ impl Placeholder {
         (named.st_dev, named.st_ino) == (own.st_dev, own.st_ino)
     }
 
-    /// Removes it, unless somebody has made something else of it. False while another command needs it; it is
-    /// locked then as before.
+    /// Removes it, unless somebody has made something else of it. False while another command needs it; its
+    /// lock is given up then as well.
     pub(crate) fn remove(&self) -> bool {
+        // Trying this gives the shared lock up. It is not taken again: of two that try at the same time, one would
+        // else find the other's lock, and the other this one's, and nobody would remove it.
         if flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            // Trying to lock it alone has given the other lock up.
-            let _ = flock(&self.file, FlockOperation::NonBlockingLockShared);
             return false;
         }
         if fstat(&self.file).is_ok_and(|it| is_marked(&it, self.kind)) && self.is_there() {
@@ -222,5 +222,14 @@ impl Placeholder {
             let _ = unlinkat(&self.directory, &self.name, flags);
         }
         true
+    }
+
+    /// The same, but keeps its lock where another command needs it, to try again later.
+    pub(crate) fn remove_or_keep(&self) -> bool {
+        let is_removed = self.remove();
+        if !is_removed {
+            let _ = flock(&self.file, FlockOperation::NonBlockingLockShared);
+        }
+        is_removed
     }
 }

@@ -2,14 +2,14 @@
 //! same thing again, read-only.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     io,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
 };
 
 use rustix::{
-    fs::{AtFlags, CWD, FileType, StatxFlags, statx},
+    fs::{AtFlags, CWD, FileType, Statx, StatxFlags, statx},
     mount::{OpenTreeFlags, open_tree},
 };
 
@@ -52,8 +52,8 @@ impl PlaceChange {
 /// What is mounted for a plan, in the mount namespace of this process.
 #[derive(Default)]
 pub(crate) struct MountedPlan {
-    /// The mount on top of each place, as of the last look. None where there was no such place.
-    tops: HashMap<PathBuf, Option<u64>>,
+    /// The number of the mount on top of each place that was changed.
+    tops: HashMap<PathBuf, u64>,
     are_writes_bounded: bool,
     pub(crate) cover: PlaceCover,
 }
@@ -62,45 +62,24 @@ impl MountedPlan {
     /// Mounts what the plan says and is not mounted yet. It may have been mounted some time ago: a place that was
     /// replaced or made since then is held all the same.
     pub(crate) fn hold(&mut self, plan: &SandboxPlan) -> Result<(), SandboxError> {
+        // Of what was mounted before, and not of what is mounted now: one place may be changed twice.
+        let before = self.tops.clone();
+        let is_held = |path: &Path| before.get(path).is_some_and(|it| top_mount(path) == Some(*it));
         if let WritablePlaces::Below(places) = &plan.writable {
             if self.are_writes_bounded {
-                self.keep_writable(places)?;
+                let replaced = places.iter().filter(|it| it.parent().is_some() && !is_held(it));
+                for path in replaced {
+                    keep_writable(path)?;
+                }
             } else {
-                bound_writes(places)?;
+                bound_writes(places, &mut self.tops)?;
             }
         }
         self.are_writes_bounded = true;
         for (path, change) in place_changes(plan) {
-            if !self.is_held(path) {
+            if !is_held(path) {
                 self.change(path, change)?;
             }
-        }
-        Ok(())
-    }
-
-    /// Notes what is mounted now, for [`Self::hold`] at a later time.
-    pub(crate) fn note(&mut self, plan: &SandboxPlan) {
-        let writable = match &plan.writable {
-            WritablePlaces::Everywhere => [].as_slice(),
-            WritablePlaces::Below(places) => places,
-        };
-        let held = place_changes(plan).into_iter().map(|(path, _)| path);
-        let all = held.chain(writable.iter().map(PathBuf::as_path));
-        self.tops = all.map(|it| (it.to_owned(), top_mount(it))).collect();
-    }
-
-    /// True when the mount on a place is the one that was noted.
-    fn is_held(&self, path: &Path) -> bool {
-        self.tops.get(path).copied().flatten().is_some_and(|it| top_mount(path) == Some(it))
-    }
-
-    /// Makes those places writable again that were replaced since.
-    fn keep_writable(&self, places: &[PathBuf]) -> Result<(), SandboxError> {
-        for path in places.iter().filter(|it| it.parent().is_some() && !self.is_held(it)) {
-            let made = open_place(path).and_then(|it| it.map_or(Ok(()), |it| mount_writable(&it)));
-            made.map_err(|cause| {
-                SandboxError::refused(&format!("`{}` cannot stay writable", path.display()), cause)
-            })?;
         }
         Ok(())
     }
@@ -118,20 +97,41 @@ impl MountedPlan {
             }
             return Ok(());
         };
-        match change {
-            PlaceChange::Pinned => clone_of(&place).and_then(|copy| attach(&copy, &place)),
+        let mounted = match change {
+            PlaceChange::Pinned => mount_again(&place),
             PlaceChange::MadeImpossible | PlaceChange::ReadOnly => mount_read_only(&place),
             PlaceChange::Opened => mount_writable(&place),
             PlaceChange::Hidden => self.cover.hide(&place),
-        }
-        .map_err(refused)
+        };
+        match mounted.map_err(refused)? {
+            Some(number) => self.tops.insert(path.to_owned(), number),
+            None => self.tops.remove(path),
+        };
+        Ok(())
     }
+}
+
+/// Makes a place writable again that was replaced since everything else became read-only.
+fn keep_writable(path: &Path) -> Result<(), SandboxError> {
+    let place = open_place(path);
+    place.and_then(|it| it.map_or(Ok(None), |it| mount_writable(&it))).map(|_| ()).map_err(
+        |cause| SandboxError::refused(&format!("`{}` cannot stay writable", path.display()), cause),
+    )
 }
 
 /// The number of the mount that a place is in. None when it is gone.
 fn top_mount(path: &Path) -> Option<u64> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_DONT_SYNC;
-    let seen = statx(CWD, path, flags, StatxFlags::MNT_ID).ok()?;
+    statx(CWD, path, flags, StatxFlags::MNT_ID).ok().as_ref().and_then(mount_number)
+}
+
+/// The number of a mount.
+fn number_of(mount: &OwnedFd) -> Option<u64> {
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    statx(mount, c"", flags, StatxFlags::MNT_ID).ok().as_ref().and_then(mount_number)
+}
+
+fn mount_number(seen: &Statx) -> Option<u64> {
     (seen.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(seen.stx_mnt_id)
 }
 
@@ -150,13 +150,12 @@ fn place_changes(plan: &SandboxPlan) -> Vec<(&Path, PlaceChange)> {
     let pins = pinned_directories(held.iter().map(|(path, _)| *path))
         .into_iter()
         .map(|it| (it, PlaceChange::Pinned));
-    let mut changes: BTreeMap<(&Path, PlaceChange), ()> = BTreeMap::new();
-    changes.extend(held.iter().copied().chain(reopened).chain(pins).map(|it| (it, ())));
-    changes.into_keys().collect()
+    let changes: BTreeSet<_> = held.iter().copied().chain(reopened).chain(pins).collect();
+    changes.into_iter().collect()
 }
 
 /// Makes everything read-only but these places.
-fn bound_writes(places: &[PathBuf]) -> Result<(), SandboxError> {
+fn bound_writes(places: &[PathBuf], tops: &mut HashMap<PathBuf, u64>) -> Result<(), SandboxError> {
     let refused = |path: &Path, cause: io::Error| {
         SandboxError::refused(&format!("`{}` cannot stay writable", path.display()), cause)
     };
@@ -189,24 +188,36 @@ fn bound_writes(places: &[PathBuf]) -> Result<(), SandboxError> {
         let place =
             open_place(path).and_then(|it| it.ok_or_else(|| io::ErrorKind::NotFound.into()));
         place.and_then(|it| attach(&copy, &it)).map_err(|it| refused(path, it))?;
+        tops.extend(number_of(&copy).map(|it| (path.to_owned(), it)));
     }
     Ok(())
 }
 
-fn mount_read_only(place: &OwnedFd) -> io::Result<()> {
+/// Mounts a place onto itself. Returns the number of the mount, as those below do.
+fn mount_again(place: &OwnedFd) -> io::Result<Option<u64>> {
+    let copy = clone_of(place)?;
+    attach(&copy, place)?;
+    Ok(number_of(&copy))
+}
+
+fn mount_read_only(place: &OwnedFd) -> io::Result<Option<u64>> {
     let copy = clone_of(place)?;
     make_read_only(&copy)?;
-    attach(&copy, place)
+    attach(&copy, place)?;
+    Ok(number_of(&copy))
 }
 
 /// Mounts a place writable again. What the machine itself has mounted read-only stays so.
-fn mount_writable(place: &OwnedFd) -> io::Result<()> {
+fn mount_writable(place: &OwnedFd) -> io::Result<Option<u64>> {
     let copy = clone_of(place)?;
     let writable = MountAttributes { set: 0, clear: READ_ONLY, is_recursive: false };
     match change(&copy, writable) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
         Err(error) => Err(error),
-        Ok(()) => attach(&copy, place),
+        Ok(()) => {
+            attach(&copy, place)?;
+            Ok(number_of(&copy))
+        }
     }
 }
 
@@ -219,8 +230,8 @@ pub(crate) struct PlaceCover {
 }
 
 impl PlaceCover {
-    /// Hides a place, whatever it is by now.
-    pub(crate) fn hide(&mut self, place: &OwnedFd) -> io::Result<()> {
+    /// Hides a place, whatever it is by now. Returns the number of the mount.
+    pub(crate) fn hide(&mut self, place: &OwnedFd) -> io::Result<Option<u64>> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(place)?.st_mode);
         let (first, make): (_, fn() -> io::Result<OwnedFd>) = match kind {
             FileType::Symlink => return Err(io::Error::other("it is a link by now")),
@@ -232,10 +243,11 @@ impl PlaceCover {
         let is_copy = copy.is_some();
         let cover = copy.map_or_else(make, Ok)?;
         attach(&cover, place)?;
+        let number = number_of(&cover);
         if !is_copy {
             *first = Some(cover);
         }
-        Ok(())
+        Ok(number)
     }
 }
 

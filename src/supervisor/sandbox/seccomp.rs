@@ -1,6 +1,6 @@
 //! The filter of system calls that closes the network. The rules of the level `landlock` know TCP alone. Commands
 //! in namespaces have a network of their own, but some kinds of sockets know no networks: those between a virtual
-//! machine and its host (AF_VSOCK) lead out of every one.
+//! machine and its host (`AF_VSOCK`) lead out of every one.
 
 use std::{collections::BTreeMap, io};
 
@@ -10,7 +10,7 @@ use seccompiler::{
 };
 
 /// The kinds of sockets that stay inside the machine: between its processes, with the kernel, and for its
-/// ciphers. All others are refused, because some of them, such as AF_SMC, are TCP by another name.
+/// ciphers. All others are refused, because some of them, such as `AF_SMC`, are TCP by another name.
 const LOCAL_FAMILIES: [i32; 3] = [libc::AF_UNIX, libc::AF_NETLINK, libc::AF_ALG];
 
 /// The kinds of sockets that stay inside a network of the command's own.
@@ -26,7 +26,7 @@ pub(crate) fn within_network() -> io::Result<BpfProgram> {
     only_families(&[LOCAL_FAMILIES, NETWORK_FAMILIES].concat())
 }
 
-/// A filter that refuses sockets of all other kinds with EPERM, and so io_uring, which could make them without
+/// A filter that refuses sockets of all other kinds with EPERM, and so `io_uring`, which could make them without
 /// asking the filter. Programs of another architecture than this one's, whose calls have other numbers, are
 /// killed by SIGSYS.
 fn only_families(families: &[i32]) -> io::Result<BpfProgram> {
