@@ -12,7 +12,7 @@ use toolwright::{
     error::ErrorKind,
     pipeline::{CallOptions, Limits, Pipeline, ToolCall},
     policy::{PermissionMode, PolicyEngine, PolicyPlaces, PolicySources},
-    process::{ProcessSettings, TaskManager},
+    process::{ProcessSettings, SandboxMode, SandboxSettings, TaskManager},
     registry::ToolSource,
     session::{Environment, EnvironmentRules, Sessions},
     tool::ToolOutput,
@@ -63,7 +63,12 @@ impl TestBed {
             ..PolicySources::default()
         };
         let policy = PolicyEngine::new(sources).unwrap();
-        let sessions = Sessions::new(roots.into()).with_tasks(TaskManager::new(settings));
+        // Commands of these tests are looked at from outside; those of the sandbox have a bed of their own.
+        let mut sandbox = SandboxSettings::default();
+        sandbox.mode = SandboxMode::Off;
+        let sessions = Sessions::new(roots.into())
+            .with_tasks(TaskManager::new(settings))
+            .with_sandbox(sandbox);
         let pipeline = Pipeline::new(sessions, limits, bus, policy);
         for set in ToolSet::ALL {
             for tool in set.tools() {
