@@ -16,7 +16,8 @@ use rustix::{
 };
 
 use super::{
-    CommandNetwork, MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan, base_mounts, capabilities,
+    CommandNetwork, MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan, base_mounts,
+    capabilities,
     daemon_sockets::{LISTENING_SOCKETS, hide_daemon_sockets},
     init_link::{InitMessage, ShellEnd},
     limits::{self, HeldLimits},
