@@ -198,7 +198,7 @@ fn place_note(plan: &SandboxPlan, lines: &[&str]) -> Option<String> {
     };
     let hidden = named(&mut plan.hidden.iter().map(|it| it.path.as_path()));
     let missing = plan.missing.iter().map(|it| it.path.as_path());
-    let closed = named(&mut plan.read_only.iter().map(|it| it.as_path()).chain(missing));
+    let closed = named(&mut plan.read_only.iter().map(std::path::PathBuf::as_path).chain(missing));
     let quoted = |places: &BTreeSet<String>| {
         places.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
     };
