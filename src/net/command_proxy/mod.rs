@@ -68,7 +68,7 @@ pub struct ProxyTimes {
 impl Default for ProxyTimes {
     fn default() -> Self {
         Self {
-            head: Duration::from_secs(60),
+            head: Duration::from_mins(1),
             idle: Duration::from_mins(15),
             half_open: Duration::from_mins(2),
         }

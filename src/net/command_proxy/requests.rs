@@ -53,7 +53,7 @@ const HOP_HEADERS: [&str; 9] = [
     "upgrade",
 ];
 
-type AnswerBody = BoxBody<Bytes, hyper::Error>;
+type PassedAnswer = BoxBody<Bytes, hyper::Error>;
 
 /// A tunnel that was promised to the client, and begins when the answer was sent.
 struct PromisedTunnel {
@@ -116,7 +116,7 @@ async fn pass_on(
     request: Request<Incoming>,
     rules: &ProxyRules,
     activity: &Arc<ProxyActivity>,
-) -> Result<Response<AnswerBody>, ProxyRefusal> {
+) -> Result<Response<PassedAnswer>, ProxyRefusal> {
     let (target, request) = outgoing(request)?;
     let server = rules.connect(&target, "http").await?;
     let server = TokioIo::new(ProxyStream::new(server, activity));
@@ -188,12 +188,12 @@ fn bad_request(words: &str) -> ProxyRefusal {
     ProxyRefusal::BadRequest(words.to_owned())
 }
 
-fn empty() -> AnswerBody {
+fn empty() -> PassedAnswer {
     Full::default().map_err(|never: Infallible| match never {}).boxed()
 }
 
 /// An answer that says why there is no connection.
-fn refused(refusal: &ProxyRefusal) -> Response<AnswerBody> {
+fn refused(refusal: &ProxyRefusal) -> Response<PassedAnswer> {
     let text = format!("toolwright: {}\n", refusal.words());
     let body = Full::from(text).map_err(|never: Infallible| match never {}).boxed();
     let mut answer = Response::new(body);
