@@ -295,7 +295,7 @@ mod tests {
         sandbox: SandboxOption,
     }
 
-    fn settings(json: Value) -> Result<SandboxSettings, String> {
+    fn settings(json: &Value) -> Result<SandboxSettings, String> {
         let json = json!({ "sandbox": json }).to_string();
         validated::<Options>(&json, "option", ErrorKind::InvalidOptions)
             .and_then(|it| it.sandbox.settings())
@@ -304,17 +304,17 @@ mod tests {
 
     #[test]
     fn a_word_is_a_mode_and_the_rest_is_as_by_default() {
-        assert_eq!(settings(json!("auto")).unwrap(), SandboxSettings::default());
-        assert_eq!(settings(json!({})).unwrap(), SandboxSettings::default());
+        assert_eq!(settings(&json!("auto")).unwrap(), SandboxSettings::default());
+        assert_eq!(settings(&json!({})).unwrap(), SandboxSettings::default());
         let required =
             SandboxSettings { mode: SandboxMode::Required, ..SandboxSettings::default() };
-        assert_eq!(settings(json!("required")).unwrap(), required);
-        assert_eq!(settings(json!("off")).unwrap(), SandboxSettings::off());
+        assert_eq!(settings(&json!("required")).unwrap(), required);
+        assert_eq!(settings(&json!("off")).unwrap(), SandboxSettings::off());
     }
 
     #[test]
     fn everything_can_be_said() {
-        let all = settings(json!({
+        let all = settings(&json!({
             "mode": "required",
             "level": "landlock",
             "write": "workspace",
@@ -340,9 +340,9 @@ mod tests {
             mcp_servers: SandboxShare::Processes,
         };
         assert_eq!(all.unwrap(), wanted);
-        let limits = settings(json!({ "limits": { "memoryMb": 64 } })).unwrap().limits;
+        let limits = settings(&json!({ "limits": { "memoryMb": 64 } })).unwrap().limits;
         assert_eq!(limits.processes, Some(SandboxSettings::PROCESSES));
-        assert_eq!(settings(json!({ "network": "deny" })).unwrap().network, SandboxNetwork::Deny);
+        assert_eq!(settings(&json!({ "network": "deny" })).unwrap().network, SandboxNetwork::Deny);
     }
 
     #[test]
@@ -378,7 +378,7 @@ mod tests {
             (json!({ "hooks": "all" }), "option `sandbox.hooks`"),
             (json!({ "mcpServers": true }), "option `sandbox.mcpServers`"),
         ] {
-            let refused = settings(given.clone()).unwrap_err();
+            let refused = settings(&given).unwrap_err();
             assert!(refused.contains(cause), "{given}: {refused}");
         }
     }

@@ -294,7 +294,9 @@ impl PolicyEngine {
                     named.changed.extend(place.filter(|_| changes));
                 }
                 if arguments.iter().any(|it| it.mentions_protected) {
-                    segment.words.iter().for_each(|it| named.mention(it));
+                    for word in &segment.words {
+                        named.mention(word);
+                    }
                 }
             }
             for file in command.redirected.iter().filter(|it| !it.is_harmless) {

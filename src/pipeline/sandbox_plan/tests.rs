@@ -1,3 +1,5 @@
+//! Plans for real directories: what rules, protected places and lines make of them.
+
 use std::{
     fs,
     os::unix::fs::symlink,
@@ -39,7 +41,9 @@ impl Bed {
         let directory = TempDir::new().unwrap();
         let base = directory.path().canonicalize().unwrap();
         let folders = ["project/.git/hooks", "project/.git/info", "project/src", "home", "tmp"];
-        folders.iter().for_each(|it| fs::create_dir_all(base.join(it)).unwrap());
+        for folder in folders {
+            fs::create_dir_all(base.join(folder)).unwrap();
+        }
         let bed = Self {
             _directory: directory,
             base,

@@ -144,6 +144,7 @@ impl SandboxRefusal {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::{
         super::support::{LandlockSupport, SandboxTrouble},

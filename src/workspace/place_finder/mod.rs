@@ -215,4 +215,5 @@ fn closed_directory(path: &Path) -> Option<FoundPlace> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests;

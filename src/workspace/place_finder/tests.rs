@@ -1,3 +1,5 @@
+//! Places on real disks.
+
 use std::{fs, os::unix::fs::symlink};
 
 use pretty_assertions::assert_eq;
@@ -82,9 +84,10 @@ fn what_was_added_or_removed_since_is_seen_the_next_time() {
         fs::write(&added, "x").unwrap();
         let found = finder.find(&search(&starts, &cancel));
         assert!(found.places.iter().any(|it| it.path == added), "{round}");
-        match removed.exists() {
-            true => fs::remove_file(&removed).unwrap(),
-            false => fs::write(&removed, "x").unwrap(),
+        if removed.exists() {
+            fs::remove_file(&removed).unwrap();
+        } else {
+            fs::write(&removed, "x").unwrap();
         }
         let found = finder.find(&search(&starts, &cancel));
         assert_eq!(found.places.iter().any(|it| it.path == removed), removed.exists(), "{round}");
