@@ -10,7 +10,6 @@ use std::{
         fd::{AsRawFd as _, BorrowedFd, OwnedFd},
         unix::ffi::{OsStrExt as _, OsStringExt as _},
     },
-    sync::Arc,
 };
 
 use rustix::{
@@ -41,13 +40,13 @@ pub(super) struct QueuedEvent {
 /// The queue, and the watches that fill it.
 #[derive(Debug)]
 pub(super) struct EventQueue {
-    inotify: Arc<OwnedFd>,
+    inotify: OwnedFd,
 }
 
 impl EventQueue {
     pub(super) fn new() -> Result<Self, Errno> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        Ok(Self { inotify: Arc::new(inotify) })
+        Ok(Self { inotify })
     }
 
     /// Watches an open directory for changes of its entries. The same directory gives the same number.
@@ -73,24 +72,24 @@ impl EventQueue {
     /// By descriptor, because a path may lead elsewhere by now.
     fn watch(&self, place: BorrowedFd<'_>, wanted: WatchFlags) -> Result<WatchNumber, Errno> {
         let path = format!("/proc/self/fd/{}", place.as_raw_fd());
-        inotify::add_watch(&*self.inotify, path, wanted).map(WatchNumber)
+        inotify::add_watch(&self.inotify, path, wanted).map(WatchNumber)
     }
 
     /// Ends a watch. It may have ended already, with what it watched.
     pub(super) fn unwatch(&self, watch: WatchNumber) {
-        let _ = inotify::remove_watch(&*self.inotify, watch.0);
+        let _ = inotify::remove_watch(&self.inotify, watch.0);
     }
 
     /// Takes the events that are in the queue now. Those that come meanwhile may be among them or not.
     pub(super) fn drain(&self) -> io::Result<Vec<QueuedEvent>> {
-        let mut left = usize::try_from(rustix::io::ioctl_fionread(&*self.inotify)?).unwrap_or(0);
+        let mut left = usize::try_from(rustix::io::ioctl_fionread(&self.inotify)?).unwrap_or(0);
         let mut events = Vec::new();
         if left == 0 {
             return Ok(events);
         }
         let mut buffer = vec![0; BUFFER_BYTES];
         while left > 0 {
-            let read = match rustix::io::read(&*self.inotify, &mut buffer) {
+            let read = match rustix::io::read(&self.inotify, &mut buffer) {
                 Ok(read) => read,
                 Err(Errno::AGAIN) => break,
                 Err(Errno::INTR) => continue,

@@ -193,6 +193,7 @@ impl WatchedTree {
     }
 
     /// The root's number.
+    #[expect(clippy::unused_self, reason = "it is the root of this tree")]
     pub(crate) fn root_number(&self) -> FileNumber {
         EntryTable::ROOT
     }

@@ -29,10 +29,10 @@ fn in_namespaces(which: &str, commands: &str, test: &str) -> Option<String> {
         program.display()
     );
     let output = Command::new("unshare").args([which, "sh", "-c", &line]).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("1 passed"), "{text}");
-    Some(text)
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("1 passed"), "{told}");
+    Some(told)
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn more_changes_than_the_queue_holds_are_found_by_reading_again() {
     let kept = follower.tree.entry_named(follower.tree.root_number(), "kept".as_ref());
     let kept = kept.unwrap().number;
     // Each gives an event of its own.
-    for count in 0..most.div_ceil(3) + 1 {
+    for count in 0..=most.div_ceil(3) {
         fs::write(bed.at(&format!("sub/new{}", count % 500)), count.to_string()).unwrap();
         fs::remove_file(bed.at(&format!("sub/new{}", count % 500))).unwrap();
     }

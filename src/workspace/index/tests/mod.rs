@@ -199,7 +199,7 @@ impl TreeFollower {
                         let path = self.tree.path(entry.number);
                         found.extend(problems([(path.as_path(), &cause)].into_iter()));
                     }
-                    Some(why) => panic!("{:?}: {why}", entry.name),
+                    Some(why) => panic!("{}: {why}", entry.name.display()),
                 }
             }
         }

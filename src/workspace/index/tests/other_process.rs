@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
-    path::PathBuf,
+    path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
@@ -19,7 +19,7 @@ pub(super) struct OtherProcess {
 }
 
 impl OtherProcess {
-    pub(super) fn start(root: &PathBuf, outside: &PathBuf, seed: u64) -> Self {
+    pub(super) fn start(root: &Path, outside: &Path, seed: u64) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "--ignored", "--nocapture", "--test-threads=1"])
             .arg("workspace::index::tests::other_process::makes_changes_on_demand")
