@@ -206,7 +206,7 @@ impl BitSlices {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
+#[expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 mod tests {
     use std::collections::BTreeMap;
 

@@ -50,6 +50,7 @@ pub(super) struct LearnedText {
 #[cfg(test)]
 impl LearnedFile {
     /// What there is to learn of a file that nobody changes.
+    #[expect(clippy::expect_used, reason = "only tests call it")]
     pub(crate) fn of(file: &mut File) -> Self {
         TextReader::new().read(file, &|| false).ok().flatten().expect("nobody changes the file")
     }
@@ -198,7 +199,7 @@ impl<'g> TextCutter<'g> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
+#[expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 mod tests {
     use std::{fs, io::Write as _};
 

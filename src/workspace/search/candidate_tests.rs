@@ -136,7 +136,7 @@ fn edges(count: usize) -> Vec<usize> {
     for (number, line) in (1..).zip(lines(count, &[], "").split_inclusive(|it| *it == b'\n')) {
         if is_long {
             edges.extend([number - 1, number]);
-            (bytes, is_long) = (0, false);
+            bytes = 0;
         }
         bytes += line.len();
         is_long = bytes > 64 * 1024;

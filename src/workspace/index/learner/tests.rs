@@ -1,5 +1,5 @@
 //! The learner with files on disk, and a source that does with them what a test wants.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::{
     collections::VecDeque,
@@ -23,8 +23,10 @@ struct FilesOnDisk {
     /// Told of each file that was offered, and of the end of the work.
     told: mpsc::Sender<Told>,
     /// Called while a file is open.
-    on_open: Box<dyn Fn(&FilesOnDisk, &Path) + Send + Sync>,
+    on_open: OnOpen,
 }
+
+type OnOpen = Box<dyn Fn(&FilesOnDisk, &Path) + Send + Sync>;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Told {
