@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use super::{
-    FileNumber, WhyCold,
+    EntryNumber, WhyCold,
     learner::{Committed, FileToLearn},
     signatures::{Kept, Signatures},
     sweep::SweepCause,
@@ -22,9 +22,9 @@ pub(super) struct ReadyIndex {
     pub(super) tree: WatchedTree,
     pub(super) signatures: Signatures,
     /// The files that are not learned yet.
-    unlearned: VecDeque<FileNumber>,
+    unlearned: VecDeque<EntryNumber>,
     /// Those of them that are ignored. They are rarely searched, so they come last.
-    ignored: VecDeque<FileNumber>,
+    ignored: VecDeque<EntryNumber>,
     /// Whether the learner has files that it was given.
     is_learning: bool,
     /// Whether there is no memory for more.
@@ -135,7 +135,7 @@ impl ReadyIndex {
     /// About how much memory it takes.
     pub(super) fn memory(&self) -> usize {
         let queued = self.unlearned.capacity() + self.ignored.capacity();
-        self.tree.memory() + self.signatures.memory() + queued * size_of::<FileNumber>()
+        self.tree.memory() + self.signatures.memory() + queued * size_of::<EntryNumber>()
     }
 }
 
