@@ -18,7 +18,7 @@ pub(crate) enum SearchedPart<'c> {
 
 /// What is to be read of a file, in a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum PartVerdict {
+pub(super) enum ReadVerdict {
     /// Nobody told of the file.
     #[default]
     Unknown,
@@ -31,25 +31,25 @@ pub(super) enum PartVerdict {
 /// What is to be read of each file.
 #[derive(Debug)]
 pub(crate) struct Candidates {
-    verdicts: Vec<PartVerdict>,
+    verdicts: Vec<ReadVerdict>,
     /// The texts of files of which only some are read, by file.
     texts: Vec<(EntryNumber, FileTexts)>,
 }
 
 impl Candidates {
     /// `verdicts` are in the order of the files, `texts` too, and of each file of which texts are read.
-    pub(super) fn new(verdicts: Vec<PartVerdict>, texts: Vec<(EntryNumber, FileTexts)>) -> Self {
+    pub(super) fn new(verdicts: Vec<ReadVerdict>, texts: Vec<(EntryNumber, FileTexts)>) -> Self {
         Self { verdicts, texts }
     }
 
     /// What is to be read of a file.
     pub(crate) fn part_of(&self, file: EntryNumber) -> SearchedPart<'_> {
         match self.verdicts.get(file.0 as usize) {
-            Some(PartVerdict::Nothing) => SearchedPart::Nothing,
-            Some(PartVerdict::Binary) => SearchedPart::Binary,
-            Some(PartVerdict::Texts) => self.texts_of(file),
+            Some(ReadVerdict::Nothing) => SearchedPart::Nothing,
+            Some(ReadVerdict::Binary) => SearchedPart::Binary,
+            Some(ReadVerdict::Texts) => self.texts_of(file),
             // What is not known is read.
-            Some(PartVerdict::Whole | PartVerdict::Unknown) | None => SearchedPart::Whole,
+            Some(ReadVerdict::Whole | ReadVerdict::Unknown) | None => SearchedPart::Whole,
         }
     }
 
@@ -63,7 +63,7 @@ impl Candidates {
     pub(crate) fn files(&self) -> impl Iterator<Item = (EntryNumber, SearchedPart<'_>)> {
         let numbered = (0..).map(EntryNumber).zip(&self.verdicts);
         numbered
-            .filter(|(_, verdict)| !matches!(verdict, PartVerdict::Nothing | PartVerdict::Unknown))
+            .filter(|(_, verdict)| !matches!(verdict, ReadVerdict::Nothing | ReadVerdict::Unknown))
             .map(|(file, _)| (file, self.part_of(file)))
     }
 }

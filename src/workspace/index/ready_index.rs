@@ -80,7 +80,8 @@ impl ReadyIndex {
 
     /// Whether there is something to learn, and room for it.
     pub(super) fn has_work(&self) -> bool {
-        !self.is_full && !(self.unlearned.is_empty() && self.ignored.is_empty())
+        let is_done = self.unlearned.is_empty() && self.ignored.is_empty();
+        !self.is_full && !is_done
     }
 
     /// Whether everything that can be learned has been.
@@ -147,7 +148,7 @@ pub(super) fn retry_after(why: &WhyCold) -> Option<Duration> {
         | WhyCold::NoInstance { .. }
         | WhyCold::TooManyEntries { .. }
         | WhyCold::Mount { .. }
-        | WhyCold::Failed { .. } => Some(Duration::from_secs(60)),
+        | WhyCold::Failed { .. } => Some(Duration::from_mins(1)),
         _ => None,
     }
 }

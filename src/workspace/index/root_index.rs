@@ -226,8 +226,8 @@ impl RootIndex {
 
     /// Takes note that the tree cannot be trusted any more.
     fn lose_track(self: &Arc<Self>, state: &mut IndexState, why: WhyCold) {
-        let stage = std::mem::replace(&mut state.stage, IndexStage::NotBuilt);
-        if let (IndexStage::Ready(ready), WhyCold::QueueOverflow) = (stage, &why) {
+        let before = std::mem::replace(&mut state.stage, IndexStage::NotBuilt);
+        if let (IndexStage::Ready(ready), WhyCold::QueueOverflow) = (before, &why) {
             self.begin(state, Some(ready), why);
         } else {
             state.stage = IndexStage::Refused { why, at: Instant::now() };

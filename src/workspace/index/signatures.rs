@@ -4,7 +4,7 @@
 //! may have changed; until it is learned again, such a file is a candidate for every search.
 
 use super::{
-    candidates::{Candidates, PartVerdict},
+    candidates::{Candidates, ReadVerdict},
     file_number::EntryNumber,
     need::Need,
     slice_block::TextOwner,
@@ -226,7 +226,7 @@ impl Signatures {
 
     /// What a search with this need has to read of every file.
     pub(crate) fn candidates(&self, need: &Need) -> Candidates {
-        let mut verdicts: Vec<PartVerdict> =
+        let mut verdicts: Vec<ReadVerdict> =
             self.files.iter().map(|it| it.unless_found(need)).collect();
         let mut found = Vec::new();
         self.slices.each_match(&need.formula, &mut |owner| {
@@ -236,11 +236,11 @@ impl Signatures {
                 return;
             };
             match known {
-                KnownFile::Texts(known) if known.is_divisible && *verdict != PartVerdict::Whole => {
-                    *verdict = PartVerdict::Texts;
+                KnownFile::Texts(known) if known.is_divisible && *verdict != ReadVerdict::Whole => {
+                    *verdict = ReadVerdict::Texts;
                     found.push((owner.file, owner.text));
                 }
-                _ => *verdict = PartVerdict::Whole,
+                _ => *verdict = ReadVerdict::Whole,
             }
         });
         found.sort_unstable();
@@ -253,7 +253,7 @@ impl Signatures {
         files: impl Iterator<Item = EntryNumber>,
         need: &Need,
     ) -> Candidates {
-        let mut verdicts = vec![PartVerdict::Unknown; self.files.len()];
+        let mut verdicts = vec![ReadVerdict::Unknown; self.files.len()];
         let mut found = Vec::new();
         let may_match = |place: TextPlace| self.slices.may_match(place, &need.formula);
         for file in files {
@@ -263,20 +263,20 @@ impl Signatures {
                 KnownFile::Absent | KnownFile::Unlearned | KnownFile::Unclear => {}
                 KnownFile::Text { place, .. } => {
                     if place.is_some_and(may_match) {
-                        verdict = PartVerdict::Whole;
+                        verdict = ReadVerdict::Whole;
                     }
                 }
-                KnownFile::Texts(known) if known.is_divisible && verdict != PartVerdict::Whole => {
+                KnownFile::Texts(known) if known.is_divisible && verdict != ReadVerdict::Whole => {
                     for (number, text) in (0_u32..).zip(&known.texts) {
                         if may_match(text.place) {
-                            verdict = PartVerdict::Texts;
+                            verdict = ReadVerdict::Texts;
                             found.push((file, number));
                         }
                     }
                 }
                 KnownFile::Texts(known) => {
                     if known.texts.iter().any(|it| may_match(it.place)) {
-                        verdict = PartVerdict::Whole;
+                        verdict = ReadVerdict::Whole;
                     }
                 }
             }
@@ -320,19 +320,19 @@ impl KnownFile {
     }
 
     /// What is to be read of the file if no text of it may match.
-    fn unless_found(&self, need: &Need) -> PartVerdict {
+    fn unless_found(&self, need: &Need) -> ReadVerdict {
         let traits = match self {
-            Self::Absent => return PartVerdict::Unknown,
-            Self::Unlearned | Self::Unclear => return PartVerdict::Whole,
+            Self::Absent => return ReadVerdict::Unknown,
+            Self::Unlearned | Self::Unclear => return ReadVerdict::Whole,
             Self::Text { traits, .. } => *traits,
             Self::Texts(known) => FileTraits { is_large: true, has_binary: known.has_binary },
         };
         if need.spans_lines && traits.is_large {
-            PartVerdict::Whole
+            ReadVerdict::Whole
         } else if traits.has_binary {
-            PartVerdict::Binary
+            ReadVerdict::Binary
         } else {
-            PartVerdict::Nothing
+            ReadVerdict::Nothing
         }
     }
 }
